@@ -107,9 +107,16 @@ export class Pool {
   run(statement: Statement): Promise<pg.QueryResult> {
     return this.#health.guard(async () => {
       const client = await this.#take()
-      const own = this.#send(client, statement, this.limits.singleMs)
-      releaseBehind(client, own)
-      return own
+      try {
+        const result = await this.#send(client, statement, this.limits.singleMs)
+        client.release()
+        return result
+      } catch (error) {
+        // No connection is trusted behind an error.
+        if (isLoss(error)) cut(client)
+        else client.release(true)
+        throw error
+      }
     })
   }
 
@@ -263,16 +270,6 @@ function statementNames() {
     names.set(text, name)
     return name
   }
-}
-
-/** Gives a connection back behind its statement. None is trusted behind an error. */
-async function releaseBehind(client: pg.PoolClient, result: Promise<unknown>): Promise<void> {
-  const error = await result.then(
-    () => null,
-    (reason: unknown) => ({ reason }),
-  )
-  if (error !== null && isLoss(error.reason)) cut(client)
-  else client.release(error !== null)
 }
 
 /** Whether a connection cannot be used behind an error: its statement may still run, or the server only reads. */

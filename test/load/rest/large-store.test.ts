@@ -79,7 +79,9 @@ describe.each([
 
     async function rowsRead(): Promise<number> {
       const { db } = server.services
-      await db.$queryRaw`SELECT pg_stat_force_next_flush()::text`
+      // Each connection counts for itself, and each statement here takes one of its own because the others are not over.
+      const flush = () => db.$queryRaw`SELECT pg_stat_force_next_flush()::text, pg_sleep(0.02)::text`
+      await Promise.all(Array.from({ length: 10 }, flush))
       const [row] = await db.$queryRaw<{ rows: number }[]>`
         SELECT ((SELECT sum(seq_tup_read) FROM pg_stat_user_tables)
           + (SELECT sum(idx_tup_read) FROM pg_stat_user_indexes))::int AS "rows"`
