@@ -1,5 +1,5 @@
 import { rowsInTurn } from '../../database/client.ts'
-import { anyOfFew, constant, empty, identifier, type Sql, sql } from '../../database/sql.ts'
+import { anyOf, constant, empty, identifier, type Sql, sql } from '../../database/sql.ts'
 import { INT32_MAX } from '../../values/int32.ts'
 import type { Caller, CallerStore } from '../caller.ts'
 import type { Selected } from '../definition/reader.ts'
@@ -102,8 +102,10 @@ async function readNamed<Made extends object>(
     const known = page.map(kept.get)
     const missing = page.filter((_name, place) => known[place] === undefined)
     if (missing.length === 0) return { names, records: known as Made[] }
+    // Many are found as the page was: a table without statistics, such as one just filled, would be read whole for their ids.
+    const isMost = missing.length * 2 > page.length
     const rest = { table, records: rowsById(caller, table, missing.map(idIn)), limit: missing.length }
-    const read = await readRows(caller, rest, as)
+    const read = await readRows(caller, isMost ? source : rest, as)
     for (const [name, record] of read) kept.set(name, record)
     const records = page.flatMap((name, place) => known[place] ?? read.get(name) ?? [])
     if (records.length === page.length) return { names, records }
@@ -223,7 +225,7 @@ function gatheredRows(
 
 function rowsById({ store }: Caller, table: string, ids: readonly number[], owned: Sql | null = null): Sql {
   return sql`(SELECT ${recordColumns} FROM ${identifier(table)} t
-    WHERE t."storeId" = ${store.id}::int AND t."id" = ${anyOfFew(ids)} AND ${owned ?? sql`TRUE`}) t`
+    WHERE t."storeId" = ${store.id}::int AND t."id" = ${anyOf(ids)} AND ${owned ?? sql`TRUE`}) t`
 }
 
 /**

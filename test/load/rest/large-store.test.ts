@@ -93,7 +93,8 @@ describe.each([
     const cheap = (status: number, records: number, max = PAGE_ROWS_MAX) => ({
       status,
       records,
-      rows: expect.toSatisfy((rows: number) => rows > 0 && rows <= max, `at most ${max}`),
+      // An empty list may be seen to be empty by an index alone.
+      rows: expect.toSatisfy((rows: number) => rows >= Math.min(records, 1) && rows <= max, `at most ${max}`),
     })
 
     describe.each(['just filled', 'counted'])('%s', (state) => {
