@@ -31,8 +31,8 @@ interface Consent {
 
 /**
  * Creates a code for the application that the merchant agreed to: 43 letters, digits, `-` and `_`, valid once and for
- * ten minutes. `storeUserId` is the account that agreed; a null `challenge`: the client sent none. Also
- * deletes up to 100 expired codes. Throws when the subscription, application or account no longer exists (409).
+ * ten minutes. `storeUserId` is the account that agreed; a null `challenge`: the client sent none. Throws when the
+ * subscription, application or account no longer exists (409).
  */
 export async function createAuthorizationCode(
   { db, secrets, now }: DataServices,

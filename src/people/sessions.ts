@@ -120,8 +120,8 @@ export interface OpenedSession {
 }
 
 /**
- * Opens a session, ends the account's oldest beyond 50, and deletes up to 100 expired sessions of any account. `tx`
- * must have locked the account, and the others of a merchant's session, so that no other session opens meanwhile.
+ * Opens a session, and ends the account's oldest beyond 50. `tx` must have locked the account, and the others of a merchant's
+ * session, so that no other session opens meanwhile.
  */
 export async function openSession(
   tx: Transaction,
