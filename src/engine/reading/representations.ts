@@ -51,8 +51,24 @@ export interface Frame {
 
 export const jsonFrame: Frame = { first: '[', between: ',', last: ']' }
 
-/** Joins the records of a page, texts or their bytes. */
-export function joined(records: readonly JsonText[], { first, between, last }: Frame): Buffer {
+/**
+ * Joins the records of a page, texts or their bytes. A page of the same kept records as before is the same bytes: nobody may
+ * write into them.
+ */
+export function joined(records: readonly JsonText[], frame: Frame): Buffer {
+  const [first] = records
+  if (!Buffer.isBuffer(first)) return join(records, frame)
+  // What is kept of a record is of one representation, which has one frame.
+  const kept = pages?.get(first)
+  if (kept && kept.records.length === records.length && kept.records.every((each, place) => each === records[place])) {
+    return kept.page
+  }
+  const page = join(records, frame)
+  if (page.length >= PAGE_BYTES_MIN) pages?.set(first, { records, page }, { size: page.length })
+  return page
+}
+
+function join(records: readonly JsonText[], { first, between, last }: Frame): Buffer {
   let length = first.length + last.length + between.length * Math.max(0, records.length - 1)
   for (const record of records) length += Buffer.byteLength(record)
   const page = Buffer.allocUnsafeSlow(length)
@@ -69,11 +85,27 @@ const MEGABYTE = 1024 * 1024
 /** What an entry takes besides its bytes. */
 const ENTRY_BYTES = 400
 
+/** Of a page that is kept: to join one of a megabyte takes as long as all else about it. */
+const PAGE_BYTES_MIN = 64 * 1024
+/** The part of the room that pages may have. */
+const PAGES_SHARE = 1 / 4
+
+interface KeptPage {
+  readonly records: readonly JsonText[]
+  readonly page: Buffer
+}
+
+/** By the bytes that are kept of its first record, so that it is nobody else's and never outdated. */
+let pages: LRUCache<Buffer, KeptPage> | undefined
+
 const caches = new WeakMap<Db, LRUCache<string, object>>()
 
 /** Keeps up to `megabytes` of what requests over this client read; 0: nothing. */
 export function keepRepresentations(db: Db, megabytes: number): void {
-  if (megabytes > 0) caches.set(db, new LRUCache({ maxSize: megabytes * MEGABYTE }))
+  if (megabytes === 0) return
+  const pagesMax = Math.ceil(megabytes * MEGABYTE * PAGES_SHARE)
+  pages = new LRUCache({ maxSize: pagesMax })
+  caches.set(db, new LRUCache({ maxSize: megabytes * MEGABYTE - pagesMax }))
 }
 
 /** Forgets everything: a database that takes the place of another may give its versions again. */
