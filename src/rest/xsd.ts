@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import type { Bounds, Field } from '../engine/definition/fields.ts'
+import type { Field, ValueBounds } from '../engine/definition/fields.ts'
 import type { RecordType } from '../engine/reading/endpoints.ts'
 import { servedResources } from '../registry.ts'
 import { sendTagged } from '../server/compression.ts'
@@ -128,7 +128,7 @@ function typeOf(types: Types, field: Field): string {
   }
 }
 
-function integerType(types: Types, { min = INT32_MIN, max = INT32_MAX }: Bounds): string {
+function integerType(types: Types, { min = INT32_MIN, max = INT32_MAX }: ValueBounds): string {
   const facets = { minInclusive: min, maxInclusive: max }
   if (max > INT32_MAX) return addRestriction(types, 'long', 'long', facets)
   if (min === INT32_MIN && max === INT32_MAX) return 'xs:int'

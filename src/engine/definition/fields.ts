@@ -35,7 +35,7 @@ export interface ValueField {
   /** Required and not empty on create; cannot be emptied later. */
   readonly required: boolean
   /** The limits that the schema enforces, for descriptions of the field. */
-  readonly bounds: Bounds
+  readonly bounds: ValueBounds
   /** Sentences for the API reference that neither type nor access implies. */
   readonly note: string
   /** Its name on pages. Empty: its wire name in words. */
@@ -48,7 +48,7 @@ export interface ValueField {
   readonly names: Resource | undefined
 }
 
-export interface Bounds {
+export interface ValueBounds {
   readonly maxLength?: number
   readonly values?: readonly string[]
   /** Checked for new values by the resource's `rules`; a stored value may differ. */
@@ -291,7 +291,7 @@ function value(
   kind: ValueField['kind'],
   schema: ValueField['schema'],
   defaultValue: Scalar,
-  bounds: Bounds,
+  bounds: ValueBounds,
   options: ValueOptions & { defaultNow?: boolean },
 ): ValueField {
   const { column, sql, required = false, nullable = false, defaultNow = false, note = '', label = '' } = options

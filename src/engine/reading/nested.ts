@@ -6,7 +6,7 @@ import { readId } from '../definition/filters.ts'
 import { refused } from '../definition/refused.ts'
 import type { Document } from '../definition/stored-row.ts'
 import { cursorIn, emptyPage, pageOf, type Query } from './paging.ts'
-import { getRecord, type Page } from './read.ts'
+import { getRecord, type RecordPage } from './read.ts'
 
 /** Maximum and default items per page of a list inside a record (contract §8). */
 export const ITEMS_MAX = 500
@@ -23,7 +23,7 @@ export async function listItems(
   sub: NestedSubResource,
   id: number,
   query: Query,
-): Promise<Page> {
+): Promise<RecordPage> {
   const field = listField(resource, sub)
   const cursor = cursorIn(query)
   const { limit, offset } = pageOf(query, ITEMS_MAX, ITEMS_MAX)

@@ -13,9 +13,9 @@ import { type JsonText, jsonOf, type Representation } from './representations.ts
 import { type Choice, readByIds, readRecords, recordColumns } from './rows.ts'
 
 /** A page of records, or their number if `countonly` was requested. */
-export type Listing = Page | { count: number }
+export type Listing = RecordPage | { count: number }
 
-export interface Page {
+export interface RecordPage {
   /** The JSON text of each record. */
   readonly records: readonly JsonText[]
   /** `records` are what was asked for by `ListOptions.as`, instead of JSON. */
