@@ -229,17 +229,6 @@ describe('a customer', () => {
 })
 
 describe('a page', () => {
-  test('begins at startNum, which counts from 1, and 0 is 1; customers come by their ids', async () => {
-    const shop = await server.openStore()
-    const ids = [await newCustomer(shop), await newCustomer(shop), await newCustomer(shop)]
-
-    expect(await idsOf(shop)).toEqual(ids)
-    expect(await idsOf(shop, { batchSize: 2 })).toEqual(ids.slice(0, 2))
-    expect(await idsOf(shop, { batchSize: 2, startNum: 0 })).toEqual(ids.slice(0, 2))
-    expect(await idsOf(shop, { batchSize: 2, startNum: 3 })).toEqual(ids.slice(2))
-    expect(await idsOf(shop, { batchSize: 1, startNum: 2 })).toEqual(ids.slice(1, 2))
-  })
-
   test('behind the last customer, or of a store without one, is error 47', async () => {
     const shop = await server.openStore()
     expect(await getCustomers(shop)).toBe(noCustomer)
@@ -248,37 +237,7 @@ describe('a page', () => {
     expect(await getCustomers(shop, { startNum: 2 })).toBe(noCustomer)
     expect(await getCustomers(shop, { startNum: 2_147_483_647 })).toBe(noCustomer)
   })
-
-  test.each([{}, { batchSize: '' }, { batchSize: ' ', startNum: 1 }])('by %j is error 5', async (page) => {
-    const shop = await server.openStore()
-    expect(await soapCall(server, shop, 'getCustomer', page)).toBe(errorDocument(5, 'XML file error'))
-  })
-
-  test.each([0, 101, -1, 'abc', '1.5'])('of %j customers is error 33', async (batchSize) => {
-    const shop = await server.openStore()
-    expect(await getCustomers(shop, { batchSize })).toBe(errorDocument(33, 'Data Error'))
-  })
-
-  test.each([-1, 'abc', '99999999999'])('from %j on is error 34', async (startNum) => {
-    const shop = await server.openStore()
-    expect(await getCustomers(shop, { startNum })).toBe(errorDocument(34, 'Data Error'))
-  })
-
-  test('has a hundred customers at most, whatever there are', async () => {
-    const shop = await server.openStore()
-    await server.database.db.customer.createMany({
-      data: Array.from({ length: 101 }, (_, index) => ({ ...row, storeId: shop.store.id, id: index + 1 })),
-    })
-
-    expect(await idsOf(shop)).toEqual(Array.from({ length: 100 }, (_, index) => index + 1))
-    expect(await idsOf(shop, { startNum: 101 })).toEqual([101])
-  })
 })
-
-const row = {
-  ...{ email: null, firstName: '', lastName: '', city: '', state: '', country: '', phone: '', enabled: true },
-  ...{ createdAt: new Date(), updatedAt: new Date(), updatedBy: '', storeCredit: 0, details: {} },
-}
 
 describe('customersFilter', () => {
   let shop: TestStore
@@ -390,15 +349,4 @@ describe('customersFilter', () => {
     expect(await idsOf(shop, { customersFilter, batchSize: 1, startNum: 2 })).toEqual([eve])
     expect(await getCustomers(shop, { customersFilter, startNum: 3 })).toBe(noCustomer)
   })
-})
-
-test('getCustomerCount counts the customers of the store alone, and none is 0', async () => {
-  const shop = await server.openStore()
-  const counted = (count: number) =>
-    `<CustomerCountResponse xmlns=""><CustomerCount>${count}</CustomerCount></CustomerCountResponse>`
-  expect(await soapCall(server, shop, 'getCustomerCount')).toBe(counted(0))
-
-  await newCustomer(shop)
-  await newCustomer(shop, { Enabled: false })
-  expect(await soapCall(server, shop, 'getCustomerCount', {}, { version: '1.2' })).toBe(counted(2))
 })

@@ -244,11 +244,6 @@ describe('a value', () => {
     expect(await rowOf(id)).toEqual(before)
   })
 
-  test('of a group of another store is unknown: error 43', async () => {
-    const other = await server.openStore()
-    expect(await edit('insert', needed({ discount: group }), other)).toBe(invalidData)
-  })
-
   test('has no line ends around it, so that pairs may stand one a line; a password keeps its blanks', async () => {
     const data = needed({ pass: ' two words ', comments: 'the last' })
     const lines = Object.entries(data).map(([name, value]) => `${name}===${value}`)
@@ -522,15 +517,6 @@ describe('refused', () => {
       expect((await recordOf(theirs, other)).Comments).toBe('')
     },
   )
-
-  test('what is another store’s: error 47', async () => {
-    const other = await server.openStore()
-    const id = await inserted({ comments: 'mine' })
-    expect(await edit('update', { contactid: id, comments: 'stolen' }, other)).toBe(noCustomer)
-    expect(await edit('delete', { contactid: id }, other)).toBe(noCustomer)
-
-    expect((await recordOf(id)).Comments).toBe('mine')
-  })
 })
 
 describe('a name that is not known', () => {

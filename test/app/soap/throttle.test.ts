@@ -149,16 +149,6 @@ describe('a call that finds the bucket full', () => {
     await server.clock.pass(30_000)
     expect(countOf(await Promise.all(answers), 200)).toBe(60)
   })
-
-  test('is one of 110 that come at once: 50 get a slot at once, the others two a second', async () => {
-    const shop = await server.openStore({ throttle: null })
-    const answers = Array.from({ length: 110 }, () => post(server, count(shop)))
-    await untilWaiting(60)
-    await server.clock.pass(10_000)
-    expect(await waiting()).toBe(40)
-    await server.clock.pass(20_000)
-    expect(countOf(await Promise.all(answers), 200)).toBe(110)
-  })
 })
 
 describe('a call is refused at once, by a fault with Retry-After', () => {
@@ -202,15 +192,6 @@ describe('a call is refused at once, by a fault with Retry-After', () => {
     answers.push(...(await queue(shop, 1)).answers)
     await server.clock.pass(30_000)
     expect(countOf(await Promise.all(answers), 200)).toBe(13)
-  })
-
-  test('when nobody waits and the next slot is far away', async () => {
-    const shop = await server.openStore({ throttle: null })
-    await setFigures(shop, scarce)
-    const [, , refused] = await burst(shop, 3)
-    expect([refused?.statusCode, refused?.headers['retry-after']]).toEqual([500, '100'])
-    await server.clock.pass(100_000)
-    expect(kinds(await burst(shop, 1))).toEqual([200])
   })
 
   test('when the store gets other figures while it waits, under which its turn would come too late', async () => {
