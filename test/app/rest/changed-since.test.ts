@@ -98,11 +98,11 @@ async function storeWithChanges(service: Service, timeZone: string, instants: re
 const start = (text: string) => `lastupdatestart=${encodeURIComponent(text)}`
 const end = (text: string) => `lastupdateend=${encodeURIComponent(text)}`
 
-describe.each(Object.keys(services) as Service[])('lastupdatestart and lastupdateend of %s', (service) => {
+describe('lastupdatestart and lastupdateend', () => {
   let found: (query: string) => Promise<string>
   beforeAll(async () => {
     // New York in summer: four hours behind.
-    found = await storeWithChanges(service, 'America/New_York', [
+    found = await storeWithChanges('Products', 'America/New_York', [
       '2026-07-10T03:59:59.999Z',
       '2026-07-10T04:00:00.000Z',
       '2026-07-10T14:44:07.999Z',
@@ -114,42 +114,18 @@ describe.each(Object.keys(services) as Service[])('lastupdatestart and lastupdat
     ])
   })
 
-  const seconds = [
-    '07/10/2026 10:44:08',
-    '7/10/2026 10:44:08',
-    '7/10/2026 10:44:08 AM',
-    '07-10-2026 10:44:08',
-    '2026-07-10T10:44:08',
-    '2026-07-10 10:44:08',
-    '2026-07-10T10:44:08.5',
-    '2026-07-10T14:44:08Z',
-    '2026-07-10T20:14:08+05:30',
-    '2026-07-10T10:44:08-0400',
-  ]
-  test.each(seconds)('a second is inside of both bounds, whole: %s', async (text) => {
-    expect(await found(start(text))).toBe('3 4 5 6 7')
-    expect(await found(end(text))).toBe('0 1 2 3 4')
-    expect(await found(`${start(text)}&${end(text)}`)).toBe('3 4')
-  })
-
-  test.each(['07/10/2026', '7/10/2026', '07-10-2026', '2026-07-10'])(
-    'a day is inside of both bounds, whole: %s',
-    async (text) => {
-      expect(await found(start(text))).toBe('1 2 3 4 5 6 7')
-      expect(await found(end(text))).toBe('0 1 2 3 4 5 6')
-      expect(await found(`${start(text)}&${end(text)}`)).toBe('1 2 3 4 5 6')
-    },
-  )
-
   test.each([
-    ['07/10/2026 10:44', '3 4 5 6 7', '0 1'],
-    ['07/10/2026 12:00:00 AM', '1 2 3 4 5 6 7', '0 1'],
-    ['07/10/2026 00:00:00', '1 2 3 4 5 6 7', '0 1'],
-    ['07/10/2026 11:59:59 PM', '6 7', '0 1 2 3 4 5 6'],
-    ['07/10/2026 23:59:59', '6 7', '0 1 2 3 4 5 6'],
-  ])('a time without seconds is their first, midnight begins the day: %s', async (text, since, until) => {
-    expect(await found(start(text))).toBe(since.replace(/^3/, '2 3'))
+    ['a second, whole', '7/10/2026 10:44:08 AM', '3 4 5 6 7', '0 1 2 3 4'],
+    ['a second with an offset', '2026-07-10T20:14:08+05:30', '3 4 5 6 7', '0 1 2 3 4'],
+    ['a day, whole', '07/10/2026', '1 2 3 4 5 6 7', '0 1 2 3 4 5 6'],
+    ['the first second of a minute', '07/10/2026 10:44', '2 3 4 5 6 7', '0 1'],
+    ['the first second of a day', '07/10/2026 00:00:00', '1 2 3 4 5 6 7', '0 1'],
+    ['the last second of a day', '07/10/2026 23:59:59', '6 7', '0 1 2 3 4 5 6'],
+  ])('%s is inside of both bounds: %s', async (_what, text, since, until) => {
+    expect(await found(start(text))).toBe(since)
     expect(await found(end(text))).toBe(until)
+    const both = since.split(' ').filter((each) => until.split(' ').includes(each))
+    expect(await found(`${start(text)}&${end(text)}`)).toBe(both.join(' '))
   })
 
   test('bounds that exclude one another list nothing', async () => {
@@ -191,64 +167,6 @@ describe('bounds are read in the zone of the store, where its clocks are changed
       ],
     },
     {
-      zone: 'America/New_York, in spring: from 02:00 to 03:00 does not come',
-      instants: [
-        '2026-03-08T05:00:00.000Z', // 00:00:00
-        '2026-03-08T06:29:59.999Z', // 01:29:59
-        '2026-03-08T06:30:00.000Z', // 01:30:00
-        '2026-03-08T06:59:59.999Z', // 01:59:59
-        '2026-03-08T07:00:00.000Z', // 03:00:00
-        '2026-03-08T07:30:00.999Z', // 03:30:00
-        '2026-03-08T07:30:01.000Z', // 03:30:01
-        '2026-03-09T03:59:59.999Z', // 23:59:59
-        '2026-03-09T04:00:00.000Z', // 00:00:00
-      ],
-      bounds: [
-        ['03/08/2026 01:59:59', '3 4 5 6 7 8', '0 1 2 3'],
-        // An hour before 03:30 by the clock on the wall; and half an hour after 02:00, had the clocks been left alone.
-        ['03/08/2026 02:30:00', '2 3 4 5 6 7 8', '0 1 2 3 4 5'],
-        ['03/08/2026 03:00:00', '4 5 6 7 8', '0 1 2 3 4'],
-        ['03/08/2026', '0 1 2 3 4 5 6 7 8', '0 1 2 3 4 5 6 7'],
-      ],
-    },
-    {
-      zone: 'Australia/Lord_Howe, in autumn: from 01:30 to 02:00 comes twice',
-      instants: [
-        '2026-04-04T12:59:59.999Z', // 23:59:59
-        '2026-04-04T13:00:00.000Z', // 00:00:00
-        '2026-04-04T14:29:59.999Z', // 01:29:59
-        '2026-04-04T14:30:00.000Z', // 01:30:00
-        '2026-04-04T14:45:00.000Z', // 01:45:00
-        '2026-04-04T15:00:00.999Z', // 01:30:00 again
-        '2026-04-04T15:15:00.999Z', // 01:45:00 again
-        '2026-04-04T15:30:00.000Z', // 02:00:00
-        '2026-04-05T13:29:59.999Z', // 23:59:59
-        '2026-04-05T13:30:00.000Z', // 00:00:00
-      ],
-      bounds: [
-        ['04/05/2026 01:29:59', '2 3 4 5 6 7 8 9', '0 1 2'],
-        ['04/05/2026 01:30:00', '3 4 5 6 7 8 9', '0 1 2 3 4 5'],
-        ['04/05/2026 01:45:00', '4 5 6 7 8 9', '0 1 2 3 4 5 6'],
-        ['04/05/2026 02:00:00', '7 8 9', '0 1 2 3 4 5 6 7'],
-        ['04/05/2026', '1 2 3 4 5 6 7 8 9', '0 1 2 3 4 5 6 7 8'],
-      ],
-    },
-    {
-      zone: 'Australia/Lord_Howe, in spring: from 02:00 to 02:30 does not come',
-      instants: [
-        '2026-10-03T15:09:59.999Z', // 01:39:59
-        '2026-10-03T15:10:00.000Z', // 01:40:00
-        '2026-10-03T15:30:00.000Z', // 02:30:00
-        '2026-10-03T15:40:00.999Z', // 02:40:00
-        '2026-10-03T15:40:01.000Z', // 02:40:01
-      ],
-      bounds: [
-        ['10/04/2026 01:40:00', '1 2 3 4', '0 1'],
-        ['10/04/2026 02:10:00', '1 2 3 4', '0 1 2 3'],
-        ['10/04/2026 02:30:00', '2 3 4', '0 1 2'],
-      ],
-    },
-    {
       zone: 'America/Santiago, where a day begins at one o’clock',
       instants: [
         '2026-09-06T03:59:59.999Z',
@@ -260,34 +178,6 @@ describe('bounds are read in the zone of the store, where its clocks are changed
         ['09/05/2026', '0 1 2 3', '0'],
         ['09/06/2026', '1 2 3', '0 1 2'],
         ['09/06/2026 01:00:00', '1 2 3', '0 1'],
-      ],
-    },
-    {
-      zone: 'America/Havana, where midnight comes twice',
-      instants: [
-        '2026-11-01T03:59:59.999Z',
-        '2026-11-01T04:00:00.000Z',
-        '2026-11-01T05:00:00.000Z',
-        '2026-11-02T04:59:59.999Z',
-        '2026-11-02T05:00:00.000Z',
-      ],
-      bounds: [
-        ['11/01/2026', '1 2 3 4', '0 1 2 3'],
-        ['10/31/2026', '0 1 2 3 4', '0'],
-        ['11/01/2026 00:00:00', '1 2 3 4', '0 1 2'],
-      ],
-    },
-    {
-      zone: 'Asia/Kolkata, which changes none',
-      instants: [
-        '2026-07-09T18:29:59.999Z',
-        '2026-07-09T18:30:00.000Z',
-        '2026-07-10T18:29:59.999Z',
-        '2026-07-10T18:30:00.000Z',
-      ],
-      bounds: [
-        ['07/10/2026', '1 2 3', '0 1 2'],
-        ['2026-07-10T00:00:00', '1 2 3', '0 1'],
       ],
     },
   ]

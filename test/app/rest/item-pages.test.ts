@@ -84,18 +84,6 @@ describe('a list of 1,203 items', () => {
     expect([answer.statusCode, answer.json().length]).toEqual([200, 500])
   })
 
-  test.each(['1204', '2147483648', '4294967297', '9'.repeat(400)])(
-    'answers the offset %s as one past the end',
-    async (offset) => {
-      const answer = await shop.call('GET', `${path}?offset=${offset}`, { tolerated: true })
-      expect(refusalOf(answer)).toMatchObject({
-        statusCode: 400,
-        field: 'offset',
-        message: 'Offset amount exceeds the total number of records',
-      })
-    },
-  )
-
   test('keeps a smaller limit and other parameters in the Link, and takes the place of offset', async () => {
     const answer = await shop.call('GET', `${path}?limit=300&offset=2&$select=FeatureTitle`)
     expect(answer.headers.link).toBe(

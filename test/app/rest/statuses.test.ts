@@ -86,18 +86,6 @@ describe('401', () => {
   })
 })
 
-describe('404 with an array', () => {
-  test.each(['/StoreWebAPI', '/StoreWebAPI/v3/Products', '/StoreWebAPI/Products', '/storewebapi/v1/nothing'])(
-    'for %s, without credentials and in XML when that is asked for',
-    async (url) => {
-      const headers = { accept: 'text/xml', 'content-type': 'image/png' }
-      const answer = await server.app.inject({ method: 'POST', url, headers, payload: 'x' })
-      expect(answer.statusCode).toBe(404)
-      expect(answer.body).toContain('<ResponseInfo><Key>Error</Key><Value /><Status>404</Status>')
-    },
-  )
-})
-
 describe('404 for an unknown service lists those that exist', () => {
   const services =
     'No such address: the services are Category, Manufacturers, Distributors, CustomerGroups, Products, Customers, OrderStatus, Orders, GiftRegistries, RMA, Webhooks, Events'

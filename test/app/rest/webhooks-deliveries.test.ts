@@ -357,23 +357,6 @@ describe('POST /Webhooks/{id}/Deliveries/{deliveryid}/Redeliver', () => {
     expect((await asking).statusCode).toBe(409)
     expect(await storedDeliveries(server, shop, id)).toMatchObject([{ state: 'failed' }])
   })
-
-  test('with an Idempotency-Key sends again once', async () => {
-    const event = await numberedEvent(server, shop, { sequence: 1 })
-    const one = await delivery(server, shop, id, event, { state: 'failed', attempts: 3 })
-    const ask = () =>
-      shop.call('POST', `/Webhooks/${id}/Deliveries/${one}/Redeliver`, {
-        headers: { 'idempotency-key': `again-${one}` },
-      })
-    const first = await ask()
-    await server.database.db.delivery.update({ where: { id: one }, data: { state: 'delivered', dueAt: null } })
-
-    const second = await ask()
-
-    expect([second.statusCode, second.body]).toEqual([200, first.body])
-    expect(second.headers['idempotency-replayed']).toBe('true')
-    expect(await storedDeliveries(server, shop, id)).toMatchObject([{ state: 'delivered' }])
-  })
 })
 
 describe('POST /Webhooks/{id}/Test', () => {
@@ -416,15 +399,6 @@ describe('POST /Webhooks/{id}/Test', () => {
 
     expect(await storedDeliveries(server, shop, id)).toMatchObject([{ state: 'pending', dueAt: new Date(0) }])
     expect((await shop.call('GET', '/Events')).json()).toEqual([])
-  })
-
-  test('with an Idempotency-Key tests once', async () => {
-    const ask = () => shop.call('POST', `/Webhooks/${id}/Test`, { headers: { 'idempotency-key': `test-${id}` } })
-
-    const bodies = [(await ask()).body, (await ask()).body]
-
-    expect(new Set(bodies).size).toBe(1)
-    expect(await storedDeliveries(server, shop, id)).toHaveLength(1)
   })
 })
 

@@ -98,24 +98,13 @@ describe('a webhook', () => {
 
   test.each([
     ['desk.example', 'Url is not a web address; allowed: http or https, such as https://shop.example/path'],
-    ['ftp://desk.example/', 'Url must begin with http:// or https://'],
     ['https://me:secret@desk.example/', 'Url must not hold a user name or password'],
-    ['http://desk.example:25/', 'Url must not use port 25, which belongs to another protocol'],
-    ['https://desk.example/\0', 'Url holds a character that text cannot have (U+0000 or half of a surrogate pair)'],
     ['https://desk.example/\torders', 'Url must not hold a control character, such as a tab or a line break'],
-    ['   ', 'Url is required and must not be empty'],
-    [`https://desk.example/${'x'.repeat(980)}`, 'Url has 1001 characters; at most 1000 are allowed'],
   ])('that would lead to %j is refused', async (Url, message) => {
     expect(await refusalTo({ Url })).toEqual({ statusCode: 400, field: 'Url', status: '400', message })
     const id = await newWebhook(shop.call)
     const answer = await shop.call('PUT', `/Webhooks/${id}`, { body: { Url }, tolerated: true })
     expect(refusalOf(answer)).toMatchObject({ statusCode: 400, message })
-  })
-
-  test('has room for an address of 1,000 characters, blanks around it aside', async () => {
-    const Url = `https://desk.example/${'x'.repeat(979)}`
-    const id = await newWebhook(tolerant, { Url: ` ${Url} ` })
-    expect((await shop.call('GET', `/Webhooks/${id}`)).json()[0].Url).toBe(Url)
   })
 
   test.each([0, 99, 64, -1, 1.5, 'Order New', {}])(
@@ -475,13 +464,6 @@ describe('GET /Webhooks/Events', () => {
     }
   })
 
-  test('in XML too', async () => {
-    const { body } = await shop.call('GET', '/Webhooks/Events?limit=1', { accept: 'application/xml' })
-    expect(body).toMatch(
-      /<ArrayOfEvent [^>]*><Event><EventType>1<\/EventType><EventName>Order New<\/EventName><\/Event><\/ArrayOfEvent>$/,
-    )
-  })
-
   test('pages, counts, filters, chooses and sorts as other lists do', async () => {
     expect(await read('?limit=2')).toEqual(all.slice(0, 2))
     expect(await read('?limit=2&offset=0')).toEqual(all.slice(0, 2))
@@ -514,13 +496,6 @@ describe('GET /Webhooks/Events', () => {
   ])('refuses ?%s', async (query, field) => {
     const answer = await shop.call('GET', `/Webhooks/Events?${query}`)
     expect(refusalOf(answer)).toMatchObject({ statusCode: 400, field })
-  })
-
-  test('answers an empty 404 when nothing matches', async () => {
-    for (const query of ['name=nothing', 'name=nothing&offset=3', 'name=%00']) {
-      const answer = await shop.call('GET', `/Webhooks/Events?${query}`)
-      expect([answer.statusCode, answer.body]).toEqual([404, ''])
-    }
   })
 
   test('needs the privilege to read Webhooks, and takes GET alone', async () => {
