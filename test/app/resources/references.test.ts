@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { inTransaction } from '../../../src/database/client.ts'
 import { deleteRecord, updateRecord } from '../../../src/engine/changing/change.ts'
 import { hasRows } from '../../../src/engine/definition/fields.ts'
 import { resources } from '../../../src/registry.ts'
@@ -12,7 +11,6 @@ import { importInto, rowsOf } from '../engine/transfer/fixture.ts'
 // nothing else, is in the conformance suite.
 
 const HOUR_MS = 3_600_000
-const editor = expect.stringMatching(/^Application \d+$/)
 
 let server: TestServer
 let shop: TestStore
@@ -125,20 +123,6 @@ describe('a deletion', () => {
     expect(await rowsOf(server, other)).toEqual(others)
   })
 
-  test.each([
-    ['/Category/1', 'CategoryID', 'CategoryParent of Category 2'],
-    ['/CustomerGroups/2', 'CustomerGroupID', 'AllowAccessCustomerGroupID of Product 3'],
-  ])('of %s is refused, says what refers to it, and changes nothing at all', async (path, key, referring) => {
-    const before = await rowsOf(server, shop)
-
-    const answer = await shop.call('DELETE', path)
-
-    expect(answer.statusCode).toBe(400)
-    const message = expect.stringMatching(new RegExp(`^This \\w+ cannot be deleted .*: ${referring}$`))
-    expect(answer.json()).toEqual([{ Key: 'Error', Value: key, Status: '400', Message: message }])
-    expect(await rowsOf(server, shop)).toEqual(before)
-  })
-
   test.each(['NO ACTION', 'RESTRICT'])('is refused for a foreign key without a rule too: %s', async (rule) => {
     const { db } = server.database
     await db.$executeRawUnsafe(`
@@ -151,63 +135,6 @@ describe('a deletion', () => {
     await db.$executeRawUnsafe('DROP TABLE "Extra"')
     const Message = 'This Category cannot be deleted: Extra records refer to it'
     expect(answer.json()).toEqual([{ Key: 'Error', Value: 'CategoryID', Status: '400', Message }])
-  })
-
-  test('that is refused is done after what refers is deleted or changed', async () => {
-    expect((await shop.call('DELETE', '/Category/2')).statusCode).toBe(200)
-    await changed('/Products/3', { AllowAccessCustomerGroupID: 0 })
-
-    expect((await shop.call('DELETE', '/Category/1')).statusCode).toBe(200)
-    expect((await shop.call('DELETE', '/CustomerGroups/2')).statusCode).toBe(200)
-  })
-
-  test('of a product takes it from documents: items go, options stay and are no bundles; the rest is as it was', async () => {
-    const [before, category] = [await read('/Products/2'), await read('/Category/3')]
-
-    expect((await shop.call('DELETE', '/Products/1')).statusCode).toBe(200)
-
-    expect(await read('/Products/2')).toEqual({
-      ...before,
-      RelatedProductList: [before.RelatedProductList[1]],
-      UpSellingItemList: [],
-      OptionSetList: withoutBundle(before.OptionSetList, 1),
-      LastUpdate: now(),
-      UserID: editor,
-    })
-    expect(await read('/Category/3')).toEqual({
-      ...category,
-      OptionSetList: withoutBundle(category.OptionSetList, 1),
-      LastUpdate: now(),
-      UserID: editor,
-    })
-  })
-
-  test('of a product leaves the lines of orders, returns and registries, with what they say of it and CatalogID 0', async () => {
-    const lists = [
-      ['/Orders/1', 'OrderItemList'],
-      ['/RMA/1', 'RMAItemList'],
-      ['/GiftRegistries/1', 'GiftRegistryItemList'],
-    ] as const
-    const before = await Promise.all(lists.map(async ([path, list]) => (await read(path))[list]))
-
-    expect((await shop.call('DELETE', '/Products/1')).statusCode).toBe(200)
-
-    for (const [index, [path, list]] of lists.entries()) {
-      const [gone, kept] = before[index]
-      expect({ path, items: (await read(path))[list] }).toEqual({ path, items: [{ ...gone, CatalogID: 0 }, kept] })
-    }
-  })
-
-  test('that fails at its last step has changed nothing: what it cleared is in the same transaction', async () => {
-    const before = await rowsOf(server, shop)
-
-    const undone = inTransaction(shop.caller.db, async (db) => {
-      await deleteRecord({ ...shop.caller, db }, products, 1)
-      throw new Error('at the end')
-    })
-    await expect(undone).rejects.toThrow('at the end')
-
-    expect(await rowsOf(server, shop)).toEqual(before)
   })
 
   async function stampedNow(): Promise<string[]> {
@@ -242,25 +169,6 @@ describe('a product that a body names', () => {
     const before = await rowsOf(server, shop)
 
     for (const [method, path, body, field] of [
-      ['PUT', `/Products/${first}`, { RelatedProductList: items }, 'RelatedProductList[2].RelatedProductID'],
-      [
-        'PUT',
-        `/Products/${first}`,
-        { UpSellingItemList: [{ UpSellingItemID: 77 }] },
-        'UpSellingItemList[0].UpSellingItemID',
-      ],
-      [
-        'PUT',
-        `/Products/${first}`,
-        { OptionSetList: options([first], [0, foreign]) },
-        'OptionSetList[1].OptionList[1].OptionBundleCatalogId',
-      ],
-      [
-        'PUT',
-        `/Category/${category}`,
-        { OptionSetList: options([77]) },
-        'OptionSetList[0].OptionList[0].OptionBundleCatalogId',
-      ],
       [
         'POST',
         '/Category',
@@ -275,7 +183,6 @@ describe('a product that a body names', () => {
         { RelatedProductID: 77 },
         'RelatedProductList[0].RelatedProductID',
       ],
-      ['POST', `/Products/${first}/UpSelling`, { UpSellingItemID: 77 }, 'UpSellingItemList[0].UpSellingItemID'],
       [
         'POST',
         `/Category/${category}/Options`,
@@ -546,15 +453,6 @@ function options(...sets: number[][]) {
 
 function sold(CatalogID: number) {
   return { CatalogID, SKU: `GOOD-${CatalogID}`, ItemID: `GOOD-${CatalogID}`, ItemQuantity: 2, ItemName: 'Sold' }
-}
-
-function withoutBundle(sets: { OptionList: Wire[] }[], id: number) {
-  return sets.map((set) => ({
-    ...set,
-    OptionList: set.OptionList.map((option) =>
-      option.OptionBundleCatalogId === id ? { ...option, OptionBundleCatalogId: 0 } : option,
-    ),
-  }))
 }
 
 function idOf({ RelatedProductID }: Wire): unknown {

@@ -87,27 +87,6 @@ test('catalogid and sku list the registries that hold such an item, each once, a
   expect((await shop.call('GET', `/GiftRegistries?countonly=1&catalogid=${pan}`)).json()).toEqual({ TotalCount: 1 })
 })
 
-test('an item keeps what it says of a product that is deleted, with CatalogID 0', async () => {
-  const CatalogID = await product('Gone')
-  const item = {
-    CatalogID,
-    SKU: 'Gone',
-    ItemName: 'Kettle',
-    Listed: 2,
-    Price: 5,
-    Subtotal: 10,
-    Sold: 1,
-    SoldOffline: 0,
-  }
-  const id = await registry(item)
-
-  expect((await shop.call('DELETE', `/Products/${CatalogID}`)).statusCode).toBe(200)
-
-  expect((await shop.call('GET', `/GiftRegistries/${id}/Items`)).json()).toEqual([{ ...item, CatalogID: 0 }])
-  expect(await listed('sku=gone')).toEqual([id])
-  expect(await listed(`catalogid=${CatalogID}`)).toEqual([])
-})
-
 test('Created, LastUpdate and who changed it are kept by an export and an import', async () => {
   const id = await registry({ Listed: 1 })
   server.clock.ms += 86_400_000
