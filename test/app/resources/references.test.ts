@@ -150,19 +150,19 @@ describe('a product that a body names', () => {
   let [first, second] = [0, 0]
 
   beforeEach(async () => {
-    first = await posted('/Products', product('first'))
-    second = await posted('/Products', product('second'))
+    first = await shop.add('/Products', product('first'))
+    second = await shop.add('/Products', product('second'))
   })
 
   test('must be there: 400 that names the field, on every way in, and nothing is changed', async () => {
     const other = await server.openStore()
-    const foreign = 1000 + (await posted('/Products', product('foreign'), other))
+    const foreign = 1000 + (await other.add('/Products', product('foreign')))
     await server.database.db.$executeRawUnsafe(
       `UPDATE "Product" SET "id" = $2::int WHERE "storeId" = $1::int`,
       other.store.id,
       foreign,
     )
-    const category = await posted('/Category', { CategoryName: 'Bundles' })
+    const category = await shop.add('/Category', { CategoryName: 'Bundles' })
     const items = [first, second, foreign].map((RelatedProductID) => ({ RelatedProductID }))
     await changed(`/Products/${first}`, { RelatedProductList: [{ RelatedProductID: second }] })
     const [{ RelatedIndexID }] = (await read(`/Products/${first}`)).RelatedProductList
@@ -243,20 +243,20 @@ describe('a product that a body names', () => {
       line('Products', { ...named(50), RelatedProductList: related(50, 200) }),
     ]
     expect((await importInto(server, shop, lines)).refused).toEqual([])
-    expect(await posted('/Products', product('next'))).toBe(301)
+    expect(await shop.add('/Products', product('next'))).toBe(301)
 
     await importInto(server, shop, [line('Products', { ...named(50), RelatedProductList: related(50, 400) })])
-    expect(await posted('/Products', product('next but one'))).toBe(401)
+    expect(await shop.add('/Products', product('next but one'))).toBe(401)
   })
 })
 
 describe('many records that refer to one', () => {
   test('are named in a refusal, up to ten', async () => {
-    const parent = await posted('/Category', { CategoryName: 'Above' })
+    const parent = await shop.add('/Category', { CategoryName: 'Above' })
     const ids: number[] = []
     for (const last of ['10', '11 and more', '12 and more']) {
       while (ids.length < Number.parseInt(last, 10)) {
-        ids.push(await posted('/Category', { CategoryName: 'Below', CategoryParent: parent }))
+        ids.push(await shop.add('/Category', { CategoryName: 'Below', CategoryParent: parent }))
       }
       const [{ Message }] = (await shop.call('DELETE', `/Category/${parent}`)).json()
       expect(Message).toMatch(
@@ -326,7 +326,10 @@ describe('many records that refer to one', () => {
 
 describe('at the same time', () => {
   test('a deletion waits for a change that names the record, and takes back what it wrote', async () => {
-    const [named, naming] = [await posted('/Products', product('named')), await posted('/Products', product('naming'))]
+    const [named, naming] = [
+      await shop.add('/Products', product('named')),
+      await shop.add('/Products', product('naming')),
+    ]
     const body = { RelatedProductList: [{ RelatedProductID: named }], OptionSetList: options([named]) }
     const held = await hold(server, shop, (tx) => updateRecord(tx, products, naming, body))
 
@@ -341,8 +344,11 @@ describe('at the same time', () => {
   })
 
   test('a change that names a record which is being deleted waits, and is refused', async () => {
-    const [named, naming] = [await posted('/Products', product('named')), await posted('/Products', product('naming'))]
-    const category = await posted('/Category', { CategoryName: 'Bundles' })
+    const [named, naming] = [
+      await shop.add('/Products', product('named')),
+      await shop.add('/Products', product('naming')),
+    ]
+    const category = await shop.add('/Category', { CategoryName: 'Bundles' })
     const held = await hold(server, shop, (tx) => deleteRecord(tx, products, named))
 
     const changes = [
@@ -357,8 +363,8 @@ describe('at the same time', () => {
   })
 
   test('what refers is stamped with the time at which its lock was had, and LastUpdate never goes back', async () => {
-    const maker = await posted('/Manufacturers', { ManufacturerName: 'Maker' })
-    const id = await posted('/Products', { ...product('made'), ManufacturerID: maker })
+    const maker = await shop.add('/Manufacturers', { ManufacturerName: 'Maker' })
+    const id = await shop.add('/Products', { ...product('made'), ManufacturerID: maker })
     await importInto(server, shop, [
       line('Products', { ...named(70), ManufacturerID: maker, LastUpdate: '2031-01-01T00:00:00' }),
     ])
@@ -376,7 +382,7 @@ describe('at the same time', () => {
 
   test('records that all name one another are all deleted, at once', async () => {
     const ids: number[] = []
-    for (let each = 0; each < 8; each++) ids.push(await posted('/Products', product(`tied ${each}`)))
+    for (let each = 0; each < 8; each++) ids.push(await shop.add('/Products', product(`tied ${each}`)))
     const all = { RelatedProductList: ids.map((RelatedProductID) => ({ RelatedProductID })) }
     for (const id of ids) await changed(`/Products/${id}`, all)
 
@@ -387,7 +393,7 @@ describe('at the same time', () => {
 
   test('changes and deletions, many of each, leave no number that nothing has', async () => {
     const ids: number[] = []
-    for (let each = 0; each < 12; each++) ids.push(await posted('/Products', product(`busy ${each}`)))
+    for (let each = 0; each < 12; each++) ids.push(await shop.add('/Products', product(`busy ${each}`)))
     const idAt = (place: number) => ids[place % ids.length] as number
     // Neither of the two is deleted, and whatever else becomes of the list, it keeps this one.
     const kept = { RelatedProductList: [{ RelatedProductID: idAt(2) }] }
@@ -462,12 +468,6 @@ function idOf({ RelatedProductID }: Wire): unknown {
 /** The present as the stores of these tests write it. */
 function now(): string {
   return new Date(server.clock.ms).toISOString().slice(0, 19)
-}
-
-async function posted(path: string, body: object, to = shop): Promise<number> {
-  const answer = await to.call('POST', path, { body })
-  expect(answer.statusCode, answer.body).toBe(201)
-  return Number(answer.json()[0].Value)
 }
 
 async function changed(path: string, body: object): Promise<void> {

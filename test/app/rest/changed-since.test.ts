@@ -8,8 +8,9 @@ import { updateRecord } from '../../../src/engine/changing/change.ts'
 import { lockRecord } from '../../../src/engine/changing/write.ts'
 import { products } from '../../../src/resources/products/products.ts'
 import { writeDate } from '../../../src/values/dates.ts'
+import { untilWaiting } from '../../support/held.ts'
 import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
-import { productBody, type Result } from './fixture.ts'
+import { productBody } from './fixture.ts'
 
 // Reading what changed since the last time, and losing nothing (docs/integration.md).
 
@@ -24,22 +25,8 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 
-const createdId = (answer: { json: () => Result[] }) => Number(answer.json()[0]?.Value)
-
-async function newProduct({ call }: TestStore, others: object = {}): Promise<number> {
-  return createdId(await call('POST', '/Products', { body: productBody(crypto.randomUUID(), { ...others }) }))
-}
-
-async function newOrder({ store }: TestStore, lines: object[], app = server.app): Promise<number> {
-  const answer = await app.inject({
-    method: 'POST',
-    url: `/admin/stores/${store.id}/orders`,
-    headers: { authorization: `Bearer ${server.services.operatorKey}` },
-    payload: { BillingEmail: 'a@shop.example', OrderItemList: lines },
-  })
-  expect(answer.statusCode, answer.body).toBe(201)
-  return createdId(answer)
-}
+const newProduct = (shop: TestStore, others: object = {}) =>
+  shop.add('/Products', productBody(crypto.randomUUID(), { ...others }))
 
 /** A product with a stock of its own for each of its option's values, and the id of that value. */
 async function newProductWithOption(shop: TestStore, others: object = {}): Promise<{ id: number; option: number }> {
@@ -55,17 +42,13 @@ async function newProductWithOption(shop: TestStore, others: object = {}): Promi
 const services = {
   Products: { make: (shop: TestStore) => newProduct(shop), change: { MFGID: 'changed' } },
   Customers: {
-    make: async ({ call }: TestStore) =>
-      createdId(
-        await call('POST', '/Customers', {
-          body: { Email: `${crypto.randomUUID()}@shop.example`, Password: 'secret' },
-        }),
-      ),
+    make: (shop: TestStore) =>
+      shop.add('/Customers', { Email: `${crypto.randomUUID()}@shop.example`, Password: 'secret' }),
     change: { BillingCity: 'changed' },
   },
   Orders: {
     make: async (shop: TestStore) =>
-      newOrder(shop, [{ CatalogID: await newProduct(shop, { SKUInfo: { Stock: 5 } }), ItemQuantity: 1 }]),
+      shop.placeOrder([{ CatalogID: await newProduct(shop, { SKUInfo: { Stock: 5 } }), ItemQuantity: 1 }]),
     change: { InternalComments: 'changed' },
   },
 } as const
@@ -244,16 +227,6 @@ async function holding(work: (tx: Transaction) => Promise<void>): Promise<Held> 
   }
 }
 
-/** Resolves when so many statements wait for locks. */
-async function waiting(count: number): Promise<void> {
-  for (;;) {
-    const [row] = await server.database.db.$queryRaw<{ count: number }[]>`
-      SELECT count(*)::int AS "count" FROM pg_stat_activity
-      WHERE datname = current_database() AND wait_event_type = 'Lock'`
-    if ((row?.count ?? 0) >= count) return
-  }
-}
-
 const lastUpdateOf = async (shop: TestStore, path: string): Promise<string> =>
   (await shop.call('GET', path)).json()[0].LastUpdate
 
@@ -264,7 +237,7 @@ describe('LastUpdate', () => {
     const id = await newProduct(shop)
     const held = await hold(shop, id, { MFGID: 'first' })
     const second = shop.call('PUT', `/Products/${id}`, { body: { MFGID: 'second' } })
-    await waiting(1)
+    await untilWaiting(server.database, 1)
     server.clock.ms += 30_000
     await held.release()
     expect((await second).statusCode).toBe(200)
@@ -282,9 +255,9 @@ describe('LastUpdate', () => {
       await mayStamp.promise
       await updateRecord(caller, products, id, { MFGID: 'first' })
     })
-    await waiting(0)
-    const order = newOrder(shop, [{ CatalogID: id, ItemQuantity: 1 }])
-    await waiting(1)
+    await untilWaiting(server.database, 0)
+    const order = shop.placeOrder([{ CatalogID: id, ItemQuantity: 1 }])
+    await untilWaiting(server.database, 1)
     server.clock.ms += 30_000
     mayStamp.resolve()
     await (await held).release()
@@ -320,13 +293,13 @@ describe('LastUpdate', () => {
       [
         'a stock that an order takes',
         'Products',
-        ({ shop, id, app }) => newOrder(shop, [{ CatalogID: id, ItemQuantity: 1 }], app),
+        ({ shop, id, app }) => shop.placeOrder([{ CatalogID: id, ItemQuantity: 1 }], {}, app),
       ],
       [
         'a stock of an option that an order takes',
         'Products',
         ({ shop, id, option, app }) =>
-          newOrder(shop, [{ CatalogID: id, ItemQuantity: 1, ItemOptions: `,${option}` }], app),
+          shop.placeOrder([{ CatalogID: id, ItemQuantity: 1, ItemOptions: `,${option}` }], {}, app),
       ],
       [
         'a stock that a cancelled order gives back',
@@ -371,7 +344,7 @@ describe('LastUpdate', () => {
     test.each(changes)('%s', async (_name, service, change) => {
       const shop = await server.openStore({ timeZone: 'UTC' })
       const { id, option } = await newProductWithOption(shop)
-      const order = await newOrder(shop, [{ CatalogID: id, ItemQuantity: 1 }])
+      const order = await shop.placeOrder([{ CatalogID: id, ItemQuantity: 1 }])
       const customer = await services.Customers.make(shop)
       const ground = (app: FastifyInstance): Ground => ({
         ...{ shop, app, id, option, order, customer },
@@ -399,7 +372,7 @@ describe('LastUpdate', () => {
       const path = `/${service}/${{ Products: id, Orders: order, Customers: customer }[service]}`
       await shop.call('PUT', path, { body: services[service].change })
       const slow = processBehind(45_000)
-      const again = await newOrder(shop, [{ CatalogID: id, ItemQuantity: 1 }])
+      const again = await shop.placeOrder([{ CatalogID: id, ItemQuantity: 1 }])
       await change({ ...ground(slow), order: service === 'Products' ? again : order })
       await slow.close()
       expect(await isStamped(server.clock.ms)).toBe(true)
@@ -504,8 +477,9 @@ describe('a sync that begins at the newest LastUpdate that it read, minus the ov
       const { id, option } = goods[random(goods.length)] as { id: number; option: number }
       const value = `${++serial}`
       const kind = random(6)
-      if (kind === 0) await newOrder(shop, [{ CatalogID: id, ItemQuantity: 1 }], random(2) === 0 ? slow : server.app)
-      else if (kind === 1) await newOrder(shop, [{ CatalogID: id, ItemQuantity: 1, ItemOptions: `,${option}` }])
+      if (kind === 0)
+        await shop.placeOrder([{ CatalogID: id, ItemQuantity: 1 }], {}, random(2) === 0 ? slow : server.app)
+      else if (kind === 1) await shop.placeOrder([{ CatalogID: id, ItemQuantity: 1, ItemOptions: `,${option}` }])
       else if (kind === 2) await shop.call('POST', `/Products/${id}/Features`, { body: { FeatureTitle: value } })
       else if (kind === 3) goods.push(await newProductWithOption(shop, { MFGID: value }))
       else if (kind === 4) {

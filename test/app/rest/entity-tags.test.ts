@@ -1,7 +1,7 @@
 import type { LightMyRequestResponse } from 'fastify'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type CallOptions, type Method, openServer, type TestServer, type TestStore } from '../../support/store.ts'
-import { productBody, type Result, refusalOf } from './fixture.ts'
+import { productBody, refusalOf } from './fixture.ts'
 
 // ETag, If-None-Match and If-Match: optimistic locking (RFC 9110 §8.8.3 and §13).
 
@@ -18,14 +18,8 @@ afterAll(() => server.close())
 
 beforeEach(async () => {
   const body = productBody(crypto.randomUUID(), { SKUInfo: { Stock: 1 }, FeatureList: [{ FeatureTitle: 'old' }] })
-  id = await created('/Products', body)
+  id = await shop.add('/Products', body)
 })
-
-async function created(path: string, body: object): Promise<number> {
-  const answer = await shop.call('POST', path, { body })
-  expect(answer.statusCode).toBe(201)
-  return Number(answer.json<Result[]>()[0]?.Value)
-}
 
 const read = (path = `/Products/${id}`, options?: CallOptions) => shop.call('GET', path, options)
 const tagOf = ({ headers }: LightMyRequestResponse) => String(headers.etag)
@@ -70,7 +64,7 @@ describe('the ETag of a record', () => {
 
   test('is another after every change of what is shown, and the old one after the way back', async () => {
     const set = (body: object) => shop.call('PUT', `/Products/${id}`, { body })
-    const manufacturer = await created('/Manufacturers', { ManufacturerName: 'Old' })
+    const manufacturer = await shop.add('/Manufacturers', { ManufacturerName: 'Old' })
     await set({ ManufacturerID: manufacturer })
     const tag = await currentTag()
     await set({})
@@ -289,7 +283,7 @@ describe('a change that a tag cannot go with', () => {
   test.each(['*', '"x"'])(
     'a list of several is refused with 412 by If-Match: %s, and nothing is changed',
     async (tag) => {
-      const other = await created('/Products', productBody(crypto.randomUUID()))
+      const other = await shop.add('/Products', productBody(crypto.randomUUID()))
       const before = [await read(), await read(`/Products/${other}`)].map(({ body }) => body)
       const feature = { FeatureTitle: 'new' }
       const requests: [Method, string, object][] = [
@@ -323,21 +317,10 @@ describe('a change that a tag cannot go with', () => {
 
 test('a stock that an order takes ends the tag of its product', async () => {
   const tag = await currentTag()
-  await placedOrder()
+  await shop.placeOrder([{ CatalogID: id, ItemQuantity: 1 }])
   const answer = await shop.call('PUT', `/Products/${id}`, { body: { SKUInfo: { Stock: 5 } }, ...ifMatch(tag) })
   expect(answer.statusCode).toBe(412)
 })
-
-async function placedOrder(): Promise<number> {
-  const answer = await server.app.inject({
-    method: 'POST',
-    url: `/admin/stores/${shop.store.id}/orders`,
-    headers: { authorization: `Bearer ${server.services.operatorKey}` },
-    payload: { BillingEmail: 'a@shop.example', OrderItemList: [{ CatalogID: id, ItemQuantity: 1 }] },
-  })
-  expect(answer.statusCode, answer.body).toBe(201)
-  return Number(answer.json<Result[]>()[0]?.Value)
-}
 
 describe('of two writers with the same tag at once exactly one wins, the other gets 412', () => {
   const writers: [string, (value: string, tag: string) => Promise<LightMyRequestResponse>][] = [
@@ -380,7 +363,7 @@ describe('of two writers with the same tag at once exactly one wins, the other g
 
   test('a PUT and a DELETE: either one, and what it says is so', async () => {
     for (let round = 0; round < 20; round++) {
-      id = await created('/Products', productBody(crypto.randomUUID()))
+      id = await shop.add('/Products', productBody(crypto.randomUUID()))
       const tag = await currentTag()
       const [put, gone] = await Promise.all([
         shop.call('PUT', `/Products/${id}`, { body: { MFGID: 'kept' }, ...ifMatch(tag) }),

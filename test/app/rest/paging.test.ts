@@ -62,10 +62,7 @@ async function createProducts(count: number, others: (index: number) => object =
   return answer.json<Result[]>().map(({ Value }) => Number(Value))
 }
 
-async function newCategory(): Promise<number> {
-  const answer = await shop.call('POST', '/Category', { body: { CategoryName: 'C' } })
-  return Number(answer.json<Result[]>()[0]?.Value)
-}
+const newCategory = () => shop.add('/Category', { CategoryName: 'C' })
 
 const inCategory = (id: number | null) => ({ CategoryList: id === null ? [] : [{ CategoryID: id }] })
 

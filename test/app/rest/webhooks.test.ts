@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createRecord, updateRecord } from '../../../src/engine/changing/change.ts'
 import { webhooks } from '../../../src/webhooks/webhooks.ts'
-import { hold, untilItWaits } from '../../support/held.ts'
+import { hold, untilItWaits, untilWaiting } from '../../support/held.ts'
 import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
 import { refusalOf } from './fixture.ts'
 import {
@@ -34,17 +34,6 @@ const tolerant: TestStore['call'] = (method, path, options) => shop.call(method,
 /** What a body with this member is answered. */
 async function refusalTo(member: Record<string, unknown>) {
   return refusalOf(await shop.call('POST', '/Webhooks', { body: webhookBody(member), tolerated: true }))
-}
-
-/** Comes back when so many in the database wait for locks. */
-async function untilWaiting(count: number): Promise<void> {
-  let waiting = 0
-  while (waiting < count) {
-    const [found] = await server.database.db.$queryRaw<{ waiting: number }[]>`
-      SELECT count(*)::int AS "waiting" FROM pg_stat_activity
-      WHERE "datname" = current_database() AND "wait_event_type" = 'Lock'`
-    waiting = found?.waiting ?? 0
-  }
 }
 
 describe('a webhook', () => {
@@ -259,7 +248,7 @@ describe('an application', () => {
       return db.$queryRaw`SELECT 1 FROM "Store" WHERE "id" = ${shop.store.id} FOR UPDATE`
     })
     const asked = [1, 2].map(() => shop.call('POST', '/Webhooks', { body: webhookBody() }))
-    await untilWaiting(2)
+    await untilWaiting(server.database, 2)
     await holding.commit()
 
     const answers = (await Promise.all(asked)).toSorted((one, other) => one.statusCode - other.statusCode)

@@ -15,14 +15,11 @@ let serial = 0
 
 async function newCustomer(shop: TestStore, fields: object = {}): Promise<number> {
   const body = { Email: `customer-${++serial}@home.example`, Password: 'secret words', ...fields }
-  const answer = await shop.call('POST', '/Customers', { body })
-  if (answer.statusCode !== 201) throw new Error(answer.body)
-  return Number(answer.json()[0].Value)
+  return shop.add('/Customers', body)
 }
 
 async function newGroup(shop: TestStore, Name = `Group ${++serial}`): Promise<number> {
-  const answer = await shop.call('POST', '/CustomerGroups', { body: { Name } })
-  return Number(answer.json()[0].Value)
+  return shop.add('/CustomerGroups', { Name })
 }
 
 /** A store with one customer, of whom every field has a value of its own. */

@@ -41,9 +41,7 @@ interface Sold {
 /** A product with 10 pieces, unless `Stock` says otherwise. */
 async function newProduct(Stock = 10, { body = {}, store = shop }: { body?: object; store?: TestStore } = {}) {
   const sku = `Bag-${++serial}`
-  const answer = await store.call('POST', '/Products', { body: { SKUInfo: { SKU: sku, Name: 'Bag', Stock }, ...body } })
-  expect(answer.statusCode, answer.body).toBe(201)
-  return { id: Number(answer.json()[0].Value), sku }
+  return { id: await store.add('/Products', { SKUInfo: { SKU: sku, Name: 'Bag', Stock }, ...body }), sku }
 }
 
 async function restRecord(id: number, store = shop) {
@@ -92,17 +90,6 @@ const updated = (sku: string, stock: number | string) =>
   `<UpdateInventoryResponse xmlns=""><ProductID>${sku}</ProductID><NewInventory>${stock}</NewInventory></UpdateInventoryResponse>`
 
 const notFound = errorDocument(46, 'No Data Found')
-
-async function place(items: object[], store = shop): Promise<number> {
-  const answer = await server.app.inject({
-    method: 'POST',
-    url: `/admin/stores/${store.store.id}/orders`,
-    headers: operator(server),
-    payload: { BillingEmail: 'guest@shop.example', OrderItemList: items },
-  })
-  expect(answer.statusCode, answer.body).toBe(201)
-  return Number(answer.json()[0].Value)
-}
 
 describe('getProductInventory', () => {
   test.each([
@@ -299,7 +286,7 @@ describe('at once', () => {
     const orders: Promise<number>[] = []
 
     await many(50, async (index) => {
-      if (index % 10 === 5) orders.push(place([{ CatalogID: product.id, ItemQuantity: 3 }]))
+      if (index % 10 === 5) orders.push(shop.placeOrder([{ CatalogID: product.id, ItemQuantity: 3 }]))
       await update({ productId: product.sku, quantity: 1, replaceStock: false })
     })
     const orderIds = await Promise.all(orders)

@@ -23,9 +23,7 @@ let serial = 0
 
 async function newCustomer(fields: object = {}, store = shop): Promise<{ id: number; email: string }> {
   const body = { Email: `Customer-${++serial}@home.example`, Password: 'secret words', ...fields }
-  const answer = await store.call('POST', '/Customers', { body })
-  if (answer.statusCode !== 201) throw new Error(answer.body)
-  return { id: Number(answer.json()[0].Value), email: body.Email }
+  return { id: await store.add('/Customers', body), email: body.Email }
 }
 
 type Parameters = Readonly<Record<string, string | number>>
@@ -79,7 +77,7 @@ describe('a token', () => {
     const { id, email } = await newCustomer()
     const other = await newCustomer()
     const product = { SKUInfo: { SKU: `SKU-${++serial}`, Name: 'Lamp', Price: 20, Stock: 9 } }
-    const CatalogID = Number((await shop.call('POST', '/Products', { body: product })).json()[0].Value)
+    const CatalogID = await shop.add('/Products', product)
     const items = { OrderItemList: [{ CatalogID, ItemQuantity: 1 }] }
     const mine = await placeOrder(shop.caller, { CustomerID: id, ...items })
     const theirs = await placeOrder(shop.caller, { CustomerID: other.id, ...items })

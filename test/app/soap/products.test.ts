@@ -50,12 +50,6 @@ async function readWithRest(shop: TestStore, query: string): Promise<Wire[]> {
   return answer.json()
 }
 
-async function created(shop: TestStore, body: Wire): Promise<number> {
-  const answer = await shop.call('POST', '/Products', { body })
-  expect(answer.statusCode, answer.body).toBe(201)
-  return Number(answer.json()[0].Value)
-}
-
 test('a page that would be too large for one answer is refused, and a smaller one comes', async () => {
   const shop = await server.openStore()
   const large = '&'.repeat(65_535)
@@ -63,7 +57,7 @@ test('a page that would be too large for one answer is refused, and a smaller on
   const extra = Array.from({ length: 8 }, (_, index) => `ExtraField${index + 6}`)
   const texts = Object.fromEntries([...names, ...extra].map((name) => [name, large]))
   for (let number = 0; number < 8; number++) {
-    await created(shop, { SKUInfo: { SKU: `LARGE-${number}`, Name: 'Large' }, ...texts })
+    await shop.add('/Products', { SKUInfo: { SKU: `LARGE-${number}`, Name: 'Large' }, ...texts })
   }
   expect(await soapCall(server, shop, 'getProduct', everything)).toBe(errorDocument(33, 'Data Error'))
   expect((await soapCall(server, shop, 'getProduct', { batchSize: 7, startNum: 1 })).length).toBeGreaterThan(29_000_000)
@@ -324,7 +318,7 @@ describe('every element, in its order', () => {
 
   test('of a product of which only SKU and name were given', async () => {
     const shop = await server.openStore()
-    await created(shop, { SKUInfo: { SKU: 'Bag <1>', Name: 'Tote & "Bag"' } })
+    await shop.add('/Products', { SKUInfo: { SKU: 'Bag <1>', Name: 'Tote & "Bag"' } })
     const xml = await soapCall(server, shop, 'getProduct', everything, { version: '1.2' })
     const extraFields = Array.from({ length: 13 }, (_, index) => `<ExtraField${index + 1}></ExtraField${index + 1}>`)
     const priceLevels = Array.from({ length: 10 }, (_, index) => `<Price_${index + 1}>0</Price_${index + 1}>`)
@@ -364,8 +358,8 @@ describe('every element, in its order', () => {
   test('tells each flag from all others', async () => {
     const shop = await server.openStore()
     const flags = products.fields.entries.filter(([, field]) => field.kind === 'boolean').map(([name]) => name)
-    await created(shop, { SKUInfo: { SKU: 'OnSale', Name: 'OnSale', OnSale: true } })
-    for (const name of flags) await created(shop, { SKUInfo: { SKU: name, Name: name }, [name]: true })
+    await shop.add('/Products', { SKUInfo: { SKU: 'OnSale', Name: 'OnSale', OnSale: true } })
+    for (const name of flags) await shop.add('/Products', { SKUInfo: { SKU: name, Name: name }, [name]: true })
     const all = await readWithRest(shop, 'limit=200')
     expect(all.length).toBeGreaterThan(25)
     expect(await askFor(shop, everything)).toEqual(all.map((rest) => expected(rest, all)))
@@ -376,12 +370,12 @@ describe('which products', () => {
   let shop: TestStore
   beforeAll(async () => {
     shop = await server.openStore()
-    await created(shop, {
+    await shop.add('/Products', {
       SKUInfo: { SKU: 'Bag-É1', Name: 'Bag' },
       AdvancedOptionList: [{ AdvancedOptionCode: '7', AdvancedOptionSufix: '-RED' }],
     })
-    await created(shop, { SKUInfo: { SKU: 'bag-é12', Name: 'Bag' }, Hide: true, NotForSale: true })
-    await created(shop, { SKUInfo: { SKU: '100%_', Name: 'Percent' } })
+    await shop.add('/Products', { SKUInfo: { SKU: 'bag-é12', Name: 'Bag' }, Hide: true, NotForSale: true })
+    await shop.add('/Products', { SKUInfo: { SKU: '100%_', Name: 'Percent' } })
     await server.app.inject({
       method: 'PUT',
       url: `/admin/stores/${shop.store.id}`,
@@ -415,9 +409,9 @@ describe('which products', () => {
 describe('related products', () => {
   test('are shown by their present SKU and name, in the order of the list; what is not there is left out', async () => {
     const [shop, other] = [await server.openStore(), await server.openStore()]
-    for (const SKU of ['A', 'B', 'C']) await created(shop, { SKUInfo: { SKU, Name: `Name ${SKU}` } })
+    for (const SKU of ['A', 'B', 'C']) await shop.add('/Products', { SKUInfo: { SKU, Name: `Name ${SKU}` } })
     // Their numbers are not those of this store's products.
-    for (let id = 1; id <= 6; id++) await created(other, { SKUInfo: { SKU: `O-${id}`, Name: 'Other' } })
+    for (let id = 1; id <= 6; id++) await other.add('/Products', { SKUInfo: { SKU: `O-${id}`, Name: 'Other' } })
     const naming = (CatalogID: number, ids: number[]) => ({
       service: 'Products',
       record: {
@@ -451,7 +445,7 @@ describe('how values are written', () => {
     const shop = await server.openStore({ timeZone: 'Asia/Tokyo' })
     const now = server.clock.ms
     server.clock.ms = Date.parse('2026-06-30T15:00:00Z')
-    const id = await created(shop, { SKUInfo: { SKU: 'A', Name: 'A' } })
+    const id = await shop.add('/Products', { SKUInfo: { SKU: 'A', Name: 'A' } })
     const [early] = (await askFor(shop, everything)) as [Node]
     expect([contentOf(early, 'DateCreated'), contentOf(early, 'LastUpdate')]).toEqual(['7/1/2026', '7/1/2026'])
     server.clock.ms = Date.parse('2026-12-09T15:05:09Z')
@@ -467,7 +461,7 @@ describe('how values are written', () => {
   test('money has two decimals or as many as there are, quantities no more than needed, nothing a comma', async () => {
     const shop = await server.openStore()
     const SKUInfo = { SKU: 'A', Name: 'A', Cost: 1500, Price: 17.5, RetailPrice: 1500, SalePrice: 0.1, Stock: -2.5 }
-    await created(shop, { SKUInfo, PriceLevel1: 3, PriceLevel2: 16.9, MinimumQuantity: 0.25, Weight: 1234.5 })
+    await shop.add('/Products', { SKUInfo, PriceLevel1: 3, PriceLevel2: 16.9, MinimumQuantity: 0.25, Weight: 1234.5 })
     const [product] = (await askFor(shop, everything)) as [Node]
     const levels: Node = ['PriceLevel', contentOf(product, 'PriceLevel') as Node[]]
     const written = ['Cost', 'Price', 'RetailPrice', 'SalePrice', 'Stock', 'MinimumOrder', 'Weight']
@@ -479,7 +473,7 @@ describe('how values are written', () => {
   test('text comes through as it is, but for characters that XML does not know', async () => {
     const shop = await server.openStore()
     const text = 'a<b>&amp;"\'\u00e9\u{1F600} ]]> \r\n\t end '
-    await created(shop, {
+    await shop.add('/Products', {
       SKUInfo: { SKU: 'A', Name: text },
       Description: `<p>${text}</p>`,
       Title: 'one\u0001two\ufffe',

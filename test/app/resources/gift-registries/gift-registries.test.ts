@@ -12,15 +12,9 @@ afterAll(() => server.close())
 
 type Wire = Record<string, unknown>
 
-async function created(path: string, body: Wire, store = shop): Promise<number> {
-  const answer = await store.call('POST', path, { body })
-  expect(answer.statusCode, answer.body).toBe(201)
-  return Number(answer.json()[0].Value)
-}
-
-const product = (SKU: string, store = shop) => created('/Products', { SKUInfo: { SKU, Name: 'Kettle' } }, store)
+const product = (SKU: string, store = shop) => store.add('/Products', { SKUInfo: { SKU, Name: 'Kettle' } })
 const registry = (...GiftRegistryItemList: Wire[]) =>
-  created('/GiftRegistries', { Name: 'Wedding', GiftRegistryItemList })
+  shop.add('/GiftRegistries', { Name: 'Wedding', GiftRegistryItemList })
 const read = async (id: number) => (await shop.call('GET', `/GiftRegistries/${id}`)).json()[0]
 
 /** The ids of the registries that a filter lists. */
@@ -60,7 +54,7 @@ test('the sums of items stay numbers of 32 bits, which is what clients read them
 
 test('has one address, whose number is the registry’s; a part of it can be changed', async () => {
   const CustomerAddressBook = { CustomerAddressId: 5, FirstName: 'Anna', City: 'Malmö' }
-  const id = await created('/GiftRegistries', { Name: 'Anna', CustomerAddressBook })
+  const id = await shop.add('/GiftRegistries', { Name: 'Anna', CustomerAddressBook })
 
   await shop.call('PUT', `/GiftRegistries/${id}`, { body: { CustomerAddressBook: { City: 'Lund' } } })
 
@@ -76,7 +70,7 @@ test('catalogid and sku list the registries that hold such an item, each once, a
   const both = await registry({ CatalogID: pan, SKU: 'PAN-1' }, { CatalogID: pan, SKU: 'pan-1' }, { CatalogID: lid })
   const one = await registry({ CatalogID: lid, SKU: 'LID-1' })
   await product('Pan', stranger)
-  await created('/GiftRegistries', { Name: 'Other', GiftRegistryItemList: [{ SKU: 'PAN-1' }] }, stranger)
+  await stranger.add('/GiftRegistries', { Name: 'Other', GiftRegistryItemList: [{ SKU: 'PAN-1' }] })
 
   expect(await listed(`catalogid=${pan}`)).toEqual([both])
   expect(await listed(`catalogid=${lid}`)).toEqual([both, one])
