@@ -332,35 +332,6 @@ describe('over a socket', () => {
     expect(await text(socket)).toContain('There is no operation Größe價格;')
   })
 
-  test('who asks whether to go on is told to, and answered', async () => {
-    const payload = call()
-    const socket = await open(
-      `Content-Length: ${Buffer.byteLength(payload)}`,
-      'Expect: 100-continue',
-      'Connection: close',
-    )
-    const [first] = (await once(socket, 'data')) as [Buffer]
-    expect(first.toString()).toBe('HTTP/1.1 100 Continue\r\n\r\n')
-    socket.write(payload)
-    const answer = await text(socket)
-    expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n/)
-    expect(answer).toContain(result)
-  })
-
-  test('several calls may follow one another on one connection, faults between them', async () => {
-    const socket = connect(port, '127.0.0.1')
-    const answers: string[] = []
-    for (const payload of [call(), asking('nothing'), call()]) {
-      const head = `POST /cart.asmx HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/xml\r\nContent-Length: ${Buffer.byteLength(payload)}\r\n\r\n`
-      socket.write(head + payload)
-      let answer = ''
-      while (!answer.includes('</soap:Envelope>')) answer += String((await once(socket, 'data'))[0])
-      answers.push(answer.slice(0, 12))
-    }
-    socket.destroy()
-    expect(answers).toEqual(['HTTP/1.1 200', 'HTTP/1.1 500', 'HTTP/1.1 200'])
-  })
-
   test('a body that is cut off is no defect, and holds nothing up', async () => {
     const request = seen()
     const socket = await open('Content-Length: 1000', 'X-Request-Id: cut-off')

