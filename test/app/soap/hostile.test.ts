@@ -53,14 +53,8 @@ describe('a document that is more than an envelope is refused, and says why', ()
 
   test.each<[string, () => string, string]>([
     ['a document type', declared('<!DOCTYPE a>', ''), noDocumentType],
-    [
-      'an external entity',
-      declared('<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]>', '<x>&x;</x>'),
-      noDocumentType,
-    ],
     ['an entity bomb', declared(`<!DOCTYPE a [<!ENTITY l0 "lol">${bomb}]>`, '<x>&l9;</x>'), noDocumentType],
     ['a document type behind comments', declared('<!-- x --><?x <!-- ?><!DOCTYPE a>', ''), noDocumentType],
-    ['a document type inside', () => inCall('<!DOCTYPE a>'), noDocumentType],
     ['a document type behind a tag that quotes', () => inCall(`<a b='"'/><!DOCTYPE a><c d='"'/>`), noDocumentType],
     ['nesting', () => inCall(`${'<a>'.repeat(30)}${'</a>'.repeat(30)}`), deep],
     ['nesting beside the parameters', () => envelope('', '1.1', '<a>'.repeat(33) + '</a>'.repeat(33)), deep],
@@ -79,40 +73,17 @@ describe('a document that is more than an envelope is refused, and says why', ()
     ['200,000 of them', () => inCall('<'.repeat(200_000)), 'Invalid XML: < has no >'],
     ['a < in an attribute in quotes of the other kind', () => inCall("<a b='<'/>"), 'Invalid XML: < has no >'],
     ['a quote without end', () => inCall('<a b="/>'), 'Invalid XML: < has no >'],
-    ['a comment without end', () => inCall('<!-- '), 'Invalid XML: <!-- has no -->'],
     ['CDATA without end', () => inCall('<![CDATA[ ]] >'), 'Invalid XML: <![CDATA[ has no ]]>'],
-    ['an instruction without end', () => inCall('<?x '), 'Invalid XML: <? has no ?>'],
     ['NUL', () => inCall('<a>\0</a>'), control],
     ['a control character in CDATA', () => inCall('<a><![CDATA[\u0008]]></a>'), control],
     ['what is no character', () => inCall('<a>\uffff</a>'), control],
-    [
-      'a reference to NUL',
-      () => inCall('<callBackURL>&#0;</callBackURL>'),
-      'callBackURL holds &#0;, which stands for no character in XML',
-    ],
-    [
-      'a reference beyond Unicode',
-      () => inCall('<callBackURL>&#1114112;</callBackURL>'),
-      'callBackURL holds &#1114112;, which stands for no character in XML',
-    ],
     [
       'a reference by the name of a method',
       () => inCall('<callBackURL>&valueOf;</callBackURL>'),
       'callBackURL holds &valueOf;, which stands for no character in XML',
     ],
-    [
-      'another envelope behind it',
-      () => `${inCall('')}${inCall('').replace(/^<\?.*?\?>/, '')}`,
-      'there must be one root element',
-    ],
     ['a second declaration', () => `<?xml version="1.0"?>${inCall('')}`, 'XML declaration must be at the start'],
-    ['text behind it', () => `${inCall('')}x`, 'Extra text'],
-    ['JSON', () => '{"Envelope":{}}', 'Text is not expected before the root element'],
-    ['an element that is not closed', () => inCall('<a>'), "Expected closing tag 'a'"],
     ['an attribute twice', () => inCall('<a b="1" b="2"/>'), "Attribute 'b' is repeated"],
-    ['an attribute without quotes', () => inCall('<a b=1/>'), 'Unquoted attribute value'],
-    ['a name that is none', () => inCall('<1a/>'), 'Disallowed character in tag name'],
-    ['a bare ampersand', () => inCall('<a>b & c</a>'), "char '&' is not expected"],
   ])('%s', async (_name, payload, reason) => {
     expect(await reasonOf(payload())).toContain(reason)
   })

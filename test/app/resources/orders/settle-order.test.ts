@@ -81,20 +81,6 @@ describe('status and stock', () => {
     expect((await shop.movements(productId)).at(-1)).toEqual({ quantity: -3, cause: 'reopen', orderId: id })
   })
 
-  test('between statuses that hold stock nothing moves', async () => {
-    const { id, productId } = await placed()
-    for (const OrderStatusID of [2, 3, 4, 6, 12, 1]) await shop.update(id, { OrderStatusID })
-    expect(await shop.movements(productId)).toHaveLength(2)
-  })
-
-  test('Not Completed gives back too, and Cancel after it gives nothing more', async () => {
-    const { id, productId } = await placed()
-    await shop.update(id, { OrderStatusID: 7 })
-    expect(await shop.stockOf(productId)).toBe(10)
-    await shop.update(id, { OrderStatusID: 5 })
-    expect(await shop.stockOf(productId)).toBe(10)
-  })
-
   test.each([0, 13, -5, 99])('status %i, which the store does not have, is refused by name', async (status) => {
     const { id } = await placed()
     const failure = { kind: 'bad-request', field: 'OrderStatusID' }
@@ -343,16 +329,6 @@ describe('lines', () => {
     const { id } = await placed()
     await shop.update(id, { OrderItemList: [{ CatalogID: productId, ItemQuantity: 1, ItemOptions: ',904,903,905' }] })
     expect(await shop.movements(productId, '903,904')).toHaveLength(2)
-  })
-
-  test.each([5, 7])('lines of an order in status %i move no stock, until the order holds it again', async (status) => {
-    const { id, productId } = await placed()
-    await shop.update(id, { OrderStatusID: status })
-    const [{ ItemIndexID }] = (await shop.order(id)).OrderItemList
-    await updateItem(shop.application, orders, items, id, ItemIndexID, { ItemQuantity: 8 })
-    expect(await shop.stockOf(productId)).toBe(10)
-    await shop.update(id, { OrderStatusID: 2 }, shop.operator)
-    expect(await shop.stockOf(productId)).toBe(2)
   })
 
   test('cancelled together with a change of its lines, an order gives back what it held', async () => {

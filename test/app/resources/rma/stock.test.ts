@@ -71,25 +71,6 @@ describe('a return', () => {
     expect((await returns.movements(productId)).at(-1)).toEqual({ quantity: -2, cause: 'return', orderId })
   })
 
-  test('of an advanced option moves the option’s stock', async () => {
-    const { id: productId, sku } = await returns.product(['801', '802'])
-    const lines = ['801', '802'].map((code) => ({ ItemID: `${sku}-${code}`, ItemQuantity: 3 }))
-    const OrderID = await returns.order(lines)
-
-    const id = await returns.rma({ OrderID, RMAItemList: [{ SKU: `${sku}-802`, RestockQuantity: 2 }] })
-    expect([await returns.stockOf(productId, '801'), await returns.stockOf(productId, '802')]).toEqual([7, 9])
-    // Without a SKU the first line of the product is meant.
-    await returns.put(id, { RMAItemList: [{ CatalogID: productId, RestockQuantity: 1 }] })
-
-    expect([await returns.stockOf(productId, '801'), await returns.stockOf(productId, '802')]).toEqual([8, 7])
-    expect(await returns.stockOf(productId)).toBe(10)
-    expect((await returns.movements(productId, '801')).at(-1)).toEqual({
-      quantity: 1,
-      cause: 'return',
-      orderId: OrderID,
-    })
-  })
-
   test('of an option that was deleted goes back to its product; of a product that was deleted, to nothing', async () => {
     const { id: productId, sku } = await returns.product(['801'])
     const gone = await returns.product()
@@ -134,20 +115,6 @@ describe('an order with returns', () => {
     ])
   })
 
-  test('that is cancelled moves nothing with its returns; reopened, it takes what they leave', async () => {
-    const { id, orderId, productId } = await returned(1)
-    await returns.setStatus(orderId, 5)
-
-    await returns.put(id, { RMAItemList: [{ CatalogID: productId, RestockQuantity: 2 }] })
-    const other = await returns.rma({ OrderID: orderId, RMAItemList: [{ CatalogID: productId, RestockQuantity: 1 }] })
-    expect((await returns.shop.call('DELETE', `/RMA/${other}`)).statusCode).toBe(200)
-    expect(await returns.stockOf(productId)).toBe(10)
-    expect(await returns.movements(productId)).toHaveLength(3)
-    await returns.setStatus(orderId, 2)
-
-    expect(await returns.stockOf(productId)).toBe(9)
-  })
-
   test('keeps in its lines what went back to stock; above that they may be changed', async () => {
     const { orderId, productId, sku } = await returned(2)
     const [{ ItemIndexID }] = (await returns.read('Orders', orderId)).OrderItemList
@@ -162,29 +129,6 @@ describe('an order with returns', () => {
     expect(await returns.stockOf(productId)).toBe(10)
     expect((await change({ OrderItemList: [{ ItemIndexID, ItemQuantity: 6 }] })()).statusCode).toBe(200)
     expect(await returns.stockOf(productId)).toBe(6)
-  })
-
-  test('that loses a return to another order is settled, and so is the other one', async () => {
-    const { id: productId } = await returns.product()
-    const [first, second] = [
-      await returns.order([{ CatalogID: productId, ItemQuantity: 3 }]),
-      await returns.order([{ CatalogID: productId, ItemQuantity: 4 }]),
-    ]
-    const id = await returns.rma({ OrderID: first, RMAItemList: [{ CatalogID: productId, RestockQuantity: 2 }] })
-
-    await returns.put(id, { OrderID: second })
-    expect(await returns.stockOf(productId)).toBe(5)
-    expect((await returns.movements(productId)).slice(3)).toEqual([
-      { quantity: -2, cause: 'return', orderId: first },
-      { quantity: 2, cause: 'return', orderId: second },
-    ])
-    await returns.setStatus(second, 5)
-    expect(await returns.stockOf(productId)).toBe(7)
-    await returns.put(id, { OrderID: first })
-    expect(await returns.stockOf(productId)).toBe(9)
-    await returns.setStatus(first, 5)
-
-    expect(await returns.stockOf(productId)).toBe(10)
   })
 })
 
