@@ -321,10 +321,4 @@ describe('customersFilter', () => {
   test('may have 2,000 characters', async () => {
     expect(await getCustomers(shop, { customersFilter: `city=${'x'.repeat(1_995)}` })).toBe(noCustomer)
   })
-
-  test('pages through what fits', async () => {
-    const customersFilter = 'lastname=Brown'
-    expect(await idsOf(shop, { customersFilter, batchSize: 1, startNum: 2 })).toEqual([eve])
-    expect(await getCustomers(shop, { customersFilter, startNum: 3 })).toBe(noCustomer)
-  })
 })

@@ -324,14 +324,6 @@ describe('over a socket', () => {
     }
   })
 
-  test('a body may come in chunks of a byte', async () => {
-    const socket = await open('Transfer-Encoding: chunked', 'Connection: close')
-    const bytes = Buffer.from(asking('Größe價格'))
-    for (const byte of bytes) socket.write(Buffer.from([0x31, 0x0d, 0x0a, byte, 0x0d, 0x0a]))
-    socket.write('0\r\n\r\n')
-    expect(await text(socket)).toContain('There is no operation Größe價格;')
-  })
-
   test('a body that is cut off is no defect, and holds nothing up', async () => {
     const request = seen()
     const socket = await open('Content-Length: 1000', 'X-Request-Id: cut-off')

@@ -95,13 +95,6 @@ describe('a token', () => {
     expect((await first.open('/account')).statusCode).toBe(200)
   })
 
-  test('of ten that press at once signs one in', async () => {
-    const token = await tokenOf((await newCustomer()).email)
-    const answers = await Promise.all(Array.from({ length: 10 }, () => press(testPerson(server.app), token)))
-
-    expect(answers.map(({ statusCode }) => statusCode).toSorted()).toEqual([303, ...Array(9).fill(401)])
-  })
-
   test.each([
     { timeToLive: 1, minutes: 1 },
     { timeToLive: ' 30 ', minutes: 30 },
@@ -211,16 +204,6 @@ describe('refused', () => {
 
     expect(body).toContain(invalidData)
     expect(headers['x-error-reason']).toBe('The customer is disabled, and cannot sign in')
-  })
-
-  test('the token of one who is disabled or deleted afterwards', async () => {
-    const [disabled, deleted] = [await newCustomer(), await newCustomer()]
-    const tokens = [await tokenOf(disabled.email), await tokenOf(deleted.email)]
-    await shop.call('PUT', `/Customers/${disabled.id}`, { body: { Enabled: false } })
-    const edit = { action: 'delete', customerData: `contactid===${deleted.id}` }
-    expect(await soapCall(server, shop, 'editCustomer', edit)).toContain('<result>OK</result>')
-
-    for (const token of tokens) expect(await statusAt(0, token)).toBe(401)
   })
 
   test('a customer whose deletion comes between: error 47', async () => {

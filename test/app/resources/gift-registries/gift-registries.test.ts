@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
-import { exportOf, importInto } from '../../engine/transfer/fixture.ts'
 
 let server: TestServer
 let shop: TestStore
@@ -79,20 +78,4 @@ test('catalogid and sku list the registries that hold such an item, each once, a
   expect(await listed(`catalogid=${lid}&sku=lid-1`)).toEqual([one])
   expect(await listed('catalogid=0')).toEqual([])
   expect((await shop.call('GET', `/GiftRegistries?countonly=1&catalogid=${pan}`)).json()).toEqual({ TotalCount: 1 })
-})
-
-test('Created, LastUpdate and who changed it are kept by an export and an import', async () => {
-  const id = await registry({ Listed: 1 })
-  server.clock.ms += 86_400_000
-  await shop.call('PUT', `/GiftRegistries/${id}`, { body: { Message: 'soon' } })
-  const [record, file] = [await read(id), await exportOf(server, shop)]
-  expect(record.LastUpdate > record.Created).toBe(true)
-  server.clock.ms += 86_400_000
-
-  expect((await importInto(server, shop, file)).refused).toEqual([])
-
-  expect(await read(id)).toEqual(record)
-  expect(await exportOf(server, shop)).toBe(file)
-  const line = file.split('\n').find((each) => each.includes(`"GiftRegistryID":${id},`))
-  expect(line).toMatch(/"private":\{"UserID":"Application \d+"\}\}$/)
 })
