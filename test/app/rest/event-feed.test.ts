@@ -100,6 +100,12 @@ describe('a loop', () => {
     expect(await sequences('?after=9007199254740991')).toEqual([])
   })
 
+  test('reads nothing of another store', async () => {
+    await addEvents(3)
+    const other = await server.openStore()
+    expect(await sequences('', other.call)).toEqual([])
+  })
+
   test('gets 100 events a page, as many as it asks for, and 500 at most', async () => {
     await addEvents(502)
     for (const [query, count] of [

@@ -62,6 +62,16 @@ describe('an invoice number', () => {
     }
   })
 
+  test.each(operations)('of another store is unknown to %s', async (operation, more) => {
+    const other = await openOrders(server)
+    await other.bring({ OrderID: 5, InvoiceNumberPrefix: 'OTHER-', InvoiceNumber: 7070, ShipmentList: [{}] })
+    const before = await other.rest('/Orders/5')
+    for (const invoiceNum of ['7070', 'OTHER-7070']) {
+      expect(await shop.soap(operation, { ...more, invoiceNum })).toBe(unknown)
+    }
+    expect(await other.rest('/Orders/5')).toEqual(before)
+  })
+
   test.each(operations)('that several orders have needs its prefix for %s', async (operation, more) => {
     const twice = await openOrders(server)
     const numbered = (OrderID: number, InvoiceNumberPrefix: string, InvoiceNumber: number) => ({

@@ -584,6 +584,17 @@ describe('refusals', () => {
     expect(await shop.stockOf(id)).toBe(0.75)
   })
 
+  test('a product or customer of another store does not exist', async () => {
+    const { id } = await shop.product()
+    const customerId = await shop.customer()
+    const stranger = await shop.stranger()
+    const body = { BillingEmail: 'a@b.example', OrderItemList: [{ CatalogID: id, ItemQuantity: 1 }] }
+    await expect(placeOrder(stranger, body)).rejects.toMatchObject({ field: 'OrderItemList[0].CatalogID' })
+    await expect(placeOrder(stranger, { ...body, CustomerID: customerId })).rejects.toMatchObject({
+      field: 'CustomerID',
+    })
+  })
+
   test('card number and verification are stored nowhere', async () => {
     const { id } = await shop.product()
     const card = { CardType: 'Visa', CardNumber: '4111111111111111', CardVerification: '98765', CardName: 'A Lee' }
