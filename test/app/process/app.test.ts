@@ -431,27 +431,6 @@ describe('the log', () => {
     ])
     expect(lines.join()).not.toMatch(/ann@|private-key-1|token-1|key-1/)
   })
-  test('names store and application once they are known', async () => {
-    const lines: string[] = []
-    const app = makeApp({ lines })
-    app.get('/test/known', async (request) => {
-      const store = { id: 7, name: 'S', secureUrl: 'https://s.example', currency: 'USD', timeZone: 'UTC' }
-      const application = { id: 9, name: 'A', subscriptionId: 11 }
-      request.caller = {
-        store,
-        application,
-        channel: 'api',
-        privileges: null,
-        actor: 'A',
-        db: database.db,
-        now: () => new Date(),
-        secrets: { seal: (text) => text },
-      }
-      return {}
-    })
-    await call(app, '/test/known')
-    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ storeId: 7, applicationId: 9 })
-  })
   test('has what the caller is not told', async () => {
     const lines: string[] = []
     const app = makeApp({ lines })

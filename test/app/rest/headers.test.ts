@@ -63,6 +63,13 @@ describe('X-Request-Id', () => {
     }
   })
 
+  test('leads to the line of the log that names store and application', async () => {
+    const { headers } = await shop.call('GET', '/Products')
+    const lines = server.log.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'request')
+    const line = lines.find(({ requestId }) => requestId === headers['x-request-id'])
+    expect(line).toMatchObject({ storeId: shop.store.id, applicationId: shop.application.id })
+  })
+
   describe('of what never becomes a request', () => {
     let port: number
     beforeAll(async () => {

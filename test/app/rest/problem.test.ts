@@ -122,22 +122,6 @@ describe('a refusal is problem details for who accepts them by name', () => {
     expect(answer.headers).toMatchObject(headers)
   })
 
-  test('401 for a missing privilege names the service', async () => {
-    const { call } = await server.openStore({ privileges: { Products: ['read'] } })
-    const answer = await call('POST', '/Products', { body: {}, accept: PROBLEM })
-    expect(problemOf(answer, 401, 'Unauthorized').errors).toEqual(one('Products', 401))
-  })
-
-  test('401 for a wrong bearer token names the scheme as well', async () => {
-    const { token: _, ...headers } = shop.credentials
-    const answer = await server.app.inject({
-      url: '/StoreWebAPI/v1/Products',
-      headers: { ...headers, authorization: 'Bearer wrong', accept: PROBLEM },
-    })
-    problemOf(answer, 401, 'Unauthorized')
-    expect(answer.headers['www-authenticate']).toBe('Bearer error="invalid_token"')
-  })
-
   test('403 for plain http', async () => {
     const secure = await openServer({ PUBLIC_URL: 'https://shop-platform.example' })
     const answer = await secure.app.inject({ url: '/StoreWebAPI/v1/Products', headers: { accept: PROBLEM } })
@@ -164,12 +148,8 @@ describe('a refusal is problem details for who accepts them by name', () => {
     }
   })
 
-  test.each([
-    '/StoreWebAPI',
-    '/StoreWebAPI/v3/Products',
-    '/storewebapi/v1/Nothing',
-    '/api/3dCartWebAPI/v1/Products/1/Nothing',
-  ])('404 for the unknown address %s', async (url) => {
+  test('404 for an unknown address', async () => {
+    const url = '/api/3dCartWebAPI/v1/Products/1/Nothing'
     const answer = await server.app.inject({ method: 'POST', url, headers: { accept: PROBLEM }, payload: 'x' })
     const { errors, detail } = problemOf(answer, 404, 'Not Found')
     expect(detail).toContain('No such address')
