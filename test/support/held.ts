@@ -39,9 +39,16 @@ export async function untilItWaits({ db }: { db: Db }, request: PromiseLike<unkn
     hasEnded = true
   }
   request.then(end, end)
-  while (!hasEnded) {
-    const waiting = await db.$queryRaw<unknown[]>`
-      SELECT 1 FROM pg_stat_activity WHERE "datname" = current_database() AND "wait_event_type" = 'Lock'`
-    if (waiting.length > 0) return
-  }
+  while (!hasEnded) if ((await waiting(db)) > 0) return
+}
+
+/** Comes back when so many in the database wait for locks. */
+export async function untilWaiting({ db }: { db: Db }, count: number): Promise<void> {
+  while ((await waiting(db)) < count);
+}
+
+async function waiting(db: Db): Promise<number> {
+  const rows = await db.$queryRaw<unknown[]>`
+    SELECT 1 FROM pg_stat_activity WHERE "datname" = current_database() AND "wait_event_type" = 'Lock'`
+  return rows.length
 }

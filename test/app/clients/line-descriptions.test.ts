@@ -111,17 +111,6 @@ describe('orders placed and changed', () => {
     return { id: Number(Value), optionIds }
   }
 
-  async function place(items: object[], more: object = {}): Promise<number> {
-    const answer = await server.app.inject({
-      method: 'POST',
-      url: `/admin/stores/${store.store.id}/orders`,
-      headers: { authorization: `Bearer ${operatorKey}` },
-      payload: { BillingEmail: 'guest@shop.example', OrderItemList: items, ...more },
-    })
-    expect(answer.statusCode, answer.body).toBe(201)
-    return Number(answer.json()[0].Value)
-  }
-
   const orderOf = async (id: number): Promise<Order> => (await ok('GET', `/Orders/${id}`))[0]
   const chosen = (ids: readonly number[]) => ids.map((id) => `,${id}`).join('')
   const set = (OptionType: string, OptionSetName: string, ...options: [name: string, price: number][]) => ({
@@ -160,7 +149,7 @@ describe('orders placed and changed', () => {
   ])('%s has its form in the description, by the operator’s door and by REST', async (_case, given, expected) => {
     const { id, optionIds } = await product([given])
     const ItemOptions = chosen(optionIds)
-    const orderId = await place([{ CatalogID: id, ItemQuantity: 3, ItemOptions }], { SalesTax: 1.23 })
+    const orderId = await store.placeOrder([{ CatalogID: id, ItemQuantity: 3, ItemOptions }], { SalesTax: 1.23 })
     const placed = await orderOf(orderId)
     expect(placed.OrderItemList.map(({ ItemDescription }) => ItemDescription)).toEqual([`Cool hat${expected}`])
     expect(wrong([placed])).toEqual([])
@@ -180,7 +169,7 @@ describe('orders placed and changed', () => {
       server.app.inject({ method: 'PUT', url: `/admin/stores/${store.store.id}`, headers, payload })
     expect((await change({ Currency })).statusCode).toBe(200)
     const { id, optionIds } = await product([set('Radio', 'Size', ['L', 2]), set('Radio', 'Color', ['Ecru', -0.5])])
-    const orderId = await place([{ CatalogID: id, ItemQuantity: 1, ItemOptions: chosen(optionIds) }])
+    const orderId = await store.placeOrder([{ CatalogID: id, ItemQuantity: 1, ItemOptions: chosen(optionIds) }])
     await change({ Currency: 'USD' })
     expect((await orderOf(orderId)).OrderItemList[0]?.ItemDescription).toBe(
       `Cool hat<br><b>Size:</b>&nbsp;L - ${price}<br><b>Color:</b>&nbsp;Ecru - ${discount}`,
@@ -195,7 +184,7 @@ describe('orders placed and changed', () => {
       set('Checkbox', 'Pins', ['Cool Pin', 2], ['Sweet Pin', 3]),
       set('File', 'Image', ['/a.jpg', 0]),
     ])
-    await place([{ CatalogID: id, ItemQuantity: 1, ItemOptions: chosen(optionIds) }])
+    await store.placeOrder([{ CatalogID: id, ItemQuantity: 1, ItemOptions: chosen(optionIds) }])
     const tree = treeOf(await soapCall(server, own, 'getOrder', { batchSize: 1, startNum: 1 })) as unknown as {
       Order: { ShippingInformation: { OrderItems: { Item: unknown } } }
     }
@@ -226,11 +215,13 @@ describe('orders placed and changed', () => {
       ],
     })
     const [{ SKUInfo }] = await ok('GET', `/Products/${id}`)
-    const both = await orderOf(await place([{ CatalogID: id, ItemQuantity: 2, ItemOptions: chosen(optionIds) }]))
+    const both = await orderOf(
+      await store.placeOrder([{ CatalogID: id, ItemQuantity: 2, ItemOptions: chosen(optionIds) }]),
+    )
     expect(both.OrderItemList[0]?.ItemDescription).toBe(
       'Cool hat<br><b>Size:</b>&nbsp;XL - $7.00<br><b>Color:</b>&nbsp;Navy',
     )
-    const signed = await orderOf(await place([{ ItemID: `${SKUInfo.SKU}-B`, ItemQuantity: 2 }]))
+    const signed = await orderOf(await store.placeOrder([{ ItemID: `${SKUInfo.SKU}-B`, ItemQuantity: 2 }]))
     expect(signed.OrderItemList[0]?.ItemDescription).toBe('Cool hat<br><b>Option:</b>&nbsp;Signed - $11.00')
     expect(wrong([both, signed])).toEqual([])
   })
@@ -238,7 +229,7 @@ describe('orders placed and changed', () => {
   test('a description of the platform follows a changed price of the options; anybody else’s stays', async () => {
     const { id, optionIds } = await product([set('Radio', 'Size', ['XL', 3]), set('Radio', 'Color', ['Navy', 1])])
     const line = { CatalogID: id, ItemQuantity: 1, ItemOptions: chosen(optionIds) }
-    const orderId = await place([line, line])
+    const orderId = await store.placeOrder([line, line])
     const [first, second] = (await orderOf(orderId)).OrderItemList as [Line, Line]
     const address = (item: Line) => `/Orders/${orderId}/Items/${item.ItemIndexID}`
     await ok('PUT', address(first), { ItemOptionPrice: 2 })
@@ -261,7 +252,7 @@ describe('orders placed and changed', () => {
     [2, ['L - $2.00', 'Yes']],
   ])('of a surcharge and a reduction, the last takes what a price of %s differs by', async (price, expected) => {
     const { id, optionIds } = await product([set('Radio', 'Size', ['L', 2]), set('Radio', 'Returned', ['Yes', -1.99])])
-    const orderId = await place([{ CatalogID: id, ItemQuantity: 1, ItemOptions: chosen(optionIds) }])
+    const orderId = await store.placeOrder([{ CatalogID: id, ItemQuantity: 1, ItemOptions: chosen(optionIds) }])
     const [{ ItemIndexID }] = (await orderOf(orderId)).OrderItemList as [Line]
     await ok('PUT', `/Orders/${orderId}/Items/${ItemIndexID}`, { ItemOptionPrice: price })
     const [size, returned] = expected
@@ -273,7 +264,9 @@ describe('orders placed and changed', () => {
   test('a description ends before the option that it has no room for', async () => {
     const options = Array.from({ length: 60 }, (_, index): [string, number] => [`${index} ${'&'.repeat(240)}`, 1])
     const { id, optionIds } = await product(options.map((option, index) => set('Radio', `Set ${index}`, option)))
-    const placed = await orderOf(await place([{ CatalogID: id, ItemQuantity: 1, ItemOptions: chosen(optionIds) }]))
+    const placed = await orderOf(
+      await store.placeOrder([{ CatalogID: id, ItemQuantity: 1, ItemOptions: chosen(optionIds) }]),
+    )
     const [{ ItemDescription }] = placed.OrderItemList as [Line]
     expect(ItemDescription.length).toBeLessThanOrEqual(65_535)
     expect(ItemDescription.slice(-13)).toBe('&amp; - $1.00')
@@ -326,7 +319,7 @@ describe('orders placed and changed', () => {
           })
         }
         const line = { CatalogID: id, ItemQuantity: quantity, ItemOptions: chosen(ids) }
-        const orderId = await place([line], { SalesTax: tax / 10_000 })
+        const orderId = await store.placeOrder([line], { SalesTax: tax / 10_000 })
         const placed = await orderOf(orderId)
         expect(wrong([placed])).toEqual([])
         expect(placed.OrderItemList.flatMap(beyond)).toEqual([])

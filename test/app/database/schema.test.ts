@@ -52,57 +52,6 @@ test('an optional reference to a record of the store clears its own column alone
   })
 })
 
-test('a record whose reference goes stays in its store', async () => {
-  const maker = (id: number) => `INSERT INTO "CustomerGroup" VALUES (7, ${id}, 'Dealers', 1, now(), '{}')`
-  await client.query(`${maker(1)}; ${maker(2)}`)
-  await client.query(customer({ id: 1, email: null, groupId: 1 }))
-
-  await client.query('DELETE FROM "CustomerGroup" WHERE "storeId" = 7 AND "id" = 1')
-
-  const { rows } = await client.query('SELECT "storeId", "id", "groupId" FROM "Customer" WHERE "storeId" = 7')
-  expect(rows).toEqual([{ storeId: 7, id: 1, groupId: null }])
-})
-
-test('an e-mail address is unique in its store without regard to case, absent ones aside', async () => {
-  await client.query(customer({ id: 11, email: 'Ärger@Shop.example' }))
-  await client.query(customer({ id: 12, email: null }))
-  await client.query(customer({ id: 13, email: null }))
-  await client.query(customer({ storeId: 8, id: 11, email: 'ärger@shop.example' }))
-
-  const again = client.query(customer({ id: 14, email: 'äRGER@shop.EXAMPLE' }))
-
-  await expect(again).rejects.toMatchObject({ code: '23505', constraint: 'Customer_email_key' })
-})
-
-test.each([
-  { filter: `lower("name") LIKE '%lamp%'`, table: 'Product', index: 'Product_name_trgm' },
-  { filter: `lower("city") LIKE '%münch%'`, table: 'Customer', index: 'Customer_city_trgm' },
-  { filter: `lower("country") = 'de'`, table: 'Customer', index: 'Customer_country_lower' },
-  { filter: `lower("billingEmail") = 'a@b.example'`, table: 'Order', index: 'Order_billingEmail_lower' },
-  { filter: '"onSale"', table: 'Product', index: 'Product_onSale_set' },
-])('$filter of $table is served by $index, with the store in it', async ({ filter, table, index }) => {
-  await client.query('BEGIN')
-  try {
-    // On an empty table any way is cheap; what counts is that the index can serve the filter at all.
-    await client.query('SET LOCAL enable_seqscan = off')
-    const others = `SELECT relname FROM pg_index JOIN pg_class ON oid = indexrelid
-      WHERE indrelid = '"${table}"'::regclass AND relname <> $1 AND NOT indisprimary`
-    const { rows: names } = await client.query<{ relname: string }>(others, [index])
-    for (const { relname } of names) await client.query(`DROP INDEX "${relname}"`)
-    await client.query(`ALTER TABLE "${table}" DROP CONSTRAINT "${table}_pkey" CASCADE`)
-
-    const { rows } = await client.query<{ 'QUERY PLAN': string }>(
-      `EXPLAIN SELECT "id" FROM "${table}" WHERE "storeId" = 1 AND ${filter}`,
-    )
-
-    const plan = rows.map((row) => row['QUERY PLAN']).join('\n')
-    expect(plan).toContain(index)
-    expect(plan).toMatch(/Index Cond: .*"storeId" = 1/)
-  } finally {
-    await client.query('ROLLBACK')
-  }
-})
-
 test.each([
   { capacity: 50, leak: null },
   { capacity: null, leak: 2 },
@@ -126,18 +75,4 @@ async function inOtherDatabase(work: (url: string, client: pg.Client) => Promise
     await otherClient.end()
     await other.drop()
   }
-}
-
-interface CustomerKeys {
-  storeId?: number
-  id: number
-  email: string | null
-  groupId?: number
-}
-
-function customer({ storeId = 7, id, email, groupId }: CustomerKeys): pg.QueryConfig {
-  const text = `INSERT INTO "Customer" ("storeId", "id", "email", "groupId", "firstName", "lastName", "city", "state", "country",
-    "phone", "enabled", "createdAt", "updatedAt", "updatedBy", "storeCredit", "details")
-    VALUES ($1, $2, $3, $4, '', '', '', '', '', '', true, now(), now(), '', 0, '{}')`
-  return { text, values: [storeId, id, email, groupId ?? null] }
 }

@@ -106,15 +106,6 @@ describe('a change and its events', () => {
     ])
   })
 
-  test('a request that is sent again with its Idempotency-Key records nothing anew', async () => {
-    const id = await newProduct()
-    const send = () =>
-      shop.call('PUT', `/Products/${id}`, { body: { Title: 'Once' }, headers: { 'idempotency-key': 'once-and-again' } })
-
-    expect(await namesOf(send)).toEqual([`Product Changed ${id}`])
-    expect(await namesOf(send)).toEqual([])
-  })
-
   test('changes that end one another in a deadlock and run again record each once', async () => {
     const ids = [await newProduct(), await newProduct()]
     const items = ids.map((CatalogID) => ({ CatalogID, ItemQuantity: 1 }))
@@ -142,14 +133,6 @@ describe('a change and its events', () => {
 })
 
 describe('a product', () => {
-  test('that is created is new, whatever stock it begins with', async () => {
-    let id = 0
-    const names = await namesOf(async () => {
-      id = await newProduct({}, { Stock: 3 })
-    })
-    expect(names).toEqual([`Product New ${id}`])
-  })
-
   test.each([
     { change: { SKUInfo: { Stock: 99 } }, names: ['Product Stock Changed'] },
     { change: { SKUInfo: { Stock: 99, Price: 6 } }, names: ['Product Changed', 'Product Stock Changed'] },

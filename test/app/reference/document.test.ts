@@ -7,7 +7,7 @@ import type { Operation, PathItem } from '../../../src/server/openapi.ts'
 import type { Role } from '../../../src/server/roles.ts'
 import { type OpenApi, readOpenApi } from '../../support/openapi.ts'
 import { servicesOn } from '../../support/services.ts'
-import { type Method, openServer, type TestServer } from '../../support/store.ts'
+import { openServer, type TestServer } from '../../support/store.ts'
 import { schemaFaults } from '../../support/xml-schema.ts'
 
 const publicUrl = 'https://api.store-platform.test'
@@ -169,26 +169,6 @@ describe('the routes of the server', () => {
       ),
     )
     expect(missing).toEqual([])
-  })
-
-  test('take the methods that the document has for them, and no others', async () => {
-    const store = await server.openStore()
-    const services = operations.filter(({ operation }) => operation.security === undefined)
-    const paths = new Set(services.map(({ path }) => path))
-    expect(paths.size).toBeGreaterThan(50)
-    for (const path of paths) {
-      const address = path.replace(/\{\w+\}/g, '999999')
-      const taken: string[] = []
-      for (const method of ['GET', 'POST', 'PUT', 'DELETE'] as const satisfies Method[]) {
-        const { statusCode } = await store.call(method, address)
-        if (statusCode !== 405) taken.push(method)
-      }
-      expect(taken, path).toEqual(
-        ['GET', 'POST', 'PUT', 'DELETE'].filter((method) =>
-          services.some((described) => described.path === path && described.method === method),
-        ),
-      )
-    }
   })
 
   test('of the operator and of the process have the methods that the document has, HEAD and OPTIONS aside', () => {

@@ -3,7 +3,7 @@ import { openClient } from '../../support/client.ts'
 import { workerDatabase } from '../../support/database.ts'
 import { type SentStatement, statementsOf } from '../../support/statements.ts'
 import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
-import { change, openProcess, send } from './fixture.ts'
+import { change, send } from './fixture.ts'
 
 // How many statements a read sends.
 
@@ -66,25 +66,6 @@ test('a page of which little has changed is read by two statements: what is kept
   expect(rest?.values).toContain('4')
   expect(rest?.values).not.toContain('3')
   expect(await sentFor(() => read('/Products?limit=15'))).toHaveLength(1)
-})
-
-test('a page of which nothing is as it was kept costs two statements once', async () => {
-  await read('/Products?limit=12')
-  await change(server, shop, 'PUT', '/Manufacturers/1', { ManufacturerName: 'Renamed' })
-
-  expect(await sentFor(() => read('/Products?limit=12'))).toHaveLength(2)
-  expect(await sentFor(() => read('/Products?limit=12'))).toHaveLength(1)
-})
-
-test('a process that keeps nothing needs one statement', async () => {
-  const other = await openProcess({ REPRESENTATION_CACHE_MB: '0' })
-  for (const path of ['/Products/1', '/Products?limit=10', '/Products/skuinfo']) {
-    for (const _time of ['first', 'second']) {
-      await send(other, shop, 'GET', '/Customers?countonly=1')
-      expect(await sentFor(() => send(other, shop, 'GET', path))).toHaveLength(1)
-    }
-  }
-  await other.close()
 })
 
 interface Shown {

@@ -12,30 +12,11 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 
-describe('every spelling of an address answers', () => {
-  test.each([
-    '/StoreWebAPI/v1/Products',
-    '/StoreWebAPI/v2/Products',
-    '/storewebapi/V1/PRODUCTS',
-    '/StoreWebAPI/v1/Products/',
-    '/StoreWebAPI/v1/Products/?limit=100',
-    '/StoreWebAPI//v1//Products',
-    '/api/3dCartWebAPI/v1/Products',
-    '/API/3DCARTWEBAPI/v2/products/',
-    '/StoreWebAPI/v1/Products/1/SKUINFO/',
-    '/StoreWebAPI/v1/Category',
-    '/StoreWebAPI/v1/Categories/1',
-  ])('%s', async (url) => {
-    const answer = await server.app.inject({ url, headers: shop.credentials })
-    expect(answer.statusCode).toBe(200)
-  })
-
-  test('and so does every spelling of the headers', async () => {
-    const { secureurl, privatekey, token } = shop.credentials
-    const headers = { SecureUrl: secureurl.replace('https://', 'HTTPS://WWW.'), PRIVATEKEY: privatekey, Token: token }
-    const answer = await server.app.inject({ url: '/StoreWebAPI/v1/Products', headers })
-    expect(answer.statusCode).toBe(200)
-  })
+test('every spelling of the headers answers', async () => {
+  const { secureurl, privatekey, token } = shop.credentials
+  const headers = { SecureUrl: secureurl.replace('https://', 'HTTPS://WWW.'), PRIVATEKEY: privatekey, Token: token }
+  const answer = await server.app.inject({ url: '/StoreWebAPI/v1/Products', headers })
+  expect(answer.statusCode).toBe(200)
 })
 
 describe('query parameters', () => {
@@ -45,26 +26,14 @@ describe('query parameters', () => {
   }
 
   test.each([
-    ['SKU=a-1', ['A-1']],
-    ['sku=&name=&limit=', ['A-1', 'B+2']],
-    ['sku', ['A-1', 'B+2']],
     ['&&unknown=1&$top=1&=x', ['A-1', 'B+2']],
     ['sku=B%2B2', ['B+2']],
     ['sku=B+2', 404],
     ['name=Product+A', ['A-1']],
     ['s%6Bu=A-1', ['A-1']],
-    ['sku=A-1&sku=B%2B2', ['A-1', 'B+2']],
     ['sku=&sku=B%2B2', ['B+2']],
-    ['catalogid=2', ['B+2']],
-    ['limit=1&offset=2', ['B+2']],
   ])('%s', async (query, expected) => {
     expect(await skus(query)).toEqual(expected)
-  })
-
-  test('filters and the identifier as a parameter work on the collection', async () => {
-    expect((await shop.call('GET', '/Products?catalogid=2')).json()).toHaveLength(1)
-    expect((await shop.call('GET', '/Products?hide=1')).json()[0].SKUInfo.CatalogID).toBe(2)
-    expect((await shop.call('GET', '/Products?hide=-1')).json()).toHaveLength(2)
   })
 
   test.each([

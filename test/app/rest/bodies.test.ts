@@ -75,13 +75,6 @@ describe('takes a body', () => {
     expect((await shop.call('GET', `/CustomerGroups/${Value}`)).json()[0].Name).toBe('last')
   })
 
-  test('one record as a list of one for an item address', async () => {
-    const body = [{ CustomerGroupID: 2, Name: 'by path' }]
-    const answer = await shop.call('PUT', '/CustomerGroups/1', { body, tolerated: true })
-    expect(answer.json()[0].Value).toBe('1')
-    expect((await shop.call('GET', '/CustomerGroups/1')).json()[0].Name).toBe('by path')
-  })
-
   test('a GET with a Content-Type and no body is answered', async () => {
     const answer = await shop.call('GET', '/CustomerGroups/1', { contentType: 'image/png', accept: 'application/json' })
     expect(answer.statusCode).toBe(200)
@@ -96,9 +89,6 @@ describe('takes a body', () => {
 
 describe('415', () => {
   test.each([
-    [{ contentType: 'text/plain' }, 'Content-Type'],
-    [{ contentType: 'application/x-www-form-urlencoded' }, 'Content-Type'],
-    [{ contentType: 'nonsense' }, 'Content-Type'],
     [{ contentType: 'application/json; charset=iso-8859-1' }, 'Content-Type'],
     [{ contentType: 'application/xml; charset=utf-16' }, 'Content-Type'],
     [{ contentType: 'application/json', headers: { 'content-encoding': 'gzip' } }, 'Content-Encoding'],
@@ -109,13 +99,6 @@ describe('415', () => {
 })
 
 describe('413', () => {
-  test('for a body of 11 MB, and the next request is answered', async () => {
-    const body = JSON.stringify(productBody('BIG', { Description: 'x'.repeat(11 * 1024 * 1024) }))
-    const answer = await shop.call('POST', '/Products', { body, contentType: 'application/json' })
-    expect(refusalOf(answer)).toMatchObject({ statusCode: 413, message: 'The body is larger than 10 MB' })
-    expect((await shop.call('GET', '/Products?countonly=1')).body).toBe('{"TotalCount":0}')
-  })
-
   test('reaches a client that sends all before it reads', async () => {
     const megabytes = 40
     const socket = connect(await listen(), '127.0.0.1')

@@ -173,11 +173,3 @@ test('has one line a second of a flood, from the application or from one who has
   expect(refusals).toHaveLength(51)
   expect(refusals.at(-1)).toBe(tooMany)
 })
-
-test('tells when an application was last at work in a store', async () => {
-  const shop = await server.openStore()
-  await shop.call('GET', '/Products/99')
-  await server.services.callLog.flush()
-  const [subscription] = await server.services.db.subscription.findMany({ where: { storeId: shop.store.id } })
-  expect(subscription?.lastUsedAt).toEqual(server.services.now())
-})

@@ -94,15 +94,6 @@ describe('OPTIONS', () => {
       },
     )
 
-    test.each([
-      ['names that are none', 'x-good, x bad, x:bad, "x-bad", x-bad\u00e9, , x-good-too', ['x-good', 'x-good-too']],
-      ['one name twice', 'X-Good, x-good, TOKEN', ['x-good']],
-      ['nothing', '', []],
-    ])('%s: %j', async (_what, asked, expected) => {
-      const own = await allowedFor(null)
-      expect((await allowedFor(asked)).slice(own.length)).toEqual(expected)
-    })
-
     test('as far as their names have 1 kB', async () => {
       const own = await allowedFor(null)
       const names = Array.from({ length: 400 }, (_, index) => `x-${String(index).padStart(8, '0')}`)

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
 import { importInto } from '../engine/transfer/fixture.ts'
-import { productBody, refusalOf } from './fixture.ts'
+import { productBody } from './fixture.ts'
 
 // Query parameters that are given several times (rest-resources §0.5).
 
@@ -64,23 +64,6 @@ describe('the union of several values', () => {
       expect(counted.json()).toEqual({ TotalCount: expected.length })
     })
     await fc.assert(property, { numRuns: 25 })
-  })
-
-  test('takes identifiers, and holds together with another filter', async () => {
-    const both =
-      'orderstatus=1&orderstatus=2&orderstatus=4&orderstatus=5&billingemail=buyer1@shop.example&billingemail=BUYER2@shop.example'
-
-    expect(await pagesOf('/Orders?orderid=7,3&orderid=9', 2, 'offset')).toEqual([3, 7, 9])
-    expect(await pagesOf(`/Orders?${both}&orderid=2,3,4,10`, 5, 'cursor')).toEqual([2, 3, 10])
-    expect(refusalOf(await shop.call('GET', '/Orders?orderid=3,x'))).toMatchObject({
-      statusCode: 400,
-      field: 'orderid',
-    })
-  })
-
-  test('is that of lists below a record, and of what all records show', async () => {
-    expect(await skusIn('/Products/skuinfo?sku=A&sku=e')).toEqual(['A', 'E'])
-    expect(await skusIn(`/Manufacturers/${maker}/Products?sku=A&sku=B&sku=E`)).toEqual(['A', 'B'])
   })
 
   test('takes a comma of a text for the text', async () => {

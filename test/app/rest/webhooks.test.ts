@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createRecord, updateRecord } from '../../../src/engine/changing/change.ts'
 import { webhooks } from '../../../src/webhooks/webhooks.ts'
-import { hold, untilItWaits } from '../../support/held.ts'
+import { hold, untilItWaits, untilWaiting } from '../../support/held.ts'
 import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
 import { refusalOf } from './fixture.ts'
 import {
@@ -34,17 +34,6 @@ const tolerant: TestStore['call'] = (method, path, options) => shop.call(method,
 /** What a body with this member is answered. */
 async function refusalTo(member: Record<string, unknown>) {
   return refusalOf(await shop.call('POST', '/Webhooks', { body: webhookBody(member), tolerated: true }))
-}
-
-/** Comes back when so many in the database wait for locks. */
-async function untilWaiting(count: number): Promise<void> {
-  let waiting = 0
-  while (waiting < count) {
-    const [found] = await server.database.db.$queryRaw<{ waiting: number }[]>`
-      SELECT count(*)::int AS "waiting" FROM pg_stat_activity
-      WHERE "datname" = current_database() AND "wait_event_type" = 'Lock'`
-    waiting = found?.waiting ?? 0
-  }
 }
 
 describe('a webhook', () => {
@@ -98,24 +87,13 @@ describe('a webhook', () => {
 
   test.each([
     ['desk.example', 'Url is not a web address; allowed: http or https, such as https://shop.example/path'],
-    ['ftp://desk.example/', 'Url must begin with http:// or https://'],
     ['https://me:secret@desk.example/', 'Url must not hold a user name or password'],
-    ['http://desk.example:25/', 'Url must not use port 25, which belongs to another protocol'],
-    ['https://desk.example/\0', 'Url holds a character that text cannot have (U+0000 or half of a surrogate pair)'],
     ['https://desk.example/\torders', 'Url must not hold a control character, such as a tab or a line break'],
-    ['   ', 'Url is required and must not be empty'],
-    [`https://desk.example/${'x'.repeat(980)}`, 'Url has 1001 characters; at most 1000 are allowed'],
   ])('that would lead to %j is refused', async (Url, message) => {
     expect(await refusalTo({ Url })).toEqual({ statusCode: 400, field: 'Url', status: '400', message })
     const id = await newWebhook(shop.call)
     const answer = await shop.call('PUT', `/Webhooks/${id}`, { body: { Url }, tolerated: true })
     expect(refusalOf(answer)).toMatchObject({ statusCode: 400, message })
-  })
-
-  test('has room for an address of 1,000 characters, blanks around it aside', async () => {
-    const Url = `https://desk.example/${'x'.repeat(979)}`
-    const id = await newWebhook(tolerant, { Url: ` ${Url} ` })
-    expect((await shop.call('GET', `/Webhooks/${id}`)).json()[0].Url).toBe(Url)
   })
 
   test.each([0, 99, 64, -1, 1.5, 'Order New', {}])(
@@ -270,7 +248,7 @@ describe('an application', () => {
       return db.$queryRaw`SELECT 1 FROM "Store" WHERE "id" = ${shop.store.id} FOR UPDATE`
     })
     const asked = [1, 2].map(() => shop.call('POST', '/Webhooks', { body: webhookBody() }))
-    await untilWaiting(2)
+    await untilWaiting(server.database, 2)
     await holding.commit()
 
     const answers = (await Promise.all(asked)).toSorted((one, other) => one.statusCode - other.statusCode)
@@ -475,13 +453,6 @@ describe('GET /Webhooks/Events', () => {
     }
   })
 
-  test('in XML too', async () => {
-    const { body } = await shop.call('GET', '/Webhooks/Events?limit=1', { accept: 'application/xml' })
-    expect(body).toMatch(
-      /<ArrayOfEvent [^>]*><Event><EventType>1<\/EventType><EventName>Order New<\/EventName><\/Event><\/ArrayOfEvent>$/,
-    )
-  })
-
   test('pages, counts, filters, chooses and sorts as other lists do', async () => {
     expect(await read('?limit=2')).toEqual(all.slice(0, 2))
     expect(await read('?limit=2&offset=0')).toEqual(all.slice(0, 2))
@@ -514,13 +485,6 @@ describe('GET /Webhooks/Events', () => {
   ])('refuses ?%s', async (query, field) => {
     const answer = await shop.call('GET', `/Webhooks/Events?${query}`)
     expect(refusalOf(answer)).toMatchObject({ statusCode: 400, field })
-  })
-
-  test('answers an empty 404 when nothing matches', async () => {
-    for (const query of ['name=nothing', 'name=nothing&offset=3', 'name=%00']) {
-      const answer = await shop.call('GET', `/Webhooks/Events?${query}`)
-      expect([answer.statusCode, answer.body]).toEqual([404, ''])
-    }
   })
 
   test('needs the privilege to read Webhooks, and takes GET alone', async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { customerValues } from '../../../src/soap/records/customer.ts'
 import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
-import { childNames, errorDocument, soapCall, type Tree, treeOf } from './support.ts'
+import { errorDocument, soapCall, type Tree, treeOf } from './support.ts'
 
 // getCustomer and getCustomerCount (soap-cartapi §4.1, §4.2).
 
@@ -15,14 +15,11 @@ let serial = 0
 
 async function newCustomer(shop: TestStore, fields: object = {}): Promise<number> {
   const body = { Email: `customer-${++serial}@home.example`, Password: 'secret words', ...fields }
-  const answer = await shop.call('POST', '/Customers', { body })
-  if (answer.statusCode !== 201) throw new Error(answer.body)
-  return Number(answer.json()[0].Value)
+  return shop.add('/Customers', body)
 }
 
 async function newGroup(shop: TestStore, Name = `Group ${++serial}`): Promise<number> {
-  const answer = await shop.call('POST', '/CustomerGroups', { body: { Name } })
-  return Number(answer.json()[0].Value)
+  return shop.add('/CustomerGroups', { Name })
 }
 
 /** A store with one customer, of whom every field has a value of its own. */
@@ -92,25 +89,6 @@ const noCustomer = errorDocument(47, 'No Data Found')
 const invalidData = errorDocument(43, 'Data Error')
 
 describe('a customer', () => {
-  test.each(['1.1', '1.2'] as const)(
-    'has its elements in the known order and spelling, in SOAP %s',
-    async (version) => {
-      const { shop } = await storeWithOne()
-      const xml = await getCustomers(shop, {}, version)
-
-      expect(xml.startsWith('<CustomersRequestResponse xmlns=""><Customer><CustomerID>')).toBe(true)
-      const address = 'FirstName LastName Address Address2 City StateCode ZipCode CountryCode Company Phone'
-      const names = (...path: string[]) => childNames(xml, 'Customer', ...path).join(' ')
-      expect(names()).toBe(
-        'CustomerID UserID BillingAddress ShippingAddress Comments LastLoginDate WebSite DiscountGroup AccountNumber ' +
-          'MailList CustomerType LastUpdate CustEnabled AditionalFields AdditionalField4',
-      )
-      expect(names('BillingAddress')).toBe(`${address} Email`)
-      expect(names('ShippingAddress')).toBe(address)
-      expect(names('AditionalFields')).toBe('AdditionalField1 AdditionalField2 AdditionalField3')
-    },
-  )
-
   /** What getCustomer shows beside what REST says of the same record. */
   const equals: [path: string, field: string][] = [
     ['CustomerID', 'CustomerID'],
@@ -229,17 +207,6 @@ describe('a customer', () => {
 })
 
 describe('a page', () => {
-  test('begins at startNum, which counts from 1, and 0 is 1; customers come by their ids', async () => {
-    const shop = await server.openStore()
-    const ids = [await newCustomer(shop), await newCustomer(shop), await newCustomer(shop)]
-
-    expect(await idsOf(shop)).toEqual(ids)
-    expect(await idsOf(shop, { batchSize: 2 })).toEqual(ids.slice(0, 2))
-    expect(await idsOf(shop, { batchSize: 2, startNum: 0 })).toEqual(ids.slice(0, 2))
-    expect(await idsOf(shop, { batchSize: 2, startNum: 3 })).toEqual(ids.slice(2))
-    expect(await idsOf(shop, { batchSize: 1, startNum: 2 })).toEqual(ids.slice(1, 2))
-  })
-
   test('behind the last customer, or of a store without one, is error 47', async () => {
     const shop = await server.openStore()
     expect(await getCustomers(shop)).toBe(noCustomer)
@@ -248,37 +215,7 @@ describe('a page', () => {
     expect(await getCustomers(shop, { startNum: 2 })).toBe(noCustomer)
     expect(await getCustomers(shop, { startNum: 2_147_483_647 })).toBe(noCustomer)
   })
-
-  test.each([{}, { batchSize: '' }, { batchSize: ' ', startNum: 1 }])('by %j is error 5', async (page) => {
-    const shop = await server.openStore()
-    expect(await soapCall(server, shop, 'getCustomer', page)).toBe(errorDocument(5, 'XML file error'))
-  })
-
-  test.each([0, 101, -1, 'abc', '1.5'])('of %j customers is error 33', async (batchSize) => {
-    const shop = await server.openStore()
-    expect(await getCustomers(shop, { batchSize })).toBe(errorDocument(33, 'Data Error'))
-  })
-
-  test.each([-1, 'abc', '99999999999'])('from %j on is error 34', async (startNum) => {
-    const shop = await server.openStore()
-    expect(await getCustomers(shop, { startNum })).toBe(errorDocument(34, 'Data Error'))
-  })
-
-  test('has a hundred customers at most, whatever there are', async () => {
-    const shop = await server.openStore()
-    await server.database.db.customer.createMany({
-      data: Array.from({ length: 101 }, (_, index) => ({ ...row, storeId: shop.store.id, id: index + 1 })),
-    })
-
-    expect(await idsOf(shop)).toEqual(Array.from({ length: 100 }, (_, index) => index + 1))
-    expect(await idsOf(shop, { startNum: 101 })).toEqual([101])
-  })
 })
-
-const row = {
-  ...{ email: null, firstName: '', lastName: '', city: '', state: '', country: '', phone: '', enabled: true },
-  ...{ createdAt: new Date(), updatedAt: new Date(), updatedBy: '', storeCredit: 0, details: {} },
-}
 
 describe('customersFilter', () => {
   let shop: TestStore
@@ -384,21 +321,4 @@ describe('customersFilter', () => {
   test('may have 2,000 characters', async () => {
     expect(await getCustomers(shop, { customersFilter: `city=${'x'.repeat(1_995)}` })).toBe(noCustomer)
   })
-
-  test('pages through what fits', async () => {
-    const customersFilter = 'lastname=Brown'
-    expect(await idsOf(shop, { customersFilter, batchSize: 1, startNum: 2 })).toEqual([eve])
-    expect(await getCustomers(shop, { customersFilter, startNum: 3 })).toBe(noCustomer)
-  })
-})
-
-test('getCustomerCount counts the customers of the store alone, and none is 0', async () => {
-  const shop = await server.openStore()
-  const counted = (count: number) =>
-    `<CustomerCountResponse xmlns=""><CustomerCount>${count}</CustomerCount></CustomerCountResponse>`
-  expect(await soapCall(server, shop, 'getCustomerCount')).toBe(counted(0))
-
-  await newCustomer(shop)
-  await newCustomer(shop, { Enabled: false })
-  expect(await soapCall(server, shop, 'getCustomerCount', {}, { version: '1.2' })).toBe(counted(2))
 })

@@ -61,10 +61,7 @@ describe('the characters of a body are read', () => {
   const declared = (encoding: string, name: string) => `<?xml version="1.0" encoding="${encoding}"?>${asking(name)}`
   test.each([
     ['as UTF-8 where nothing says otherwise', 'text/xml', Buffer.from(asking('Größe價格'))],
-    ['as UTF-8 by the content type', 'text/xml; charset=utf-8', Buffer.from(asking('Größe價格'))],
     ['as UTF-8 by its other name, quoted', 'text/xml;charset="UTF8"', Buffer.from(asking('Größe價格'))],
-    ['as UTF-8 in single quotes', "text/xml; charset='utf-8'", Buffer.from(asking('Größe價格'))],
-    ['as UTF-8 with a byte order mark', 'text/xml; charset=utf-8', Buffer.from(`\ufeff${asking('Größe價格')}`)],
     [
       'as UTF-8 by its mark, against the content type',
       'text/xml; charset=iso-8859-1',
@@ -81,7 +78,6 @@ describe('the characters of a body are read', () => {
       'text/xml',
       Buffer.from(declared('utf-16', 'Größe價格')),
     ],
-    ['as UTF-8 by the declaration', 'text/xml', Buffer.from(declared('UTF-8', 'Größe價格'))],
     ['as UTF-16 by its mark', 'text/xml', Buffer.from(`\ufeff${declared('utf-16', 'Größe價格')}`, 'utf16le')],
     [
       'as UTF-16 by its mark, against the content type',
@@ -94,38 +90,24 @@ describe('the characters of a body are read', () => {
       'text/xml; charset=utf-16',
       Buffer.from(asking('Größe價格'), 'utf16le'),
     ],
-    ['as UTF-16 in the other order by the content type', 'text/xml; charset=UTF-16BE', utf16be(asking('Größe價格'))],
   ])('%s', async (_name, contentType, payload) => {
     expect(await nameRead(payload, contentType)).toBe('Größe價格')
   })
 
   test.each([
-    ['iso-8859-1 by the content type', 'text/xml; charset=iso-8859-1', Buffer.from(asking('Größe'), 'latin1')],
-    [
-      'iso-8859-1 by the content type in quotes',
-      'text/xml; charset="iso-8859-1"',
-      Buffer.from(asking('Größe'), 'latin1'),
-    ],
     [
       'iso-8859-1 in quotes of the other kind',
       "text/xml; charset = 'iso-8859-1' ; x=y",
       Buffer.from(asking('Größe'), 'latin1'),
     ],
-    ['iso-8859-1 in capitals', 'Text/XML; CHARSET=ISO-8859-1', Buffer.from(asking('Größe'), 'latin1')],
     [
       'iso-8859-1 behind another parameter',
       'text/xml; x="charset"; charset=iso-8859-1',
       Buffer.from(asking('Größe'), 'latin1'),
     ],
-    ['latin1 by the content type', 'text/xml; charset=LATIN1', Buffer.from(asking('Größe'), 'latin1')],
     ['windows-1252 by the content type', 'text/xml; charset=windows-1252', Buffer.from(asking('Größe'), 'latin1')],
     ['us-ascii by the content type', 'text/xml; charset=us-ascii', Buffer.from(asking('Größe'), 'latin1')],
     ['iso-8859-1 by the declaration', 'text/xml', Buffer.from(declared('ISO-8859-1', 'Größe'), 'latin1')],
-    [
-      'windows-1252 by the declaration',
-      'application/soap+xml',
-      Buffer.from(declared('windows-1252', 'Größe'), 'latin1'),
-    ],
     [
       'by a declaration in single quotes',
       'text/xml',
@@ -133,17 +115,6 @@ describe('the characters of a body are read', () => {
     ],
   ])('as %s', async (_name, contentType, payload) => {
     expect(await nameRead(payload, contentType)).toBe('Größe')
-  })
-
-  test('those that windows-1252 has and iso-8859-1 has not', async () => {
-    const euro = Buffer.from(
-      asking('a').replace('<a ', '<getProductCount ').replace('/>', '><userKey>€</userKey></getProductCount>'),
-      'utf8',
-    )
-    const bytes = Buffer.from(euro.toString('utf8').replace('€', '\u0080'), 'latin1')
-    // Read as another character, or not at all, the key would be missing or the body broken.
-    const answer = await post(server, bytes, { headers: { 'content-type': 'text/xml; charset=windows-1252' } })
-    expect(answer.body).toContain('<Id>2</Id>')
   })
 
   test.each([
@@ -165,13 +136,6 @@ describe('the characters of a body are read', () => {
       'text/xml',
       Buffer.from('\ufeff<a>\ud83d</a>', 'utf16le'),
       'The body is not valid utf-16le',
-    ],
-    ['a surrogate in UTF-8', 'text/xml', Buffer.from([0x3c, 0xed, 0xa0, 0x80]), 'The body is not valid utf-8'],
-    [
-      'an overlong character in UTF-8',
-      'text/xml',
-      Buffer.from([0xc0, 0xbc, 0x61, 0x2f, 0x3e]),
-      'The body is not valid utf-8',
     ],
   ])('and refused where they are none: %s', async (_name, contentType, payload, reason) => {
     const answer = await post(server, payload, { headers: { 'content-type': contentType } })
@@ -360,43 +324,6 @@ describe('over a socket', () => {
     }
   })
 
-  test('a body may come in chunks of a byte', async () => {
-    const socket = await open('Transfer-Encoding: chunked', 'Connection: close')
-    const bytes = Buffer.from(asking('Größe價格'))
-    for (const byte of bytes) socket.write(Buffer.from([0x31, 0x0d, 0x0a, byte, 0x0d, 0x0a]))
-    socket.write('0\r\n\r\n')
-    expect(await text(socket)).toContain('There is no operation Größe價格;')
-  })
-
-  test('who asks whether to go on is told to, and answered', async () => {
-    const payload = call()
-    const socket = await open(
-      `Content-Length: ${Buffer.byteLength(payload)}`,
-      'Expect: 100-continue',
-      'Connection: close',
-    )
-    const [first] = (await once(socket, 'data')) as [Buffer]
-    expect(first.toString()).toBe('HTTP/1.1 100 Continue\r\n\r\n')
-    socket.write(payload)
-    const answer = await text(socket)
-    expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n/)
-    expect(answer).toContain(result)
-  })
-
-  test('several calls may follow one another on one connection, faults between them', async () => {
-    const socket = connect(port, '127.0.0.1')
-    const answers: string[] = []
-    for (const payload of [call(), asking('nothing'), call()]) {
-      const head = `POST /cart.asmx HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/xml\r\nContent-Length: ${Buffer.byteLength(payload)}\r\n\r\n`
-      socket.write(head + payload)
-      let answer = ''
-      while (!answer.includes('</soap:Envelope>')) answer += String((await once(socket, 'data'))[0])
-      answers.push(answer.slice(0, 12))
-    }
-    socket.destroy()
-    expect(answers).toEqual(['HTTP/1.1 200', 'HTTP/1.1 500', 'HTTP/1.1 200'])
-  })
-
   test('a body that is cut off is no defect, and holds nothing up', async () => {
     const request = seen()
     const socket = await open('Content-Length: 1000', 'X-Request-Id: cut-off')
@@ -475,14 +402,10 @@ describe('error documents', () => {
     ['neither', () => ({ userKey: ' ', storeUrl: '' }), 1, 'userKey is missing'],
     ['no storeUrl', () => ({ storeUrl: '' }), 2, 'storeUrl is missing'],
     ['an unknown store', () => ({ storeUrl: 'https://nowhere.example' }), 17, keyRefused],
-    ['no address', () => ({ storeUrl: 'https://' }), 17, keyRefused],
     ['a wrong key', () => ({ userKey: '0'.repeat(32) }), 17, keyRefused],
     ['a key in other capitals', () => ({ userKey: shop.store.userKey.toUpperCase() }), 17, keyRefused],
-    ['a key and more', () => ({ userKey: `${shop.store.userKey}0` }), 17, keyRefused],
     ['the key of another store', () => ({ userKey: other.store.userKey }), 17, keyRefused],
     ['the address of another store', () => ({ storeUrl: other.store.secureUrl }), 17, keyRefused],
-    ['a name below the store’s', () => ({ storeUrl: `shop.${new URL(shop.store.secureUrl).host}` }), 17, keyRefused],
-    ['the REST token', () => ({ userKey: shop.token }), 17, keyRefused],
     ['a key of a megabyte less', () => ({ userKey: 'x'.repeat(100_000) }), 17, keyRefused],
   ]
   test.each(refusals)(
@@ -581,25 +504,6 @@ test('store and operation of a call stand in the log', async () => {
   const lines = server.log.map((line) => JSON.parse(line)).filter(({ requestId }) => requestId === 'good-call')
   const operation = 'getProductCount'
   expect(lines).toEqual([expect.objectContaining({ msg: 'request', status: 200, operation, storeId: shop.store.id })])
-})
-
-describe('storeUrl may be written', () => {
-  test.each([
-    ['with https', (host: string) => `https://${host}`],
-    ['with http', (host: string) => `http://${host}`],
-    ['without scheme', (host: string) => host],
-    ['with www', (host: string) => `www.${host}`],
-    ['with https and www', (host: string) => `https://www.${host}`],
-    ['with a slash', (host: string) => `https://${host}/`],
-    ['with a path', (host: string) => `http://${host}/store/default.asp?a=1&b=2`],
-    ['with blanks around', (host: string) => `  ${host}\n `],
-    ['in upper case', (host: string) => `HTTPS://WWW.${host.toUpperCase()}/`],
-    ['with a port', (host: string) => `https://${host}:443`],
-    ['with a dot at the end', (host: string) => `${host}.`],
-  ])('%s', async (_name, written) => {
-    const storeUrl = written(new URL(shop.store.secureUrl).host)
-    expect((await post(server, envelope(request(shop, 'getProductCount', { storeUrl })))).body).toContain(result)
-  })
 })
 
 describe('faults', () => {

@@ -53,97 +53,37 @@ describe('a document that is more than an envelope is refused, and says why', ()
 
   test.each<[string, () => string, string]>([
     ['a document type', declared('<!DOCTYPE a>', ''), noDocumentType],
-    ['a document type in lower case', declared('<!doctype a>', ''), noDocumentType],
-    ['a document type that is a file', declared('<!DOCTYPE a SYSTEM "file:///etc/passwd">', ''), noDocumentType],
-    [
-      'an external entity',
-      declared('<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]>', '<x>&x;</x>'),
-      noDocumentType,
-    ],
-    [
-      'an entity of another server',
-      declared('<!DOCTYPE a [<!ENTITY % x SYSTEM "http://127.0.0.1:1/"> %x;]>', ''),
-      noDocumentType,
-    ],
     ['an entity bomb', declared(`<!DOCTYPE a [<!ENTITY l0 "lol">${bomb}]>`, '<x>&l9;</x>'), noDocumentType],
-    ['a document type behind a comment', declared('<!-- <!-- ><!DOCTYPE a>', ''), 'Invalid XML: <!-- has no -->'],
     ['a document type behind comments', declared('<!-- x --><?x <!-- ?><!DOCTYPE a>', ''), noDocumentType],
-    ['a document type inside', () => inCall('<!DOCTYPE a>'), noDocumentType],
-    ['an entity declaration inside', () => inCall('<!ENTITY a "b">'), noDocumentType],
     ['a document type behind a tag that quotes', () => inCall(`<a b='"'/><!DOCTYPE a><c d='"'/>`), noDocumentType],
     ['nesting', () => inCall(`${'<a>'.repeat(30)}${'</a>'.repeat(30)}`), deep],
     ['nesting beside the parameters', () => envelope('', '1.1', '<a>'.repeat(33) + '</a>'.repeat(33)), deep],
-    ['nesting without end', () => '<a>'.repeat(1_900), deep],
     ['20,000 attributes', () => inCall(`<a${attributes}/>`), longTag],
-    ['20,000 attributes behind a quoted >', () => inCall(`<a x=">"${attributes}/>`), longTag],
     ['20,000 attributes behind a > in quotes of the other kind', () => inCall(`<a x='">'${attributes}/>`), longTag],
     ['an attribute of 200 kB', () => inCall(`<a b="${'x'.repeat(200_000)}"/>`), longTag],
-    ['references without end in an attribute', () => inCall(`<a b=">${'&'.repeat(200_000)}"/>`), longTag],
     ['100,000 quotes in a tag', () => inCall(`<a ${'""'.repeat(100_000)}/>`), longTag],
     ['a name of 3 kB', () => inCall(`<${'a'.repeat(3_000)}/>`), longTag],
-    ['an end tag of 3 kB', () => inCall(`<a></a${' '.repeat(3_000)}>`), longTag],
     ['a tag without end', () => inCall(`<a ${'b '.repeat(100_000)}`).replaceAll('</', ''), longTag],
     ['2,000 elements', () => inCall('<a/>'.repeat(2_000)), manyTags],
-    ['1,000 elements and their ends', () => inCall('<a></a>'.repeat(1_000)), manyTags],
-    ['60,000 elements', () => inCall('<a/>'.repeat(60_000)), manyTags],
     ['60,000 elements in a Header', () => envelope('<a/>', '1.1', '<a/>'.repeat(60_000)), manyTags],
     ['2,000 comments', () => inCall('<!---->'.repeat(2_000)), manyTags],
     ['2,000 sections of CDATA', () => inCall('<![CDATA[]]>'.repeat(2_000)), manyTags],
     ['2,000 instructions', () => inCall('<?a?>'.repeat(2_000)), manyTags],
     ['a < where none may be', () => inCall('<a>1 < 2</a>'), 'Invalid XML: < has no >'],
     ['200,000 of them', () => inCall('<'.repeat(200_000)), 'Invalid XML: < has no >'],
-    ['a < in an attribute', () => inCall('<a b="<"/>'), 'Invalid XML: < has no >'],
     ['a < in an attribute in quotes of the other kind', () => inCall("<a b='<'/>"), 'Invalid XML: < has no >'],
     ['a quote without end', () => inCall('<a b="/>'), 'Invalid XML: < has no >'],
-    ['a comment without end', () => inCall('<!-- '), 'Invalid XML: <!-- has no -->'],
     ['CDATA without end', () => inCall('<![CDATA[ ]] >'), 'Invalid XML: <![CDATA[ has no ]]>'],
-    ['an instruction without end', () => inCall('<?x '), 'Invalid XML: <? has no ?>'],
     ['NUL', () => inCall('<a>\0</a>'), control],
-    ['a control character', () => inCall('<a>\u001b</a>'), control],
     ['a control character in CDATA', () => inCall('<a><![CDATA[\u0008]]></a>'), control],
-    ['a control character in a name', () => inCall('<a\u0001/>'), control],
     ['what is no character', () => inCall('<a>\uffff</a>'), control],
-    [
-      'a reference to NUL',
-      () => inCall('<callBackURL>&#0;</callBackURL>'),
-      'callBackURL holds &#0;, which stands for no character in XML',
-    ],
-    [
-      'a reference to half a character',
-      () => inCall('<callBackURL>&#xD800;</callBackURL>'),
-      'callBackURL holds &#xD800;, which stands for no character in XML',
-    ],
-    [
-      'a reference beyond Unicode',
-      () => inCall('<callBackURL>&#1114112;</callBackURL>'),
-      'callBackURL holds &#1114112;, which stands for no character in XML',
-    ],
-    [
-      'a reference of 1,000 digits',
-      () => inCall(`<callBackURL>&#1${'0'.repeat(1_000)};</callBackURL>`),
-      `callBackURL holds &#1${'0'.repeat(9)}…, which stands for no character in XML`,
-    ],
     [
       'a reference by the name of a method',
       () => inCall('<callBackURL>&valueOf;</callBackURL>'),
       'callBackURL holds &valueOf;, which stands for no character in XML',
     ],
-    [
-      'another envelope behind it',
-      () => `${inCall('')}${inCall('').replace(/^<\?.*?\?>/, '')}`,
-      'there must be one root element',
-    ],
     ['a second declaration', () => `<?xml version="1.0"?>${inCall('')}`, 'XML declaration must be at the start'],
-    ['text behind it', () => `${inCall('')}x`, 'Extra text'],
-    ['JSON', () => '{"Envelope":{}}', 'Text is not expected before the root element'],
-    ['a form', () => 'storeUrl=a&userKey=b', 'is not expected'],
-    ['an element that is not closed', () => inCall('<a>'), "Expected closing tag 'a'"],
-    ['an end without beginning', () => inCall('</a>'), "Expected closing tag 'getProductCount'"],
-    ['nothing that is closed', () => '<a><b><c>', 'not every element is closed'],
     ['an attribute twice', () => inCall('<a b="1" b="2"/>'), "Attribute 'b' is repeated"],
-    ['an attribute without quotes', () => inCall('<a b=1/>'), 'Unquoted attribute value'],
-    ['a name that is none', () => inCall('<1a/>'), 'Disallowed character in tag name'],
-    ['a bare ampersand', () => inCall('<a>b & c</a>'), "char '&' is not expected"],
   ])('%s', async (_name, payload, reason) => {
     expect(await reasonOf(payload())).toContain(reason)
   })
@@ -221,15 +161,6 @@ describe('a document that is more than an envelope is refused, and says why', ()
 describe('names that JavaScript gives a meaning', () => {
   const names = ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', 'valueOf', '#text', ':@']
 
-  test.each(names)('%s as an operation is none', async (name) => {
-    for (const payload of [
-      envelope(`<${name} xmlns="${defaultNamespace}"/>`),
-      envelope(`<n:${name} xmlns:n="${defaultNamespace}"><storeUrl>a</storeUrl></n:${name}>`),
-    ]) {
-      expect(await reasonOf(payload)).toMatch(/^(There is no operation|Invalid XML)/)
-    }
-  })
-
   test.each(names.slice(0, 6))(
     '%s as a parameter, a header block, an attribute, a prefix and a value changes nothing',
     async (name) => {
@@ -253,18 +184,6 @@ describe('names that JavaScript gives a meaning', () => {
       }
     },
   )
-
-  test.each(names.slice(0, 6))('%s in headers and query is nothing special', async (name) => {
-    const answer = await server.app.inject({
-      method: 'POST',
-      url: `/cart.asmx?${name}=x&${name}[polluted]=x`,
-      headers: { 'content-type': `text/xml; charset=${name}`, soapaction: name },
-      payload: inCall(''),
-    })
-    expect(faultOf(answer).status).toBe(415)
-    const get = await server.app.inject(`/cart.asmx?${name}=wsdl`)
-    expect(get.headers['content-type']).toBe('text/html; charset=utf-8')
-  })
 })
 
 test('whatever becomes of an envelope on its way, the answer is well-formed, one of five, and says nothing from inside', async () => {

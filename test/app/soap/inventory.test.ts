@@ -41,9 +41,7 @@ interface Sold {
 /** A product with 10 pieces, unless `Stock` says otherwise. */
 async function newProduct(Stock = 10, { body = {}, store = shop }: { body?: object; store?: TestStore } = {}) {
   const sku = `Bag-${++serial}`
-  const answer = await store.call('POST', '/Products', { body: { SKUInfo: { SKU: sku, Name: 'Bag', Stock }, ...body } })
-  expect(answer.statusCode, answer.body).toBe(201)
-  return { id: Number(answer.json()[0].Value), sku }
+  return { id: await store.add('/Products', { SKUInfo: { SKU: sku, Name: 'Bag', Stock }, ...body }), sku }
 }
 
 async function restRecord(id: number, store = shop) {
@@ -93,17 +91,6 @@ const updated = (sku: string, stock: number | string) =>
 
 const notFound = errorDocument(46, 'No Data Found')
 
-async function place(items: object[], store = shop): Promise<number> {
-  const answer = await server.app.inject({
-    method: 'POST',
-    url: `/admin/stores/${store.store.id}/orders`,
-    headers: operator(server),
-    payload: { BillingEmail: 'guest@shop.example', OrderItemList: items },
-  })
-  expect(answer.statusCode, answer.body).toBe(201)
-  return Number(answer.json()[0].Value)
-}
-
 describe('getProductInventory', () => {
   test.each([
     [0, '0'],
@@ -123,12 +110,6 @@ describe('getProductInventory', () => {
   test('finds the SKU without regard to case, and gives it back as it was sent', async () => {
     await shop.call('POST', '/Products', { body: { SKUInfo: { SKU: 'Æ <bag> & 1', Name: 'Bag', Stock: 7 } } })
     expect(await get('æ <BAG> & 1')).toBe(read('æ &lt;BAG&gt; &amp; 1', '7'))
-  })
-
-  test('answers in SOAP 1.2 as well', async () => {
-    const { sku } = await newProduct(4)
-    const parameters = { productId: sku }
-    expect(await soapCall(server, shop, 'getProductInventory', parameters, { version: '1.2' })).toBe(read(sku, '4'))
   })
 
   test('refuses no productId (3), and what no product of the store has for its SKU (46)', async () => {
@@ -171,29 +152,10 @@ describe('updateProductInventory', () => {
     expect(await eventsOf(product)).toEqual([{ name: 'Product Stock Changed', record }])
   })
 
-  test.each([
-    [{ replaceStock: 'true' }, 3],
-    [{ replaceStock: 'TRUE' }, 3],
-    [{ replaceStock: 1 }, 3],
-    [{ replaceStock: 'False' }, 13],
-    [{ replaceStock: 0 }, 13],
-    [{ replaceStock: '' }, 13],
-  ])('3 with %j makes 10 pieces %d', async (parameters, stock) => {
-    const { sku } = await newProduct(10)
-    expect(await update({ productId: sku, quantity: 3, ...parameters })).toBe(updated(sku, stock))
-  })
-
   test('gives productId back as it was sent: programs compare it', async () => {
     await shop.call('POST', '/Products', { body: { SKUInfo: { SKU: 'Mug & <1>', Name: 'Mug', Stock: 7 } } })
     const answer = await update({ productId: 'MUG & <1>', quantity: 8, replaceStock: true })
     expect(answer).toBe(updated('MUG &amp; &lt;1&gt;', 8))
-  })
-
-  test('answers in SOAP 1.2 as well', async () => {
-    const { sku } = await newProduct(4)
-    const parameters = { productId: sku, quantity: 1, replaceStock: false }
-    const answer = await soapCall(server, shop, 'updateProductInventory', parameters, { version: '1.2' })
-    expect(answer).toBe(updated(sku, 5))
   })
 
   test('keeps the fraction that is in stock', async () => {
@@ -260,21 +222,11 @@ describe('updateProductInventory', () => {
       ['no productId', () => asked, missing],
       ['an empty productId', () => ({ ...asked, productId: ' ' }), missing],
       ['no quantity', (productId) => ({ productId, replaceStock: true }), quantityMissing],
-      ['an empty quantity', (productId) => ({ ...asked, productId, quantity: '' }), quantityMissing],
-      ['a blank quantity', (productId) => ({ ...asked, productId, quantity: ' \n' }), quantityMissing],
       ['words for a quantity', (productId) => ({ ...asked, productId, quantity: 'five' }), badQuantity],
-      ['a fraction', (productId) => ({ ...asked, productId, quantity: '1.5' }), badQuantity],
-      ['a comma', (productId) => ({ ...asked, productId, quantity: '1,000' }), badQuantity],
-      ['an exponent', (productId) => ({ ...asked, productId, quantity: '1e3' }), badQuantity],
-      ['more than 32 bits', (productId) => ({ ...asked, productId, quantity: '2147483648' }), badQuantity],
       ['neither true nor false', (productId) => ({ ...asked, productId, replaceStock: 'yes' }), badData],
       ['no replaceStock', (productId) => ({ productId, quantity: 5 }), badData],
-      ['replaceStock in other letters', (productId) => ({ productId, quantity: 5, ReplaceStock: true }), badData],
       ['an unknown SKU', () => ({ ...asked, productId: 'nothing' }), notFound],
-      ['the SKU of an option', (sku) => ({ ...asked, productId: `${sku}-RED` }), notFound],
       ['everything wrong: the missing productId first', () => ({ quantity: 'x', replaceStock: 'x' }), missing],
-      ['two things wrong: the quantity first', (productId) => ({ productId, replaceStock: 'x' }), quantityMissing],
-      ['a bad quantity of an unknown SKU', () => ({ productId: 'nothing', quantity: 'x' }), badQuantity],
     ])('%s', async (_, parametersOf, document) => {
       const AdvancedOptionList = [{ AdvancedOptionCode: '1', AdvancedOptionSufix: '-RED', AdvancedOptionStock: 5 }]
       const product = await newProduct(10, { body: { AdvancedOptionList } })
@@ -305,23 +257,6 @@ describe('updateProductInventory', () => {
       expect(await answer).toBe(notFound)
     })
   })
-
-  test('of two stores with the same SKU changes the one that was named', async () => {
-    const other = await openWideStore()
-    const ours = await newProduct(10)
-    await other.call('POST', '/Products', { body: { SKUInfo: { SKU: 'Something else', Name: 'Bag', Stock: 1 } } })
-    const answer = await other.call('POST', '/Products', {
-      body: { SKUInfo: { SKU: ours.sku, Name: 'Bag', Stock: 20 } },
-    })
-    const theirs = { id: Number(answer.json()[0].Value), sku: ours.sku }
-    await update({ productId: ours.sku, quantity: 1, replaceStock: false })
-    await update({ productId: ours.sku, quantity: 2, replaceStock: false }, other)
-    expect([await stockOf(ours), await stockOf(theirs, other)]).toEqual([11, 22])
-    expect(await movementsOf(ours)).toMatchObject([{ quantity: 1, stockAfter: 11 }])
-    expect(await movementsOf(theirs, other)).toMatchObject([{ quantity: 2, stockAfter: 22 }])
-    expect(await eventsOf(ours)).toHaveLength(1)
-    expect(await eventsOf(theirs, other)).toHaveLength(1)
-  })
 })
 
 describe('at once', () => {
@@ -346,25 +281,12 @@ describe('at once', () => {
     )
   }
 
-  test('50 calls that add 1 raise the stock by 50, with 50 rows of the ledger and 50 events', async () => {
-    const product = await newProduct(10)
-
-    const answers = await many(50, () => update({ productId: product.sku, quantity: 1, replaceStock: false }))
-
-    const stocks = Array.from({ length: 50 }, (_, index) => updated(product.sku, 11 + index))
-    expect(answers.sort()).toEqual(stocks.sort())
-    await expectLedger(product, 10, 60, 50)
-    expect(new Set((await movementsOf(product)).map(({ cause, quantity }) => `${cause} ${quantity}`))).toEqual(
-      new Set(['adjust 1']),
-    )
-  })
-
   test('50 calls that add 1 and orders in between add up in the ledger', async () => {
     const product = await newProduct(30)
     const orders: Promise<number>[] = []
 
     await many(50, async (index) => {
-      if (index % 10 === 5) orders.push(place([{ CatalogID: product.id, ItemQuantity: 3 }]))
+      if (index % 10 === 5) orders.push(shop.placeOrder([{ CatalogID: product.id, ItemQuantity: 3 }]))
       await update({ productId: product.sku, quantity: 1, replaceStock: false })
     })
     const orderIds = await Promise.all(orders)

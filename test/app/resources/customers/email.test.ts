@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
 import { importInto } from '../../engine/transfer/fixture.ts'
-import { errorDocument, soapCall } from '../../soap/support.ts'
+import { soapCall } from '../../soap/support.ts'
 
 let server: TestServer
 let shop: TestStore
@@ -83,18 +83,6 @@ describe('an e-mail address that is none', () => {
     const inXml = await shop.call('PUT', '/Customers/7', { body, contentType: 'application/xml', tolerated: true })
     expect([inXml.statusCode, inXml.body]).toEqual([400, expect.stringContaining(message)])
     expect((await recordOf(7)).Email).toBe('seven@mail.example')
-  })
-
-  test('is error 43 of editCustomer, in its own words; one that another customer has is NOT_OK', async () => {
-    await imported(8, 'eight@mail.example')
-    await imported(9, 'nine@mail.example')
-    const edit = (action: string, customerData: string) =>
-      soapCall(server, shop, 'editCustomer', { action, customerData })
-    const names = 'billing_firstname===Ada|||billing_lastname===Lovelace|||pass===secret words'
-    expect(await edit('insert', `${names}|||email===nobody`)).toBe(errorDocument(43, 'Data Error'))
-    expect(await edit('update', 'contactid===8|||email===nobody')).toBe(errorDocument(43, 'Data Error'))
-    expect(await edit('update', 'contactid===8|||email===nine@mail.example')).toContain('<result>NOT_OK</result>')
-    expect((await recordOf(8)).Email).toBe('eight@mail.example')
   })
 
   test('stays when an import brought it, and what else changes leaves it alone', async () => {

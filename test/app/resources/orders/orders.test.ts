@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { getRecord, listRecords } from '../../../../src/engine/reading/read.ts'
+import { listRecords } from '../../../../src/engine/reading/read.ts'
 import { orderStatuses } from '../../../../src/resources/order-statuses/order-statuses.ts'
 import { orders } from '../../../../src/resources/orders/orders.ts'
 import { openShop, type Shop } from './fixture.ts'
@@ -79,9 +79,5 @@ describe('OrderStatus', () => {
       'Custom 3',
     ])
     expect(orderStatuses).toMatchObject({ privilege: 'Orders', methods: ['GET'], maxRecords: 500 })
-  })
-
-  test('answers one by its id', async () => {
-    expect(JSON.parse(await getRecord(shop.application, orderStatuses, 5))).toMatchObject({ StatusText: 'Cancel' })
   })
 })

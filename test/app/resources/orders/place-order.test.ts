@@ -342,19 +342,6 @@ describe('what an order is made of', () => {
     await changeRecord(shop.application, orders, { kind: 'add-item', id: placed.id, list, body })
     expect(dates(await shop.order(placed.id)).at(-1)).toBe(order.OrderDate)
   })
-
-  test('amounts are exact where floats are not', async () => {
-    const penny = await shop.product({ Price: 0.1, Stock: 1000 })
-    const fine = await shop.product({ Price: 0.0125, Stock: 1000 })
-    const half = await shop.product({ Price: 1.005, Stock: 1000 })
-    const placed = await shop.place([
-      { CatalogID: penny.id, ItemQuantity: 3 },
-      { CatalogID: fine.id, ItemQuantity: 10 },
-      { CatalogID: half.id, ItemQuantity: 1 },
-    ])
-    // 0.30 + 0.13 + 1.01
-    expect(placed.orderAmount).toBe(1.44)
-  })
 })
 
 describe('options', () => {

@@ -45,15 +45,6 @@ test('orders take neither POST nor DELETE', async () => {
   expect([elsewhere.statusCode, elsewhere.json()[0].Message]).toEqual([405, expect.not.stringContaining('placed')])
 })
 
-test('PUT /Orders/{id}/Shipments/0 changes the order’s status and answers with the key 0', async () => {
-  const id = await place()
-  const body = { ShipmentID: 0, ShipmentOrderStatus: 4, ShipmentTrackingCode: '1Z999' }
-  const answer = await shop.call('PUT', `/Orders/${id}/Shipments/0`, { body })
-  expect(answer.statusCode).toBe(200)
-  expect(answer.json()).toEqual([{ Key: 'ShipmentID', Value: '0', Status: '200', Message: 'updated successfully' }])
-  expect(await read(id)).toMatchObject({ OrderStatusID: 4, ShipmentList: [{ ShipmentTrackingCode: '1Z999' }] })
-})
-
 test('a list in which one order is cancelled already is a 206, with the text that clients compare', async () => {
   const [cancelled, open] = [await place(), await place()]
   const before = await stock()
@@ -71,24 +62,4 @@ test('a list in which one order is cancelled already is a 206, with the text tha
   expect(success).toMatchObject({ Key: 'OrderID', Value: String(open), Status: '200' })
   expect(await read(cancelled)).toMatchObject({ OrderStatusID: 5, InternalComments: '' })
   expect(await read(open)).toMatchObject({ OrderStatusID: 2, InternalComments: 'seen' })
-})
-
-test('an item posted by XML takes its stock', async () => {
-  const id = await place()
-  const before = await stock()
-  const answer = await shop.call('POST', `/Orders/${id}/Items`, {
-    body: `<OrderItem><CatalogID>${productId}</CatalogID><ItemQuantity>2</ItemQuantity></OrderItem>`,
-    contentType: 'application/xml',
-  })
-  expect(answer.statusCode).toBe(201)
-  expect(answer.json()).toMatchObject([{ Key: 'ItemIndexID', Status: '201' }])
-  expect(await stock()).toBe(before - 2)
-})
-
-test('an answered question is a result under QuestionID', async () => {
-  const id = await place()
-  const body = { QuestionID: 3, QuestionAnswer: 'yes' }
-  const answer = await shop.call('POST', `/Orders/${id}/Questions`, { body })
-  const { QuestionAnswerIndexID } = (await read(id)).QuestionList[0]
-  expect(answer.json()).toMatchObject([{ Key: 'QuestionID', Value: String(QuestionAnswerIndexID) }])
 })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { exportOf, importInto } from '../../engine/transfer/fixture.ts'
+import { importInto } from '../../engine/transfer/fixture.ts'
 import { openReturns, type Returns } from './fixture.ts'
 
 // What goes back to stock with a return.
@@ -71,47 +71,6 @@ describe('a return', () => {
     expect((await returns.movements(productId)).at(-1)).toEqual({ quantity: -2, cause: 'return', orderId })
   })
 
-  test('works the same in XML', async () => {
-    const { orderId, productId, sku } = await returns.sold()
-    const send = (method: 'POST' | 'PUT', path: string, inner: string) =>
-      returns.shop.call(method, path, { body: `<RMA>${inner}</RMA>`, contentType: 'application/xml' })
-    const items = (quantity: string) =>
-      `<RMAItemList><RMAItem><SKU>${sku}</SKU><RestockQuantity>${quantity}</RestockQuantity></RMAItem></RMAItemList>`
-
-    const created = await send('POST', '/RMA', `<OrderID>${orderId}</OrderID>${items('1')}`)
-    expect(created.statusCode, created.body).toBe(201)
-    expect(await returns.stockOf(productId)).toBe(8)
-    const id = created.json()[0].Value
-    expect((await send('PUT', `/RMA/${id}`, items('2'))).statusCode).toBe(200)
-
-    expect(await returns.stockOf(productId)).toBe(9)
-    const { body } = await returns.shop.call('GET', `/RMA/${id}/Items`, { accept: 'application/xml' })
-    expect(body).toContain(`<RMAItem><CatalogID>${productId}</CatalogID><SKU>${sku}</SKU><ItemName>Tote Bag</ItemName>`)
-    const message = await returns.expectRefused(() => send('PUT', `/RMA/${id}`, items('4')), wrongRestock)
-    expect(message).toMatch(/must be at most 3\b/)
-  })
-
-  const wrongRestock = 'RMAItemList[0].RestockQuantity'
-
-  test('of an advanced option moves the option’s stock', async () => {
-    const { id: productId, sku } = await returns.product(['801', '802'])
-    const lines = ['801', '802'].map((code) => ({ ItemID: `${sku}-${code}`, ItemQuantity: 3 }))
-    const OrderID = await returns.order(lines)
-
-    const id = await returns.rma({ OrderID, RMAItemList: [{ SKU: `${sku}-802`, RestockQuantity: 2 }] })
-    expect([await returns.stockOf(productId, '801'), await returns.stockOf(productId, '802')]).toEqual([7, 9])
-    // Without a SKU the first line of the product is meant.
-    await returns.put(id, { RMAItemList: [{ CatalogID: productId, RestockQuantity: 1 }] })
-
-    expect([await returns.stockOf(productId, '801'), await returns.stockOf(productId, '802')]).toEqual([8, 7])
-    expect(await returns.stockOf(productId)).toBe(10)
-    expect((await returns.movements(productId, '801')).at(-1)).toEqual({
-      quantity: 1,
-      cause: 'return',
-      orderId: OrderID,
-    })
-  })
-
   test('of an option that was deleted goes back to its product; of a product that was deleted, to nothing', async () => {
     const { id: productId, sku } = await returns.product(['801'])
     const gone = await returns.product()
@@ -137,18 +96,6 @@ describe('a return', () => {
       { CatalogID: 0, SKU: gone.sku, ItemName: 'Tote Bag', RestockQuantity: 1 },
     ])
   })
-
-  test('keeps what it says of a product that is deleted, and can still be changed', async () => {
-    const { id, productId, sku } = await returned(2)
-
-    await returns.shop.call('DELETE', `/Products/${productId}`)
-
-    const record = await returns.read('RMA', id)
-    expect(record.RMAItemList).toMatchObject([{ CatalogID: 0, SKU: sku, RestockQuantity: 2 }])
-    const RMAItemList = [{ ...record.RMAItemList[0], RestockQuantity: 1 }]
-    expect((await returns.put(id, { ...record, RMAItemList })).statusCode).toBe(200)
-    expect((await returns.shop.call('DELETE', `/RMA/${id}`)).statusCode).toBe(200)
-  })
 })
 
 describe('an order with returns', () => {
@@ -168,20 +115,6 @@ describe('an order with returns', () => {
     ])
   })
 
-  test('that is cancelled moves nothing with its returns; reopened, it takes what they leave', async () => {
-    const { id, orderId, productId } = await returned(1)
-    await returns.setStatus(orderId, 5)
-
-    await returns.put(id, { RMAItemList: [{ CatalogID: productId, RestockQuantity: 2 }] })
-    const other = await returns.rma({ OrderID: orderId, RMAItemList: [{ CatalogID: productId, RestockQuantity: 1 }] })
-    expect((await returns.shop.call('DELETE', `/RMA/${other}`)).statusCode).toBe(200)
-    expect(await returns.stockOf(productId)).toBe(10)
-    expect(await returns.movements(productId)).toHaveLength(3)
-    await returns.setStatus(orderId, 2)
-
-    expect(await returns.stockOf(productId)).toBe(9)
-  })
-
   test('keeps in its lines what went back to stock; above that they may be changed', async () => {
     const { orderId, productId, sku } = await returned(2)
     const [{ ItemIndexID }] = (await returns.read('Orders', orderId)).OrderItemList
@@ -196,29 +129,6 @@ describe('an order with returns', () => {
     expect(await returns.stockOf(productId)).toBe(10)
     expect((await change({ OrderItemList: [{ ItemIndexID, ItemQuantity: 6 }] })()).statusCode).toBe(200)
     expect(await returns.stockOf(productId)).toBe(6)
-  })
-
-  test('that loses a return to another order is settled, and so is the other one', async () => {
-    const { id: productId } = await returns.product()
-    const [first, second] = [
-      await returns.order([{ CatalogID: productId, ItemQuantity: 3 }]),
-      await returns.order([{ CatalogID: productId, ItemQuantity: 4 }]),
-    ]
-    const id = await returns.rma({ OrderID: first, RMAItemList: [{ CatalogID: productId, RestockQuantity: 2 }] })
-
-    await returns.put(id, { OrderID: second })
-    expect(await returns.stockOf(productId)).toBe(5)
-    expect((await returns.movements(productId)).slice(3)).toEqual([
-      { quantity: -2, cause: 'return', orderId: first },
-      { quantity: 2, cause: 'return', orderId: second },
-    ])
-    await returns.setStatus(second, 5)
-    expect(await returns.stockOf(productId)).toBe(7)
-    await returns.put(id, { OrderID: first })
-    expect(await returns.stockOf(productId)).toBe(9)
-    await returns.setStatus(first, 5)
-
-    expect(await returns.stockOf(productId)).toBe(10)
   })
 })
 
@@ -245,18 +155,6 @@ describe('an import', () => {
     await returns.shop.call('DELETE', '/RMA/900')
 
     expect(await stocks()).toEqual([8, 8])
-  })
-
-  test('of a return into its own store changes neither it nor a stock', async () => {
-    const { id, productId } = await returned(2)
-    const record = await returns.read('RMA', id)
-
-    const { refused } = await importInto(returns.server, returns.shop, await exportOf(returns.server, returns.shop))
-
-    expect(refused).toEqual([])
-    expect(await returns.read('RMA', id)).toEqual(record)
-    expect(await returns.stockOf(productId)).toBe(9)
-    expect(await returns.movements(productId)).toHaveLength(2)
   })
 
   test('may bring a return of which the order has other lines; it can be sent back as it was read', async () => {
