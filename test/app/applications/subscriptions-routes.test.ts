@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { answerFaults } from '../../support/answer-faults.ts'
 import { type OpenApi, readOpenApi } from '../../support/openapi.ts'
-import { held, json, openReceiver, openSocketReceiver, type Receiver, status } from '../../support/receiver.ts'
+import { json, openReceiver, openSocketReceiver, type Receiver, status } from '../../support/receiver.ts'
 import { operatorKey } from '../../support/services.ts'
 import { openServer, type TestServer } from '../../support/store.ts'
 import { leftOf, nothing, type Scene, storeAndApplication } from './subscribing.ts'
@@ -27,7 +27,8 @@ afterAll(() => server.close())
 /** A request of the operator, whose answer is as the reference says. */
 async function call(method: 'GET' | 'POST' | 'DELETE', path = '', body?: object, one = scene) {
   const url = `/admin/stores/${one.store.id}/subscriptions${path}`
-  const headers = { authorization: `Bearer ${operatorKey}`, ...(body && { 'content-type': 'application/json' }) }
+  // Some clients name a content type with every request.
+  const headers = { authorization: `Bearer ${operatorKey}`, 'content-type': 'application/json' }
   const text = body ? JSON.stringify(body) : ''
   const answer = await server.app.inject({ method, url, headers, ...(body && { payload: text }) })
   const exchange = { method, url, headers, body: text, isTolerated: false, answer }
@@ -75,18 +76,6 @@ describe('POST', () => {
       expect(await post(one)).toMatchObject({ status: 201, body: { Token: expect.stringMatching(/^[0-9a-f]{32}$/) } })
       expect((await call('GET', '', undefined, one)).body[0].PostBackURL).toBe(null)
     }
-  })
-
-  test('twenty times at once asks once, and answers 201 once and 200 otherwise, with the same token', async () => {
-    const { arrived, release, answer } = held(json({ PostBackURL: 'https://app.example/welcome' }))
-    receiver.answer = answer
-    const all = Promise.all(Array.from({ length: 20 }, () => post()))
-    await arrived
-    release()
-    const answers = await all
-    expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
-    expect(answers.map((one) => one.status).sort()).toEqual([...Array(19).fill(200), 201])
-    expect(receiver.received).toHaveLength(1)
   })
 
   test.each([201, 302, 500])(

@@ -30,12 +30,6 @@ async function subscribed() {
   return { ...scene, subscriptionId, token }
 }
 
-test('subscribing again answers the same token', async () => {
-  const { wanted, token, subscriptionId } = await subscribed()
-  const again = await subscribe(services, wanted)
-  expect(again).toEqual({ id: subscriptionId, token, created: false, postBackUrl: null })
-})
-
 test('twenty at once make one subscription with one token', async () => {
   const scene = await storeAndApplication(services, null)
   const all = await Promise.all(Array.from({ length: 20 }, () => subscribe(services, scene.wanted)))
@@ -59,16 +53,6 @@ test('subscribing again after unsubscribing gives another token, and the old one
   expect(again.token).not.toBe(token)
   expect(await statusWith(services, scene, token)).toBe(401)
   expect(await statusWith(services, scene, again.token)).toBe(200)
-})
-
-test('a store can neither see nor end the subscription of another', async () => {
-  const { token, subscriptionId, ...scene } = await subscribed()
-  const other = { storeId: (await newStore(services)).id, subscriptionId }
-  const refusal = { kind: 'not-found', field: String(subscriptionId) }
-  await expect(unsubscribe(services, { ...other, actor: merchant })).rejects.toMatchObject(refusal)
-  await expect(unsubscribe(services, { ...other, actor: merchant, force: true })).rejects.toMatchObject(refusal)
-  await expect(subscriptionById(services, other)).rejects.toMatchObject(refusal)
-  expect(await statusWith(services, scene, token)).toBe(200)
 })
 
 test('a list holds the subscriptions of one store alone, and one of them is read by its id', async () => {

@@ -86,48 +86,6 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     expect(await developer.evaluate('navigator.clipboard.readText()')).toBe(privateKey)
   })
 
-  test.each([
-    { name: 'without store_url, by typing the address', query: {} },
-    { name: 'with store_url, straight to the store', query: { store_url: true } },
-  ])('OAuth $name: sign-in, consent, code, token, a call', async ({ query }) => {
-    await signUp()
-    const redirectUri = `${receiver.origin}/oauth/back?tenant=7`
-    const { publicKey, privateKey } = await registerApplication({ RedirectURIs: redirectUri })
-
-    const state = 'https://app.example/after?x=1&y=ä +%'
-    const parameters = new URLSearchParams({
-      client_id: publicKey,
-      redirect_uri: redirectUri,
-      response_type: 'code',
-      state,
-    })
-    if (query.store_url) parameters.set('store_url', shop.store.secureUrl)
-    await merchant.goto(`/oauth/authorize?${parameters}`)
-    if (!query.store_url) {
-      await merchant.getByLabel('Address of your store').fill(`${shop.store.secureUrl.replace('https://', '')}/`)
-      await merchant.getByRole('main').getByRole('button').click()
-    }
-    await merchant.getByLabel('E-mail address').fill('merchant@shop.example')
-    await merchant.getByLabel('Password').fill(PASSWORD)
-    await merchant.getByRole('button', { name: 'Sign in' }).click()
-    await merchant.getByRole('button', { name: 'Allow' }).click()
-    await merchant.waitForURL(`${receiver.origin}/**`)
-
-    const back = new URL(merchant.url()).searchParams
-    expect(Object.fromEntries(back)).toMatchObject({ tenant: '7', state, iss: server.origin, code: expect.any(String) })
-    const answer = await fetch(`${server.origin}/oauth/token`, {
-      method: 'POST',
-      body: new URLSearchParams({
-        Code: back.get('code') ?? '',
-        client_id: publicKey,
-        client_secret: privateKey,
-        grant_type: 'authorization_code',
-      }),
-    })
-    const { access_token: token } = (await answer.json()) as { access_token: string }
-    expect(await statusOf({ privateKey, token })).toBe(200)
-  })
-
   test('without JavaScript everything works but the popup, which is a link then', async () => {
     await signUp()
     const { publicKey } = await registerApplication({ CallBackURL: `${receiver.origin}/callback` })

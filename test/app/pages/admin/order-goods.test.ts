@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { merchantIn } from '../../../support/signed-in.ts'
 import { openServer, type TestServer } from '../../../support/store.ts'
 import { alertIn, expectSaved, opened, shopWithOrder, typedIn } from './order-fixture.ts'
 
@@ -289,11 +288,6 @@ describe('the goods of an order', () => {
     })
     expectSaved(await scene.merchant.submit(goods, typedIn(lost.body, goods)), saved)
     expect(await scene.ledger()).toHaveLength(3)
-  })
-
-  test('another store’s order does not exist', async () => {
-    const stranger = await merchantIn(server, (await server.openStore()).store)
-    expect((await stranger.open(goods)).statusCode).toBe(404)
   })
 })
 

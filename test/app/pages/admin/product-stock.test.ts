@@ -138,8 +138,3 @@ test('movements are paged from the newest on, with the orders that caused them',
 test.each(['x', '-1', '9223372036854775808'])('a page from %s on is refused', async (before) => {
   expect((await open.merchant.open(`${page}?before=${before}`)).statusCode).toBe(400)
 })
-
-test('another store finds no stock here', async () => {
-  const other = await openShop(server)
-  expect((await other.merchant.open(page)).statusCode).toBe(404)
-})

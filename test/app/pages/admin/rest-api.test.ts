@@ -1,9 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { registerApplication } from '../../../../src/applications/applications.ts'
-import { connect } from '../../../../src/database/client.ts'
 import type { Privileges } from '../../../../src/engine/caller.ts'
 import type { TestPerson } from '../../../support/person.ts'
-import { type Answer, held, json, openReceiver, type Receiver, status } from '../../../support/receiver.ts'
+import { type Answer, json, openReceiver, type Receiver, status } from '../../../support/receiver.ts'
 import { merchantIn } from '../../../support/signed-in.ts'
 import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
 
@@ -229,22 +228,6 @@ describe('letting an application in', () => {
     const page = await merchant.open(answer.json().Location)
     expect(page.body).not.toContain('javascript:')
     expect(page.body).not.toContain('Complete the set-up')
-  })
-
-  test('twice at once, as by two clicks or in two tabs, asks once and leads both to the same page', async () => {
-    const answer = held(json({ PostBackURL: 'https://tools.example/' }))
-    const { receiver, application } = await askedApplication(answer.answer)
-
-    const press = await openForm(subscribeAddress(application), `${home}/subscribe`)
-    const first = press()
-    await answer.arrived
-    const second = press()
-    answer.release()
-    const [one, other] = [await first, await second]
-    expect([one.statusCode, other.statusCode]).toEqual([303, 303])
-    expect(other.headers.location).toBe(one.headers.location)
-    expect(receiver.received).toHaveLength(1)
-    expect(await leftOf(application)).toEqual({ ...nothing, subscriptions: 1 })
   })
 
   test('that the store uses already leads to its page', async () => {
@@ -495,41 +478,6 @@ describe('removing an application', () => {
     expect(await application.callWith(token)).toBe(401)
     expect(await leftOf(application)).toEqual({ ...nothing, notices: 1 })
   })
-
-  test('twice at once asks once, and both are told that it is done', async () => {
-    const { receiver, application } = await askedApplication()
-    const address = await subscribed(application)
-    const answer = held()
-    receiver.answer = answer.answer
-
-    const press = await openForm(`${address}/unsubscribe`, `${address}/unsubscribe`)
-    const first = press()
-    await answer.arrived
-    const second = press()
-    await untilSomebodyWaits()
-    answer.release()
-    expect([(await first).statusCode, (await second).statusCode]).toEqual([303, 303])
-    expect(receiver.received.map(({ callback }) => callback.Action)).toEqual(['AUTHORIZE', 'REMOVE'])
-  })
-})
-
-test('another store’s application does not exist, whatever is asked of it', async () => {
-  const application = await newApplication({ privileges: { Products: ['read'] } })
-  const address = await subscribed(application)
-  await application.ask(null)
-  const { store } = await server.openStore()
-  const stranger = await merchantIn(server, store)
-
-  for (const url of [address, `${address}/unsubscribe`]) expect((await stranger.open(url)).statusCode).toBe(404)
-  for (const [form, body] of [
-    ['agree', { Privileges: 'null' }],
-    ['unsubscribe', {}],
-    ['unsubscribe', { Force: 'true' }],
-  ] as const) {
-    expect((await stranger.call('POST', `${address}/${form}`, body)).statusCode).toBe(404)
-  }
-  expect(await leftOf(application)).toEqual({ ...nothing, subscriptions: 1 })
-  expect(wordsOf((await merchant.open(address)).body)).toContain('It asks for more')
 })
 
 test('what is done is in the audit log with the merchant’s name', async () => {
@@ -563,15 +511,4 @@ async function askedBy({ id }: TestApplication): Promise<string> {
 
 function quoted(text: string): string {
   return text.replaceAll('"', '&quot;')
-}
-
-/** Comes back when a request looks whether the one that asks the application has its answer. */
-async function untilSomebodyWaits(): Promise<void> {
-  // A connection of its own: on those of the server, the question would be the last statement.
-  const db = connect(server.database.url, { poolMax: 1 })
-  const waiting = () => db.$queryRaw<unknown[]>`
-    SELECT 1 AS "one" FROM pg_stat_activity WHERE "datname" = current_database() AND "pid" <> pg_backend_pid()
-    AND "query" LIKE 'SELECT%FROM "public"."Handshake"%'`
-  await expect.poll(async () => (await waiting()).length, { timeout: 10_000 }).toBeGreaterThan(0)
-  await db.$disconnect()
 }

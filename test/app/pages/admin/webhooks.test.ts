@@ -400,29 +400,6 @@ describe('deleting a webhook', () => {
   })
 })
 
-test('another store’s webhook does not exist, whatever is asked of it', async () => {
-  const other = await server.openStore()
-  const webhook = await storedWebhook(server, other)
-  const deliveryId = await storedDelivery(server, webhook)
-  const before = await server.services.db.webhook.findFirstOrThrow({ where: { storeId: other.store.id } })
-  const one = `${home}/${webhook.id}`
-  const delivery = `${one}/deliveries/${deliveryId}`
-  const own = await storedWebhook(server, shop, { id: webhook.id + 50_000 })
-  const ownDelivery = `${home}/${own.id}/deliveries/${deliveryId}`
-
-  for (const address of [one, `${one}/delete`, delivery, ownDelivery]) {
-    expect([address, (await merchant.open(address)).statusCode]).toEqual([address, 404])
-  }
-  const posts = ['', '/test', '/resume', '/disable', '/secret', '/delete'].map((action) => one + action)
-  for (const action of [...posts, `${delivery}/redeliver`, `${ownDelivery}/redeliver`]) {
-    const fields = { Name: 'Mine', Url: 'https://evil.example/', Format: 'XML' }
-    const answer = await merchant.call('POST', action, fields)
-    expect([action, answer.statusCode]).toEqual([action, 404])
-  }
-  expect(await server.services.db.webhook.findFirstOrThrow({ where: { storeId: other.store.id } })).toEqual(before)
-  expect(await server.services.db.delivery.count({ where: { storeId: other.store.id } })).toBe(1)
-})
-
 describe('elsewhere in the administration', () => {
   test('the overview warns of webhooks that are paused or failing, and of nothing else', async () => {
     const at = new Date(start)

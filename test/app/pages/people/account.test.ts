@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type TestPerson, testPerson } from '../../../support/person.ts'
 import { developerIn, merchantAccount, merchantIn, newDeveloper } from '../../../support/signed-in.ts'
 import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
-import { alertOf, leadsTo } from './fixture.ts'
+import { leadsTo } from './fixture.ts'
 
 let server: TestServer
 
@@ -68,20 +68,6 @@ describe.each(areas)('/$area/account', ({ area, prepare }) => {
     expect(ofShort.body).toMatch(/id="NewPassword-problem"[^<]*12 to 1000 characters/)
     expect(ofWrong.body).not.toContain('typed password')
     await open()
-  })
-
-  test('guessing the current password is slowed down as signing in is', async () => {
-    const { open } = await prepare()
-    const person = await open()
-    const guess = { CurrentPassword: 'a guess', NewPassword: 'a wholly new password' }
-    for (let tries = 0; tries < 5; tries++) {
-      expect((await person.call('POST', password, guess)).statusCode).toBe(400)
-    }
-    const answer = await person.submit(page, guess, { action: password })
-    server.clock.ms += 3_600_000
-
-    expect([answer.statusCode, answer.headers['retry-after']]).toEqual([429, '1'])
-    expect(alertOf(answer)).toContain('come back in 1 s')
   })
 
   test('the browsers are listed, this one marked, with address and what they say they are', async () => {

@@ -208,20 +208,6 @@ describe.each(areas)('/$area/sign-in', ({ area, cookie, home, account }) => {
     expect((await person.call('POST', `/${area}/sign-out`)).statusCode).toBe(401)
   })
 
-  test('a session ends 12 hours after it was last used', async () => {
-    const person = testPerson(server.app)
-    await person.submit(address, account())
-    const began = server.clock.ms
-    try {
-      server.clock.ms = began + 11 * 3_600_000
-      expect((await person.call('GET', `/${area}/account`)).statusCode).toBe(200)
-      server.clock.ms = began + 23.1 * 3_600_000
-      expect((await person.call('GET', `/${area}/account`)).statusCode).toBe(401)
-    } finally {
-      server.clock.ms = began
-    }
-  })
-
   test('nothing of it is kept on the way or shown in a frame', async () => {
     const { headers } = await testPerson(server.app).open(address)
 
