@@ -72,6 +72,8 @@ export interface TestStore {
   readonly caller: Caller
   /** A request with the store's credentials; `path` follows the version, such as `/Products?limit=5`. */
   readonly call: (method: Method, path: string, options?: CallOptions) => Promise<LightMyRequestResponse>
+  /** Adds a record, and returns its number. */
+  readonly add: (service: string, body: object) => Promise<number>
 }
 
 /** Those of the registry, and the feed of events, which has an address of its own. */
@@ -148,27 +150,20 @@ async function openStore(server: TestServer, options: StoreOptions): Promise<Tes
     privateKey: application.privateKey,
     token,
   })
-  return {
-    store,
-    application,
-    token,
-    credentials,
-    caller,
-    call: async (method, path, options = {}) => {
-      const request = injection(method, path, credentials, options)
-      const answer = await server.app.inject(request)
-      const { url, headers, payload = '' } = request
-      server.check.verify({
-        method,
-        url,
-        headers,
-        body: String(payload),
-        isTolerated: options.tolerated === true,
-        answer,
-      })
-      return answer
-    },
+  const call: TestStore['call'] = async (method, path, options = {}) => {
+    const request = injection(method, path, credentials, options)
+    const answer = await server.app.inject(request)
+    const { url, headers, payload = '' } = request
+    const isTolerated = options.tolerated === true
+    server.check.verify({ method, url, headers, body: String(payload), isTolerated, answer })
+    return answer
   }
+  const add: TestStore['add'] = async (service, body) => {
+    const answer = await call('POST', `/${service}`, { body })
+    if (answer.statusCode !== 201) throw new Error(`${answer.statusCode} ${answer.body}`)
+    return Number(answer.json()[0].Value)
+  }
+  return { store, application, token, credentials, caller, call, add }
 }
 
 interface Injection extends InjectOptions {

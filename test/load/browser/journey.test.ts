@@ -103,19 +103,6 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     expect(await link.getAttribute('rel')).toContain('noopener')
   })
 
-  test('an application that does not answer 200 is not let in, and the merchant is told on the page', async () => {
-    await signUp()
-    const { publicKey } = await registerApplication({ CallBackURL: `${receiver.origin}/callback` })
-    await receiver.close()
-    await signIn()
-
-    await merchant.goto(`/admin/modules/rest-api/subscribe?PublicKey=${publicKey}`)
-    await merchant.getByRole('button', { name: 'Allow' }).click()
-    await merchant.getByRole('alert').getByText('Server not Responding').waitFor()
-    await merchant.goto('/admin/modules/rest-api')
-    expect(await merchant.getByText('Order sync').count()).toBe(0)
-  })
-
   async function signUp() {
     await developer.goto('/developers')
     await developer

@@ -21,6 +21,7 @@ import { parseArgs, stripVTControlCharacters } from 'node:util'
 import { Agent, request } from 'undici'
 import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest'
 import type { SandboxFile } from '../../../src/process/data-folder.ts'
+import { makeCertificate } from '../../support/certificate.ts'
 import { cloneDatabase, type TestDatabase } from '../../support/database.ts'
 import { startCommand } from '../../support/run-command.ts'
 import { freePort, programEnv, type Run, runProgram, runServer, temporaryFolder } from '../../support/run-server.ts'
@@ -341,19 +342,7 @@ describe('with DATABASE_URL', () => {
   /** The settings for a certificate that is made for the test. */
   function certified() {
     const files = { TLS_CERT_FILE: join(folder, 'server.crt'), TLS_KEY_FILE: join(folder, 'server.key') }
-    const certificate = [
-      '-x509',
-      '-newkey',
-      'ec',
-      '-pkeyopt',
-      'ec_paramgen_curve:prime256v1',
-      '-nodes',
-      '-subj',
-      '/CN=localhost',
-    ]
-    execFileSync('openssl', ['req', ...certificate, '-keyout', files.TLS_KEY_FILE, '-out', files.TLS_CERT_FILE], {
-      stdio: 'ignore',
-    })
+    makeCertificate(files.TLS_CERT_FILE, files.TLS_KEY_FILE)
     return files
   }
 

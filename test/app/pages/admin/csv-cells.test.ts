@@ -1,31 +1,20 @@
 import { parse } from 'csv-parse/sync'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { columnsOf, isTaken, namingOf } from '../../../../src/csv/columns.ts'
 import { canImport, services } from '../../../../src/pages/admin/records/services.ts'
 import type { TestPerson } from '../../../support/person.ts'
-import { merchantIn } from '../../../support/signed-in.ts'
-import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
+import type { TestServer, TestStore } from '../../../support/store.ts'
 import { csvPages, wordsOf } from './csv-fixture.ts'
+import { withMerchant } from './merchant-fixture.ts'
 
 let server: TestServer
 let shop: TestStore
 let merchant: TestPerson
 const { takeIn, refusalOf, apply, linesAt, countsAt } = csvPages(() => ({ server, merchant }))
 
-beforeAll(async () => {
-  server = await openServer()
-})
-afterAll(() => server?.close())
-beforeEach(async () => {
-  shop = await server.openStore()
-  merchant = await merchantIn(server, shop.store)
-})
+withMerchant((scene) => ({ server, shop, merchant } = scene))
 
-async function add(service: string, body: object): Promise<number> {
-  const answer = await shop.call('POST', `/${service}`, { body })
-  expect(answer.statusCode, answer.body).toBe(201)
-  return Number(answer.json()[0].Value)
-}
+const add = (service: string, body: object) => shop.add(service, body)
 const read = async (service: string, id: number) => (await shop.call('GET', `/${service}/${id}`)).json()[0]
 const product = (sku: string, others: object = {}) =>
   add('Products', { SKUInfo: { SKU: sku, Name: `Product ${sku}`, Price: 1, Stock: 1 }, ...others })

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { parse } from 'csv-parse/sync'
 import { stringify } from 'csv-stringify/sync'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { createCsvImports } from '../../../../src/csv/runner.ts'
 import { takeIn as takeInFile } from '../../../../src/csv/take-in.ts'
 import { productStockChanged } from '../../../../src/engine/definition/event-kinds.ts'
@@ -11,28 +11,18 @@ import { manufacturers } from '../../../../src/resources/manufacturers/manufactu
 import { hold, untilItWaits } from '../../../support/held.ts'
 import type { TestPerson } from '../../../support/person.ts'
 import { merchantIn } from '../../../support/signed-in.ts'
-import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
+import type { TestServer, TestStore } from '../../../support/store.ts'
 import { csvPages, wordsOf } from './csv-fixture.ts'
+import { withMerchant } from './merchant-fixture.ts'
 
 let server: TestServer
 let shop: TestStore
 let merchant: TestPerson
 const { takeIn, refusalOf, apply, linesAt, countsAt } = csvPages(() => ({ server, merchant }))
 
-beforeAll(async () => {
-  server = await openServer()
-})
-afterAll(() => server?.close())
-beforeEach(async () => {
-  shop = await server.openStore()
-  merchant = await merchantIn(server, shop.store)
-})
+withMerchant((scene) => ({ server, shop, merchant } = scene))
 
-async function add(service: string, body: object): Promise<number> {
-  const answer = await shop.call('POST', `/${service}`, { body })
-  expect(answer.statusCode, answer.body).toBe(201)
-  return Number(answer.json()[0].Value)
-}
+const add = (service: string, body: object) => shop.add(service, body)
 
 const read = async (service: string, id: number) => (await shop.call('GET', `/${service}/${id}`)).json()[0]
 

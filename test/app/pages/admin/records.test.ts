@@ -12,11 +12,7 @@ let merchant: TestPerson
 
 withMerchant((scene) => ({ server, shop, merchant } = scene))
 
-async function add(service: string, body: object): Promise<number> {
-  const answer = await shop.call('POST', `/${service}`, { body })
-  expect(answer.statusCode, answer.body).toBe(201)
-  return Number(answer.json()[0].Value)
-}
+const add = (service: string, body: object) => shop.add(service, body)
 
 async function read(service: string, id: number) {
   return (await shop.call('GET', `/${service}/${id}`)).json()[0]

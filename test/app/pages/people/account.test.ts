@@ -125,19 +125,6 @@ describe.each(areas)('/$area/account', ({ area, prepare }) => {
     expect((await person.open(page)).body).not.toContain('Sign out everywhere else')
   })
 
-  test('the session of somebody else cannot be ended, and is as one that is not there', async () => {
-    const { open } = await prepare()
-    const person = await open()
-    const stranger = await (await prepare()).open()
-    const [id] = (await sessionsOf(stranger, area)).filter(({ IsThis }) => IsThis).map(({ Id }) => Id)
-    const ofStranger = await person.call('POST', sessions, { Session: id })
-    const ofNobody = await person.call('POST', sessions, { Session: 999_999 })
-
-    expect(ofStranger.statusCode).toBe(404)
-    expect(ofStranger.body).toBe(ofNobody.body)
-    expect((await stranger.call('GET', page)).statusCode).toBe(200)
-  })
-
   test('ending this very session is signing out', async () => {
     const { open } = await prepare()
     const person = await open()
