@@ -2,12 +2,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { accessChannel } from '../../../src/applications/access-changes.ts'
 import { updateApplication } from '../../../src/applications/applications.ts'
-import {
-  addSubscription,
-  findApplicationToSubscribe,
-  listSubscriptions,
-  subscriptionById,
-} from '../../../src/applications/subscription-rows.ts'
+import { addSubscription, listSubscriptions, subscriptionById } from '../../../src/applications/subscription-rows.ts'
 import { subscribe, unsubscribe } from '../../../src/applications/subscriptions.ts'
 import { verifyPassword } from '../../../src/people/passwords.ts'
 import { operatorCaller } from '../../../src/stores/stores.ts'
@@ -86,24 +81,6 @@ test('removing a subscription ends its codes and access tokens, in this process 
   expect(await db.authorizationCode.count({ where: { subscriptionId } })).toBe(0)
 })
 
-test('a merchant sees what an application asks for before agreeing, and an unknown key is refused', async () => {
-  const { application } = await storeAndApplication(services, 'https://app.example/callback')
-  const { id, name, publicKey, callbackUrl } = application
-  const shown = { id, name, publicKey, privileges: null, callbackUrl }
-  expect(await findApplicationToSubscribe(services, publicKey)).toMatchObject(shown)
-  const unknown = findApplicationToSubscribe(services, '0'.repeat(32))
-  await expect(unknown).rejects.toMatchObject({ kind: 'bad-request', field: 'PublicKey' })
-})
-
-test('an unknown store and an unknown public key are refused, and nothing is kept', async () => {
-  const scene = await storeAndApplication(services, null)
-  const noStore = subscribe(services, { ...scene.wanted, storeId: 999_999 })
-  await expect(noStore).rejects.toMatchObject({ kind: 'not-found', field: '999999' })
-  const noKey = subscribe(services, { ...scene.wanted, publicKey: scene.application.name })
-  await expect(noKey).rejects.toMatchObject({ kind: 'bad-request', field: 'PublicKey' })
-  expect(await leftOf(services, scene)).toEqual(nothing)
-})
-
 describe('privileges', () => {
   const narrow = { Products: ['read'] } as const
   const wide = { Products: ['read', 'write'], Orders: ['read'] } as const
@@ -115,14 +92,6 @@ describe('privileges', () => {
     await ask(privileges)
     return { ...scene, ask }
   }
-
-  test('are those that were asked for when the store subscribed, whatever is asked for later', async () => {
-    const { wanted, ask } = await asking(narrow)
-    const { id: subscriptionId } = await subscribe(services, { ...wanted, agreed: narrow })
-    await ask(wide)
-    const found = await subscriptionById(services, { storeId: wanted.storeId, subscriptionId })
-    expect(found).toMatchObject({ privileges: narrow, askedPrivileges: wide })
-  })
 
   test('become what is asked for now when the store subscribes again, at once and with the same token', async () => {
     const scene = await asking(narrow)
@@ -157,21 +126,6 @@ describe('privileges', () => {
       'subscription.created',
       'subscription.agreed',
     ])
-  })
-
-  test.each([
-    ['a new subscription', false],
-    ['one that is there', true],
-  ])('other than those that the merchant was shown are a conflict, and change nothing: %s', async (_which, isThere) => {
-    const scene = await asking(narrow)
-    if (isThere) await subscribe(services, scene.wanted)
-    await scene.ask(wide)
-    for (const agreed of [narrow, null, {}]) {
-      const refused = subscribe(services, { ...scene.wanted, agreed })
-      await expect(refused).rejects.toMatchObject({ kind: 'conflict', field: 'Privileges' })
-    }
-    const rows = await services.db.subscription.findMany({ where: scene.pair })
-    expect(rows.map(({ privileges }) => privileges)).toEqual(isThere ? [narrow] : [])
   })
 })
 

@@ -65,7 +65,6 @@ test.each([
     'Privileges.Product',
     'allowed are Category, Manufacturers, Distributors',
   ],
-  [{ Name: 'App', Privileges: { Products: ['delete'] } }, 'Privileges.Products.0', 'must be a list of read and write'],
   [{ Name: 'App', Privileges: { Products: 'read' } }, 'Privileges.Products', 'must be a list of read and write'],
   [{ Name: 'App', Privileges: ['Products'] }, 'Privileges', 'must be an object'],
   [{ Name: 'App', Privileges: { Products: [], products: [] } }, 'Privileges.Products', 'is given twice'],

@@ -160,25 +160,6 @@ describe('letting an application in', () => {
     expect(await application.callWith(await tokenOn(String(answer.headers.location)))).toBe(200)
   })
 
-  test('with a CallBackURL that answers 200 works after AUTHORIZE, with the token that the application was told', async () => {
-    const { receiver, application } = await askedApplication()
-    const { publicKey } = application
-    const address = await subscribed(application)
-
-    const token = await tokenOn(address)
-    expect(receiver.received.map(({ method, callback }) => ({ method, ...callback }))).toEqual([
-      {
-        method: 'POST',
-        PublicKey: publicKey,
-        TimeStamp: '03-10-2026 12:00:00',
-        TokenKey: token,
-        Action: 'AUTHORIZE',
-        SecureURL: shop.store.secureUrl,
-      },
-    ])
-    expect(await application.callWith(token)).toBe(200)
-  })
-
   test.each([
     ['204', status(204)],
     ['302 to elsewhere', status(302, { location: 'https://tools.example/' })],
@@ -430,34 +411,13 @@ describe('removing an application', () => {
     expect((await merchant.open(address)).statusCode).toBe(404)
   })
 
-  test('with a CallBackURL sends REMOVE first; 200 removes it', async () => {
-    const { receiver, application } = await askedApplication()
-    const address = await subscribed(application)
-    const token = await tokenOn(address)
-    let statusMeanwhile = 0
-    receiver.answer = async (response) => {
-      statusMeanwhile = await application.callWith(token)
-      response.end()
-    }
-
-    expect(wordsOf((await merchant.open(`${address}/unsubscribe`)).body)).toMatch(
-      /server at 127\.0\.0\.1:\d+ is told first/,
-    )
-    expect((await merchant.submit(`${address}/unsubscribe`, {})).statusCode).toBe(303)
-    expect(receiver.received.map(({ callback }) => [callback.Action, callback.TokenKey])).toEqual([
-      ['AUTHORIZE', token],
-      ['REMOVE', token],
-    ])
-    expect(statusMeanwhile).toBe(200)
-    expect(await application.callWith(token)).toBe(401)
-    expect(await leftOf(application)).toEqual(nothing)
-  })
-
   test('is refused when the CallBackURL does not answer 200: it stays, and can be removed anyway', async () => {
     const { receiver, application } = await askedApplication()
     const address = await subscribed(application)
     const token = await tokenOn(address)
-    expect(wordsOf((await merchant.open(`${address}/unsubscribe`)).body)).not.toContain('Remove anyway')
+    const asked = wordsOf((await merchant.open(`${address}/unsubscribe`)).body)
+    expect(asked).toMatch(/server at 127\.0\.0\.1:\d+ is told first/)
+    expect(asked).not.toContain('Remove anyway')
     receiver.answer = status(500)
 
     const refused = await merchant.submit(`${address}/unsubscribe`, {})
