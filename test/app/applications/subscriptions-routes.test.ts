@@ -65,18 +65,6 @@ describe('POST', () => {
     expect(receiver.received).toHaveLength(1)
   })
 
-  test.each([201, 302, 500])(
-    'answers 502 when the application answers %i: nothing is left, and its token opens nothing',
-    async (code) => {
-      receiver.answer = status(code, { location: 'http://169.254.169.254/' })
-      expect(await post()).toMatchObject({ status: 502, body: notResponding })
-      expect(await leftOf(server.services, scene)).toEqual(nothing)
-      expect(receiver.received).toHaveLength(1)
-      expect(await statusWith(receiver.received[0]?.callback.TokenKey ?? '')).toBe(401)
-      expect((await call('GET')).body).toEqual([])
-    },
-  )
-
   test('answers 502 within 15 seconds when the application hangs, and logs why without the token', async () => {
     const hanging = await openReceiver(() => undefined)
     const silent = await openSocketReceiver(() => undefined)

@@ -161,8 +161,6 @@ describe('letting an application in', () => {
   })
 
   test.each([
-    ['204', status(204)],
-    ['302 to elsewhere', status(302, { location: 'https://tools.example/' })],
     ['500', status(500)],
     ['nothing', (response: Parameters<Answer>[0]) => response.destroy()],
   ])(
