@@ -1,8 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { openServer, type TestServer } from '../../../support/store.ts'
+import { describe, expect, test } from 'vitest'
+import { withServer } from './merchant-fixture.ts'
 import { alertIn, expectSaved, opened, shopWithOrder, typedIn } from './order-fixture.ts'
 
-let server: TestServer
 let scene: Awaited<ReturnType<typeof shopWithOrder>>
 /** The fields of the order's line begin with this. */
 let line: string
@@ -10,11 +9,7 @@ let line: string
 const goods = '/admin/orders/1/lines'
 const saved = '/admin/orders/1?notice=record-saved'
 
-beforeAll(async () => {
-  server = await openServer()
-})
-afterAll(() => server?.close())
-beforeEach(async () => {
+withServer(async (server) => {
   scene = await shopWithOrder(server)
   line = `Line.${(await scene.order()).OrderItemList[0].ItemIndexID}`
 })

@@ -1,16 +1,14 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { openServer, type TestServer } from '../../../support/store.ts'
+import { expect, test } from 'vitest'
+import type { TestServer } from '../../../support/store.ts'
+import { withServer } from './merchant-fixture.ts'
 import { openShop, type Shop } from './product-fixture.ts'
 
 let server: TestServer
 let open: Shop
 let ids: Record<'home' | 'garden' | 'chairs' | 'sale', number>
 
-beforeAll(async () => {
-  server = await openServer()
-})
-afterAll(() => server?.close())
-beforeEach(async () => {
+withServer(async (opened) => {
+  server = opened
   open = await openShop(server)
   const home = await open.add('Category', { CategoryName: 'Home' })
   const garden = await open.add('Category', { CategoryName: 'Garden', CategoryParent: home })

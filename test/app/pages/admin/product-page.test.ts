@@ -1,16 +1,11 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { placeOrder } from '../../../../src/resources/orders/place-order.ts'
-import { openServer, type TestServer } from '../../../support/store.ts'
+import { withServer } from './merchant-fixture.ts'
 import { openShop, type Shop } from './product-fixture.ts'
 
-let server: TestServer
 let open: Shop
 
-beforeAll(async () => {
-  server = await openServer()
-})
-afterAll(() => server?.close())
-beforeEach(async () => {
+withServer(async (server) => {
   open = await openShop(server)
 })
 

@@ -1,18 +1,13 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { fieldsAt } from '../../../support/person.ts'
-import { openServer, type TestServer } from '../../../support/store.ts'
+import { withServer } from './merchant-fixture.ts'
 import { openShop, type Shop } from './product-fixture.ts'
 
-let server: TestServer
 let open: Shop
 let id: number
 let page: string
 
-beforeAll(async () => {
-  server = await openServer()
-})
-afterAll(() => server?.close())
-beforeEach(async () => {
+withServer(async (server) => {
   open = await openShop(server)
   id = await open.add('Products', {
     SKUInfo: { SKU: 'LAMP', Name: 'Lamp', Price: 42.5 },
