@@ -43,7 +43,11 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: 'unit', include: ['test/unit/**/*.test.ts'], sequence: { groupOrder: 0 } },
+        test: {
+          name: 'unit',
+          include: ['test/unit/**/*.test.ts', 'tools/sandbox-data/*.test.ts'],
+          sequence: { groupOrder: 0 },
+        },
       },
       {
         extends: true,

@@ -16,9 +16,11 @@ const numbered: Readonly<Record<string, string>> = {
 
 const root = join(import.meta.dirname, '../..')
 const self = 'test/unit/references.test.ts'
-const files = [...['docs', 'prisma', 'src', 'test', 'wsdl'].flatMap(filesIn), 'README.md', 'CHANGELOG.md'].filter(
-  (file) => file !== self,
-)
+const files = [
+  ...['docs', 'prisma', 'src', 'test', 'tools/sandbox-data', 'wsdl'].flatMap(filesIn),
+  'README.md',
+  'CHANGELOG.md',
+].filter((file) => file !== self)
 const known = new Set(files)
 const sections = new Map(Object.entries(numbered).map(([name, file]) => [name, sectionsOf(read(file))]))
 

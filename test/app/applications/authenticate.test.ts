@@ -112,24 +112,6 @@ describe('the three headers', () => {
     for (const { logDetail } of failures) for (const text of secret) expect(logDetail).not.toContain(text)
   })
 
-  test.each<[missing: string, sent: (credentials: Credentials) => Credentials]>([
-    ['the header PrivateKey is', (credentials) => ({ ...credentials, privateKey: undefined })],
-    ['the header Token is', (credentials) => ({ ...credentials, token: '' })],
-    ['the header SecureURL is', (credentials) => ({ ...credentials, secureUrl: undefined })],
-    ['the headers PrivateKey and SecureURL are', ({ token }) => ({ token })],
-    ['the headers PrivateKey and Token are', ({ secureUrl }) => ({ secureUrl })],
-    ['the headers PrivateKey, Token and SecureURL are', () => ({})],
-    ['the headers PrivateKey, Token and SecureURL are', () => ({ authorization: 'Bearer' })],
-    ['the headers PrivateKey, Token and SecureURL are', ({ token }) => ({ authorization: `Basic ${token}` })],
-  ])('%s named where missing, whether or not the rest is right', async (missing, sent) => {
-    const { credentials } = await headers()
-    const strange = { secureUrl: 'https://strange.example', privateKey: generateKey(), token: generateKey() }
-    for (const all of [credentials, strange]) {
-      const failure = await refusal(sent(all))
-      expect(visible(failure)).toEqual({ ...unauthorized, message: `Authentication failed: ${missing} missing` })
-    }
-  })
-
   test('a wrong private key is refused right after the right one was accepted', async () => {
     const { credentials } = await headers()
     await authenticate(credentials)
@@ -316,22 +298,6 @@ describe('an access token', () => {
 })
 
 describe('the private key before the last rotation', () => {
-  test('works beside the new one until its time is over', async () => {
-    const { application, credentials } = await headers()
-    const privateKey = await rotate(application.id, 60_000)
-    await authenticate(credentials)
-    await authenticate({ ...credentials, privateKey })
-    await authenticate({ ...credentials, token: undefined, authorization: `Bearer ${credentials.token}` })
-    access.clock.ms += 59_999
-    await authenticate(credentials)
-    access.clock.ms += 1
-    expect((await refusal(credentials)).logDetail).toContain('a former one')
-    for (const way of [credentials, { authorization: `Bearer ${credentials.token}` }]) {
-      expect((await refusal({ ...way, privateKey: undefined })).status).toBe(401)
-    }
-    await authenticate({ ...credentials, privateKey })
-  })
-
   test.each([1, 2, 1_000, 4_999, 5_000, 5_001, 7_000])(
     'is refused after its %i ms although the caller was found a moment before, and not earlier',
     async (formerMs) => {
@@ -345,15 +311,6 @@ describe('the private key before the last rotation', () => {
       expect((await refusal(credentials)).status).toBe(401)
     },
   )
-
-  test('is refused at once where no time was left to it, and so is the one before it', async () => {
-    const { application, credentials } = await headers()
-    const second = await rotate(application.id, 0)
-    expect((await refusal(credentials)).status).toBe(401)
-    await rotate(application.id, 60_000)
-    await authenticate({ ...credentials, privateKey: second })
-    expect((await refusal(credentials)).logDetail).toContain('not that of the application')
-  })
 })
 
 describe('a refusal', () => {
@@ -459,31 +416,6 @@ function pausing(db: Db) {
 }
 
 describe('an application', () => {
-  test('that lacks the privilege is refused with 401, per service and for reading and writing apart', async () => {
-    const store = await newStore(services)
-    const application = await registerApplication(services, {
-      Name: 'Reads products',
-      Privileges: { Products: ['read'], Orders: [] },
-    })
-    const { token } = await subscribe(services, {
-      storeId: store.id,
-      publicKey: application.publicKey,
-      actor: operator,
-    })
-    const { secureUrl } = store
-    const { caller } = await authenticate({ secureUrl, privateKey: application.privateKey, token })
-    requireAccess(caller, 'Products', 'read')
-    for (const [service, right] of [
-      ['Products', 'write'],
-      ['Orders', 'read'],
-      ['CustomerGroups', 'read'],
-    ] as const) {
-      const message = `The application lacks the ${right} privilege for ${service}`
-      const refused = expect.objectContaining({ status: 401, field: service, message })
-      expect(() => requireAccess(caller, service, right)).toThrow(refused)
-    }
-  })
-
   test('without listed privileges may do everything', async () => {
     const { credentials } = await headers()
     const { caller } = await authenticate(credentials)

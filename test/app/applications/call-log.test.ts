@@ -60,20 +60,6 @@ async function whileHeld(lock: (tx: Transaction) => Promise<unknown>, work: () =
 }
 
 describe('what is kept', () => {
-  test('is what was called, when, and what was said of it', async () => {
-    const { subscriptionId } = await subscribed(services)
-    const log = createCallLog(services)
-    const first = services.now()
-    log.record(call(subscriptionId, { method: 'PUT', path: '/v1/Products/5' }))
-    access.clock.ms += 5
-    log.record(call(subscriptionId, { method: 'POST', status: 400, message: 'SKU is missing' }))
-    await log.flush()
-    expect(await lastCalls(services.db, { subscriptionId, limit: 10 })).toEqual({
-      calls: [{ at: first, method: 'PUT', path: '/v1/Products/5', status: 200, message: '' }],
-      refusals: [{ at: services.now(), method: 'POST', path: '/v1/Products', status: 400, message: 'SKU is missing' }],
-    })
-  })
-
   test('are the newest hundred fine calls and the newest hundred refusals, of each subscription', async () => {
     const log = createCallLog(services)
     const [one, other] = [await subscribed(services), await subscribed(services)]

@@ -1,9 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { subscriptionById } from '../../../src/applications/subscription-rows.ts'
 import { subscribe, unsubscribe } from '../../../src/applications/subscriptions.ts'
-import { createOutbound } from '../../../src/outbound/outbound.ts'
-import { newStore, openAccess, type Services } from '../../support/access.ts'
-import { held, json, openReceiver, openSocketReceiver, type Receiver, status } from '../../support/receiver.ts'
+import { openAccess, type Services } from '../../support/access.ts'
+import { held, json, openReceiver, type Receiver, status } from '../../support/receiver.ts'
 import { auditOf, leftOf, merchant, nothing, type Scene, statusWith, storeAndApplication } from './subscribing.ts'
 
 // The state table of contract §3, with applications that have a CallBackURL.
@@ -64,18 +63,6 @@ describe('a store that does not use the application', () => {
     expect(found.postBackUrl).toBe('https://app.example/welcome?x=1')
   })
 
-  test('tells Eastern time, whatever the zone of the store', async () => {
-    const { id: storeId } = await newStore(services, { TimeZone: 'Asia/Tokyo' })
-    await subscribe(services, { ...scene.wanted, storeId })
-    expect(receiver.received[0]?.callback.TimeStamp).toBe('03-01-2026 07:00:00')
-  })
-
-  test('subscribes at once where nobody wants to be asked', async () => {
-    const silent = await storeAndApplication(services, null)
-    expect(await subscribe(services, silent.wanted)).toMatchObject({ created: true, postBackUrl: null })
-    expect(receiver.received).toEqual([])
-  })
-
   test.each([201, 204, 302, 400, 500])('stays so when the application answers %i', async (code) => {
     receiver.answer = status(
       code,
@@ -97,27 +84,6 @@ describe('a store that does not use the application', () => {
     ])
   })
 
-  test('stays so when the application leads to an address inside, which is never called', async () => {
-    const inside = await openReceiver()
-    receiver.answer = status(302, { location: inside.url })
-    await expect(subscribe(services, scene.wanted)).rejects.toMatchObject(notResponding)
-    expect(inside.received).toEqual([])
-    await expectNothingLeft()
-    await inside.close()
-  })
-
-  test('stays so when the application answers 10 MB', async () => {
-    receiver.answer = status(200, {}, 'x'.repeat(10_000_000))
-    await expect(subscribe(services, scene.wanted)).rejects.toMatchObject(notResponding)
-    await expectNothingLeft()
-  })
-
-  test('stays so when the application closes the connection at once', async () => {
-    receiver.answer = (response) => response.destroy()
-    await expect(subscribe(services, scene.wanted)).rejects.toMatchObject(notResponding)
-    await expectNothingLeft()
-  })
-
   test('stays so, with the reason in the audit and the log alone, when the address must not be called', async () => {
     for (const callbackUrl of ['http://169.254.169.254/latest', 'http://10.0.0.5/', 'file:///etc/passwd']) {
       const forbidden = await storeAndApplication(services, callbackUrl)
@@ -132,36 +98,6 @@ describe('a store that does not use the application', () => {
       expect(refusal.logDetail).toMatch(/\w+ \w+/)
       expect(await leftOf(services, forbidden)).toEqual(nothing)
     }
-  })
-
-  test('stays so when nobody listens, or the name is not found', async () => {
-    await receiver.close()
-    await expect(subscribe(services, scene.wanted)).rejects.toMatchObject(notResponding)
-    expect(await leftOf(services, scene)).toEqual(nothing)
-
-    const outbound = createOutbound({ allow: [], lookup: async () => [] })
-    const lost = await storeAndApplication(services, 'https://nowhere.example/')
-    await expect(subscribe({ ...services, outbound }, lost.wanted)).rejects.toMatchObject(notResponding)
-    expect(await leftOf(services, lost)).toEqual(nothing)
-    await outbound.close()
-    receiver = await openReceiver()
-  })
-
-  test('stays so, known within 15 seconds, when the application hangs or answers drop by drop', async () => {
-    const dripping = await openSocketReceiver((socket) => {
-      socket.once('data', () => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n'))
-      const timer = setInterval(() => socket.write('x'), 200)
-      socket.on('close', () => clearInterval(timer))
-    })
-    const silent = await openSocketReceiver(() => undefined)
-    const scenes = await Promise.all([dripping, silent].map(({ url }) => storeAndApplication(services, url)))
-    const begun = performance.now()
-    await Promise.all(
-      scenes.map(({ wanted }) => expect(subscribe(services, wanted)).rejects.toMatchObject(notResponding)),
-    )
-    expect(performance.now() - begun).toBeLessThan(15_000)
-    for (const one of scenes) expect(await leftOf(services, one)).toEqual(nothing)
-    await Promise.all([dripping.close(), silent.close()])
   })
 
   test('can try again: another token, another message, and what was refused does not count', async () => {
@@ -191,14 +127,6 @@ describe('a store that does not use the application', () => {
 })
 
 describe('a store that uses the application', () => {
-  test('keeps its token when it subscribes again, and nobody is asked', async () => {
-    receiver.answer = json({ PostBackURL: 'https://app.example/welcome' })
-    const first = await subscribe(services, scene.wanted)
-    receiver.answer = status(500)
-    expect(await subscribe(services, scene.wanted)).toEqual({ ...first, created: false })
-    expect(receiver.received).toHaveLength(1)
-  })
-
   test('unsubscribes when the application answers 200 to REMOVE: until then the token works, from then on not', async () => {
     const { id: subscriptionId, token } = await subscribe(services, scene.wanted)
     const { answer, arrived, release } = held()

@@ -2,12 +2,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { accessChannel } from '../../../src/applications/access-changes.ts'
 import { updateApplication } from '../../../src/applications/applications.ts'
-import {
-  addSubscription,
-  findApplicationToSubscribe,
-  listSubscriptions,
-  subscriptionById,
-} from '../../../src/applications/subscription-rows.ts'
+import { addSubscription, listSubscriptions, subscriptionById } from '../../../src/applications/subscription-rows.ts'
 import { subscribe, unsubscribe } from '../../../src/applications/subscriptions.ts'
 import { verifyPassword } from '../../../src/people/passwords.ts'
 import { operatorCaller } from '../../../src/stores/stores.ts'
@@ -29,12 +24,6 @@ async function subscribed() {
   const { id: subscriptionId, token } = await subscribe(services, scene.wanted)
   return { ...scene, subscriptionId, token }
 }
-
-test('subscribing again answers the same token', async () => {
-  const { wanted, token, subscriptionId } = await subscribed()
-  const again = await subscribe(services, wanted)
-  expect(again).toEqual({ id: subscriptionId, token, created: false, postBackUrl: null })
-})
 
 test('twenty at once make one subscription with one token', async () => {
   const scene = await storeAndApplication(services, null)
@@ -59,16 +48,6 @@ test('subscribing again after unsubscribing gives another token, and the old one
   expect(again.token).not.toBe(token)
   expect(await statusWith(services, scene, token)).toBe(401)
   expect(await statusWith(services, scene, again.token)).toBe(200)
-})
-
-test('a store can neither see nor end the subscription of another', async () => {
-  const { token, subscriptionId, ...scene } = await subscribed()
-  const other = { storeId: (await newStore(services)).id, subscriptionId }
-  const refusal = { kind: 'not-found', field: String(subscriptionId) }
-  await expect(unsubscribe(services, { ...other, actor: merchant })).rejects.toMatchObject(refusal)
-  await expect(unsubscribe(services, { ...other, actor: merchant, force: true })).rejects.toMatchObject(refusal)
-  await expect(subscriptionById(services, other)).rejects.toMatchObject(refusal)
-  expect(await statusWith(services, scene, token)).toBe(200)
 })
 
 test('a list holds the subscriptions of one store alone, and one of them is read by its id', async () => {
@@ -102,24 +81,6 @@ test('removing a subscription ends its codes and access tokens, in this process 
   expect(await db.authorizationCode.count({ where: { subscriptionId } })).toBe(0)
 })
 
-test('a merchant sees what an application asks for before agreeing, and an unknown key is refused', async () => {
-  const { application } = await storeAndApplication(services, 'https://app.example/callback')
-  const { id, name, publicKey, callbackUrl } = application
-  const shown = { id, name, publicKey, privileges: null, callbackUrl }
-  expect(await findApplicationToSubscribe(services, publicKey)).toMatchObject(shown)
-  const unknown = findApplicationToSubscribe(services, '0'.repeat(32))
-  await expect(unknown).rejects.toMatchObject({ kind: 'bad-request', field: 'PublicKey' })
-})
-
-test('an unknown store and an unknown public key are refused, and nothing is kept', async () => {
-  const scene = await storeAndApplication(services, null)
-  const noStore = subscribe(services, { ...scene.wanted, storeId: 999_999 })
-  await expect(noStore).rejects.toMatchObject({ kind: 'not-found', field: '999999' })
-  const noKey = subscribe(services, { ...scene.wanted, publicKey: scene.application.name })
-  await expect(noKey).rejects.toMatchObject({ kind: 'bad-request', field: 'PublicKey' })
-  expect(await leftOf(services, scene)).toEqual(nothing)
-})
-
 describe('privileges', () => {
   const narrow = { Products: ['read'] } as const
   const wide = { Products: ['read', 'write'], Orders: ['read'] } as const
@@ -131,14 +92,6 @@ describe('privileges', () => {
     await ask(privileges)
     return { ...scene, ask }
   }
-
-  test('are those that were asked for when the store subscribed, whatever is asked for later', async () => {
-    const { wanted, ask } = await asking(narrow)
-    const { id: subscriptionId } = await subscribe(services, { ...wanted, agreed: narrow })
-    await ask(wide)
-    const found = await subscriptionById(services, { storeId: wanted.storeId, subscriptionId })
-    expect(found).toMatchObject({ privileges: narrow, askedPrivileges: wide })
-  })
 
   test('become what is asked for now when the store subscribes again, at once and with the same token', async () => {
     const scene = await asking(narrow)
@@ -173,21 +126,6 @@ describe('privileges', () => {
       'subscription.created',
       'subscription.agreed',
     ])
-  })
-
-  test.each([
-    ['a new subscription', false],
-    ['one that is there', true],
-  ])('other than those that the merchant was shown are a conflict, and change nothing: %s', async (_which, isThere) => {
-    const scene = await asking(narrow)
-    if (isThere) await subscribe(services, scene.wanted)
-    await scene.ask(wide)
-    for (const agreed of [narrow, null, {}]) {
-      const refused = subscribe(services, { ...scene.wanted, agreed })
-      await expect(refused).rejects.toMatchObject({ kind: 'conflict', field: 'Privileges' })
-    }
-    const rows = await services.db.subscription.findMany({ where: scene.pair })
-    expect(rows.map(({ privileges }) => privileges)).toEqual(isThere ? [narrow] : [])
   })
 })
 

@@ -48,7 +48,7 @@ function sweep(table: ArchivedTable = oldMovements, isStopping = () => false): P
 
 /** A product with one movement a day, each of one piece. */
 async function addProduct(stock: number, days: number): Promise<number> {
-  const id = await open.add('Products', { SKUInfo: { SKU: `P-${stock}-${days}`, Name: 'Lamp', Stock: stock } })
+  const id = await open.add('/Products', { SKUInfo: { SKU: `P-${stock}-${days}`, Name: 'Lamp', Stock: stock } })
   for (let day = 0; day < days; day++) {
     server.clock.ms += DAY_MS
     await setStock(id, ++stock)
@@ -135,7 +135,7 @@ test('a balance is carried on into the next, and no file has it', async () => {
 test('each stock has a balance of its own, and one of zero none', async () => {
   const { id, codes } = await addShirt(open)
   const [code = ''] = codes
-  const gone = await open.add('Products', { SKUInfo: { SKU: 'GONE', Name: 'Gone', Stock: 4 } })
+  const gone = await open.add('/Products', { SKUInfo: { SKU: 'GONE', Name: 'Gone', Stock: 4 } })
   const empty = await addProduct(2, 0)
   await setStock(empty, 0)
   await open.shop.call('DELETE', `/Products/${gone}`)

@@ -98,37 +98,6 @@ describe('oauth4webapi completes the dance', () => {
     await oauth.processRevocationResponse(revocation)
     expect(await callStatus(server, bearer)).toBe(401)
   })
-
-  test('and understands why a code is refused', async () => {
-    const client = { client_id: application.PublicKey }
-    const parameters = oauth.validateAuthResponse(
-      as,
-      client,
-      new URL(`${redirectUri}&code=none&iss=${encodeURIComponent(server.origin)}`),
-    )
-    const answer = await oauth.authorizationCodeGrantRequest(
-      as,
-      client,
-      oauth.ClientSecretBasic(application.PrivateKey),
-      parameters,
-      redirectUri,
-      oauth.nopkce,
-      insecure,
-    )
-    const understood = oauth.processAuthorizationCodeResponse(as, client, answer)
-    await expect(understood).rejects.toMatchObject({ error: 'invalid_grant', status: 400 })
-  })
-
-  test('and understands that its secret is wrong', async () => {
-    const answer = await oauth.revocationRequest(
-      as,
-      { client_id: application.PublicKey },
-      oauth.ClientSecretBasic('wrong'),
-      'a token',
-      insecure,
-    )
-    await expect(oauth.processRevocationResponse(answer)).rejects.toMatchObject({ status: 401 })
-  })
 })
 
 test('over the network, a state with a quote comes back byte for byte too', async () => {

@@ -65,7 +65,6 @@ test.each([
     'Privileges.Product',
     'allowed are Category, Manufacturers, Distributors',
   ],
-  [{ Name: 'App', Privileges: { Products: ['delete'] } }, 'Privileges.Products.0', 'must be a list of read and write'],
   [{ Name: 'App', Privileges: { Products: 'read' } }, 'Privileges.Products', 'must be a list of read and write'],
   [{ Name: 'App', Privileges: ['Products'] }, 'Privileges', 'must be an object'],
   [{ Name: 'App', Privileges: { Products: [], products: [] } }, 'Privileges.Products', 'is given twice'],
@@ -82,19 +81,6 @@ test('PUT refuses what POST refuses, and changes nothing', async () => {
   expect(refused(answer)).toMatchObject({ statusCode: 400, field: 'Privileges.Nothing' })
   expect((await admin.call('PUT', `/admin/applications/${before.Id}`, {})).json()).toEqual(before)
 })
-
-test('PUT of an unknown application answers 404', async () => {
-  const answer = await admin.call('PUT', '/admin/applications/999999', { Name: 'App' })
-  expect(refused(answer)).toMatchObject({ statusCode: 404, status: '404', field: '999999' })
-})
-
-test.each(['0', '-1', 'abc', '1.5', '2147483648', '1%27'])(
-  'an application with the id %s is refused with 400',
-  async (id) => {
-    const answer = await admin.call('PUT', `/admin/applications/${id}`, { Name: 'App' })
-    expect(refused(answer)).toMatchObject({ statusCode: 400, field: 'id' })
-  },
-)
 
 test('the log tells who registered and changed an application, and each store whose agreement was replaced', async () => {
   const { services } = admin

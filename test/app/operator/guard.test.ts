@@ -10,36 +10,20 @@ beforeAll(async () => {
 })
 afterAll(() => admin.close())
 
-const routes = [
-  ['GET', '/admin/stores'],
-  ['POST', '/admin/stores'],
-  ['GET', '/admin/applications'],
-  ['POST', '/admin/applications'],
-  ['PUT', '/admin/applications/1'],
-  ['GET', '/admin/stores/1/subscriptions'],
-  ['POST', '/admin/stores/1/subscriptions'],
-  ['DELETE', '/admin/stores/1/subscriptions/1'],
-] as const
-
-test.each(routes)(
-  '%s %s answers 401 without the operator’s key, before it looks at anything else',
-  async (method, url) => {
-    for (const authorization of ['', 'Bearer wrong', 'Bearer operator-key-for-test', 'Basic operator-key-for-tests']) {
-      const answer = await admin.call(method, url, undefined, {
-        headers: { authorization, 'content-type': 'text/html' },
-        remoteAddress: `192.0.2.${routes.findIndex((route) => route[0] === method && route[1] === url)}`,
-      })
-      expect(refused(answer)).toEqual({
-        statusCode: 401,
-        key: 'Error',
-        status: '401',
-        field: 'Authorization',
-        message: 'Authentication failed: Authorization must be Bearer and the operator key',
-      })
-      expect(answer.headers['www-authenticate']).toMatch(/^Bearer/)
-    }
-  },
-)
+test('without the operator’s key the answer is 401, before anything else is looked at', async () => {
+  for (const authorization of ['', 'Bearer wrong', 'Bearer operator-key-for-test', 'Basic operator-key-for-tests']) {
+    const headers = { authorization, 'content-type': 'text/html' }
+    const answer = await admin.call('POST', '/admin/stores', undefined, { headers, remoteAddress: '192.0.2.1' })
+    expect(refused(answer)).toEqual({
+      statusCode: 401,
+      key: 'Error',
+      status: '401',
+      field: 'Authorization',
+      message: 'Authentication failed: Authorization must be Bearer and the operator key',
+    })
+    expect(answer.headers['www-authenticate']).toMatch(/^Bearer/)
+  }
+})
 
 test('wrong keys are counted by client address, and never lock the right one out', async () => {
   const wrong = (remoteAddress: string) =>

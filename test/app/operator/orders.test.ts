@@ -6,7 +6,6 @@ import { products } from '../../../src/resources/products/products.ts'
 import { operatorCaller } from '../../../src/stores/stores.ts'
 import { newStore } from '../../support/access.ts'
 import { refused } from '../../support/refused.ts'
-import { merchantIn } from '../../support/signed-in.ts'
 import { openAdmin } from './fixture.ts'
 
 let admin: Awaited<ReturnType<typeof openAdmin>>
@@ -74,36 +73,4 @@ test('a store that is not there is a 404, and a body without an order a 400', as
   expect(refused(await admin.call('POST', '/admin/stores/999999/orders', body()))).toMatchObject({ statusCode: 404 })
   expect(refused(await admin.call('POST', `/admin/stores/${storeId}/orders`))).toMatchObject({ statusCode: 400 })
   expect(refused(await admin.call('POST', `/admin/stores/${storeId}/orders`, []))).toMatchObject({ statusCode: 400 })
-})
-
-test('without the operator’s key it is a 401', async () => {
-  const answer = await admin.call('POST', `/admin/stores/${storeId}/orders`, body(), {
-    headers: { authorization: 'Bearer wrong' },
-  })
-  expect(answer.statusCode).toBe(401)
-})
-
-test('the list of orders finds an e-mail address as it is written, in either case, and refuses what is no text', async () => {
-  const store = await newStore(admin.services)
-  const operator = await operatorCaller(admin.services, store.id)
-  const Products = { SKUInfo: { SKU: 'SKU-1', Name: 'Mug', Price: 8, Stock: 500 } }
-  const id = await createRecord(operator, products, Products)
-  const emails = ['ann_b@shop.example', 'annxb@shop.example', ...Array(27).fill('eve@shop.example')]
-  for (const BillingEmail of emails) {
-    const order = body({ BillingEmail, OrderItemList: [{ CatalogID: id, ItemQuantity: 1 }] })
-    await admin.call('POST', `/admin/stores/${store.id}/orders`, order)
-  }
-  const merchant = await merchantIn(admin, store)
-  const find = (text: string, more = '') => merchant.open(`/admin/orders?find=${encodeURIComponent(text)}${more}`)
-  const rows = async (...given: Parameters<typeof find>) => (await find(...given)).body.match(/@shop\.example<\/td>/g)
-
-  expect(await rows('ann_b@shop.example')).toHaveLength(1)
-  expect(await rows('ANN_B@SHOP.EXAMPLE')).toHaveLength(1)
-  expect(await rows('%@%')).toBeNull()
-  expect(await rows('ann_b@shop.example', '&orderstatus=4')).toBeNull()
-  const { body: first } = await find('eve@shop.example')
-  expect(first.match(/@shop\.example<\/td>/g)).toHaveLength(25)
-  const cursor = /cursor=(\w+)/.exec(first)?.[1]
-  expect(await rows('eve@shop.example', `&cursor=${cursor}`)).toHaveLength(2)
-  expect((await find('\0@shop.example')).statusCode).toBe(400)
 })

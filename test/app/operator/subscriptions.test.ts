@@ -13,75 +13,8 @@ afterAll(() => admin.close())
 async function storeAndApplication() {
   const store = (await admin.call('POST', '/admin/stores', storeInput())).json()
   const application = (await admin.call('POST', '/admin/applications', { Name: 'App' })).json()
-  const credentialsWith = (token: string) => ({
-    secureUrl: store.SecureURL,
-    privateKey: application.PrivateKey,
-    token,
-  })
-  return { store, application, credentialsWith, url: `/admin/stores/${store.Id}/subscriptions` }
+  return { application, url: `/admin/stores/${store.Id}/subscriptions` }
 }
-
-test('POST answers 201 with the token, and again 200 with the same one', async () => {
-  const { application, url } = await storeAndApplication()
-  const first = await admin.call('POST', url, { PublicKey: application.PublicKey })
-  expect(first.statusCode).toBe(201)
-  expect(first.json()).toEqual({ Token: expect.stringMatching(/^[0-9a-f]{32}$/) })
-  const second = await admin.call('POST', url, { publickey: application.PublicKey })
-  expect(second.statusCode).toBe(200)
-  expect(second.json()).toEqual(first.json())
-})
-
-test('the token calls in the name of store and application', async () => {
-  const { store, application, credentialsWith, url } = await storeAndApplication()
-  const { Token } = (await admin.call('POST', url, { PublicKey: application.PublicKey })).json()
-  const { caller } = await admin.services.authenticator.authenticate(credentialsWith(Token))
-  expect(caller).toMatchObject({ store: { id: store.Id }, application: { id: application.Id } })
-})
-
-test('GET lists the store’s subscriptions with their tokens', async () => {
-  const { application, url } = await storeAndApplication()
-  const { Token } = (await admin.call('POST', url, { PublicKey: application.PublicKey })).json()
-  expect((await admin.call('GET', url)).json()).toEqual([
-    {
-      Id: expect.any(Number),
-      ApplicationId: application.Id,
-      Name: 'App',
-      PublicKey: application.PublicKey,
-      Token,
-      Privileges: null,
-      PrivilegesAsked: null,
-      PostBackURL: null,
-      DateLastUsed: null,
-      DateCreated: '2026-03-01T12:00:00.000Z',
-    },
-  ])
-  expect((await admin.call('GET', `${url}?offset=1`)).json()).toEqual([])
-})
-
-test('DELETE ends the subscription: 200, the token is refused at once, and a second DELETE answers 404', async () => {
-  const { application, credentialsWith, url } = await storeAndApplication()
-  const { Token } = (await admin.call('POST', url, { PublicKey: application.PublicKey })).json()
-  const { authenticate } = admin.services.authenticator
-  await authenticate(credentialsWith(Token))
-  const [{ Id }] = (await admin.call('GET', url)).json()
-  // Some clients name a content type with every request.
-  const answer = await admin.call('DELETE', `${url}/${Id}`, undefined, {
-    headers: { 'content-type': 'application/json' },
-  })
-  expect(answer.statusCode).toBe(200)
-  expect(answer.json()).toEqual([{ Key: 'Id', Value: String(Id), Status: '200', Message: 'Deleted successfully' }])
-  await expect(authenticate(credentialsWith(Token))).rejects.toMatchObject({ status: 401 })
-  expect(refused(await admin.call('DELETE', `${url}/${Id}`))).toMatchObject({ statusCode: 404, field: String(Id) })
-})
-
-test('DELETE by way of another store answers 404, and the token goes on working', async () => {
-  const one = await storeAndApplication()
-  const other = await storeAndApplication()
-  const { Token } = (await admin.call('POST', one.url, { PublicKey: one.application.PublicKey })).json()
-  const [{ Id }] = (await admin.call('GET', one.url)).json()
-  expect((await admin.call('DELETE', `${other.url}/${Id}`)).statusCode).toBe(404)
-  await admin.services.authenticator.authenticate(one.credentialsWith(Token))
-})
 
 test('an unknown store answers 404', async () => {
   const { application } = await storeAndApplication()
@@ -101,14 +34,6 @@ test('an unknown public key, a private key in its place and none are refused wit
     expect(refused(answer)).toMatchObject({ statusCode: 400, field: 'PublicKey' })
     expect(answer.body).not.toContain(application.PrivateKey)
   }
-})
-
-test.each([
-  ['GET', '/admin/stores/abc/subscriptions', 'id'],
-  ['POST', '/admin/stores/0/subscriptions', 'id'],
-  ['DELETE', '/admin/stores/1/subscriptions/-1', 'subscriptionId'],
-] as const)('%s %s is refused with a 400 that names the id', async (method, url, field) => {
-  expect(refused(await admin.call(method, url))).toMatchObject({ statusCode: 400, field })
 })
 
 test('a subscription whose application is deleted while it is read is one that is gone', async () => {

@@ -3,7 +3,6 @@ import { request as httpRequest, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
-import fc from 'fast-check'
 import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { orShowAgain } from '../../../src/html/page-routes.ts'
@@ -135,31 +134,6 @@ async function send(query: Record<string, string>, body: Buffer, chunkLength: nu
 async function until(isSo: () => boolean): Promise<void> {
   while (!isSo()) await new Promise(setImmediate)
 }
-
-test('a file is answered however its consumer ends, wherever, whatever the size and the chunks', async () => {
-  const drawn = fc.record({
-    consumer: fc.constantFrom(...ending),
-    size: fc.oneof(
-      fc.nat(1_000),
-      fc.integer({ min: 1_000, max: 500_000 }),
-      fc.constantFrom(65_536, 131_072, BYTES_MAX),
-    ),
-    part: fc.double({ min: 0, max: 1, noNaN: true }),
-    chunkLength: fc.oneof(fc.integer({ min: 500, max: 5_000 }), fc.constantFrom(16_384, 65_536, 1_000_000)),
-  })
-  await fc.assert(
-    fc.asyncProperty(drawn, async ({ consumer, size, part, chunkLength }) => {
-      const { status, body } = await send(
-        { consumer, at: String(Math.ceil(size * part)) },
-        formOf(Buffer.alloc(size, 'x')),
-        chunkLength,
-      )
-      expect(status).toBe(consumer.startsWith('throws') ? 400 : 200)
-      expect(body).toContain(consumer.startsWith('throws') ? refusal.message : 'done')
-    }),
-    { numRuns: 150 },
-  )
-})
 
 test.each([
   ['in the middle of reading', 'reads to the end', 413],

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { inTransaction } from '../../../src/database/client.ts'
 import { sweepsByAge } from '../../../src/parts/retention.ts'
 import { issueCustomerToken, redeemCustomerToken } from '../../../src/people/customer-tokens.ts'
-import { findSession } from '../../../src/people/sessions.ts'
 import { operatorCaller } from '../../../src/stores/stores.ts'
 import { newStore, openAccess, type Services } from '../../support/access.ts'
 import { freshAddress, newCustomer, refusal, visible } from './persons.ts'
@@ -31,19 +30,10 @@ function redeem(token: string) {
   return redeemCustomerToken(services, token, { address: freshAddress(), userAgent: 'a browser' })
 }
 
-test('a link signs the customer in', async () => {
-  const customerId = await newCustomer(services, storeId)
-  const { token, url } = await issue(customerId)
-
-  expect(token).toMatch(/^[\w-]{64}$/)
-  expect(url).toBe(`${publicUrl}/account/sign-in?token=${token}`)
-  const session = await findSession(services, 'customer', (await redeem(token)).token)
-  expect(session?.person).toMatchObject({ kind: 'customer', id: customerId, store: { id: storeId } })
-})
-
 test('of twenty at once with one token, one gets a session', async () => {
   const customerId = await newCustomer(services, storeId)
-  const { token } = await issue(customerId)
+  const { token, url } = await issue(customerId)
+  expect(url).toBe(`${publicUrl}/account/sign-in?token=${token}`)
   const outcomes = await Promise.allSettled(Array.from({ length: 20 }, () => redeem(token)))
 
   expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)

@@ -2,12 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Actor } from '../../../src/audit/audit.ts'
 import {
   changePassword,
-  createDeveloper,
   createStoreUser,
   listStoreUsers,
   removeStoreUser,
   setDeveloperPassword,
-  setStoreUserPassword,
   signUpDeveloper,
 } from '../../../src/people/accounts.ts'
 import { verifyPassword } from '../../../src/people/passwords.ts'
@@ -25,7 +23,6 @@ import {
   password,
   refusal,
   sessionOf,
-  visible,
 } from './persons.ts'
 
 let access: Awaited<ReturnType<typeof openAccess>>
@@ -61,15 +58,6 @@ describe('signing up', () => {
     await enter(services, { kind: 'developer', email, password: chosen })
   })
 
-  test('is refused where the operator alone opens accounts', async () => {
-    const email = freshEmail()
-
-    expect(await refusal(signUp({ Email: email, Password: chosen }, freshAddress(), 'closed'))).toMatchObject({
-      status: 403,
-    })
-    expect(await services.db.developer.count({ where: { email } })).toBe(0)
-  })
-
   test.each<[string, Record<string, unknown>]>([
     ['Email', { Email: 'no address' }],
     ['Email', { Email: `${'x'.repeat(250)}@people.example` }],
@@ -89,15 +77,6 @@ describe('signing up', () => {
 
   test('takes twelve characters, whatever their length in bytes', async () => {
     await signUp({ Email: freshEmail(), Password: '\u{1F600}'.repeat(12) })
-  })
-
-  test('refuses an address that has an account, however it is written, with a text that says to sign in', async () => {
-    const { id, email } = await newDeveloper(services)
-    const failure = await refusal(signUp({ Email: email.toUpperCase(), Password: chosen }))
-
-    expect(failure).toMatchObject({ status: 409, field: 'Email', message: expect.stringContaining('sign in') })
-    expect(await services.db.session.count({ where: { developerId: id } })).toBe(0)
-    await enter(services, { kind: 'developer', email })
   })
 
   test('with a taken address counts as a failed sign-in of account and network', async () => {
@@ -208,19 +187,6 @@ describe('changing the password', () => {
     await enter(services, { kind: 'developer', email, password: chosen })
   })
 
-  test('refuses one that is too short, too long, or the address', async () => {
-    const { email } = await newDeveloper(services)
-    const { session } = await entered(services, { kind: 'developer', email })
-    for (const NewPassword of ['x'.repeat(11), 'x'.repeat(1001), email.toUpperCase(), undefined]) {
-      const refused = changePassword(services, session, { ...change, NewPassword }, { actor: actorOf(session) })
-      expect(await refusal(refused)).toMatchObject({
-        status: 400,
-        field: 'NewPassword',
-        faults: [{ field: 'NewPassword' }],
-      })
-    }
-  })
-
   test('twice at once changes it once', async () => {
     const { id, email } = await newDeveloper(services)
     const { session } = await entered(services, { kind: 'developer', email })
@@ -259,33 +225,6 @@ describe('the operator', () => {
     ])
   })
 
-  test('gives a merchant another password: every session in which the account is open ends', async () => {
-    const email = freshEmail()
-    const first = await newMerchant(services, { Email: email })
-    const second = await newMerchant(services, { Email: email })
-    const both = await enter(services, { kind: 'merchant', email })
-    const ofFirst = await enter(services, { kind: 'merchant', email, store: first.store.secureUrl })
-    const account = { storeId: second.store.id, userId: second.id }
-    await setStoreUserPassword(services, account, { Password: 'a password to set' }, operator)
-
-    expect([await isLive('merchant', both.token), await isLive('merchant', ofFirst.token)]).toEqual([false, true])
-    await enter(services, { kind: 'merchant', email, password: 'a password to set', store: second.store.secureUrl })
-  })
-
-  test('reaches no account of another store', async () => {
-    const one = await newMerchant(services)
-    const other = await newMerchant(services)
-    const account = { storeId: other.store.id, userId: one.id }
-
-    expect(
-      await refusal(setStoreUserPassword(services, account, { Password: 'a password to set' }, operator)),
-    ).toMatchObject({
-      status: 404,
-    })
-    expect(await refusal(removeStoreUser(services, account, operator))).toMatchObject({ status: 404 })
-    await enter(services, { kind: 'merchant', email: one.email })
-  })
-
   test('opens further accounts in a store, each with an address of its own', async () => {
     const { id, email, store } = await newMerchant(services)
     const added = await createStoreUser(
@@ -306,13 +245,6 @@ describe('the operator', () => {
     expect(listed).toEqual([{ id, email, createdAt: services.now() }, added])
     const { session } = await entered(services, { kind: 'merchant', email: added.email, password: 'a password given' })
     expect(session.person).toMatchObject({ store: { id: store.id } })
-  })
-
-  test('opens no two developers’ accounts of one address', async () => {
-    const { email } = await newDeveloper(services)
-    const again = createDeveloper(services, { Email: email.toUpperCase(), Password: password }, operator)
-
-    expect(visible(await refusal(again))).toMatchObject({ status: 409, field: 'Email' })
   })
 
   test('removes an account with its sessions, and of two removals at once leaves the store one', async () => {

@@ -5,7 +5,6 @@ import { issueCustomerToken, redeemCustomerToken } from '../../../src/people/cus
 import {
   changeStore,
   endOtherSessions,
-  endSession,
   findSession,
   listSessions,
   type SessionKind,
@@ -102,18 +101,6 @@ describe('a session is found', () => {
 
     await services.db.customer.updateMany({ where: { storeId: store.id, id: customerId }, data: { enabled: false } })
     expect(await isLive('customer', token)).toBe(false)
-  })
-
-  test('until it is ended on the server, from the next request on', async () => {
-    const { id, email } = await newDeveloper(services)
-    const { token, session } = await entered(services, { kind: 'developer', email })
-    await endSession(services, session.id, actor)
-
-    expect(await isLive('developer', token)).toBe(false)
-    const entry = { action: 'account.signed-out', developerId: id, address: actor.address }
-    expect(await services.db.auditEntry.findMany({ where: entry })).toMatchObject([{ target: email }])
-    await endSession(services, session.id, actor)
-    expect(await services.db.auditEntry.count({ where: entry })).toBe(1)
   })
 
   test('not after its account is gone', async () => {
@@ -282,21 +269,6 @@ describe('a merchant of several stores', () => {
     const second = await newMerchant(services, { Email: email })
     return { email, first, second }
   }
-
-  test('changes between them, and the first is one of the others then', async () => {
-    const { email, first, second } = await merchantOfTwo()
-    const { token, session } = await entered(services, { kind: 'merchant', email })
-    await changeStore(services, session, second.id)
-
-    const changed = await sessionOf(services, 'merchant', token)
-    expect(changed.person).toMatchObject({
-      id: second.id,
-      store: { id: second.store.id },
-      others: [{ userId: first.id }],
-    })
-    await changeStore(services, changed, first.id)
-    expect((await sessionOf(services, 'merchant', token)).person).toEqual(session.person)
-  })
 
   test('and a double click changes once', async () => {
     const { email, first, second } = await merchantOfTwo()

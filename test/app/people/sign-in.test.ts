@@ -66,20 +66,6 @@ describe('signing in', () => {
     expect(session?.person).toEqual({ kind: 'developer', id, email })
   })
 
-  test('opens a merchant’s session for the store', async () => {
-    const { id, email, store } = await newMerchant(services)
-    const { session } = await entered(services, { kind: 'merchant', email })
-
-    const { secureUrl, name, currency, timeZone } = store
-    expect(session.person).toEqual({
-      kind: 'merchant',
-      id,
-      email,
-      store: { id: store.id, name, secureUrl, currency, timeZone },
-      others: [],
-    })
-  })
-
   test('a merchant’s account is none of a developer, and the other way round', async () => {
     const developer = await newDeveloper(services)
     const merchant = await newMerchant(services)

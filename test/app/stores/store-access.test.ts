@@ -138,58 +138,6 @@ describe('storeUrl and userKey', () => {
   })
 })
 
-describe('switched off', () => {
-  test('a store refuses its own key at once, and takes it at once when it is on again', async () => {
-    const store = await newStore(services)
-    await services.authenticator.authenticateStore(credentialsOf(store))
-    await set(store, { Enabled: false })
-    expect(await refusal(credentialsOf(store))).toMatchObject({
-      kind: 'unauthorized',
-      reason: 'switched-off',
-      field: 'storeUrl',
-      message: 'The store has switched cartAPI off',
-    })
-    await set(store, { Enabled: true })
-    await services.authenticator.authenticateStore(credentialsOf(store))
-  })
-
-  test('it says so first, whatever the address', async () => {
-    const store = await newStore(services)
-    await set(store, { Enabled: false, Addresses: ['10.0.0.5'] })
-    expect((await refusal(credentialsOf(store))).reason).toBe('switched-off')
-  })
-})
-
-describe('addresses', () => {
-  test('that are listed are let in, others not, each call anew', async () => {
-    const store = await newStore(services)
-    await set(store, { Addresses: ['10.0.0.5', '203.0.113.0/24', '2001:db8::/32'] })
-    const from = (address: string) => ({ ...credentialsOf(store), address })
-    for (const address of ['203.0.113.7', '10.0.0.5', '::ffff:10.0.0.5', '2001:db8::1']) {
-      const { caller } = await services.authenticator.authenticateStore(from(address))
-      expect(caller.store.id).toBe(store.id)
-      expect(await refusal(from('203.0.114.7'))).toMatchObject({
-        kind: 'unauthorized',
-        reason: 'address',
-        field: 'storeUrl',
-        message: 'The store does not allow calls of cartAPI from this address',
-      })
-    }
-    for (const address of ['10.0.0.4', '::1', '2001:db9::1', '']) {
-      expect((await refusal(from(address))).reason).toBe('address')
-    }
-  })
-
-  test('none listed lets all in; a change counts at once', async () => {
-    const store = await newStore(services)
-    await services.authenticator.authenticateStore(credentialsOf(store))
-    await set(store, { Addresses: ['10.0.0.5'] })
-    expect((await refusal(credentialsOf(store))).reason).toBe('address')
-    await set(store, { Addresses: [] })
-    await services.authenticator.authenticateStore(credentialsOf(store))
-  })
-})
-
 describe('a new key', () => {
   test('ends the former at once, also where it was used a moment before', async () => {
     const store = await newStore(services)

@@ -250,16 +250,6 @@ describe('before it is sent', () => {
     await settle()
     expect(await stage.deliveriesOf(webhook)).toMatchObject([{ state: 'delivered' }])
   })
-
-  test('a subscription that is removed takes its webhooks along, and what waits for them', async () => {
-    const { subscriptionId } = await stage.addSubscription(storeId, { asked: null, agreed: null })
-    const webhook = await addWebhook({ subscriptionId })
-    await pending(webhook)
-    await stage.db.subscription.delete({ where: { id: subscriptionId } })
-    await settle()
-    expect(receiver.arrivals).toEqual([])
-    expect(await stage.db.delivery.count()).toBe(0)
-  })
 })
 
 describe('a process', () => {

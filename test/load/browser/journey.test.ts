@@ -86,48 +86,6 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     expect(await developer.evaluate('navigator.clipboard.readText()')).toBe(privateKey)
   })
 
-  test.each([
-    { name: 'without store_url, by typing the address', query: {} },
-    { name: 'with store_url, straight to the store', query: { store_url: true } },
-  ])('OAuth $name: sign-in, consent, code, token, a call', async ({ query }) => {
-    await signUp()
-    const redirectUri = `${receiver.origin}/oauth/back?tenant=7`
-    const { publicKey, privateKey } = await registerApplication({ RedirectURIs: redirectUri })
-
-    const state = 'https://app.example/after?x=1&y=ä +%'
-    const parameters = new URLSearchParams({
-      client_id: publicKey,
-      redirect_uri: redirectUri,
-      response_type: 'code',
-      state,
-    })
-    if (query.store_url) parameters.set('store_url', shop.store.secureUrl)
-    await merchant.goto(`/oauth/authorize?${parameters}`)
-    if (!query.store_url) {
-      await merchant.getByLabel('Address of your store').fill(`${shop.store.secureUrl.replace('https://', '')}/`)
-      await merchant.getByRole('main').getByRole('button').click()
-    }
-    await merchant.getByLabel('E-mail address').fill('merchant@shop.example')
-    await merchant.getByLabel('Password').fill(PASSWORD)
-    await merchant.getByRole('button', { name: 'Sign in' }).click()
-    await merchant.getByRole('button', { name: 'Allow' }).click()
-    await merchant.waitForURL(`${receiver.origin}/**`)
-
-    const back = new URL(merchant.url()).searchParams
-    expect(Object.fromEntries(back)).toMatchObject({ tenant: '7', state, iss: server.origin, code: expect.any(String) })
-    const answer = await fetch(`${server.origin}/oauth/token`, {
-      method: 'POST',
-      body: new URLSearchParams({
-        Code: back.get('code') ?? '',
-        client_id: publicKey,
-        client_secret: privateKey,
-        grant_type: 'authorization_code',
-      }),
-    })
-    const { access_token: token } = (await answer.json()) as { access_token: string }
-    expect(await statusOf({ privateKey, token })).toBe(200)
-  })
-
   test('without JavaScript everything works but the popup, which is a link then', async () => {
     await signUp()
     const { publicKey } = await registerApplication({ CallBackURL: `${receiver.origin}/callback` })
@@ -143,19 +101,6 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     const link = merchant.getByText('Complete the set-up')
     expect(await link.getAttribute('href')).toBe(`${receiver.origin}/welcome`)
     expect(await link.getAttribute('rel')).toContain('noopener')
-  })
-
-  test('an application that does not answer 200 is not let in, and the merchant is told on the page', async () => {
-    await signUp()
-    const { publicKey } = await registerApplication({ CallBackURL: `${receiver.origin}/callback` })
-    await receiver.close()
-    await signIn()
-
-    await merchant.goto(`/admin/modules/rest-api/subscribe?PublicKey=${publicKey}`)
-    await merchant.getByRole('button', { name: 'Allow' }).click()
-    await merchant.getByRole('alert').getByText('Server not Responding').waitFor()
-    await merchant.goto('/admin/modules/rest-api')
-    expect(await merchant.getByText('Order sync').count()).toBe(0)
   })
 
   async function signUp() {

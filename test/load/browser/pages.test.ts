@@ -195,34 +195,6 @@ describe.skipIf(!hasBrowser)('every page', () => {
     await inspect(page, 'developers-application-refused')
   })
 
-  test('cartAPI is switched off, and a wrong line of its addresses is said beside them', async () => {
-    const page = pageOf('newMerchant')
-    await page.goto('/admin/modules/cartapi')
-    await page.getByLabel('Off:').check()
-    await page.getByLabel('Allowed addresses').fill('203.0.113.7\n10.0.0.300\nshop.example')
-    await page.getByRole('button', { name: 'Save' }).click()
-    await page.getByRole('alert').waitFor()
-    expect(await page.locator('#Addresses-problem').textContent()).toContain('line 2 (“10.0.0.300”)')
-    expect(await page.getByLabel('Off:').isChecked()).toBe(true)
-    await inspect(page, 'admin-cartapi-refused')
-
-    await page.getByLabel('Allowed addresses').fill('203.0.113.7\n2001:db8::/32')
-    await page.getByRole('button', { name: 'Save' }).click()
-    await page.getByText('The settings are saved.').waitFor()
-    expect(await page.getByLabel('Off:').isChecked()).toBe(true)
-    await inspect(page, 'admin-cartapi-off')
-  })
-
-  test('with another password the sign-in is refused in words', async () => {
-    const page = pageOf('anyone')
-    await page.goto('/admin/sign-in')
-    await page.getByLabel('E-mail address').fill('merchant@shop.example')
-    await page.getByLabel('Password').fill('another')
-    await page.getByRole('button', { name: 'Sign in' }).click()
-    await page.getByRole('alert').waitFor()
-    await inspect(page, 'admin-sign-in-refused')
-  })
-
   test('a webhook is added, and the result of a test event appears by itself', async () => {
     const page = pageOf('newMerchant')
     await page.goto('/admin/webhooks/new')

@@ -1,8 +1,8 @@
-import { execFileSync } from 'node:child_process'
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { request } from 'undici'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { makeCertificate } from '../../support/certificate.ts'
 import { cloneDatabase, type TestDatabase } from '../../support/database.ts'
 import { type Sample, samplesOf } from '../../support/metrics-text.ts'
 import { readAlerts, readDashboard, readExpression } from '../../support/monitoring.ts'
@@ -27,19 +27,7 @@ beforeAll(async () => {
     VALUES (now(), 'operator', '', 'test', '', '{}', '')`
   const httpPort = await freePort()
   const tls = { TLS_CERT_FILE: join(folder, 'cert.pem'), TLS_KEY_FILE: join(folder, 'key.pem') }
-  const certificate = [
-    '-x509',
-    '-newkey',
-    'ec',
-    '-pkeyopt',
-    'ec_paramgen_curve:prime256v1',
-    '-nodes',
-    '-subj',
-    '/CN=localhost',
-  ]
-  execFileSync('openssl', ['req', ...certificate, '-keyout', tls.TLS_KEY_FILE, '-out', tls.TLS_CERT_FILE], {
-    stdio: 'ignore',
-  })
+  makeCertificate(tls.TLS_CERT_FILE, tls.TLS_KEY_FILE)
   mkdirSync(join(folder, 'backups'))
   server = runServer({
     ...tls,

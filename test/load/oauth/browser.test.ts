@@ -59,18 +59,6 @@ describe.skipIf(!hasBrowser)('in a browser', { timeout: 120_000 }, () => {
         expect(await callStatus(server, { authorization: `Bearer ${answer.json().access_token}` })).toBe(200)
       })
     })
-
-    test('a merchant denies, and the application is told', async () => {
-      const { client, shop } = await prepare()
-      await withPage({ script }, async (page) => {
-        await page.goto(`${address}?${queryOf(client, asks ? null : shop.store)}`)
-        if (asks) await chooseStore(page, shop)
-        await signIn(page)
-        await page.getByRole('button', { name: 'Deny' }).click()
-        await page.waitForURL(`${program.elsewhere}/done*`)
-        expect(new URL(program.visits.at(-1) ?? '', program.origin).searchParams.get('error')).toBe('access_denied')
-      })
-    })
   })
 
   test.each([true, false])(

@@ -1,10 +1,10 @@
-import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Agent, request } from 'undici'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { makeCertificate } from '../../support/certificate.ts'
 import { cloneDatabase, type TestDatabase } from '../../support/database.ts'
 import { freePort, programEnv, type Run, runProgram, runServer, temporaryFolder } from '../../support/run-server.ts'
 
@@ -46,17 +46,7 @@ const haproxy: Proxy = {
   start: async (folder, { server, http, https }) => {
     const key = join(folder, 'key.pem')
     const certificate = join(folder, 'certificate.pem')
-    const kind = [
-      '-x509',
-      '-newkey',
-      'ec',
-      '-pkeyopt',
-      'ec_paramgen_curve:prime256v1',
-      '-nodes',
-      '-subj',
-      '/CN=localhost',
-    ]
-    execFileSync('openssl', ['req', ...kind, '-keyout', key, '-out', certificate], { stdio: 'ignore' })
+    makeCertificate(certificate, key)
     await writeFile(join(folder, 'tls.pem'), readFileSync(key, 'utf8') + readFileSync(certificate, 'utf8'))
     const [line = ''] = /^ *http-request set-header X-Forwarded-Proto .*$/m.exec(fileOf('cluster/haproxy.cfg')) ?? []
     expect(fileOf('docs/operations.md')).toContain(line.trim())

@@ -128,11 +128,6 @@ test('a database that holds anything gets none', async () => {
   expect(await database.db.store.count()).toBe(0)
 })
 
-test('without being wanted none is made', async () => {
-  expect(await ensure({ wanted: false })).toBeNull()
-  expect(await database.db.store.count()).toBe(0)
-})
-
 test("another database's file is not shown", async () => {
   await ensure()
   const other = await cloneDatabase()

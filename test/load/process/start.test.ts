@@ -21,6 +21,7 @@ import { parseArgs, stripVTControlCharacters } from 'node:util'
 import { Agent, request } from 'undici'
 import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest'
 import type { SandboxFile } from '../../../src/process/data-folder.ts'
+import { makeCertificate } from '../../support/certificate.ts'
 import { cloneDatabase, type TestDatabase } from '../../support/database.ts'
 import { startCommand } from '../../support/run-command.ts'
 import { freePort, programEnv, type Run, runProgram, runServer, temporaryFolder } from '../../support/run-server.ts'
@@ -327,33 +328,10 @@ describe('with DATABASE_URL', () => {
     server.process.stderr?.resume()
   })
 
-  test('an https base address refuses plain http, and a proxy of TRUST_PROXY speaks for the client', async () => {
-    await start({ ...settings(), PUBLIC_URL: 'https://api.shop.example', TRUST_PROXY: '127.0.0.1' })
-    const headers = { authorization: `Bearer ${operatorKey}` }
-    const plain = await request(`http://127.0.0.1:${port}/admin/stores`, { headers })
-    expect(plain.statusCode).toBe(403)
-    const proxied = { ...headers, 'x-forwarded-proto': 'https', 'x-forwarded-for': '203.0.113.9' }
-    const answer = await request(`http://127.0.0.1:${port}/admin/stores`, { headers: proxied })
-    expect(answer.statusCode).toBe(200)
-    expect((await get('/healthz')).status).toBe(200)
-  })
-
   /** The settings for a certificate that is made for the test. */
   function certified() {
     const files = { TLS_CERT_FILE: join(folder, 'server.crt'), TLS_KEY_FILE: join(folder, 'server.key') }
-    const certificate = [
-      '-x509',
-      '-newkey',
-      'ec',
-      '-pkeyopt',
-      'ec_paramgen_curve:prime256v1',
-      '-nodes',
-      '-subj',
-      '/CN=localhost',
-    ]
-    execFileSync('openssl', ['req', ...certificate, '-keyout', files.TLS_KEY_FILE, '-out', files.TLS_CERT_FILE], {
-      stdio: 'ignore',
-    })
+    makeCertificate(files.TLS_CERT_FILE, files.TLS_KEY_FILE)
     return files
   }
 

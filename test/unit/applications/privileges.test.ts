@@ -26,13 +26,6 @@ test('a right counts when the application asks for it and the subscription agree
   )
 })
 
-test('everything is said by null, and only where both hold everything', () => {
-  expect(bothOf(null, null)).toBeNull()
-  expect(bothOf(null, { Orders: ['read'] })).toEqual({ Orders: ['read'] })
-  expect(bothOf({ Orders: ['read'] }, null)).toEqual({ Orders: ['read'] })
-  expect(bothOf({ Orders: ['read'] }, { Products: ['read'] })).toEqual({})
-})
-
 test('more is asked than agreed exactly where some right is asked that was not agreed to', () => {
   fc.assert(
     fc.property(privileges, privileges, (asked, agreed) => {

@@ -1,9 +1,6 @@
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { numberIn, plainNumber } from '../../../src/html/numbers.ts'
-import { changesOf } from '../../../src/pages/admin/records/form.ts'
-import { services } from '../../../src/pages/admin/records/services.ts'
-import { isWritable } from '../../../src/pages/admin/records/values.ts'
 
 const digits = fc.stringMatching(/^[0-9]{1,11}$/)
 const blanks = fc.stringMatching(/^[ \t]{0,3}$/)
@@ -61,32 +58,3 @@ test('what is read has digits, one sign and one point alone, whatever is typed',
     { numRuns: 2_000 },
   )
 })
-
-describe.each(services.map((service) => [service.resource.service, service] as const))(
-  'the forms of %s',
-  (_name, service) => {
-    const sections = service.sections.flatMap((section) => {
-      const own = section.values.map((value) => ({ value, section, name: value.path.join('.') }))
-      const inList = (section.list?.values ?? []).map((value) => ({
-        value,
-        section,
-        name: `${section.list?.name}.0.${value.path.join('.')}`,
-      }))
-      return [...own, ...inList]
-    })
-    const numbers = sections.filter(
-      ({ value }) => ['integer', 'decimal'].includes(value.field.kind) && isWritable(value, 'create'),
-    )
-
-    test('refuse what is no number beside every field of a number', () => {
-      for (const { section, name } of numbers) {
-        for (const text of strange) {
-          const form = { [name]: text }
-          expect(() => changesOf(section, form, null), `${name} ${text}`).toThrowError(
-            expect.objectContaining({ kind: 'bad-request', field: name }),
-          )
-        }
-      }
-    })
-  },
-)

@@ -1,10 +1,10 @@
-import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readConfig } from '../../../src/process/settings.ts'
 import { StartupError } from '../../../src/process/startup-error.ts'
+import { makeCertificate } from '../../support/certificate.ts'
 
 const secretKey = 'k'.repeat(32)
 const operatorKey = 'o'.repeat(16)
@@ -18,25 +18,9 @@ const production = {
 let folder: string
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'config-'))
-  makeCertificate('one')
-  makeCertificate('other')
+  for (const name of ['one', 'other']) makeCertificate(join(folder, `${name}.crt`), join(folder, `${name}.key`))
 })
 afterAll(() => rmSync(folder, { recursive: true }))
-
-function makeCertificate(name: string) {
-  const files = ['-keyout', join(folder, `${name}.key`), '-out', join(folder, `${name}.crt`)]
-  const options = [
-    '-x509',
-    '-newkey',
-    'ec',
-    '-pkeyopt',
-    'ec_paramgen_curve:prime256v1',
-    '-nodes',
-    '-subj',
-    '/CN=localhost',
-  ]
-  execFileSync('openssl', ['req', ...options, ...files], { stdio: 'ignore' })
-}
 
 function faults(environment: Record<string, string>): string {
   try {

@@ -344,19 +344,6 @@ describe('a customer', () => {
     expect((await stolen.call('GET', '/account')).statusCode).toBe(401)
   })
 
-  test('is out after an hour in which nothing was asked, and is told how to come back', async () => {
-    const person = await customerIn(await newCustomer())
-    const began = server.clock.ms
-    try {
-      server.clock.ms = began + 61 * 60_000
-      const answer = await person.open('/account')
-      expect([answer.statusCode, answer.headers.location]).toEqual([303, '/account/sign-in?next=%2Faccount'])
-      expect((await person.open('/account/sign-in?next=%2Faccount')).body).toContain('ask the store for a new link')
-    } finally {
-      server.clock.ms = began
-    }
-  })
-
   test('of a session that another link opens in the same browser, the former one ends', async () => {
     const person = await customerIn(await newCustomer())
     const former = testPerson(server.app)

@@ -198,22 +198,12 @@ describe('CartAPI in the JSON of a store', () => {
     ['CartAPI.Addresses', { Addresses: null }, list],
     ['CartAPI.Addresses', { Addresses: Array(101).fill('10.0.0.1') }, list],
     ['CartAPI.Addresses.1', { Addresses: ['10.0.0.1', 'shop.example'] }, item],
-    ['CartAPI.Addresses.0', { Addresses: [''] }, item],
     ['CartAPI.Addresses.0', { Addresses: [7] }, item],
-    ['CartAPI.Addresses.0', { Addresses: ['10.0.0.0/'] }, item],
-    ['CartAPI.Addresses.0', { Addresses: ['2001:db8::/129'] }, item],
     ['CartAPI.Addresses.0', { Addresses: [`fe80::1%${'x'.repeat(100)}`] }, item],
   ])('refuses for %s %j, by name', async (field, given, message) => {
     const answer = refused(await put(given))
     const subject = field === 'CartAPI.Allowed' ? 'CartAPI' : field
     expect(answer).toMatchObject({ statusCode: 400, field, message: `${subject} ${message}` })
-    expect(await cartApi()).toEqual({ Enabled: true, Addresses: [] })
-  })
-
-  test('does not make the operator a user of the page', async () => {
-    const headers = { authorization: `Bearer ${operatorKey}` }
-    const answer = await server.app.inject({ method: 'POST', url: page, headers, payload: { Enabled: false } })
-    expect(answer.statusCode).toBe(401)
     expect(await cartApi()).toEqual({ Enabled: true, Addresses: [] })
   })
 })

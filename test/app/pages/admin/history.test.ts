@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createRecord, deleteRecord, updateRecord } from '../../../../src/engine/changing/change.ts'
 import { historySweep } from '../../../../src/engine/recording/history.ts'
 import { customers } from '../../../../src/resources/customers/customers.ts'
@@ -6,7 +6,8 @@ import { manufacturers } from '../../../../src/resources/manufacturers/manufactu
 import { operatorCaller } from '../../../../src/stores/stores.ts'
 import type { TestPerson } from '../../../support/person.ts'
 import { merchantIn } from '../../../support/signed-in.ts'
-import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
+import type { TestServer, TestStore } from '../../../support/store.ts'
+import { withMerchant } from './merchant-fixture.ts'
 
 // Who changed which fields of a record, on its page.
 
@@ -14,14 +15,7 @@ let server: TestServer
 let shop: TestStore
 let merchant: TestPerson
 
-beforeAll(async () => {
-  server = await openServer()
-})
-afterAll(() => server?.close())
-beforeEach(async () => {
-  shop = await server.openStore()
-  merchant = await merchantIn(server, shop.store)
-})
+withMerchant((scene) => ({ server, shop, merchant } = scene))
 
 async function call(method: 'POST' | 'PUT' | 'DELETE', path: string, body?: object): Promise<number> {
   const answer = await shop.call(method, path, body && { body })

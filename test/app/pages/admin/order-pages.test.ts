@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import type { TestPerson } from '../../../support/person.ts'
-import { merchantIn } from '../../../support/signed-in.ts'
 import type { TestServer, TestStore } from '../../../support/store.ts'
 import { withMerchant } from './merchant-fixture.ts'
 
@@ -320,10 +319,4 @@ describe('the status of an order', () => {
     expect(answer.body).toContain('role="alert"')
     expect((await order(1)).OrderStatusID).toBe(11)
   })
-})
-
-test('another store’s order does not exist', async () => {
-  await place()
-  const stranger = await merchantIn(server, (await server.openStore()).store)
-  expect((await stranger.open('/admin/orders/1')).statusCode).toBe(404)
 })

@@ -1,18 +1,13 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { openServer, type TestServer } from '../../../support/store.ts'
+import { describe, expect, test } from 'vitest'
+import { withServer } from './merchant-fixture.ts'
 import { alertIn, expectSaved, opened, shopWithOrder, typedIn } from './order-fixture.ts'
 
-let server: TestServer
 let scene: Awaited<ReturnType<typeof shopWithOrder>>
 
 const payments = '/admin/orders/1/payments'
 const saved = '/admin/orders/1?notice=transaction-recorded'
 
-beforeAll(async () => {
-  server = await openServer()
-})
-afterAll(() => server?.close())
-beforeEach(async () => {
+withServer(async (server) => {
   scene = await shopWithOrder(server)
 })
 

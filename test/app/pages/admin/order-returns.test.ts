@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { merchantIn } from '../../../support/signed-in.ts'
-import { openServer, type TestServer } from '../../../support/store.ts'
+import type { TestServer } from '../../../support/store.ts'
+import { withServer } from './merchant-fixture.ts'
 import { alertIn, expectSaved, opened, shopWithOrder, typedIn } from './order-fixture.ts'
 
 let server: TestServer
@@ -11,11 +12,8 @@ let line: string
 const newReturn = '/admin/orders/1/returns/new'
 const added = '/admin/orders/1?notice=return-added'
 
-beforeAll(async () => {
-  server = await openServer()
-})
-afterAll(() => server?.close())
-beforeEach(async () => {
+withServer(async (started) => {
+  server = started
   scene = await shopWithOrder(server)
   line = `Item.${(await scene.order()).OrderItemList[0].ItemIndexID}`
 })

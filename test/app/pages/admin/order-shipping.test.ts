@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { placeOrder } from '../../../../src/resources/orders/place-order.ts'
-import { openServer, type TestServer } from '../../../support/store.ts'
+import type { TestServer } from '../../../support/store.ts'
+import { withServer } from './merchant-fixture.ts'
 import { alertIn, expectSaved, opened, shopWithOrder } from './order-fixture.ts'
 
 // Shipping an order, all or some of it, and its notes.
@@ -8,11 +9,8 @@ import { alertIn, expectSaved, opened, shopWithOrder } from './order-fixture.ts'
 let server: TestServer
 let shop: Awaited<ReturnType<typeof shopWithOrder>>
 
-beforeAll(async () => {
-  server = await openServer()
-})
-afterAll(() => server?.close())
-beforeEach(async () => {
+withServer(async (started) => {
+  server = started
   shop = await shopWithOrder(server)
 })
 

@@ -1,21 +1,19 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { openServer, type TestServer } from '../../../support/store.ts'
+import { expect, test } from 'vitest'
+import type { TestServer } from '../../../support/store.ts'
+import { withServer } from './merchant-fixture.ts'
 import { openShop, type Shop } from './product-fixture.ts'
 
 let server: TestServer
 let open: Shop
 let ids: Record<'home' | 'garden' | 'chairs' | 'sale', number>
 
-beforeAll(async () => {
-  server = await openServer()
-})
-afterAll(() => server?.close())
-beforeEach(async () => {
+withServer(async (opened) => {
+  server = opened
   open = await openShop(server)
-  const home = await open.add('Category', { CategoryName: 'Home' })
-  const garden = await open.add('Category', { CategoryName: 'Garden', CategoryParent: home })
-  const chairs = await open.add('Category', { CategoryName: 'Chairs', CategoryParent: garden, Hide: true })
-  const sale = await open.add('Category', { CategoryName: 'Sale', Sorting: -1 })
+  const home = await open.add('/Category', { CategoryName: 'Home' })
+  const garden = await open.add('/Category', { CategoryName: 'Garden', CategoryParent: home })
+  const chairs = await open.add('/Category', { CategoryName: 'Chairs', CategoryParent: garden, Hide: true })
+  const sale = await open.add('/Category', { CategoryName: 'Sale', Sorting: -1 })
   ids = { home, garden, chairs, sale }
 })
 
@@ -23,7 +21,7 @@ const words = (html: string) => html.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+
 
 test('the tree nests categories in the order of the shop, with hidden ones and their products', async () => {
   const SKUInfo = { SKU: 'CHAIR', Name: 'Chair' }
-  await open.add('Products', { SKUInfo, CategoryList: [{ CategoryID: ids.chairs }] })
+  await open.add('/Products', { SKUInfo, CategoryList: [{ CategoryID: ids.chairs }] })
   const { body } = await open.merchant.open('/admin/categories/tree')
   expect(words(body)).toContain(
     'Sale Add below Home Add below 1 below Home Garden Add below 1 below Garden Chairs hidden 1 product Add below',
@@ -43,7 +41,7 @@ test('categories in a circle, and very deep ones, do not hang the pages', async 
   const storeId = open.shop.store.id
   let parent = ids.chairs
   for (let depth = 0; depth < 20; depth++) {
-    parent = await open.add('Category', { CategoryName: `Level ${depth}`, CategoryParent: parent })
+    parent = await open.add('/Category', { CategoryName: `Level ${depth}`, CategoryParent: parent })
   }
   const deep = (await open.merchant.open('/admin/categories/tree')).body
   expect(deep).toMatch(/<a href="\/admin\/categories\/tree\?below=\d+">The categories below <bdi>Level 8<\/bdi>/)
@@ -69,7 +67,7 @@ test('another store sees none of the categories', async () => {
 test('the categories of a product are ticked in the tree; those that stay keep their places', async () => {
   const SKUInfo = { SKU: 'CHAIR', Name: 'Chair' }
   const CategoryList = [{ CategoryID: ids.sale }, { CategoryID: ids.chairs }]
-  const id = await open.add('Products', { SKUInfo, CategoryList })
+  const id = await open.add('/Products', { SKUInfo, CategoryList })
   const record = (await open.merchant.open(`/admin/products/${id}`)).body
   expect(words(record)).toContain('Home / Garden / Chairs')
   const page = `/admin/products/${id}/categories`
@@ -86,7 +84,7 @@ test('the categories of a product are ticked in the tree; those that stay keep t
 })
 
 test('a search keeps what is ticked, and an unknown category is refused', async () => {
-  const id = await open.add('Products', { SKUInfo: { SKU: 'CHAIR', Name: 'Chair' } })
+  const id = await open.add('/Products', { SKUInfo: { SKU: 'CHAIR', Name: 'Chair' } })
   const page = `/admin/products/${id}/categories`
   const found = await open.merchant.submit(
     page,
@@ -104,7 +102,7 @@ test('a search keeps what is ticked, and an unknown category is refused', async 
 })
 
 test('does not overwrite what somebody else has chosen meanwhile', async () => {
-  const id = await open.add('Products', { SKUInfo: { SKU: 'CHAIR', Name: 'Chair' } })
+  const id = await open.add('/Products', { SKUInfo: { SKU: 'CHAIR', Name: 'Chair' } })
   const page = `/admin/products/${id}/categories`
   const { etag = '' } = await open.merchant.formOf(page)
   await open.shop.call('PUT', `/Products/${id}`, { body: { CategoryList: [{ CategoryID: ids.garden }] } })

@@ -5,13 +5,8 @@ import type { TestServer } from '../../../support/store.ts'
 export async function openShop(server: TestServer) {
   const shop = await server.openStore()
   const merchant = await merchantIn(server, shop.store)
-  const add = async (service: string, body: object): Promise<number> => {
-    const answer = await shop.call('POST', `/${service}`, { body })
-    if (answer.statusCode !== 201) throw new Error(answer.body)
-    return Number(answer.json()[0].Value)
-  }
   const read = async (service: string, id: number) => (await shop.call('GET', `/${service}/${id}`)).json()[0]
-  return { shop, merchant, add, read }
+  return { shop, merchant, add: shop.add, read }
 }
 
 export type Shop = Awaited<ReturnType<typeof openShop>>
@@ -23,7 +18,7 @@ export async function addShirt({ add, shop, read }: Shop) {
     OptionType: 'Dropdown',
     OptionList: names.map((OptionName) => ({ OptionName, OptionPartNumber: OptionName.slice(0, 1) })),
   })
-  const id = await add('Products', {
+  const id = await add('/Products', {
     SKUInfo: { SKU: 'SHIRT', Name: 'Linen shirt', Price: 20, Stock: 5 },
     OptionSetList: [set('Size', ['Small', 'Large']), set('Color', ['Red', 'Blue'])],
   })

@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { openServer, type TestServer } from '../../../support/store.ts'
+import { expect, test } from 'vitest'
+import type { TestServer } from '../../../support/store.ts'
+import { withServer } from './merchant-fixture.ts'
 import { addShirt, openShop, type Shop } from './product-fixture.ts'
 
 let server: TestServer
@@ -8,11 +9,8 @@ let id: number
 let codes: string[]
 let page: string
 
-beforeAll(async () => {
-  server = await openServer()
-})
-afterAll(() => server?.close())
-beforeEach(async () => {
+withServer(async (opened) => {
+  server = opened
   open = await openShop(server)
   const shirt = await addShirt(open)
   id = shirt.id
@@ -87,11 +85,11 @@ test('does not overwrite what somebody else has changed meanwhile', async () => 
 
 test('options of a category can be combined as well', async () => {
   const OptionList = [{ OptionName: 'Gold' }]
-  const category = await open.add('Category', {
+  const category = await open.add('/Category', {
     CategoryName: 'Rings',
     OptionSetList: [{ OptionSetName: 'Metal', OptionType: 'Radio', OptionList }],
   })
-  const ring = await open.add('Products', {
+  const ring = await open.add('/Products', {
     SKUInfo: { SKU: 'RING', Name: 'Ring' },
     CategoryList: [{ CategoryID: category }],
   })
@@ -104,11 +102,11 @@ test('options of a category can be combined as well', async () => {
 
 test('a product with more options than fit into a form says so, and sets of a thousand options do not hold the page up', async () => {
   const AdvancedOptionList = Array.from({ length: 300 }, (_, at) => ({ AdvancedOptionCode: String(at + 1) }))
-  const many = await open.add('Products', { SKUInfo: { SKU: 'MANY', Name: 'Many' }, AdvancedOptionList })
+  const many = await open.add('/Products', { SKUInfo: { SKU: 'MANY', Name: 'Many' }, AdvancedOptionList })
   expect((await open.merchant.open(`/admin/products/${many}/options`)).body).toContain('that fit into one form')
 
   const OptionList = Array.from({ length: 1_000 }, (_, at) => ({ OptionName: `Option ${at}` }))
-  const wide = await open.add('Products', {
+  const wide = await open.add('/Products', {
     SKUInfo: { SKU: 'WIDE', Name: 'Wide' },
     OptionSetList: ['A', 'B', 'C'].map((OptionSetName) => ({ OptionSetName, OptionType: 'Dropdown', OptionList })),
   })

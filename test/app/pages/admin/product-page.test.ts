@@ -1,23 +1,18 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { placeOrder } from '../../../../src/resources/orders/place-order.ts'
-import { openServer, type TestServer } from '../../../support/store.ts'
+import { withServer } from './merchant-fixture.ts'
 import { openShop, type Shop } from './product-fixture.ts'
 
-let server: TestServer
 let open: Shop
 
-beforeAll(async () => {
-  server = await openServer()
-})
-afterAll(() => server?.close())
-beforeEach(async () => {
+withServer(async (server) => {
   open = await openShop(server)
 })
 
 const policyOf = (headers: Record<string, unknown>) =>
   /img-src ([^;]*)/.exec(String(headers['content-security-policy']))?.[1]
 const pageOf = async (fields: object) => {
-  const id = await open.add('Products', { SKUInfo: { SKU: 'LAMP', Name: 'Lamp' }, ...fields })
+  const id = await open.add('/Products', { SKUInfo: { SKU: 'LAMP', Name: 'Lamp' }, ...fields })
   return open.merchant.open(`/admin/products/${id}`)
 }
 
@@ -70,8 +65,8 @@ test('a page allows a bounded number of origins', async () => {
 })
 
 test('images of categories and manufacturers are shown as well, and no list loads any', async () => {
-  const category = await open.add('Category', { CategoryName: 'Lamps', CategoryIcon: 'icons/lamp.png' })
-  const maker = await open.add('Manufacturers', { ManufacturerName: 'Alder', Logo: 'logos/alder.png' })
+  const category = await open.add('/Category', { CategoryName: 'Lamps', CategoryIcon: 'icons/lamp.png' })
+  const maker = await open.add('/Manufacturers', { ManufacturerName: 'Alder', Logo: 'logos/alder.png' })
   for (const address of [`/admin/category/${category}`, `/admin/manufacturers/${maker}`]) {
     expect((await open.merchant.open(address)).body).toContain(`<img src="${open.shop.store.secureUrl}/`)
   }
@@ -93,18 +88,18 @@ test('the head says what the product is, and its parts lead to their forms', asy
 })
 
 test('names the newest orders with the product, each once, and the other records that use it', async () => {
-  const id = await open.add('Products', { SKUInfo: { SKU: 'LAMP', Name: 'Lamp', Stock: 100 } })
+  const id = await open.add('/Products', { SKUInfo: { SKU: 'LAMP', Name: 'Lamp', Stock: 100 } })
   const line = { CatalogID: id, ItemQuantity: 1 }
   for (let n = 0; n < 12; n++) {
     await placeOrder(open.shop.caller, { BillingEmail: 'ada@customers.example', OrderItemList: [line, line] })
   }
-  const shade = await open.add('Products', {
+  const shade = await open.add('/Products', {
     SKUInfo: { SKU: 'SHADE', Name: 'Shade' },
     RelatedProductList: [{ RelatedProductID: id }],
   })
-  const customer = await open.add('Customers', { Email: 'ada@customers.example', Password: 'secret' })
+  const customer = await open.add('/Customers', { Email: 'ada@customers.example', Password: 'secret' })
   const GiftRegistryItemList = [{ CatalogID: id, Listed: 1 }]
-  const registry = await open.add('GiftRegistries', { CustomerID: customer, Name: 'Wedding', GiftRegistryItemList })
+  const registry = await open.add('/GiftRegistries', { CustomerID: customer, Name: 'Wedding', GiftRegistryItemList })
   const { body } = await open.merchant.open(`/admin/products/${id}`)
   const orders = [...body.matchAll(/<a href="\/admin\/orders\/\d+">(AB-\d+)<\/a>/g)].map(([, number]) => number)
   expect(orders).toEqual(Array.from({ length: 10 }, (_, at) => `AB-${1011 - at}`))

@@ -1,20 +1,15 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { fieldsAt } from '../../../support/person.ts'
-import { openServer, type TestServer } from '../../../support/store.ts'
+import { withServer } from './merchant-fixture.ts'
 import { openShop, type Shop } from './product-fixture.ts'
 
-let server: TestServer
 let open: Shop
 let id: number
 let page: string
 
-beforeAll(async () => {
-  server = await openServer()
-})
-afterAll(() => server?.close())
-beforeEach(async () => {
+withServer(async (server) => {
   open = await openShop(server)
-  id = await open.add('Products', {
+  id = await open.add('/Products', {
     SKUInfo: { SKU: 'LAMP', Name: 'Lamp', Price: 42.5 },
     PriceLevel2: 40,
     DiscountList: [{ DiscountLowbound: 10, DiscountPrice: 38 }],
@@ -59,8 +54,8 @@ test('a change of levels alone, or of discounts alone, is stored', async () => {
 })
 
 test('a level names the groups that buy at it', async () => {
-  const dealers = await open.add('CustomerGroups', { Name: 'Dealers', PriceLevel: 2 })
-  await open.add('CustomerGroups', { Name: 'Guests' })
+  const dealers = await open.add('/CustomerGroups', { Name: 'Dealers', PriceLevel: 2 })
+  await open.add('/CustomerGroups', { Name: 'Guests' })
   const { body } = await open.merchant.open(page)
   expect(body).toMatch(
     new RegExp(`Level 2</th>\\s*<td[^>]*><a href="/admin/customergroups/${dealers}"><bdi>Dealers</bdi></a>`),

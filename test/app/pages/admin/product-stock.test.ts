@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { placeOrder } from '../../../../src/resources/orders/place-order.ts'
 import { fieldsAt } from '../../../support/person.ts'
-import { openServer, type TestServer } from '../../../support/store.ts'
+import type { TestServer } from '../../../support/store.ts'
+import { withServer } from './merchant-fixture.ts'
 import { addShirt, openShop, type Shop } from './product-fixture.ts'
 
 let server: TestServer
@@ -10,11 +11,8 @@ let id: number
 let codes: string[]
 let page: string
 
-beforeAll(async () => {
-  server = await openServer()
-})
-afterAll(() => server?.close())
-beforeEach(async () => {
+withServer(async (opened) => {
+  server = opened
   open = await openShop(server)
   const shirt = await addShirt(open)
   id = shirt.id
@@ -137,9 +135,4 @@ test('movements are paged from the newest on, with the orders that caused them',
 
 test.each(['x', '-1', '9223372036854775808'])('a page from %s on is refused', async (before) => {
   expect((await open.merchant.open(`${page}?before=${before}`)).statusCode).toBe(400)
-})
-
-test('another store finds no stock here', async () => {
-  const other = await openShop(server)
-  expect((await other.merchant.open(page)).statusCode).toBe(404)
 })

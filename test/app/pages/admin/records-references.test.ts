@@ -16,11 +16,7 @@ beforeEach(async () => {
   lamp = await add('Products', { SKUInfo: { SKU: 'LAMP', Name: 'Lamp' } })
 })
 
-async function add(service: string, body: object): Promise<number> {
-  const answer = await shop.call('POST', `/${service}`, { body })
-  expect(answer.statusCode, answer.body).toBe(201)
-  return Number(answer.json()[0].Value)
-}
+const add = (service: string, body: object) => shop.add(`/${service}`, body)
 
 async function product() {
   return (await shop.call('GET', `/Products/${lamp}`)).json()[0]

@@ -1,9 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { registerApplication } from '../../../../src/applications/applications.ts'
-import { connect } from '../../../../src/database/client.ts'
 import type { Privileges } from '../../../../src/engine/caller.ts'
 import type { TestPerson } from '../../../support/person.ts'
-import { type Answer, held, json, openReceiver, type Receiver, status } from '../../../support/receiver.ts'
+import { type Answer, json, openReceiver, type Receiver, status } from '../../../support/receiver.ts'
 import { merchantIn } from '../../../support/signed-in.ts'
 import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
 
@@ -161,28 +160,7 @@ describe('letting an application in', () => {
     expect(await application.callWith(await tokenOn(String(answer.headers.location)))).toBe(200)
   })
 
-  test('with a CallBackURL that answers 200 works after AUTHORIZE, with the token that the application was told', async () => {
-    const { receiver, application } = await askedApplication()
-    const { publicKey } = application
-    const address = await subscribed(application)
-
-    const token = await tokenOn(address)
-    expect(receiver.received.map(({ method, callback }) => ({ method, ...callback }))).toEqual([
-      {
-        method: 'POST',
-        PublicKey: publicKey,
-        TimeStamp: '03-10-2026 12:00:00',
-        TokenKey: token,
-        Action: 'AUTHORIZE',
-        SecureURL: shop.store.secureUrl,
-      },
-    ])
-    expect(await application.callWith(token)).toBe(200)
-  })
-
   test.each([
-    ['204', status(204)],
-    ['302 to elsewhere', status(302, { location: 'https://tools.example/' })],
     ['500', status(500)],
     ['nothing', (response: Parameters<Answer>[0]) => response.destroy()],
   ])(
@@ -229,22 +207,6 @@ describe('letting an application in', () => {
     const page = await merchant.open(answer.json().Location)
     expect(page.body).not.toContain('javascript:')
     expect(page.body).not.toContain('Complete the set-up')
-  })
-
-  test('twice at once, as by two clicks or in two tabs, asks once and leads both to the same page', async () => {
-    const answer = held(json({ PostBackURL: 'https://tools.example/' }))
-    const { receiver, application } = await askedApplication(answer.answer)
-
-    const press = await openForm(subscribeAddress(application), `${home}/subscribe`)
-    const first = press()
-    await answer.arrived
-    const second = press()
-    answer.release()
-    const [one, other] = [await first, await second]
-    expect([one.statusCode, other.statusCode]).toEqual([303, 303])
-    expect(other.headers.location).toBe(one.headers.location)
-    expect(receiver.received).toHaveLength(1)
-    expect(await leftOf(application)).toEqual({ ...nothing, subscriptions: 1 })
   })
 
   test('that the store uses already leads to its page', async () => {
@@ -449,34 +411,13 @@ describe('removing an application', () => {
     expect((await merchant.open(address)).statusCode).toBe(404)
   })
 
-  test('with a CallBackURL sends REMOVE first; 200 removes it', async () => {
-    const { receiver, application } = await askedApplication()
-    const address = await subscribed(application)
-    const token = await tokenOn(address)
-    let statusMeanwhile = 0
-    receiver.answer = async (response) => {
-      statusMeanwhile = await application.callWith(token)
-      response.end()
-    }
-
-    expect(wordsOf((await merchant.open(`${address}/unsubscribe`)).body)).toMatch(
-      /server at 127\.0\.0\.1:\d+ is told first/,
-    )
-    expect((await merchant.submit(`${address}/unsubscribe`, {})).statusCode).toBe(303)
-    expect(receiver.received.map(({ callback }) => [callback.Action, callback.TokenKey])).toEqual([
-      ['AUTHORIZE', token],
-      ['REMOVE', token],
-    ])
-    expect(statusMeanwhile).toBe(200)
-    expect(await application.callWith(token)).toBe(401)
-    expect(await leftOf(application)).toEqual(nothing)
-  })
-
   test('is refused when the CallBackURL does not answer 200: it stays, and can be removed anyway', async () => {
     const { receiver, application } = await askedApplication()
     const address = await subscribed(application)
     const token = await tokenOn(address)
-    expect(wordsOf((await merchant.open(`${address}/unsubscribe`)).body)).not.toContain('Remove anyway')
+    const asked = wordsOf((await merchant.open(`${address}/unsubscribe`)).body)
+    expect(asked).toMatch(/server at 127\.0\.0\.1:\d+ is told first/)
+    expect(asked).not.toContain('Remove anyway')
     receiver.answer = status(500)
 
     const refused = await merchant.submit(`${address}/unsubscribe`, {})
@@ -497,41 +438,6 @@ describe('removing an application', () => {
     expect(await application.callWith(token)).toBe(401)
     expect(await leftOf(application)).toEqual({ ...nothing, notices: 1 })
   })
-
-  test('twice at once asks once, and both are told that it is done', async () => {
-    const { receiver, application } = await askedApplication()
-    const address = await subscribed(application)
-    const answer = held()
-    receiver.answer = answer.answer
-
-    const press = await openForm(`${address}/unsubscribe`, `${address}/unsubscribe`)
-    const first = press()
-    await answer.arrived
-    const second = press()
-    await untilSomebodyWaits()
-    answer.release()
-    expect([(await first).statusCode, (await second).statusCode]).toEqual([303, 303])
-    expect(receiver.received.map(({ callback }) => callback.Action)).toEqual(['AUTHORIZE', 'REMOVE'])
-  })
-})
-
-test('another store’s application does not exist, whatever is asked of it', async () => {
-  const application = await newApplication({ privileges: { Products: ['read'] } })
-  const address = await subscribed(application)
-  await application.ask(null)
-  const { store } = await server.openStore()
-  const stranger = await merchantIn(server, store)
-
-  for (const url of [address, `${address}/unsubscribe`]) expect((await stranger.open(url)).statusCode).toBe(404)
-  for (const [form, body] of [
-    ['agree', { Privileges: 'null' }],
-    ['unsubscribe', {}],
-    ['unsubscribe', { Force: 'true' }],
-  ] as const) {
-    expect((await stranger.call('POST', `${address}/${form}`, body)).statusCode).toBe(404)
-  }
-  expect(await leftOf(application)).toEqual({ ...nothing, subscriptions: 1 })
-  expect(wordsOf((await merchant.open(address)).body)).toContain('It asks for more')
 })
 
 test('what is done is in the audit log with the merchant’s name', async () => {
@@ -565,15 +471,4 @@ async function askedBy({ id }: TestApplication): Promise<string> {
 
 function quoted(text: string): string {
   return text.replaceAll('"', '&quot;')
-}
-
-/** Comes back when a request looks whether the one that asks the application has its answer. */
-async function untilSomebodyWaits(): Promise<void> {
-  // A connection of its own: on those of the server, the question would be the last statement.
-  const db = connect(server.database.url, { poolMax: 1 })
-  const waiting = () => db.$queryRaw<unknown[]>`
-    SELECT 1 AS "one" FROM pg_stat_activity WHERE "datname" = current_database() AND "pid" <> pg_backend_pid()
-    AND "query" LIKE 'SELECT%FROM "public"."Handshake"%'`
-  await expect.poll(async () => (await waiting()).length, { timeout: 10_000 }).toBeGreaterThan(0)
-  await db.$disconnect()
 }

@@ -193,46 +193,10 @@ describe('JSON', () => {
 })
 
 describe('of others', () => {
-  test.each([
-    ['GET', ''],
-    ['PUT', ''],
-    ['POST', ''],
-    ['DELETE', ''],
-    ['POST', '/delete'],
-    ['GET', '/delete'],
-    ['GET', '/stores'],
-    ['POST', '/private-key'],
-    ['POST', '/callback-secret'],
-    ['POST', '/callback-test'],
-  ] as const)(
-    '%s …%s of another developer’s application answers as for one that there is not',
-    async (method, path) => {
-      const other = await developerIn(server)
-      const application = await registered(other, { CallBackURL: 'https://app.example/' })
-      const ask = async (id: number) => {
-        const answer = await developer.call(method, `${list}/${id}${path}`, method === 'GET' ? undefined : {})
-        return [answer.statusCode, answer.body.replaceAll(String(id), 'ID')]
-      }
-      const foreign = await ask(application.Id)
-      expect(foreign).toEqual(await ask(2_000_000_000))
-      expect(foreign[0]).toBe(404)
-      expect(await read(other, application)).toEqual(application)
-      expect(await logged(server, application)).toHaveLength(1)
-    },
-  )
-
   test('an application of the operator is no developer’s', async () => {
     const { application } = await server.openStore()
     expect((await developer.call('GET', `${list}/${application.id}`)).statusCode).toBe(404)
     expect((await developer.call('GET', list)).body).not.toContain(application.publicKey)
-  })
-
-  test('nobody else is let in, and a page asks to sign in', async () => {
-    const { Id } = await registered(developer)
-    const anyone = await server.app.inject({ url: `${list}/${Id}`, headers: { accept: 'application/json' } })
-    expect(anyone.statusCode).toBe(401)
-    const page = await server.app.inject({ url: `${list}/${Id}`, headers: { accept: 'text/html' } })
-    expect(page.headers.location).toBe(`/developers/sign-in?next=${encodeURIComponent(`${list}/${Id}`)}`)
   })
 })
 
@@ -361,30 +325,6 @@ describe('pages', () => {
       ['One', 'https://one.example/'],
       ['Two', 'https://two.example/'],
     ]).toContainEqual([Name, CallBackURL])
-  })
-
-  test.each([
-    list,
-    `${list}/ID`,
-    `${list}/ID/delete`,
-    `${list}/ID/private-key`,
-    `${list}/ID/callback-secret`,
-    `${list}/ID/callback-test`,
-  ])('a form without its token changes nothing at %s', async (path) => {
-    const own = await developerIn(server)
-    const application = await registered(own)
-    const answer = await server.app.inject({
-      method: 'POST',
-      url: path.replace('ID', String(application.Id)),
-      headers: {
-        accept: 'text/html',
-        'content-type': 'application/x-www-form-urlencoded',
-        cookie: [...own.cookies].map(([name, value]) => `${name}=${value}`).join('; '),
-      },
-      payload: 'Name=Changed&Privileges=everything',
-    })
-    expect(answer.statusCode).toBe(403)
-    expect((await own.call('GET', list)).json()).toEqual([application])
   })
 
   test('names are shown as texts on every page', async () => {

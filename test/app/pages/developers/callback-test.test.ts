@@ -67,26 +67,6 @@ function verified({ CallBackSecret }: ApplicationRecord, headers: Received['head
   if (!String(headers['webhook-signature']).split(' ').includes(expected)) throw new Error('wrong signature')
 }
 
-test('after a rotation of the secret the sample carries both signatures, and 24 hours later the new one’s alone', async () => {
-  const before = await registered(developer, { CallBackURL: receiver.url })
-  const after = (await developer.call('POST', `/developers/applications/${before.Id}/callback-secret`)).json()
-  const isSignedBy = ({ headers, text }: Received) =>
-    [before, after].map((application) => {
-      try {
-        verified(application, headers, text)
-        return true
-      } catch {
-        return false
-      }
-    })
-  await developer.call('POST', addressOf(before))
-  expect(isSignedBy(receiver.received[0] as Received)).toEqual([true, true])
-  server.clock.ms += 24 * 60 * 60 * 1_000
-  await developer.signIn()
-  await developer.call('POST', addressOf(before))
-  expect(isSignedBy(receiver.received[1] as Received)).toEqual([false, true])
-})
-
 test.each<[string, Answer, object]>([
   [
     'a 500',
@@ -94,24 +74,9 @@ test.each<[string, Answer, object]>([
     { Status: 500, Reason: 'The answer has the status 500 and not 200', Answer: '<b>broken</b>', PostBackURL: null },
   ],
   [
-    'a redirect, which is not followed',
-    (response) => response.writeHead(302, { location: receiver.url }).end(),
-    { Status: 302, Reason: 'The answer has the status 302 and not 200', Answer: '' },
-  ],
-  [
-    'a 200 with a PostBackURL that nobody should open',
-    (response) => response.end('{"PostBackURL": "javascript:alert(1)"}'),
-    { Status: 200, Reason: null, PostBackURL: null },
-  ],
-  [
     'a closed connection',
     (response) => response.destroy(),
     { Status: null, Reason: expect.stringContaining('closed'), Answer: '' },
-  ],
-  [
-    'a long answer, of which 4,096 characters are shown',
-    (response) => response.end('x'.repeat(10_000)),
-    { Status: 200, Reason: null, Answer: 'x'.repeat(4_096) },
   ],
 ])('%s is told as it is', async (_what, reply, expected) => {
   receiver.answer = reply

@@ -133,21 +133,6 @@ describe('the private key', () => {
     expect(await read(developer, before)).toEqual(before)
   })
 
-  test.each([
-    ...['', '-1', '721', '1.5'].map((typed) => [typed, 'must be a whole number from 0 to 720'] as const),
-    ...['soon', '1e2', '0x10'].map((typed) => [typed, 'must be a number in digits'] as const),
-  ])('hours typed as %j are refused beside their field', async (typed, problem) => {
-    const before = await registered(developer)
-    const answer = await developer.submit(
-      addressOf(before),
-      { KeepFormerForHours: typed },
-      { action: `${addressOf(before)}/private-key` },
-    )
-    expect(answer.statusCode).toBe(400)
-    expect(/id="KeepFormerForHours-problem"[^>]*>Hours ([^<]*)/.exec(answer.body)?.[1]).toContain(problem)
-    expect(await read(developer, before)).toEqual(before)
-  })
-
   test('720 hours are taken; the log has how long, and no key', async () => {
     const before = await registered(developer)
     const after = await rotate(before, { keepformerforhours: 720 })

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { testPerson } from '../../../support/person.ts'
-import { developerIn, merchantAccount, merchantIn, newDeveloper } from '../../../support/signed-in.ts'
+import { merchantAccount, merchantIn, newDeveloper } from '../../../support/signed-in.ts'
 import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
 import { alertOf, cookieSet, leadsTo, steady } from './fixture.ts'
 
@@ -208,20 +208,6 @@ describe.each(areas)('/$area/sign-in', ({ area, cookie, home, account }) => {
     expect((await person.call('POST', `/${area}/sign-out`)).statusCode).toBe(401)
   })
 
-  test('a session ends 12 hours after it was last used', async () => {
-    const person = testPerson(server.app)
-    await person.submit(address, account())
-    const began = server.clock.ms
-    try {
-      server.clock.ms = began + 11 * 3_600_000
-      expect((await person.call('GET', `/${area}/account`)).statusCode).toBe(200)
-      server.clock.ms = began + 23.1 * 3_600_000
-      expect((await person.call('GET', `/${area}/account`)).statusCode).toBe(401)
-    } finally {
-      server.clock.ms = began
-    }
-  })
-
   test('nothing of it is kept on the way or shown in a frame', async () => {
     const { headers } = await testPerson(server.app).open(address)
 
@@ -231,20 +217,6 @@ describe.each(areas)('/$area/sign-in', ({ area, cookie, home, account }) => {
     expect(headers['x-content-type-options']).toBe('nosniff')
     expect(headers['referrer-policy']).toBe('same-origin')
   })
-})
-
-test('the session of a merchant is nothing for a developer’s pages, nor the other way round', async () => {
-  const merchant = await merchantIn(server)
-  const person = await developerIn(server)
-  const asDeveloper = testPerson(server.app)
-  asDeveloper.cookies.set('developer', merchant.cookies.get('merchant') ?? '')
-  asDeveloper.cookies.set('customer', merchant.cookies.get('merchant') ?? '')
-  const asMerchant = testPerson(server.app)
-  asMerchant.cookies.set('merchant', person.cookies.get('developer') ?? '')
-
-  expect((await asDeveloper.call('GET', '/developers/account')).statusCode).toBe(401)
-  expect((await asDeveloper.call('GET', '/account')).statusCode).toBe(401)
-  expect((await asMerchant.call('GET', '/admin/account')).statusCode).toBe(401)
 })
 
 test('one browser may be a merchant and a developer at once', async () => {

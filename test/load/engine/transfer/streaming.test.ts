@@ -27,23 +27,6 @@ beforeEach(async () => {
 })
 
 describe('an import holds a bounded part of its file', () => {
-  test('records are read no further ahead than two batches of what is stored', async () => {
-    const total = 6_000
-    let given = 0
-    let furthest = 0
-    function* lines() {
-      for (given = 1; given <= total; given++) yield product(given, 10_000)
-    }
-    const counts = await importRecords(shop.caller, transferredResources, numberLines(lines()), {
-      refused: () => {},
-      progress: ({ stored }) => {
-        furthest = Math.max(furthest, given - stored)
-      },
-    })
-    expect(counts).toEqual({ lines: total, stored: total, refused: 0 })
-    expect(furthest).toBeLessThanOrEqual(2 * 500 + 1)
-  })
-
   test('bytes are read no further ahead than two batches and what the streams hold', async () => {
     const line = `${JSON.stringify(product(1, 10_000))}\n`
     const total = 6_000

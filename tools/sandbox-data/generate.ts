@@ -1,4 +1,4 @@
-import type { TransferLine } from '../../../src/engine/transfer/import.ts'
+import type { TransferLine } from '../../src/engine/transfer/import.ts'
 import { makeCategories, makeCustomerGroups, makeDistributors, makeManufacturers } from './catalogue.ts'
 import { seedChance } from './chance.ts'
 import { makeCustomers } from './customers.ts'

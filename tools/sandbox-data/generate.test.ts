@@ -5,13 +5,13 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { gunzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
-import type { Resource } from '../../../src/engine/definition/define.ts'
-import type { FieldSet } from '../../../src/engine/definition/fields.ts'
-import type { TransferLine } from '../../../src/engine/transfer/import.ts'
-import { resources } from '../../../src/registry.ts'
-import { holdsStock } from '../../../src/resources/orders/statuses.ts'
-import { readRecords, recordsDay, recordsFile } from '../../../src/sandbox/records.ts'
-import { generateSandbox, sandboxText } from '../../sandbox/generator/generate.ts'
+import type { Resource } from '../../src/engine/definition/define.ts'
+import type { FieldSet } from '../../src/engine/definition/fields.ts'
+import type { TransferLine } from '../../src/engine/transfer/import.ts'
+import { resources } from '../../src/registry.ts'
+import { holdsStock } from '../../src/resources/orders/statuses.ts'
+import { readRecords, recordsDay, recordsFile } from '../../src/sandbox/records.ts'
+import { generateSandbox, sandboxText } from './generate.ts'
 
 type Rows = Record<string, string | number | boolean>[]
 
@@ -142,8 +142,8 @@ test('src/sandbox holds what the generator makes (`npm run sandbox-data` writes 
 test('the store is the same at every run, whatever the machine’s clock zone and language', async () => {
   const hash = hashOf(lines)
   expect(hashOf(generateSandbox())).toBe(hash)
-  const generate = fileURLToPath(new URL('../../sandbox/generator/generate.ts', import.meta.url))
-  const read = fileURLToPath(new URL('../../../src/sandbox/records.ts', import.meta.url))
+  const generate = fileURLToPath(new URL('./generate.ts', import.meta.url))
+  const read = fileURLToPath(new URL('../../src/sandbox/records.ts', import.meta.url))
   const script = `
     const { generateSandbox } = await import(${JSON.stringify(generate)})
     const { readRecords, recordsDay } = await import(${JSON.stringify(read)})

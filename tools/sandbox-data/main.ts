@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
-import { recordsFile } from '../../../src/sandbox/records.ts'
+import { recordsFile } from '../../src/sandbox/records.ts'
 import { sandboxText } from './generate.ts'
 
 /** `npm run sandbox-data`: writes the sandbox's records anew. */
