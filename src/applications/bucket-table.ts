@@ -1,5 +1,5 @@
 import { type Db, execute, queryRows } from '../database/client.ts'
-import { constant, prepared, sql } from '../database/sql.ts'
+import { constant, sql } from '../database/sql.ts'
 import { type BucketReading, fillBucket, inMillionths, type RateLimit, REQUEST } from './leaky-bucket.ts'
 
 export interface KeyedBucket {
@@ -19,15 +19,13 @@ const levelAt = (nowMs: number | null, leakPerMs = sql`"kept"."leakPerMs"`) => s
   - GREATEST(0, ${clock(nowMs)} - "kept"."atMs") * ${leakPerMs})`
 
 /** The clock is read behind the wait for the row's lock, so that it does not go back between two statements. */
-const fill = prepared((keys: string[], added: number[], most: number[], leakPerMs: number[], nowMs: number | null) => {
-  return sql`
+const fill = (keys: string[], added: number[], most: number[], leakPerMs: number[], nowMs: number | null) => sql`
   INSERT INTO "RateBucket" AS "kept" ("key", "before", "most", "leakPerMs", "atMs")
   SELECT *, ${clock(nowMs)} FROM unnest(${keys}::text[], ${added}::bigint[], ${most}::bigint[], ${leakPerMs}::bigint[])
   ON CONFLICT ("key") DO UPDATE SET
     "before" = EXCLUDED."before" + ${levelAt(nowMs, sql`EXCLUDED."leakPerMs"`)},
     "atMs" = ${clock(nowMs)}, "most" = EXCLUDED."most", "leakPerMs" = EXCLUDED."leakPerMs"
   RETURNING "before"::float8, "atMs"::float8`
-})
 
 /**
  * The buckets that several processes share: rows of PostgreSQL, by PostgreSQL's clock. Each statement commits by itself,
