@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Db, execute, queryRows } from './client.ts'
+import { leases } from './leases.ts'
 import { sql } from './sql.ts'
 
 // Which processes run on the database, by a row that each renews. Not by locks or notifications, because a process behind
@@ -39,7 +40,7 @@ export class ProcessRegistry {
   #running: Promise<void> | undefined
 
   constructor(options: RegistryOptions) {
-    this.#options = { everyMs: 1_000, leaseMs: 3_000, ...options }
+    this.#options = { everyMs: 1_000, leaseMs: leases.process.ms, ...options }
   }
 
   /** Whether this process may keep in its memory what it would share with others. */
