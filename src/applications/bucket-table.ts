@@ -1,13 +1,9 @@
 import { type Db, execute, queryRows } from '../database/client.ts'
-import { constant, prepared, sql } from '../database/sql.ts'
-import { type BucketReading, fillBucket, inMillionths, type RateLimit, REQUEST } from './leaky-bucket.ts'
+import { constant, sql } from '../database/sql.ts'
+import { type Bucket, type BucketReading, fillBucket, inMillionths, type RateLimit, REQUEST } from './leaky-bucket.ts'
 
-export interface KeyedBucket {
-  readonly key: string
-  /** At this moment. */
-  readonly level: number
-  readonly leakPerMs: number
-}
+/** A bucket with its level at this moment. */
+type KeyedBucket = Omit<Bucket, 'atMs'> & { readonly key: string }
 
 /** In milliseconds since 1970; null: by PostgreSQL. */
 const clock = (nowMs: number | null) =>
@@ -18,16 +14,18 @@ const levelAt = (nowMs: number | null, leakPerMs = sql`"kept"."leakPerMs"`) => s
   + CASE WHEN "kept"."before" + ${constant(REQUEST)} <= "kept"."most" THEN ${constant(REQUEST)} ELSE 0 END
   - GREATEST(0, ${clock(nowMs)} - "kept"."atMs") * ${leakPerMs})`
 
-/** The clock is read behind the wait for the row's lock, so that it does not go back between two statements. */
-const fill = prepared((keys: string[], added: number[], most: number[], leakPerMs: number[], nowMs: number | null) => {
-  return sql`
+/**
+ * Adds levels, and a request to each bucket whose `most` has room for it. The clock is read behind the wait for the row's lock, so that it
+ * does not go back between two statements. The rows are in order, or two statements could wait for one another.
+ */
+const fill = (buckets: readonly (KeyedBucket & { readonly most: number })[], nowMs: number | null) => sql`
   INSERT INTO "RateBucket" AS "kept" ("key", "before", "most", "leakPerMs", "atMs")
-  SELECT *, ${clock(nowMs)} FROM unnest(${keys}::text[], ${added}::bigint[], ${most}::bigint[], ${leakPerMs}::bigint[])
+  SELECT "key", "level", "most", "leakPerMs", ${clock(nowMs)} FROM json_to_recordset(${JSON.stringify(buckets)}::text::json)
+    AS "given" ("key" text, "level" bigint, "most" bigint, "leakPerMs" bigint) ORDER BY "key"
   ON CONFLICT ("key") DO UPDATE SET
     "before" = EXCLUDED."before" + ${levelAt(nowMs, sql`EXCLUDED."leakPerMs"`)},
     "atMs" = ${clock(nowMs)}, "most" = EXCLUDED."most", "leakPerMs" = EXCLUDED."leakPerMs"
   RETURNING "before"::float8, "atMs"::float8`
-})
 
 /**
  * The buckets that several processes share: rows of PostgreSQL, by PostgreSQL's clock. Each statement commits by itself,
@@ -44,7 +42,7 @@ export class BucketTable {
 
   async take(key: string, rateLimit: RateLimit): Promise<BucketReading> {
     const { most, leakPerMs } = inMillionths(rateLimit)
-    const statement = fill([key], [0], [most], [leakPerMs], this.#nowMs())
+    const statement = fill([{ key, level: 0, most, leakPerMs }], this.#nowMs())
     const [row] = await queryRows<{ before: number; atMs: number }>(this.#db, statement)
     const { before = 0, atMs = 0 } = row ?? {}
     return fillBucket({ level: before, atMs, leakPerMs }, rateLimit, atMs)
@@ -52,25 +50,9 @@ export class BucketTable {
 
   /** Adds to buckets, whatever their capacity. */
   async add(buckets: readonly KeyedBucket[]): Promise<void> {
-    // In one order, or two statements could wait for one another.
-    const sorted = buckets.toSorted((one, other) => (one.key < other.key ? -1 : 1))
-    const each = <T>(value: (bucket: KeyedBucket) => T) => sorted.map(value)
-    const [keys, levels, leaks] = [
-      each(({ key }) => key),
-      each(({ level }) => level),
-      each(({ leakPerMs }) => leakPerMs),
-    ]
     // No request fits into a capacity of 0.
-    await execute(
-      this.#db,
-      fill(
-        keys,
-        levels,
-        each(() => 0),
-        leaks,
-        this.#nowMs(),
-      ),
-    )
+    const filled = buckets.map((bucket) => ({ ...bucket, most: 0 }))
+    await execute(this.#db, fill(filled, this.#nowMs()))
   }
 
   /** Takes all buckets out of the table. */

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { DataServices, Db, Transaction } from '../database/client.ts'
+import { isFree, leaseEnd, leases } from '../database/leases.ts'
 import { databaseError } from '../database/outage.ts'
-import { CALLBACK_MS, type CallbackAction, newMessageId } from './callback.ts'
+import { type CallbackAction, newMessageId } from './callback.ts'
 
 /** A store and an application that uses it or is about to. */
 export interface Pair {
@@ -19,9 +20,6 @@ export type Handshake = NonNullable<Awaited<ReturnType<typeof claimHandshake>>>
 
 const FOREIGN_KEY_VIOLATION = '23503'
 
-/** After this time the holder is presumed dead. If it still runs, the lost claim rolls back its change. */
-const CLAIM_MS = CALLBACK_MS + 5_000
-
 /**
  * Claims the handshake of a store and an application. Takes over the handshake of a killed process unchanged, because
  * the application may already have received its action, token and message id, and a retry must repeat them. Null:
@@ -32,13 +30,13 @@ export async function claimHandshake(
   { storeId, applicationId, action, token }: Pair & { action: CallbackAction; token: string },
 ) {
   const claim = randomUUID()
-  const claimedUntil = new Date(now().getTime() + CLAIM_MS)
+  const claimedUntil = leaseEnd(leases.handshake, now)
   const [row] = await db.$queryRaw<{ action: CallbackAction; tokenSealed: string; messageId: string }[]>`
     INSERT INTO "Handshake" AS "held"
       ("storeId", "applicationId", "action", "tokenSealed", "messageId", "claim", "claimedUntil")
     VALUES (${storeId}, ${applicationId}, ${action}, ${secrets.seal(token)}, ${newMessageId()}, ${claim}, ${claimedUntil})
     ON CONFLICT ("storeId", "applicationId") DO UPDATE
-      SET "claim" = EXCLUDED."claim", "claimedUntil" = EXCLUDED."claimedUntil" WHERE "held"."claimedUntil" <= ${now()}
+      SET "claim" = EXCLUDED."claim", "claimedUntil" = EXCLUDED."claimedUntil" WHERE ${isFree(leases.handshake, now, 'held')}
     RETURNING "action", "tokenSealed", "messageId"`.catch((error) => {
     if (databaseError(error)?.code === FOREIGN_KEY_VIOLATION) return []
     throw error

@@ -1,13 +1,13 @@
 import { aboutApplication, recordAudit } from '../audit/audit.ts'
 import { type DataServices, inTransaction, type Transaction } from '../database/client.ts'
 import type { Application, RemovalNotice } from '../database/generated/client.ts'
+import { claimFree, leases } from '../database/leases.ts'
+import { sql } from '../database/sql.ts'
 import { nextTry, TRIES_MAX } from '../outbound/retry-schedule.ts'
 import { createLoop } from '../process/loop.ts'
 import { type CallbackServices, postCallback } from './callback.ts'
 import { abandonHandshake, claimHandshake, endHandshake } from './handshakes.ts'
 
-/** An attempt past its lease was interrupted: the process was killed. The next attempt may begin. */
-const LEASE_MS = 60_000
 /** The number of notices sent at the same time. */
 const BATCH_MAX = 5
 const EVERY_MS = 5_000
@@ -60,14 +60,8 @@ export function createRemovalNotices(
 
 /** Leases due notices. Counts attempts in advance, so that one that crashes the process is not retried forever. */
 function claimDue({ db, now }: RemovalNoticeServices): Promise<RemovalNotice[]> {
-  const at = now()
-  return db.$queryRaw`
-    UPDATE "RemovalNotice" SET "attempts" = "attempts" + 1, "nextAttemptAt" = ${new Date(at.getTime() + LEASE_MS)}
-    WHERE "id" IN (
-      SELECT "id" FROM "RemovalNotice" WHERE "nextAttemptAt" <= ${at}
-      ORDER BY "nextAttemptAt" LIMIT ${BATCH_MAX} FOR UPDATE SKIP LOCKED
-    )
-    RETURNING *`
+  const wanted = { key: ['id'], where: sql`true`, order: 'nextAttemptAt', limit: BATCH_MAX }
+  return claimFree(db, leases.removalNotice, now, wanted)
 }
 
 async function send(services: RemovalNoticeServices, notice: RemovalNotice): Promise<void> {

@@ -56,6 +56,7 @@ export class SharedBuckets {
       return memory.take(key, rateLimit)
     }
   }
+
   /** Adds to the table what only this process knows of, and deletes there what has run empty. */
   async share(): Promise<void> {
     await this.#move(() => this.#addOwn())
@@ -96,12 +97,10 @@ export class SharedBuckets {
   /** Runs `work` while requests wait. */
   async #move(work: () => Promise<void>): Promise<void> {
     while (this.#moving) await this.#moving
-    const moved = work()
-    this.#moving = moved
-      .catch(() => {})
-      .then(() => {
-        this.#moving = null
-      })
+    const moved = work().finally(() => {
+      this.#moving = null
+    })
+    this.#moving = moved.catch(() => {})
     await moved
   }
 

@@ -1,4 +1,5 @@
 import { execute, queryRows } from '../database/client.ts'
+import { leaseEnd, leases } from '../database/leases.ts'
 import { failureOf } from '../database/outage.ts'
 import { sql } from '../database/sql.ts'
 import type { Caller } from '../engine/caller.ts'
@@ -23,9 +24,6 @@ export interface Run {
   readonly secrets: Secrets
   readonly log: Log
 }
-
-/** How long a process may store nothing before another one takes over. */
-export const LEASE_MS = 60_000
 
 interface OpenLine {
   readonly line: number
@@ -165,7 +163,7 @@ async function noteResults(
     sql`
     WITH held AS (
       UPDATE "CsvImport" SET "changed" = "changed" + ${count('changed')}::int, "added" = "added" + ${count('added')}::int,
-        "failed" = "failed" + ${count('failed')}::int, "leasedUntil" = ${new Date(now().getTime() + LEASE_MS)}
+        "failed" = "failed" + ${count('failed')}::int, "leasedUntil" = ${leaseEnd(leases.csvApplying, now)}
       WHERE "storeId" = ${store.id}::int AND "id" = ${id}::int AND "state" = 'applying' AND "claim" = ${claim}::int
       RETURNING "storeId", "id")
     UPDATE "CsvImportLine" l SET "outcome" = n."outcome", "recordId" = n."recordId", "problems" = n."problems", "sealed" = NULL

@@ -1,5 +1,6 @@
 import { execute, queryRows } from '../database/client.ts'
 import type { CsvImport, CsvImportLine } from '../database/generated/client.ts'
+import { isFree, leaseEnd, leases } from '../database/leases.ts'
 import { empty, sql } from '../database/sql.ts'
 import type { Caller } from '../engine/caller.ts'
 import { reserveIds } from '../engine/changing/write.ts'
@@ -24,9 +25,6 @@ export interface StoredLine extends Pick<CsvImportLine, 'line' | 'recordId' | 'n
   readonly problems: readonly Problem[]
 }
 
-/** A file that is being read has been given up when it has stored nothing for so long. */
-export const READING_MS = 60_000
-
 export async function addImport(
   caller: Caller,
   resource: Resource,
@@ -35,11 +33,9 @@ export async function addImport(
   const { db, store, actor, now } = caller
   await makeRoom(caller)
   const id = await reserveIds(caller, 'CsvImport', 1)
-  const at = now()
-  const leasedUntil = new Date(at.getTime() + READING_MS)
   const { service } = resource
   const data = { storeId: store.id, id, service, fileName, state: 'reading', ignored: [...ignored], actor }
-  await db.csvImport.create({ data: { ...data, createdAt: at, leasedUntil } })
+  await db.csvImport.create({ data: { ...data, createdAt: now(), leasedUntil: leaseEnd(leases.csvReading, now) } })
   return id
 }
 
@@ -50,7 +46,7 @@ async function makeRoom({ db, store, now }: Caller): Promise<void> {
     sql`
     DELETE FROM "CsvImport" WHERE "storeId" = ${store.id}::int AND "id" IN (
       SELECT "id" FROM "CsvImport" WHERE "storeId" = ${store.id}::int ORDER BY "id" DESC OFFSET ${IMPORTS_MAX - 1}::int)
-      AND "state" <> 'applying' AND ("state" <> 'reading' OR "leasedUntil" <= ${now()})`,
+      AND "state" <> 'applying' AND ("state" <> 'reading' OR ${isFree(leases.csvReading, now)})`,
   )
   const kept = await db.csvImport.count({ where: { storeId: store.id } })
   if (kept < IMPORTS_MAX) return
@@ -76,7 +72,7 @@ export async function addLines(
     WITH held AS (
       UPDATE "CsvImport" SET "same" = "same" + ${count('same')}::int, "changes" = "changes" + ${count('change')}::int,
         "creates" = "creates" + ${count('new')}::int, "refused" = "refused" + ${count('refused')}::int, "marked" = "marked" + ${marked}::int,
-        "leasedUntil" = ${new Date(now().getTime() + READING_MS)}
+        "leasedUntil" = ${leaseEnd(leases.csvReading, now)}
       WHERE "storeId" = ${store.id}::int AND "id" = ${id}::int AND "state" = 'reading' RETURNING "storeId", "id")
     INSERT INTO "CsvImportLine"
       ("storeId", "importId", "line", "outcome", "recordId", "name", "body", "sealed", "changes", "marked", "problems")
@@ -127,7 +123,7 @@ function* inParts<T>(all: readonly T[]): Generator<readonly T[]> {
 
 /** Keeps an import whose file is still arriving from being taken for given up. */
 export async function renewReading({ db, store, now }: Caller, id: number): Promise<void> {
-  const leasedUntil = new Date(now().getTime() + READING_MS)
+  const leasedUntil = leaseEnd(leases.csvReading, now)
   await db.csvImport.updateMany({ where: { storeId: store.id, id, state: 'reading' }, data: { leasedUntil } })
 }
 

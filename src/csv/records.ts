@@ -5,6 +5,7 @@ import type { Scalar } from '../engine/definition/fields.ts'
 import { type Patch, patchSteps, readPatch, type SentBack } from '../engine/definition/input.ts'
 import { readDate } from '../values/dates.ts'
 import { StoreFailure } from '../values/failure.ts'
+import { valueIn } from '../values/json.ts'
 import { runInSlices } from '../values/slices.ts'
 import { type Cell, commaProblem, pointProblem, rearm, spelt } from './cells.ts'
 import { type Column, type Headings, namingOf } from './columns.ts'
@@ -175,10 +176,6 @@ function saidBy({ field, path }: Column, { columns, details, writeOnly }: Patch)
   if (field.access === 'wo') return writeOnly[path.at(-1) ?? '']
   if (field.column !== undefined) return columns[field.column]
   return valueIn(details, path) as Scalar | null | undefined
-}
-
-function valueIn(object: unknown, path: readonly string[]): unknown {
-  return path.reduce<unknown>((inner, name) => (inner as Json | null | undefined)?.[name], object)
 }
 
 /** A cell that changes something. */

@@ -1,6 +1,5 @@
-import { hasEnded } from '../database/advisory-locks.ts'
 import type { Db } from '../database/client.ts'
-import { processNumber } from '../database/process-lock.ts'
+import { claimFree, isFree, leases } from '../database/leases.ts'
 import { sql } from '../database/sql.ts'
 import type { Log } from '../engine/reading/endpoints.ts'
 import { createLoop } from '../process/loop.ts'
@@ -8,7 +7,7 @@ import { resourceNamed } from '../registry.ts'
 import { operatorCaller } from '../stores/stores.ts'
 import { StoreFailure } from '../values/failure.ts'
 import type { Secrets } from '../values/secrets.ts'
-import { applyBatch, LEASE_MS, type Run } from './apply.ts'
+import { applyBatch, type Run } from './apply.ts'
 import type { Import } from './imports.ts'
 
 export interface CsvImportServices {
@@ -81,19 +80,11 @@ export function createCsvImports(services: CsvImportServices, { everyMs = EVERY_
 
 /** Takes the import that has waited longest, of a store for which no other one is being applied. */
 async function claimNext({ db, now }: CsvImportServices): Promise<Import | null> {
-  const at = now()
-  const leasedUntil = new Date(at.getTime() + LEASE_MS)
-  const isFree = sql`(i."leasedUntil" IS NULL OR i."leasedUntil" <= ${at}
-    OR ${hasEnded(sql`i."process"`)})`
-  const [claimed] = await db.$queryRaw<Import[]>(sql`
-    UPDATE "CsvImport" SET "claim" = "claim" + 1, "leasedUntil" = ${leasedUntil}, "process" = ${processNumber()}::int
-    WHERE ("storeId", "id") = (
-      SELECT i."storeId", i."id" FROM "CsvImport" i
-      WHERE i."state" = 'applying' AND ${isFree} AND NOT EXISTS (
-        SELECT FROM "CsvImport" o WHERE o."storeId" = i."storeId" AND o."id" <> i."id" AND o."state" = 'applying'
-          AND o."leasedUntil" > ${at} AND NOT coalesce(${hasEnded(sql`o."process"`)}, false))
-      ORDER BY i."startedAt" LIMIT 1 FOR UPDATE SKIP LOCKED)
-    RETURNING *`)
+  const where = sql`"state" = 'applying' AND NOT EXISTS (
+    SELECT FROM "CsvImport" "other" WHERE "other"."storeId" = "CsvImport"."storeId" AND "other"."id" <> "CsvImport"."id"
+      AND "other"."state" = 'applying' AND NOT ${isFree(leases.csvApplying, now, 'other')})`
+  const wanted = { key: ['storeId', 'id'], where, order: 'startedAt', limit: 1 }
+  const [claimed] = await claimFree<Import>(db, leases.csvApplying, now, wanted)
   return claimed ?? null
 }
 

@@ -1,10 +1,11 @@
+import { leases } from '../database/leases.ts'
 import type { Caller } from '../engine/caller.ts'
 import type { Resource } from '../engine/definition/define.ts'
 import { StoreFailure } from '../values/failure.ts'
 import type { Secrets } from '../values/secrets.ts'
 import { countHeadings, type Headings, readHeadings } from './columns.ts'
 import { Comparison } from './compare.ts'
-import { addImport, addLines, deleteImport, endReading, READING_MS, renewReading, settleLines } from './imports.ts'
+import { addImport, addLines, deleteImport, endReading, renewReading, settleLines } from './imports.ts'
 import { BATCH_LENGTH_MAX, BATCH_LINES_MAX } from './limits.ts'
 import { readRow } from './records.ts'
 import { References } from './references.ts'
@@ -88,7 +89,7 @@ async function lineOfHeadings(resource: Resource, rows: AsyncGenerator<Row>): Pr
 async function* renewing(bytes: CsvFile['bytes'], now: Caller['now'], renew: () => Promise<void>) {
   let renewedMs = now().getTime()
   for await (const chunk of bytes) {
-    if (now().getTime() - renewedMs >= READING_MS / 3) {
+    if (now().getTime() - renewedMs >= leases.csvReading.ms / 3) {
       await renew()
       renewedMs = now().getTime()
     }

@@ -1,5 +1,5 @@
 import { type Db, execute, type Transaction } from './client.ts'
-import { type Sql, sql } from './sql.ts'
+import { sql } from './sql.ts'
 
 /**
  * The advisory locks of this application. The numbers are arbitrary, but never change: two versions may run on one database.
@@ -40,9 +40,4 @@ export async function lockInStore(
   lock: number,
 ): Promise<void> {
   await execute(db, sql`SELECT pg_advisory_xact_lock(${lock}::int, ${store.id}::int)`)
-}
-
-/** Whether the process of that number has ended or lost its connection, as a condition; null where there is no number. */
-export function hasEnded(process: Sql): Sql {
-  return sql`pg_try_advisory_xact_lock_shared(${locks.process}::int, ${process})`
 }

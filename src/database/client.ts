@@ -3,7 +3,6 @@ import { adapterOf, whichTransaction } from './adapter.ts'
 import { type Prisma, PrismaClient } from './generated/client.ts'
 import { databaseError } from './outage.ts'
 import { CONNECT_MS_MAX, type ConnectOptions, type OpenTransaction, Pool } from './pool.ts'
-import { queryCompilerOptions } from './query-compiler.ts'
 import { type Sql, sql } from './sql.ts'
 
 export type Db = PrismaClient
@@ -34,12 +33,7 @@ const pools = new WeakMap<Db, Pool>()
 /** A client for `url` (postgresql://…). It connects at the first statement; `$disconnect()` closes it. */
 export function connect(url: string, options: ConnectOptions = {}): Db {
   const pool = new Pool(url, options)
-  const clientOptions: Prisma.PrismaClientOptions = {
-    adapter: adapterOf(pool),
-    errorFormat: 'minimal',
-    ...queryCompilerOptions,
-  }
-  const db = new PrismaClient(clientOptions)
+  const db = new PrismaClient({ adapter: adapterOf(pool), errorFormat: 'minimal' })
   pools.set(db, pool)
   return db
 }

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
+import { createLoop, type Loop } from '../process/loop.ts'
 import { type Db, execute, queryRows } from './client.ts'
+import { leases } from './leases.ts'
 import { sql } from './sql.ts'
 
 // Which processes run on the database, by a row that each renews. Not by locks or notifications, because a process behind
@@ -25,21 +27,21 @@ interface RegistryOptions {
 
 /** While a process that starts waits for others to share. */
 const LOOK_EVERY_MS = 50
+const COMPLAINT = 'the rate limits cannot be shared'
 
 /** What a process knows of the others on its database. It is not alone until it has joined them. */
 export class ProcessRegistry {
   readonly #options: Required<RegistryOptions>
   readonly #id = randomUUID()
-  readonly #stopping = new AbortController()
+  readonly #beats: Loop
   #shared: Shared = { share: async () => {}, takeOver: async () => {} }
   /** By `performance.now()`: until then no other process takes this one for gone. */
   #aloneUntilMs = 0
-  /** Why the last attempt failed; empty: it did not. Each reason is logged once. */
-  #failure = ''
-  #running: Promise<void> | undefined
 
   constructor(options: RegistryOptions) {
-    this.#options = { everyMs: 1_000, leaseMs: 3_000, ...options }
+    this.#options = { everyMs: 1_000, leaseMs: leases.process.ms, ...options }
+    const { log, everyMs } = this.#options
+    this.#beats = createLoop(() => this.#beat(), { log, complaint: COMPLAINT, everyMs })
   }
 
   /** Whether this process may keep in its memory what it would share with others. */
@@ -51,44 +53,26 @@ export class ProcessRegistry {
    */
   async join(shared: Shared): Promise<void> {
     this.#shared = shared
-    await this.#try(async () => {
+    await this.#awaitOthers().catch((error) => this.#options.log.warn({ err: error }, COMPLAINT))
+    this.#beats.start()
+    await this.#beats.idle()
+  }
+
+  async #awaitOthers(): Promise<void> {
+    await this.#renew()
+    const { at } = await this.#look()
+    while ((await this.#look(at)).others > 0) {
+      await delay(LOOK_EVERY_MS)
       await this.#renew()
-      const { at } = await this.#look()
-      while ((await this.#look(at)).others > 0) {
-        await delay(LOOK_EVERY_MS)
-        await this.#renew()
-      }
-    })
-    await this.#try(() => this.#beat())
-    this.#running = this.#beatOn()
+    }
   }
 
   /** Stores what this process counted, for those that stay or come, and makes it unknown. Never rejects. */
   async leave(): Promise<void> {
-    this.#stopping.abort()
-    await this.#running
+    await this.#beats.stop()
     this.#aloneUntilMs = 0
     await this.#shared.share().catch(() => {})
     await execute(this.#options.db, sql`DELETE FROM "ServerProcess" WHERE "id" = ${this.#id}`).catch(() => {})
-  }
-
-  async #beatOn(): Promise<void> {
-    const { signal } = this.#stopping
-    while (!signal.aborted) {
-      await delay(this.#options.everyMs, undefined, { signal, ref: false }).catch(() => {})
-      if (!signal.aborted) await this.#try(() => this.#beat())
-    }
-  }
-
-  async #try(work: () => Promise<void>): Promise<void> {
-    try {
-      await work()
-      this.#failure = ''
-    } catch (error) {
-      const { message } = error as Error
-      if (message !== this.#failure) this.#options.log.warn({ err: error }, 'the rate limits cannot be shared')
-      this.#failure = message
-    }
   }
 
   async #beat(): Promise<void> {

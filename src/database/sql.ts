@@ -25,18 +25,6 @@ export function identifier(name: string): Sql {
 /** A few hundred, from definitions. */
 const identifiers = new Map<string, Sql>()
 
-/**
- * The same statement with new values each time. Its text is made once: to make it and look it up costs more than to send it.
- * Throws if `make` does anything with its arguments but take them as parameters.
- */
-export function prepared<A extends readonly unknown[]>(make: (...values: A) => Sql): (...values: A) => Sql {
-  const places: unknown[] = Array.from({ length: make.length }, () => ({}))
-  const { strings, sql, statement, text, values } = make(...(places as unknown as A))
-  const order = values.map((value) => places.indexOf(value))
-  if (order.includes(-1)) throw new Error(`A parameter is no argument as it was given: ${text}`)
-  return (...given) => ({ strings, sql, statement, text, values: order.map((place) => given[place]) }) as unknown as Sql
-}
-
 /** A whole number in the text of the statement, for numbers that the planner needs to know. */
 export function constant(value: number): Sql {
   if (!Number.isSafeInteger(value)) throw new Error(`${value} is no whole number`)

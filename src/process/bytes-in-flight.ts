@@ -49,8 +49,6 @@ export interface Holding {
   readonly close: () => void
 }
 
-export type BytesInFlight = ReturnType<typeof createBytesInFlight>
-
 /** Counts the bytes in flight of one process. */
 export function createBytesInFlight(bounds: Partial<BytesBounds> = {}) {
   const { processMax, callerMax, uncountedMax, largeMin, largeMax } = { ...defaults, ...bounds }

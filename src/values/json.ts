@@ -37,6 +37,11 @@ export function* jsonSteps(
   return yield* new Builder(text, pieceLength).build()
 }
 
+/** The value at a path of names; undefined where there is none. */
+export function valueIn(object: unknown, path: readonly string[]): unknown {
+  return path.reduce((inner, name) => (inner as Record<string, unknown> | null | undefined)?.[name], object)
+}
+
 const QUOTE = 0x22
 const COMMA = 0x2c
 const OPEN_LIST = 0x5b

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import { hasEnded } from '../../database/advisory-locks.ts'
+import { isFree, leased, leaseEnd, leases } from '../../database/leases.ts'
 import { outageOf } from '../../database/outage.ts'
 import { processNumber } from '../../database/process-lock.ts'
 import { sql } from '../../database/sql.ts'
@@ -14,11 +14,8 @@ import type { Call, Log } from '../reading/endpoints.ts'
 const HEADER = 'Idempotency-Key'
 /** How long a key is valid after its first use. */
 export const KEPT_MS = 24 * 60 * 60 * 1_000
-/**
- * An attempt that stores nothing for this long can be taken over, and one whose process is gone at once. Its next
- * change then fails and rolls back.
- */
-const LEASE_MS = 60_000
+/** An attempt past it can be taken over, and one whose process is gone at once. Its next change then fails and rolls back. */
+const lease = leases.idempotencyKey
 /** Between two tries to end an attempt that an outage broke off. */
 const END_RETRY_MS = 500
 /** Another request can remove or claim the key between two statements, but not repeatedly. */
@@ -129,7 +126,7 @@ async function insertKey(owner: KeyOwner, scope: string, claim: string, bodyHash
   const inserted = await db.$executeRaw(sql`
     INSERT INTO "IdempotencyKey" ("storeId", "scope", "bodyHash", "claimedAt", "claim", "leasedUntil", "process", "answered")
     VALUES (${store.id}::int, ${scope}, ${bodyHash}, ${now().toISOString()}::timestamptz, ${claim},
-      ${leaseEnd(owner)}::timestamptz, ${processNumber()}::int, false)
+      ${leaseEnd(lease, now)}, ${processNumber()}::int, false)
     ON CONFLICT ("storeId", "scope") DO NOTHING`)
   return inserted > 0
 }
@@ -153,11 +150,8 @@ async function readKey({ db, store, now }: KeyOwner, scope: string) {
 async function takeOver(owner: KeyOwner, scope: string, claim: string, former: string): Promise<boolean> {
   const { db, store, now } = owner
   const taken = await db.$executeRaw(sql`
-    UPDATE "IdempotencyKey" SET "claim" = ${claim}, "leasedUntil" = ${leaseEnd(owner)}::timestamptz,
-      "process" = ${processNumber()}::int
-    WHERE "storeId" = ${store.id}::int AND "scope" = ${scope} AND "claim" = ${former}
-      AND ("leasedUntil" <= ${now().toISOString()}::timestamptz
-        OR ${hasEnded(sql`"process"`)})`)
+    UPDATE "IdempotencyKey" SET "claim" = ${claim}, ${leased(lease, now)}
+    WHERE "storeId" = ${store.id}::int AND "scope" = ${scope} AND "claim" = ${former} AND ${isFree(lease, now)}`)
   return taken > 0
 }
 
@@ -181,7 +175,7 @@ export async function rememberItems(
     WITH stored AS (
       SELECT count(*) AS "count" FROM "IdempotencyAnswer" WHERE "storeId" = ${storeId}::int AND "scope" = ${scope}),
     held AS (
-      UPDATE "IdempotencyKey" SET "leasedUntil" = ${leaseEnd(tx)}::timestamptz,
+      UPDATE "IdempotencyKey" SET "leasedUntil" = ${leaseEnd(lease, tx.now)},
         "answered" = stored."count" + ${rows.length}::int >= ${records}::int
       FROM stored WHERE "storeId" = ${storeId}::int AND "scope" = ${scope} AND "claim" = ${claim}
       RETURNING "storeId", "scope")
@@ -214,7 +208,7 @@ export async function endAttempt(
 /** Goes on trying while the database is away, as long as the lease runs, so that a retry has to wait for the database alone. */
 async function endLater(end: () => Promise<unknown>, log: Log): Promise<void> {
   let reason: unknown
-  for (let waitedMs = 0; waitedMs < LEASE_MS; waitedMs += END_RETRY_MS) {
+  for (let waitedMs = 0; waitedMs < lease.ms; waitedMs += END_RETRY_MS) {
     await delay(END_RETRY_MS, undefined, { ref: false })
     try {
       await end()
@@ -228,10 +222,6 @@ async function endLater(end: () => Promise<unknown>, log: Log): Promise<void> {
 
 function noteNotEnded(err: unknown, log: Log): void {
   log.warn({ err }, 'an attempt could not be ended; the next one begins when its lease has run out')
-}
-
-function leaseEnd({ now }: Pick<Caller, 'now'>): string {
-  return new Date(now().getTime() + LEASE_MS).toISOString()
 }
 
 /** Keys first used at or before this time have expired. */

@@ -25,12 +25,7 @@ export interface SentBack {
 }
 
 /** Whether what was read of a value differs from what was sent, or may differ from it without being another value. */
-export function mayBeShown(
-  { kind, access }: ValueField,
-  given: unknown,
-  value: Scalar | null,
-  { shownAs }: Door,
-): boolean {
+function mayBeShown({ kind, access }: ValueField, given: unknown, value: Scalar | null, { shownAs }: Door): boolean {
   if (value === null || access === 'wo' || access === 'derived') return false
   if (kind === 'text') return value !== given || shownAs !== undefined
   return kind === 'date' && access !== 'key'

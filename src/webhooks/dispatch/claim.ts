@@ -1,5 +1,6 @@
 import { type Db, queryRows, type Transaction } from '../../database/client.ts'
 import type { Delivery, Event, Webhook } from '../../database/generated/client.ts'
+import { leases } from '../../database/leases.ts'
 import { sql } from '../../database/sql.ts'
 import type { Privileges } from '../../engine/caller.ts'
 import { deliveriesChannel } from '../../engine/recording/announce.ts'
@@ -40,8 +41,6 @@ interface ClaimRow extends Omit<Claim, Exclude<keyof Allotment, keyof WebhookKey
   readonly body: string | null
 }
 
-/** Longer than any attempt takes: an attempt past its lease was interrupted. */
-export const LEASE_MS = 60_000
 /** Webhooks that one statement finds. */
 export const DUE_MAX = 1_000
 
@@ -94,7 +93,7 @@ export function findDue(db: Db, at: Date, after: WebhookKey): Promise<DueWebhook
  * returns the body of an event once, however many of its deliveries are claimed.
  */
 export async function claimDue(db: Db | Transaction, at: Date, allotments: readonly Allotment[]): Promise<Claim[]> {
-  const leaseEnd = new Date(at.getTime() + LEASE_MS)
+  const leaseEnd = new Date(at.getTime() + leases.delivery.ms)
   const given = JSON.stringify(allotments, ['storeId', 'webhookId', 'deliveries', 'slots'])
   const rows = await queryRows<ClaimRow>(
     db,

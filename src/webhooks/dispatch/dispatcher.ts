@@ -23,7 +23,7 @@ export interface DispatcherOptions {
 }
 
 const POLL_MS = 1_000
-/** Applies while another process numbers events, or a store is busy. */
+/** Applies while another process numbers events. */
 const NUMBERING_RETRY_MS = 100
 const BATCHES_BEFORE_OTHERS = 10
 /** The time limit for releasing claims. */
@@ -44,8 +44,6 @@ export class Dispatcher {
   readonly #claiming: Loop
   readonly #recorder: Recorder
   readonly #send: ReturnType<typeof createSender>
-  #numberingRetry: NodeJS.Timeout | undefined
-  #isStarted = false
   #isStopping = false
   #isOver = false
   /** Events numbered and deliveries claimed so far. */
@@ -75,8 +73,6 @@ export class Dispatcher {
 
   /** Starts to send what is due, on each wake and every second. */
   start(): void {
-    if (this.#isStarted || this.#isStopping) return
-    this.#isStarted = true
     this.#numbering.start()
     this.#claiming.start()
   }
@@ -119,7 +115,6 @@ export class Dispatcher {
   async stop(): Promise<void> {
     const { db, now, log } = this.#services
     this.#isStopping = true
-    clearTimeout(this.#numberingRetry)
     await within(this.#stopMs, Promise.all([this.#quiet(), this.#numbering.stop(), this.#claiming.stop()]))
     this.#isOver = true
     const claims = [...this.#slots.claims]
@@ -132,6 +127,7 @@ export class Dispatcher {
 
   async #numberAll(): Promise<void> {
     const { db, now, metrics } = this.#services
+    // Their webhooks are being changed; they have their turn in the next run, after a second at most.
     const busyStores = new Set<number>()
     let full = 0
     let aside: number[] = []
@@ -149,9 +145,6 @@ export class Dispatcher {
       // A store with very many events yields to the others now and then.
       const isTheirTurn = numbered.onlyStore !== null && aside.length === 0 && ++full % BATCHES_BEFORE_OTHERS === 0
       aside = isTheirTurn ? [numbered.onlyStore] : []
-    }
-    if (busyStores.size > 0 && this.#isStarted) {
-      this.#numberingRetry = setTimeout(() => this.#numbering.wake(), NUMBERING_RETRY_MS)
     }
   }
 

@@ -128,9 +128,6 @@ export function validating(resource: Resource, stage: () => Stage): void {
       }
       await expectUnchanged()
     })
-
-    if (resource.methods.includes('POST')) {
-    }
   })
 
   test('a number is kept to four decimals; a text takes numbers and booleans', async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { leases } from '../../../src/database/leases.ts'
 import { eventKind, eventKinds } from '../../../src/engine/definition/event-kinds.ts'
 import { redeliver } from '../../../src/webhooks/deliveries.ts'
-import { LEASE_MS } from '../../../src/webhooks/dispatch/claim.ts'
 import { resumeWebhook } from '../../../src/webhooks/status.ts'
 import { hold, untilItWaits } from '../../support/held.ts'
 import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
@@ -301,7 +301,7 @@ describe('POST /Webhooks/{id}/Deliveries/{deliveryid}/Redeliver', () => {
     const one = await delivery(server, shop, id, event, { state: 'pending', attempts: 0 })
     await claimAll(server.database.db, server.services.now())
     const before = await storedDeliveries(server, shop, id)
-    const leaseEnd = new Date(server.clock.ms + LEASE_MS)
+    const leaseEnd = new Date(server.clock.ms + leases.delivery.ms)
     expect(before).toMatchObject([{ state: 'pending', attempts: 1, triesBefore: 0, dueAt: leaseEnd }])
 
     const answer = await shop.call('POST', `/Webhooks/${id}/Deliveries/${one}/Redeliver`)

@@ -1,7 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Db, Transaction } from '../../../src/database/client.ts'
 import type { Webhook } from '../../../src/database/generated/client.ts'
-import { claimDue, DUE_MAX, findDue, LEASE_MS } from '../../../src/webhooks/dispatch/claim.ts'
+import { leases } from '../../../src/database/leases.ts'
+import { claimDue, DUE_MAX, findDue } from '../../../src/webhooks/dispatch/claim.ts'
 import type { Dispatcher } from '../../../src/webhooks/dispatch/dispatcher.ts'
 import { SLOT_BYTES } from '../../../src/webhooks/dispatch/slots.ts'
 import { newSealedSecret } from '../../../src/webhooks/secret.ts'
@@ -89,7 +90,7 @@ describe('a process that is killed', () => {
     const claimed = await claimAll(stage.db, stage.now())
     expect(claimed).toMatchObject([{ attempts: 1, triesBefore: 0 }])
 
-    stage.clock.ms += LEASE_MS - 1
+    stage.clock.ms += leases.delivery.ms - 1
     await settle()
     expect(receiver.arrivals).toEqual([])
 
@@ -109,7 +110,7 @@ describe('a process that is killed', () => {
     const first = frozen.dispatcher.settle()
     await receiver.came(1)
 
-    stage.clock.ms += LEASE_MS
+    stage.clock.ms += leases.delivery.ms
     receiver.answer = status(200)
     await settle()
     expect(await stage.deliveriesOf(webhook)).toMatchObject([{ state: 'delivered', attempts: 2, status: 200 }])
@@ -117,7 +118,7 @@ describe('a process that is killed', () => {
     expect(again?.headers['webhook-id']).toBe(once?.headers['webhook-id'])
     expect(again?.text).toBe(once?.text)
 
-    stage.clock.ms -= LEASE_MS
+    stage.clock.ms -= leases.delivery.ms
     release()
     await first
     expect(await stage.deliveriesOf(webhook)).toMatchObject([{ state: 'delivered', attempts: 2, status: 200 }])
@@ -587,7 +588,7 @@ describe('a database that refuses', () => {
     const process = stage.openProcess()
     const settled = process.dispatcher.settle()
     await vi.waitUntil(() => stage.warnings.length > 0)
-    stage.clock.ms += LEASE_MS
+    stage.clock.ms += leases.delivery.ms
     await vi.waitUntil(() => stage.warnings.some((warning) => warning.includes('given up')))
     await mendLog()
     await settled

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Webhook } from '../../../src/database/generated/client.ts'
+import { leases } from '../../../src/database/leases.ts'
 import { nextTry } from '../../../src/outbound/retry-schedule.ts'
-import { LEASE_MS } from '../../../src/webhooks/dispatch/claim.ts'
 import { untilItWaits } from '../../support/held.ts'
 import { held, openReceiver, type Receiver, status } from './dispatch-receiver.ts'
 import { CUSTOMER_NEW, DAY_MS, HOUR_MS, hold, MINUTE_MS, openStage, SECOND_MS, type Stage } from './dispatch-stage.ts'
@@ -428,8 +428,10 @@ describe('with a moved clock', () => {
 
     test('is not repeated when the process was killed in it', async () => {
       await addTest()
-      await stage.db.delivery.updateMany({ data: { attempts: 1, dueAt: new Date(stage.clock.ms + LEASE_MS) } })
-      stage.clock.ms += LEASE_MS
+      await stage.db.delivery.updateMany({
+        data: { attempts: 1, dueAt: new Date(stage.clock.ms + leases.delivery.ms) },
+      })
+      stage.clock.ms += leases.delivery.ms
       await settle()
       expect(receiver.arrivals).toEqual([])
       expect(await delivery()).toMatchObject({ state: 'failed', reason: 'The last attempt did not come to an end' })

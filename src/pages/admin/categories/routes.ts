@@ -34,7 +34,7 @@ async function treePage(request: FastifyRequest, services: CallerServices): Prom
 }
 
 /** The category whose children the address asks for; null: the top level. */
-export function belowIn(query: unknown): number | null {
+function belowIn(query: unknown): number | null {
   const text = textIn(query, 'below')
   if (text === '') return null
   if (/^[1-9]\d{0,9}$/.test(text) && Number(text) <= INT32_MAX) return Number(text)

@@ -7,11 +7,12 @@ import type { Query } from '../../../engine/reading/paging.ts'
 import { type Behind, getRecords, listOrdered, type OrderedPage } from '../../../engine/reading/read.ts'
 import type { JsonText } from '../../../engine/reading/representations.ts'
 import { type CallerServices, merchantCaller, textIn } from '../../../html/request.ts'
+import { valueIn } from '../../../values/json.ts'
 import { chosenIn } from './chosen.ts'
 import { fileTypes } from './files.ts'
 import { askedIn, isColumn, orderOf } from './list-page.ts'
 import type { Service } from './services.ts'
-import { valueIn, type Wire } from './values.ts'
+import type { Wire } from './values.ts'
 
 /** Records that are read at a time. A file of any size takes no more memory. */
 const BATCH = 100

@@ -2,8 +2,9 @@ import { isDeepStrictEqual } from 'node:util'
 import type { ValueField } from '../../../engine/definition/fields.ts'
 import { numberText } from '../../../html/numbers.ts'
 import { type Form, textIn } from '../../../html/request.ts'
+import { valueIn } from '../../../values/json.ts'
 import type { List, Section, Value } from './services.ts'
-import { inputOf, isTicked, isWritable, itemsIn, typedOf, valueIn, type Wire } from './values.ts'
+import { inputOf, isTicked, isWritable, itemsIn, typedOf, type Wire } from './values.ts'
 
 // A form's fields have the wire names, with dots: `SKUInfo.Price`, and `FeatureList.2.FeatureTitle` for the row that the form
 // shows in the third place. `FeatureList.2.at` says which stored item the row is, `FeatureList.2.gone` that it shall go.

@@ -1,5 +1,6 @@
+import { valueIn } from '../../../values/json.ts'
 import type { List, Service, Value } from './services.ts'
-import { itemsIn, valueIn, type Wire } from './values.ts'
+import { itemsIn, type Wire } from './values.ts'
 
 const IMAGES_MAX = 200
 /** The policy of a page is a header. */

@@ -7,6 +7,7 @@ import type { Page } from '../../../html/page.ts'
 import { type CallerServices, merchantCaller, textIn, textsIn } from '../../../html/request.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import { INT32_MAX } from '../../../values/int32.ts'
+import { valueIn } from '../../../values/json.ts'
 import { extrasOf } from './extras.ts'
 import { filesOf } from './files.ts'
 import { capital, labelOf } from './labels.ts'
@@ -14,7 +15,7 @@ import type { Listing } from './listing.ts'
 import { namesFor, referencesIn } from './references.ts'
 import { canCreate, canImport, pathOf, type Service, type Value } from './services.ts'
 import type { Sorting } from './sorts.ts'
-import { isNumber, titleOf, valueIn, type Wire } from './values.ts'
+import { isNumber, titleOf, type Wire } from './values.ts'
 
 const RECORDS_SHOWN = 25
 const COUNTED_MAX = 10_000

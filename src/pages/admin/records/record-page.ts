@@ -7,13 +7,14 @@ import type { Page } from '../../../html/page.ts'
 import { type CallerServices, merchantCaller, textIn } from '../../../html/request.ts'
 import { rma } from '../../../resources/rma/rma.ts'
 import { readIds } from '../../../server/parameters.ts'
+import { valueIn } from '../../../values/json.ts'
 import { kindsOf, readEvents } from './events.ts'
 import { extrasOf } from './extras.ts'
 import { newestHistory } from './history.ts'
 import { imagesOf } from './images.ts'
 import { namesFor, referencesIn } from './references.ts'
 import { services as allServices, pathOf, type Service } from './services.ts'
-import { isNumber, isSet, isWritable, itemsIn, titleOf, valueIn, type Wire } from './values.ts'
+import { isNumber, isSet, isWritable, itemsIn, titleOf, type Wire } from './values.ts'
 
 /** The record's id in the address, which may name more. */
 export function idIn(request: FastifyRequest): number {

@@ -3,11 +3,12 @@ import type { Resource } from '../../../engine/definition/define.ts'
 import { plainNumber } from '../../../html/numbers.ts'
 import { refusedFields } from '../../../html/page-routes.ts'
 import { type Form, textIn } from '../../../html/request.ts'
+import { valueIn } from '../../../values/json.ts'
 import { placesIn } from './form.ts'
 import { readNames } from './names.ts'
 import { findMatches, type Matches } from './search.ts'
 import { type List, type Section, targetService, type Value } from './services.ts'
-import { itemsIn, valueIn, type Wire } from './values.ts'
+import { itemsIn, type Wire } from './values.ts'
 
 /** Names that a page reads of each service. Further references are shown as numbers alone. */
 const NAMED_MAX = 100

@@ -1,15 +1,12 @@
 import type { ValueField } from '../../../engine/definition/fields.ts'
 import { type Form, textIn } from '../../../html/request.ts'
 import { INT32_MAX, INT32_MIN } from '../../../values/int32.ts'
+import { valueIn } from '../../../values/json.ts'
 import { capital } from './labels.ts'
 import { type List, type Service, targetService, type Value } from './services.ts'
 
 /** A record or an item of a list, as programs read it. */
 export type Wire = Readonly<Record<string, unknown>>
-
-export function valueIn(record: Wire, path: readonly string[]): unknown {
-  return path.reduce<unknown>((inner, name) => (inner as Wire | null | undefined)?.[name], record)
-}
 
 /** The text of a value in a form. */
 export function typedOf(value: unknown): string {
