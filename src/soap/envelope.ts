@@ -1,15 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { isNamespace } from '../process/settings.ts'
-import {
-  attributeText,
-  childElements,
-  isNil,
-  localName,
-  readXmlDocument,
-  shown,
-  textOf,
-  type XmlElement,
-} from '../xml/read.ts'
+import { attributeText, childElements, isNil, localName, shown, textOf, type XmlElement } from '../xml/read.ts'
+import { readShortXml } from '../xml/read-short.ts'
 import { contentTypeParameter } from './body.ts'
 import { SoapFault, type SoapVersion, soapVersions } from './faults.ts'
 import type { SoapModel, SoapOperation } from './model.ts'
@@ -19,7 +11,7 @@ import { Parameters } from './operation.ts'
  * Reads which operation a request calls, with which parameters. Sets the version of the answer. Throws SoapFault. `advise`
  * (`settingAdvice`) is asked about a namespace that SOAP_NAMESPACES lacks.
  */
-export function readCall(
+export async function readCall(
   request: FastifyRequest,
   model: SoapModel,
   advise: (request: FastifyRequest, namespace: string) => string,
@@ -28,7 +20,7 @@ export function readCall(
   if (typeof body !== 'string' || body === '') {
     throw new SoapFault('Client', 'The body is empty; an Envelope is expected')
   }
-  const called = readEnvelope(request, body)
+  const called = await readEnvelope(request, body)
   const operations = model.operationsIn(called.namespace, request.soapVersion)
   if (operations === null) {
     const rule = `must be ${model.namespaces.join(' or ')}`
@@ -92,8 +84,8 @@ const TAGS_MAX = 2_000
  * envelope, also where the rest is refused. Throws SoapFault for what is no envelope (VersionMismatch for another version), for a
  * body that does not hold exactly one element, and for every header block that must be understood, because none is.
  */
-export function readEnvelope(request: FastifyRequest, text: string): QualifiedElement {
-  const root = qualified(readXmlDocument(text, { tagsMax: TAGS_MAX }), new Map())
+export async function readEnvelope(request: FastifyRequest, text: string): Promise<QualifiedElement> {
+  const root = qualified(await readShortXml(text, { tagsMax: TAGS_MAX }), new Map())
   if (root.name !== 'Envelope') throw new SoapFault('Client', 'The root element must be a SOAP Envelope')
   const version = (['1.1', '1.2'] as const).find((each) => soapVersions[each].namespace === root.namespace)
   if (version === undefined) {

@@ -1,4 +1,5 @@
 import { escapeAttribute, escapeXml, XML_DECLARATION } from '../xml/text.ts'
+import type { SoapModel } from './model.ts'
 
 /** The versions of SOAP: namespace of the envelope, type of the answer. */
 export const soapVersions = {
@@ -9,14 +10,14 @@ export const soapVersions = {
 export type SoapVersion = keyof typeof soapVersions
 
 /** The codes of SOAP 1.1, with their names in SOAP 1.2. */
-const codes = {
+export const faultCodes = {
   Client: 'Sender',
   Server: 'Receiver',
   VersionMismatch: 'VersionMismatch',
   MustUnderstand: 'MustUnderstand',
 }
 
-type FaultCode = keyof typeof codes
+export type FaultCode = keyof typeof faultCodes
 
 interface FaultOptions {
   /** Default: 500 in both versions, because old proxies read a fault from nothing else. */
@@ -39,23 +40,35 @@ export class SoapFault extends Error {
   }
 }
 
-/** The envelope of a fault. (strong-soap's faults lack `xml:lang`, which SOAP 1.2 demands.) */
-export function writeFault(version: SoapVersion, fault: SoapFault): string {
-  const reason = escapeXml(fault.message)
-  // SOAP 1.1 §4.4: a detail exactly where the fault concerns the body. .NET takes other faults for a header's.
-  const detail = fault.code === 'Client' || fault.code === 'Server' ? '<detail/>' : ''
-  const [header, body] =
-    version === '1.1'
-      ? ['', `<faultcode>soap:${fault.code}</faultcode><faultstring xml:lang="en">${reason}</faultstring>${detail}`]
-      : [
-          headerOf(fault),
-          `<soap:Code><soap:Value>soap:${codes[fault.code]}</soap:Value></soap:Code>` +
-            `<soap:Reason><soap:Text xml:lang="en">${reason}</soap:Text></soap:Reason>`,
-        ]
-  return (
-    `${XML_DECLARATION}<soap:Envelope xmlns:soap="${soapVersions[version].namespace}">${header}` +
-    `<soap:Body><soap:Fault>${body}</soap:Fault></soap:Body></soap:Envelope>`
-  )
+/** The envelope of a fault in three pieces: a header may follow the first, and the reason the second. */
+export interface FaultFrame {
+  readonly envelope: string
+  readonly start: string
+  readonly end: string
+}
+
+/** The envelope of a fault. `model` null: the WSDL cannot be read, which makes everything a fault of the server. */
+export function writeFault(model: SoapModel | null, version: SoapVersion, fault: SoapFault): string {
+  const { envelope, start, end } = model?.faultFrame(fault.code, version) ?? serverFaults[version]
+  const header = version === '1.2' ? headerOf(fault) : ''
+  return envelope + header + start + escapeXml(fault.message) + end
+}
+
+const serverFaults: Readonly<Record<SoapVersion, FaultFrame>> = {
+  '1.1': frameOf('1.1', '<faultcode>soap:Server</faultcode><faultstring xml:lang="en">', '</faultstring><detail/>'),
+  '1.2': frameOf(
+    '1.2',
+    '<soap:Code><soap:Value>soap:Receiver</soap:Value></soap:Code><soap:Reason><soap:Text xml:lang="en">',
+    '</soap:Text></soap:Reason>',
+  ),
+}
+
+function frameOf(version: SoapVersion, start: string, end: string): FaultFrame {
+  return {
+    envelope: `${XML_DECLARATION}<soap:Envelope xmlns:soap="${soapVersions[version].namespace}">`,
+    start: `<soap:Body><soap:Fault>${start}`,
+    end: `${end}</soap:Fault></soap:Body></soap:Envelope>`,
+  }
 }
 
 /** SOAP 1.2 part 1 §5.4.7 and §5.4.8: the supported versions, or the header blocks that were not understood. */

@@ -1,19 +1,31 @@
 import { readFileSync } from 'node:fs'
-import { attributeText, childrenNamed, localName, readXmlDocument, textOf, type XmlElement } from '../xml/read.ts'
+import { Worker } from 'node:worker_threads'
 import { escapeAttribute, SCHEMA_NAMESPACES, XML_DECLARATION } from '../xml/text.ts'
-import { type SoapVersion, soapVersions } from './faults.ts'
+import type { FaultCode, FaultFrame, SoapVersion } from './faults.ts'
 import type { Xml } from './result.ts'
+import type { DeclaredOperation, Port } from './wsdl.ts'
 
-/** An operation as the WSDL declares it, with answers in one version and one namespace. */
-export interface SoapOperation {
-  readonly name: string
-  readonly documentation: string
-  readonly parameters: readonly { readonly name: string; readonly type: string }[]
+/** An operation with answers in one version and one namespace. */
+export interface SoapOperation extends DeclaredOperation {
   /** The envelope of an answer whose `XResult` has this content. */
   readonly answer: (content: Xml) => Buffer
 }
 
-export type SoapModel = ReturnType<typeof createModel>
+/** What strong-soap makes of the WSDL. */
+export interface SoapModel {
+  readonly namespaces: readonly string[]
+  /** For people: the parameters are those that not every operation has. */
+  readonly operations: readonly DeclaredOperation[]
+  /** The operations by name; null: the namespace is not accepted. */
+  readonly operationsIn: (namespace: string, version: SoapVersion) => ReadonlyMap<string, SoapOperation> | null
+  readonly faultFrame: (code: FaultCode, version: SoapVersion) => FaultFrame
+}
+
+interface Described {
+  /** All are accepted. */
+  readonly namespaces: readonly string[]
+  readonly address: string
+}
 
 /** Declares the operations and their parameters: their code only asks for them by name. */
 const source = readFileSync(new URL('../../wsdl/cartAPI.wsdl', import.meta.url), 'utf8')
@@ -21,38 +33,8 @@ const source = readFileSync(new URL('../../wsdl/cartAPI.wsdl', import.meta.url),
 /** Parameters of every operation. */
 const common = ['storeUrl', 'userKey', 'callBackURL']
 
-/** Reads the WSDL with its first namespace; all are accepted. Throws for a mistake in the WSDL. */
-export function createModel({
-  namespaces,
-  address,
-}: {
-  readonly namespaces: readonly string[]
-  readonly address: string
-}) {
-  const wsdl = fill(namespaces[0] ?? '', address)
-  const declared = operationsOf(wsdl)
-  const bound = (namespace: string, version: SoapVersion): [string, ReadonlyMap<string, SoapOperation>] => {
-    const operations = declared.map((each) => ({ ...each, answer: answerFrame(each, namespace, version) }))
-    return [`${version} ${namespace}`, new Map(operations.map((each) => [each.name, each]))]
-  }
-  const bindings = new Map(namespaces.flatMap((namespace) => [bound(namespace, '1.1'), bound(namespace, '1.2')]))
-  return {
-    /** With its first namespace and the public address filled in. */
-    wsdl,
-    namespaces,
-    /** For people: the parameters are those that not every operation has. */
-    operations: declared.map(({ name, documentation, parameters }) => ({
-      name,
-      documentation,
-      parameters: parameters.filter((parameter) => !common.includes(parameter.name)),
-    })),
-    /** The operations by name; null: the namespace is not accepted. */
-    operationsIn: (namespace: string, version: SoapVersion) => bindings.get(`${version} ${namespace}`) ?? null,
-  }
-}
-
-/** A SOAP action is the namespace, one slash and the operation. */
-function fill(namespace: string, address: string): string {
+/** The WSDL with its first namespace and the public address filled in. A SOAP action is the namespace, one slash and the operation. */
+export function writeWsdl({ namespaces: [namespace = ''], address }: Described): string {
   const values: Readonly<Record<string, string>> = {
     soap_url: address,
     soap_namespace: namespace,
@@ -61,72 +43,95 @@ function fill(namespace: string, address: string): string {
   return source.replace(/\{(\w+)\}/g, (_, name: string) => escapeAttribute(values[name] ?? ''))
 }
 
-/** The path from an element of the schema to its members. */
-const members = 'complexType/sequence/element'
-
-/** Of the port type: the operations of both bindings. Throws for what leads nowhere. */
-function operationsOf(wsdl: string) {
-  const definitions = readXmlDocument(wsdl)
-  const messageOf = named(definitions, 'message')
-  const elementOf = named(definitions, 'types/schema/element')
-  return all(definitions, 'portType/operation').map((operation) => {
-    const elementIn = (direction: string) => {
-      const message = messageOf(reference(one(operation, direction), 'message'))
-      return elementOf(reference(one(message, 'part'), 'element'))
+/** Reads the WSDL in a thread of its own, whose memory goes with it. Throws if strong-soap fails. */
+export async function readModel({ namespaces, address }: Described): Promise<SoapModel> {
+  const texts = namespaces.map((namespace) => writeWsdl({ namespaces: [namespace], address }))
+  const read = await readInThread(texts)
+  const [{ '1.1': first, '1.2': last }] = read as [Record<SoapVersion, Port>]
+  const bindings = new Map<string, ReadonlyMap<string, SoapOperation>>()
+  for (const [index, ports] of read.entries()) {
+    for (const [version, { operations, answers }] of Object.entries(ports)) {
+      const bound = operations.map((each): SoapOperation => ({ ...each, answer: answerOf(answers[each.name] ?? '') }))
+      bindings.set(`${version} ${namespaces[index]}`, new Map(bound.map((each) => [each.name, each])))
     }
-    const response = elementIn('output')
-    return {
-      name: attributeText(operation, 'name'),
-      documentation: all(operation, 'documentation')
-        .map((text) => textOf(text, 'documentation'))
-        .join(''),
-      parameters: all(elementIn('input'), members).map((member) => ({
-        name: attributeText(member, 'name'),
-        type: reference(member, 'type'),
-      })),
-      response: attributeText(response, 'name'),
-      result: attributeText(one(response, members), 'name'),
-    }
-  })
-}
-
-/** The elements at a path of local names. */
-function all(from: XmlElement, path: string): XmlElement[] {
-  const step = (found: XmlElement[], name: string) => found.flatMap((element) => childrenNamed(element, name))
-  return path.split('/').reduce(step, [from])
-}
-
-function one(from: XmlElement, path: string): XmlElement {
-  const [first] = all(from, path)
-  if (first === undefined) throw new Error(`The WSDL lacks ${path} in ${from.name} ${attributeText(from, 'name')}`)
-  return first
-}
-
-/** Finds the element of a name among those at a path. */
-function named(from: XmlElement, path: string): (name: string) => XmlElement {
-  const known = new Map(all(from, path).map((element) => [attributeText(element, 'name'), element]))
-  return (name) => {
-    const found = known.get(name)
-    if (found === undefined) throw new Error(`The WSDL has no ${path} ${name}`)
-    return found
+  }
+  const faults = { '1.1': first.faults, '1.2': last.faults }
+  return {
+    namespaces,
+    operations: first.operations.map(({ parameters, ...operation }) => {
+      return { ...operation, parameters: parameters.filter(({ name }) => !common.includes(name)) }
+    }),
+    operationsIn: (namespace, version) => bindings.get(`${version} ${namespace}`) ?? null,
+    faultFrame: (code, version) => faultFrameOf(faults[version][code]),
   }
 }
 
-/** The local name that an attribute refers to. */
-function reference(element: XmlElement, attribute: string): string {
-  return localName(attributeText(element, attribute))
+/** Nobody waits longer for a call. */
+const THREAD_MS = 30_000
+
+async function readInThread(texts: readonly string[]): Promise<readonly Readonly<Record<SoapVersion, Port>>[]> {
+  // Of the process's environment, which has secrets, it needs nothing.
+  const worker = new Worker(new URL('model-worker.ts', import.meta.url), { workerData: texts, env: {} })
+  worker.unref()
+  const { promise, resolve, reject } = Promise.withResolvers<Readonly<Record<SoapVersion, Port>>[]>()
+  const timer = setTimeout(() => reject(new Error('strong-soap does not come to an end')), THREAD_MS)
+  worker.once('message', resolve).once('error', reject)
+  worker.once('exit', () => reject(new Error('strong-soap ended without a model')))
+  try {
+    return await promise
+  } finally {
+    clearTimeout(timer)
+    void worker.terminate()
+  }
+}
+
+/** A failure is remembered for as long. */
+const RETRY_MS = 60_000
+
+/** Returns what gives the model, which is read when it is first asked for. `failed` is told why it could not be read. */
+export function lazyModel(described: Described, failed: (error: unknown) => void): () => Promise<SoapModel> {
+  let model: Promise<SoapModel> | null = null
+  return () => {
+    if (model === null) {
+      model = readModel(described)
+      model.catch((error) => {
+        failed(error)
+        setTimeout(() => {
+          model = null
+        }, RETRY_MS).unref()
+      })
+    }
+    return model
+  }
 }
 
 /** The names have no prefix except `soap`, in both versions, because some programs search for these very tags. */
-function answerFrame(
-  { response, result }: { readonly response: string; readonly result: string },
-  namespace: string,
-  version: SoapVersion,
-): SoapOperation['answer'] {
-  const envelope = `<soap:Envelope xmlns:soap="${soapVersions[version].namespace}" ${SCHEMA_NAMESPACES}>`
-  const inside = `<${response} xmlns="${escapeAttribute(namespace)}"><${result}>`
-  const start = Buffer.from(`${XML_DECLARATION}${envelope}<soap:Body>${inside}`)
-  const end = Buffer.from(`</${result}></${response}></soap:Body></soap:Envelope>`)
+function plain(frame: string): string {
+  return frame
+    .replace(/^<\?xml[^>]*\?>/, XML_DECLARATION)
+    .replace('xmlns:ns1=', 'xmlns=')
+    .replace(/<(\/?)ns1:/g, '<$1')
+}
+
+function answerOf(frame: string): SoapOperation['answer'] {
+  const written = plain(frame)
+    .replace(/(<soap:Envelope [^>]*)>/, `$1 ${SCHEMA_NAMESPACES}>`)
+    .replace('<soap:Header/>', '')
+  const [start, end] = cut(written, '>content<').map((text) => Buffer.from(text)) as [Buffer, Buffer]
   const bytesOf = (piece: string | Buffer) => (typeof piece === 'string' ? Buffer.from(piece) : piece)
   return (content) => Buffer.concat([start, ...[content].flat().map(bytesOf), end])
+}
+
+/** strong-soap's faults lack `xml:lang`, which SOAP 1.2 demands. */
+function faultFrameOf(frame: string): FaultFrame {
+  const [envelope, body] = cut(plain(frame), '><soap:Header/><')
+  const [start, end] = cut(body, '>reason<')
+  return { envelope, start: `${start.slice(0, -1)} xml:lang="en">`, end }
+}
+
+/** Between the angle brackets of a mark. */
+function cut(text: string, mark: string): [before: string, after: string] {
+  const at = text.indexOf(mark)
+  if (at === -1) throw new Error(`strong-soap writes no ${mark}`)
+  return [text.slice(0, at + 1), text.slice(at + mark.length - 1)]
 }

@@ -16,7 +16,7 @@ import { receiveEnvelopes } from './body.ts'
 import { createPostBack, type PostBack } from './callback.ts'
 import { readCall, readEnvelope } from './envelope.ts'
 import { SoapFault, type SoapVersion, soapVersions, writeFault } from './faults.ts'
-import { createModel } from './model.ts'
+import { lazyModel, type SoapModel, writeWsdl } from './model.ts'
 import type { Parameters } from './operation.ts'
 import { operations } from './operations/index.ts'
 import { Queue, type QueueServices } from './queue.ts'
@@ -44,8 +44,9 @@ declare module 'fastify' {
 /** The legacy service cartAPI (contract §4.4): one address for both ports, their WSDL, and a page for people. */
 export async function soap(app: FastifyInstance, services: SoapServices): Promise<void> {
   const { publicUrl, soapPath, soapNamespaces } = services.config
-  const address = publicUrl + soapPath
-  const model = createModel({ namespaces: soapNamespaces, address })
+  const described = { namespaces: soapNamespaces, address: publicUrl + soapPath }
+  const wsdl = writeWsdl(described)
+  const modelOf = lazyModel(described, (error) => app.log.error(error, 'cartAPI: strong-soap cannot read the WSDL'))
   const adviseNamespace = settingAdvice(services, 'SOAP_NAMESPACES')
   const queue = new Queue(services)
   const { calls, givenUpCalls } = createSoapMetrics(services.metrics.registry, () => queue.size)
@@ -56,23 +57,24 @@ export async function soap(app: FastifyInstance, services: SoapServices): Promis
     if (/application\/soap\+xml/i.test(request.headers['content-type'] ?? '')) request.soapVersion = '1.2'
     if (request.method === 'POST') services.throttle.requireAnonymous(request.ip)
   })
-  app.setErrorHandler<FastifyError | StoreFailure | SoapFault>((error, request, reply) => {
+  app.setErrorHandler<FastifyError | StoreFailure | SoapFault>(async (error, request, reply) => {
     const fault =
       error instanceof SoapFault ? error : faultOf(failureIn(error, { request, reply }, wordings), request.soapVersion)
     calls.inc({ operation: request.operation, outcome: 'fault', error: fault.code })
-    return sendFault(fault, request, reply)
+    return sendFault(await modelOf().catch(() => null), fault, request, reply)
   })
   app.addHook('preClose', async () => queue.stop())
 
   app.get(soapPath, async (request, reply) => {
     const asksForWsdl = Object.keys(request.query as object).some((name) => name.toLowerCase() === 'wsdl')
-    if (asksForWsdl) return sendTagged(request, reply, model.wsdl, 'text/xml; charset=utf-8')
-    const data = { operations: model.operations, namespaces: model.namespaces, address }
+    if (asksForWsdl) return sendTagged(request, reply, wsdl, 'text/xml; charset=utf-8')
+    const { operations, namespaces } = await readable(modelOf)
+    const data = { operations, namespaces, address: described.address }
     return sendPage(reply.headers(pageHeaders), { template: '/soap/page', title: 'cartAPI', data })
   })
 
   app.post(soapPath, async (request, reply) => {
-    const { operation, parameters } = readCall(request, model, adviseNamespace)
+    const { operation, parameters } = await readCall(request, await readable(modelOf), adviseNamespace)
     // The call may wait half a minute for its turn, and needs its text no more.
     request.body = undefined
     const { xml, error } = await answerCall(answering, request, reply, parameters)
@@ -107,7 +109,7 @@ function refuseAdvanced(app: FastifyInstance, { publicUrl, soapPath }: SoapServi
         if (wantsHtml(request)) return sendErrorPage(reply, 404, message)
         throw new SoapFault('Client', message, { status: 404 })
       }
-      readEnvelope(request, body)
+      await readEnvelope(request, body)
       throw new SoapFault('Client', message)
     },
   })
@@ -172,9 +174,18 @@ function faultOf({ kind, message, logMessage, status }: StoreFailure, version: S
   return new SoapFault('Client', message, { logMessage, ...(isOfHttp && { status }) })
 }
 
-function sendFault(fault: SoapFault, request: FastifyRequest, reply: FastifyReply) {
+async function readable(modelOf: () => Promise<SoapModel>): Promise<SoapModel> {
+  return modelOf().catch(() => {
+    throw new SoapFault('Server', 'cartAPI is out of order; the log of the server says why')
+  })
+}
+
+function sendFault(model: SoapModel | null, fault: SoapFault, request: FastifyRequest, reply: FastifyReply) {
   const { soapVersion } = request
   const { status = 500, logMessage = fault.message } = fault.options
   noteRefusal(request, { error: fault.code, reason: logMessage })
-  return reply.code(status).type(soapVersions[soapVersion].contentType).send(writeFault(soapVersion, fault))
+  return reply
+    .code(status)
+    .type(soapVersions[soapVersion].contentType)
+    .send(writeFault(model, soapVersion, fault))
 }

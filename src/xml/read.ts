@@ -48,12 +48,7 @@ export type TakeChild = (child: XmlElement, root: XmlElement) => Steps<void>
  * that is returned is empty: its elements were passed on and not kept, and its texts left out.
  */
 export function* xmlSteps(text: string, bounds: XmlBounds = {}, take: TakeChild | null = null): Steps<XmlElement> {
-  for (let at = 0; at < text.length; at += PIECE_LENGTH) {
-    if (hasForbidden(text.slice(at, at + PIECE_LENGTH)))
-      throw broken('it holds a control character that XML does not allow')
-    yield
-  }
-  yield* checkMarkup(text, bounds.tagsMax ?? TAGS_MAX)
+  yield* checkBounds(text, bounds.tagsMax ?? TAGS_MAX)
   const reader = new Reader(bounds)
   for (let at = 0; at < text.length; at += PIECE_LENGTH) {
     // saxes keeps a piece of text for each carriage return. At the end of a piece it waits for a line feed.
@@ -68,6 +63,16 @@ export function* xmlSteps(text: string, bounds: XmlBounds = {}, take: TakeChild 
 
 const opening = /<!--|<!\[CDATA\[|<\?|<!|</g
 const ends: Readonly<Record<string, string>> = { '<!--': '-->', '<![CDATA[': ']]>', '<?': '?>' }
+
+/** Refuses what is beyond the bounds, a control character that XML does not allow, and a document type. */
+export function* checkBounds(text: string, tagsMax: number): Steps<void> {
+  for (let at = 0; at < text.length; at += PIECE_LENGTH) {
+    if (hasForbidden(text.slice(at, at + PIECE_LENGTH)))
+      throw broken('it holds a control character that XML does not allow')
+    yield
+  }
+  yield* checkMarkup(text, tagsMax)
+}
 
 /** Only comments and CDATA may begin with `<!`, because a document type could name files and grow without end. */
 function* checkMarkup(text: string, tagsMax: number): Steps<void> {
@@ -94,7 +99,7 @@ function* checkMarkup(text: string, tagsMax: number): Steps<void> {
 }
 
 /** A reference holds no second `&`, so that a text of nothing else is not read to its end from each. */
-const reference = /&[^\s&;<]{1,2000};/y
+const reference = /&[^\s&;<>"']{1,2000};/y
 
 class References {
   readonly #text: string
@@ -291,7 +296,13 @@ export function textOf({ content }: Pick<XmlElement, 'content'>, path: string): 
 }
 
 const REFERENCE_SHOWN_MAX = 12
-const namedCharacters = ['lt', 'gt', 'amp', 'quot', 'apos']
+const namedCharacters = new Map([
+  ['lt', '<'],
+  ['gt', '>'],
+  ['amp', '&'],
+  ['quot', '"'],
+  ['apos', "'"],
+])
 
 /** The text, unless the reader marked it. */
 function checked(text: string, path: string): string {
@@ -306,9 +317,26 @@ function checked(text: string, path: string): string {
 }
 
 function isCharacter(name: string): boolean {
+  return characterOf(name) !== null
+}
+
+/** Null: a reference of this name stands for no character. */
+function characterOf(name: string): string | null {
   const [, hexadecimal, decimal] = /^#(?:x0*([\da-fA-F]{1,6})|0*(\d{1,7}))$/.exec(name) ?? []
   const code = hexadecimal ? Number.parseInt(hexadecimal, 16) : Number(decimal ?? Number.NaN)
-  return namedCharacters.includes(name) || isXmlCharacter(code)
+  return isXmlCharacter(code) ? String.fromCodePoint(code) : (namedCharacters.get(name) ?? null)
+}
+
+/** A text with characters in the place of references. It is marked if one stands for none. */
+export function marked(text: string): string {
+  if (!text.includes('&')) return text
+  let mark = ''
+  const read = text.replace(/&([^;]*);/g, (reference, name: string) => {
+    const character = characterOf(name)
+    if (character === null) mark = UNKNOWN
+    return character ?? reference
+  })
+  return mark + read
 }
 
 /** The refusal of a document. Where `reason` repeats a part of it, `logReason` does not. */

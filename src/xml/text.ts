@@ -39,3 +39,17 @@ export function shownInXml(text: string): string {
 
 /** A bare carriage return would be read as a line feed. */
 const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '\r': '&#13;' }
+
+/** White space, in a regular expression. */
+export const SPACE = '[ \\t\\r\\n]'
+
+const nameStart =
+  String.raw`:A-Z_a-z\xC0-\xD6\xD8-\xF6\xF8-\u02FF\u0370-\u037D\u037F-\u1FFF\u200C\u200D\u2070-\u218F\u2C00-\u2FEF` +
+  String.raw`\u3001-\uD7FF\uF900-\uFDCF\uFDF0-\uFFFD\u{10000}-\u{EFFFF}`
+/** The name of an element or attribute, in a regular expression with the flag `u`. */
+export const NAME = String.raw`[${nameStart}][${nameStart}\-.0-9\xB7\u0300-\u036F\u203F-\u2040]*`
+
+/** The value of an attribute as it counts, before references are read. */
+export function normalisedAttribute(value: string): string {
+  return value.replace(/[\t\n]/g, ' ')
+}

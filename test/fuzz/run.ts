@@ -85,7 +85,12 @@ async function fuzzInstallation(
 ): Promise<FuzzResult> {
   const { seed, count, only } = options
   const api = readOpenApi((await installation.json('GET', '/openapi.json', {})) as object)
-  const operations = [...documentedOperations(api), ...soapOperations(), ...(await pageOperations()), requestLines]
+  const operations = [
+    ...documentedOperations(api),
+    ...(await soapOperations()),
+    ...(await pageOperations()),
+    requestLines,
+  ]
   const tally = createTally(options, installation, operations)
   const indices = only.length > 0 ? only : Array.from({ length: count }, (_, index) => index)
   let ground: Ground = { installation, api, survey: await takeSurvey(installation, api) }

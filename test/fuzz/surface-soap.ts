@@ -1,4 +1,4 @@
-import { createModel } from '../../src/soap/model.ts'
+import { readModel } from '../../src/soap/model.ts'
 import { escapeXml } from '../../src/xml/text.ts'
 import type { Draw } from './draw.ts'
 import type { FuzzRequest } from './requests.ts'
@@ -7,8 +7,8 @@ import type { FuzzOperation, Ground } from './surface-openapi.ts'
 import { nastyNumber, nastyText } from './values.ts'
 
 /** All operations of the WSDL, in both versions of SOAP. */
-export function soapOperations(): FuzzOperation[] {
-  const model = createModel({ namespaces: [SOAP_NAMESPACE], address: 'http://server/cart.asmx' })
+export async function soapOperations(): Promise<FuzzOperation[]> {
+  const model = await readModel({ namespaces: [SOAP_NAMESPACE], address: 'http://server/cart.asmx' })
   return [...(model.operationsIn(SOAP_NAMESPACE, '1.1')?.values() ?? [])].map(({ name, parameters }) => ({
     name: `cartAPI ${name}`,
     kind: 'soap',

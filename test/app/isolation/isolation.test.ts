@@ -5,7 +5,7 @@ import { subscribe } from '../../../src/applications/subscriptions.ts'
 import type { Resource } from '../../../src/engine/definition/define.ts'
 import { readConfig } from '../../../src/process/settings.ts'
 import { servedResources } from '../../../src/registry.ts'
-import { createModel } from '../../../src/soap/model.ts'
+import { readModel } from '../../../src/soap/model.ts'
 import { operator } from '../../support/actors.ts'
 import { guardedRoutes } from '../../support/guarded-routes.ts'
 import { readOpenApi } from '../../support/openapi.ts'
@@ -505,8 +505,9 @@ describe('OAuth', () => {
   test('and of the other store nothing has changed', expectUntouched)
 })
 
+const model = await readModel({ namespaces: [defaultNamespace], address: 'http://server/cart.asmx' })
+
 describe('cartAPI', () => {
-  const model = createModel({ namespaces: [defaultNamespace], address: 'http://server/cart.asmx' })
   const operations = [...(model.operationsIn(defaultNamespace, '1.1')?.values() ?? [])]
   const common = ['storeUrl', 'userKey', 'callBackURL']
 

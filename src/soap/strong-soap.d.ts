@@ -1,4 +1,4 @@
-/** What is used of strong-soap, which brings no types: its client, and what its server writes answers with. */
+/** What is used of strong-soap, which brings no types: its model of a WSDL, what it writes answers with, and its client. */
 declare module 'strong-soap' {
   /** Calls an operation; with what came back as it was. */
   type Call = (
@@ -21,14 +21,28 @@ declare module 'strong-soap' {
 
   /** The schema of an element, as the WSDL and the version of SOAP have it. */
   export interface Descriptor {
+    readonly qname: { readonly name: string }
+    readonly type?: { readonly name: string }
     readonly elements: readonly Descriptor[]
+  }
+
+  /** An element of the WSDL. */
+  interface WsdlElement {
+    readonly name: string
+    readonly $value?: string
+    readonly children: readonly WsdlElement[]
   }
 
   export interface WsdlOperation {
     readonly soapVersion: '1.1' | '1.2'
+    /** Of the port type. */
+    readonly operation: WsdlElement
     /** Made by `describe`. */
     readonly descriptor: { readonly faultEnvelope: Descriptor }
-    describe(definitions: Wsdl['definitions']): { readonly output: { readonly body: Descriptor } }
+    describe(definitions: Wsdl['definitions']): {
+      readonly input: { readonly body: Descriptor }
+      readonly output: { readonly body: Descriptor }
+    }
   }
 
   interface Port {
