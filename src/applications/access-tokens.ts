@@ -116,7 +116,7 @@ export async function exchangeCode(services: AccessServices, exchange: CodeExcha
   return outcome
 }
 
-const unknown = 'The code is none that this server gave to the client'
+const unknown = 'This code was not issued to this client'
 
 /** Returns the token, or the reason for refusing it. */
 async function present(

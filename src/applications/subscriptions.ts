@@ -90,7 +90,7 @@ export function subscribe(
     const [existing] = application.subscriptions
     const [held] = application.handshakes
     if (agreed !== undefined && !samePrivileges(agreed, asked)) {
-      const message = 'The application asks for other privileges by now; look at them, and agree again'
+      const message = 'The application has changed the privileges it asks for; review them, and agree again'
       throw new StoreFailure('conflict', message, { field: 'Privileges' })
     }
     if (!existing && isRefused) throw notResponding(REFUSED_TO_ANOTHER)

@@ -42,7 +42,7 @@ export async function takeIn(caller: Caller, resource: Resource, file: CsvFile, 
         await addLines(caller, { secrets, id, lines: await comparison.compare(records) })
         count += batch.length
       }
-      if (count === 0) throw new StoreFailure('bad-request', 'The file has no lines behind the first one.')
+      if (count === 0) throw new StoreFailure('bad-request', 'The file has only a header line.')
       await settleLines(caller, id, comparison.settle())
       await endReading(caller, id)
       return id

@@ -40,7 +40,7 @@ const notices = new Map(
     'application-deleted': 'The application is deleted, and so are its tokens.',
     'key-rotated': 'There is a new private key.',
     'secret-rotated': 'There is a new callback secret. For 24 hours callbacks carry the signatures of both.',
-    subscribed: 'The application may work for your store now.',
+    subscribed: 'The application can now access your store.',
     agreed: 'The application may do now what it asked for.',
     unsubscribed: 'The application is removed. Its token no longer works.',
     'user-key-rotated': 'There is a new user key. The former one no longer works.',

@@ -40,7 +40,7 @@ export const operatorRoute = routesOf({
     403: refusal('The request came over plain http, and the server takes https alone.', replayed),
     404: refusal('No such store, application, subscription or account.', replayed),
     409: refusal(
-      'What is stored contradicts it: another store has the host, another account the e-mail address, or the goods are out of stock; it is the last account of a store; or another request is asking the application for very long, or has the same Idempotency-Key and is in progress.',
+      'What is stored contradicts it: another store has the host, another account the e-mail address, or the goods are out of stock; it is the last account of a store; or another request is still waiting for the application, or has the same Idempotency-Key and is in progress.',
       { ...replayed, 'Retry-After': { ...retryAfter['Retry-After'], required: false } },
     ),
     422: refusal('The Idempotency-Key came with another body before.'),

@@ -132,7 +132,7 @@ async function allow(services: AuthorizeServices, reply: FastifyReply, asked: As
   if (shown !== JSON.stringify(client.privileges)) {
     throw new StoreFailure(
       'conflict',
-      'The application asks for other privileges by now; look at them, and allow it again',
+      'The application has changed the privileges it asks for; review them, and allow it again',
     )
   }
   const wanted = { ...by, publicKey: client.publicKey, agreed: client.privileges }

@@ -100,7 +100,7 @@ const decideOperation: Operation = {
     303: ledOn('Back to the page, or to the sign-in.'),
     400: shown('As when the page was asked for.'),
     403: shown('The form is too old, or comes from elsewhere.'),
-    409: shown('The application asks for other privileges by now.'),
+    409: shown('The application has changed the privileges it asks for.'),
     502: shown('`Server not Responding`: the application has a CallBackURL, and that did not answer 200.'),
   },
 }

@@ -36,7 +36,7 @@ export function plainHttpOfPages({
     const isUnknownProxy = !isTrusted && headers['x-forwarded-proto'] !== undefined
     const advice = isTrusted
       ? '. If the proxy ended TLS, it has to send X-Forwarded-Proto: https'
-      : '. If a proxy ended TLS, its address belongs into TRUST_PROXY'
+      : '. If a proxy ended TLS, add its address to TRUST_PROXY'
     return {
       fault: isTrusted || isUnknownProxy ? fault + advice : fault,
       canLeadOn: (method === 'GET' || method === 'HEAD') && !isUnknownProxy,

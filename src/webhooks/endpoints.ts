@@ -143,7 +143,7 @@ const getStatus: Operation = {
   named: {
     id: 'getWebhookStatus',
     description:
-      'How a webhook does: whether it fails or was disabled, and why; how many deliveries wait and how many of the last 30 days failed; what a resume with `CatchUp` would send. Each is counted to 1,000.',
+      'The webhook’s health: whether it fails or was disabled, and why; how many deliveries wait and how many of the last 30 days failed; what a resume with `CatchUp` would send. Each is counted to 1,000.',
   },
   ...reading(statusType, async ({ caller, id }) => [await webhookStatus(caller, id)]),
 }
@@ -205,14 +205,14 @@ const listOfDeliveries: Operation = {
       {
         name: 'state',
         in: 'query',
-        description: `Those alone that wait for an attempt, arrived, or were given up. ${anyOfValues.repeated}`,
+        description: `Filter by state: pending, delivered or failed. ${anyOfValues.repeated}`,
         schema: anyOfValues.schema({ type: 'string', enum: deliveryStates }),
       },
       limitParameter('records', DELIVERIES_MAX, 10),
       {
         name: 'cursor',
         in: 'query',
-        description: 'Reads on behind a page, out of the address in its `Link`.',
+        description: 'Continues after a page, by the address in its `Link`.',
         schema: { type: 'string', maxLength: 20 },
       },
     ],

@@ -11,7 +11,7 @@ interface Values {
 /** Completes the values with the defaults of all other fields. Throws for an unknown name. */
 function record(fields: FieldSet, values: Values): Record<string, unknown> {
   const unknown = Object.keys(values).find((name) => fields.get(name) === undefined)
-  if (unknown !== undefined) throw new Error(`A sample has ${unknown}, which its record has not`)
+  if (unknown !== undefined) throw new Error(`The sample has an unknown field ${unknown}`)
   return Object.fromEntries(
     fields.entries.map(([name, field]) => {
       const value = values[name]

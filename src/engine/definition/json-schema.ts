@@ -135,8 +135,7 @@ const types = { text: 'string', date: 'string', integer: 'integer', decimal: 'nu
 
 function descriptionOf(field: ValueField, mode: SchemaMode): string {
   const { access, nullable, kind, required } = field
-  if (access === 'wo')
-    return mode === 'read' ? 'Taken and never given back: always empty.' : 'Taken, and never given back.'
+  if (access === 'wo') return mode === 'read' ? 'Write-only: always empty.' : 'Write-only: accepted, never returned.'
   if (access === 'key') return keyDescriptions[mode]
   if (mode === 'read' && (access === 'derived' || isFilledIn(field)))
     return 'Computed when it is read; ignored when it is sent.'

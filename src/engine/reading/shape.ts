@@ -60,7 +60,7 @@ function findMember(parameter: string, property: string, set: FieldSet | null, s
   const name = set?.byLowerName.get(segment.toLowerCase())
   const field = name === undefined ? undefined : set?.get(name)
   if (name === undefined || field === undefined) {
-    throw wrongName(parameter, 'names what is not a property of the record', property)
+    throw wrongName(parameter, 'names an unknown property', property)
   }
   return { name, field }
 }

@@ -27,7 +27,7 @@ export const headers = {
     matching('^[A-Za-z0-9._-]{1,64}$'),
   ),
   'X-RateLimit-Limit': always('How many requests the bucket of application and store holds.', number),
-  'X-RateLimit-Remaining': always('How many more may come at once.', number),
+  'X-RateLimit-Remaining': always('Requests left in the current burst.', number),
   'RateLimit-Policy': always(
     'The same bucket: `q` requests, empty after `w` seconds without any.',
     matching(String.raw`^"default";q=\d+;w=\d+$`),

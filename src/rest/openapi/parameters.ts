@@ -29,12 +29,12 @@ export const sharedParameters = {
   ),
   Cursor: query(
     'cursor',
-    'Reads on behind a page, out of the address in its `Link`: every record that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. Not together with `offset`.',
+    'Continues after a page, by the address in its `Link`: every record that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. Not together with `offset`.',
     { type: 'string', maxLength: 20 },
   ),
   ItemCursor: query(
     'cursor',
-    'Reads on behind a page, out of the address in its `Link`: every item that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. 400 where the place is lost: the last item of the page was removed from a list that is not in the order of its identifiers. Items without an identifier are counted instead. Not together with `offset`.',
+    'Continues after a page, by the address in its `Link`: every item that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. 400 where the place is lost: the last item of the page was removed from a list that is not in the order of its identifiers. Items without an identifier are counted instead. Not together with `offset`.',
     { type: 'string', maxLength: 50 },
   ),
   CountOnly: query(

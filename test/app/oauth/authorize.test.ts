@@ -106,7 +106,7 @@ describe('who is let in', () => {
       privileges: '{"Products":[]}',
     })
     expect(answer.statusCode).toBe(409)
-    expect(alertOf(answer)).toContain('asks for other privileges by now')
+    expect(alertOf(answer)).toContain('has changed the privileges it asks for')
     expect(answer.body).toMatch(/Read<\/strong> Products/)
     expect(await server.services.db.subscription.count({ where: { applicationId: sly.Id } })).toBe(0)
   })

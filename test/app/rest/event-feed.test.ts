@@ -286,7 +286,7 @@ test.each([
   ['limit=abc', 'limit', 'limit must be a whole number; "abc" was given'],
   ['eventtype=abc', 'eventtype', 'eventtype must be a whole number; "abc" was given'],
   ['eventtype=99', 'eventtype', `eventtype must be one of ${kindsInWords}; "99" was given`],
-  ['$select=Record/OrderID', '$select', /^\$select names what is not a property of the record/],
+  ['$select=Record/OrderID', '$select', /^\$select names an unknown property/],
   ['$orderby=Record', '$orderby', /^\$orderby cannot sort by an object/],
 ])('?%s is refused', async (query, field, message) => {
   const answer = await shop.call('GET', `/Events?${query}`)

@@ -52,7 +52,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     const popup = merchant.waitForEvent('popup')
     await merchant.getByRole('button', { name: 'Allow' }).click()
     expect((await popup).url()).toBe(`${receiver.origin}/welcome`)
-    await merchant.getByText('The application may work for your store now.').waitFor()
+    await merchant.getByText('The application can now access your store.').waitFor()
     const token = await secretOf(merchant, 'token')
 
     const [authorize] = receiver.received

@@ -435,7 +435,7 @@ describe.skipIf(!hasBrowser)('every page', () => {
     const page = pageOf('merchant')
     await page.goto(`/admin/modules/rest-api/subscribe?PublicKey=${publicKey}`)
     await page.getByRole('button', { name: 'Allow' }).click()
-    await page.getByText('The application may work for your store now.').waitFor()
+    await page.getByText('The application can now access your store.').waitFor()
     places.subscriptionId = /\/(\d+)/.exec(new URL(page.url()).pathname)?.[1] ?? ''
     // An application whose last three calls were refused fails.
     for (let count = 0; count < 3; count++) await shop.call('GET', '/Orders?limit=x')

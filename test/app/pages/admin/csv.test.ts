@@ -78,7 +78,7 @@ describe('an export that is taken in', () => {
       const file = (await merchant.open(`${path}/export?format=csv`)).body
       const { statusCode, body } = await merchant.upload(`${path}/csv`, file)
       expect(statusCode).toBe(400)
-      expect(body).toContain('The file has no lines behind the first one.')
+      expect(body).toContain('The file has only a header line.')
       expect((await merchant.open(`${path}/csv/template?columns=all+columns`)).body).toMatch(/^\uFEFF\w/)
       expect((await merchant.open(path)).body).toContain(`href="${path}/csv"`)
     },
@@ -213,7 +213,7 @@ describe('a file', () => {
       'SKUInfo.CatalogID,LastUpdate\n1,\n',
       'The file has no column that can be changed.',
     ],
-    ['no lines', 'SKUInfo.SKU,Hide\n', 'The file has no lines behind the first one.'],
+    ['no lines', 'SKUInfo.SKU,Hide\n', 'The file has only a header line.'],
     ['nothing', '', 'The file is empty.'],
     [
       'other characters',

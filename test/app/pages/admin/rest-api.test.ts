@@ -157,7 +157,7 @@ describe('letting an application in', () => {
       expect.stringMatching(/^\/admin\/modules\/rest-api\/\d+\?notice=subscribed$/),
     ])
     const page = await merchant.open(String(answer.headers.location))
-    expect(wordsOf(page.body)).toContain('The application may work for your store now.')
+    expect(wordsOf(page.body)).toContain('The application can now access your store.')
     expect(await application.callWith(await tokenOn(String(answer.headers.location)))).toBe(200)
   })
 
@@ -264,7 +264,9 @@ describe('letting an application in', () => {
 
     const page = await press()
     expect(page.statusCode).toBe(409)
-    expect(wordsOf(page.body)).toMatch(/asks for other privileges by now.*Read and change Customers Read Products/)
+    expect(wordsOf(page.body)).toMatch(
+      /has changed the privileges it asks for.*Read and change Customers Read Products/,
+    )
     expect(page.body).toContain(`name="Privileges" value="${quoted(await askedBy(application))}"`)
     expect(receiver.received).toHaveLength(0)
     expect(await leftOf(application)).toEqual(nothing)
@@ -428,7 +430,7 @@ describe('the page of an application', () => {
     const page = await merchant.submit(address, { Privileges: seen }, { action: `${address}/agree` })
     expect(page.statusCode).toBe(409)
     expect(wordsOf(page.body)).toMatch(
-      /asks for other privileges by now.*to: Read Customers, Products.*What it may do Nothing/,
+      /has changed the privileges it asks for.*to: Read Customers, Products.*What it may do Nothing/,
     )
   })
 })
