@@ -5,7 +5,7 @@ import type { StoreFailure } from '../values/failure.ts'
 import { format } from './format.ts'
 import { textIn } from './request.ts'
 
-export interface Page {
+export interface HtmlPage {
   /** A file below src without its extension, such as `/pages/admin/orders`. */
   readonly template: string
   readonly title: string
@@ -67,7 +67,7 @@ const notices = new Map(
 )
 
 /** Sends the page in the common layout. */
-export function sendPage(reply: FastifyReply, { template, title, status, data, failure, values = {} }: Page) {
+export function sendPage(reply: FastifyReply, { template, title, status, data, failure, values = {} }: HtmlPage) {
   const { request } = reply
   const person = request.session?.person ?? null
   const store = person && 'store' in person ? person.store : null

@@ -7,7 +7,7 @@ import type { Db } from '../database/client.ts'
 import type { CallerStore, Privileges } from '../engine/caller.ts'
 import { adviseMerchant } from '../html/errors.ts'
 import { allowFormTarget } from '../html/guard.ts'
-import { type Page, sendPage } from '../html/page.ts'
+import { type HtmlPage, sendPage } from '../html/page.ts'
 import { orShowAgain, pagesFor } from '../html/page-routes.ts'
 import { actorOf, formOf, merchantOf, textIn } from '../html/request.ts'
 import { noteRefusal } from '../server/errors.ts'
@@ -98,7 +98,7 @@ async function answered(
   }
 }
 
-async function consentPage(db: Db, request: FastifyRequest, { client, redirectUri, query }: Asked): Promise<Page> {
+async function consentPage(db: Db, request: FastifyRequest, { client, redirectUri, query }: Asked): Promise<HtmlPage> {
   const { store } = merchantOf(request)
   const [current, subscription] = await Promise.all([
     findOAuthClient(db, client.publicKey),
@@ -184,9 +184,9 @@ function signInAddress({ secureUrl }: CallerStore, { query }: Asked): string {
   return `/admin/sign-in?${new URLSearchParams({ store: secureUrl, next: `${address}?${query}` })}`
 }
 
-function storePage(request: FastifyRequest, { client, query, storeUrl }: Asked): Page {
+function storePage(request: FastifyRequest, { client, query, storeUrl }: Asked): HtmlPage {
   const withoutStore = query.split('&').filter((parameter) => !/^store_url(=|$)/i.test(parameter))
-  const page: Page = {
+  const page: HtmlPage = {
     template: '/oauth/ask-store',
     title: 'Which store?',
     data: { action: address, application: client.name, carried: { name: CARRIED, value: withoutStore.join('&') } },
@@ -197,7 +197,7 @@ function storePage(request: FastifyRequest, { client, query, storeUrl }: Asked):
   return { ...page, failure: new StoreFailure('bad-request', message) }
 }
 
-function refusalPage({ id }: FastifyRequest, { status, message }: OAuthRefusal): Page {
+function refusalPage({ id }: FastifyRequest, { status, message }: OAuthRefusal): HtmlPage {
   const data = { message: `The application sent you here with a wrong request: ${message}.`, requestId: id }
   return { template: '/oauth/refused', title: 'This cannot go on', status, data }
 }

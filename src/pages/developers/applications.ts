@@ -14,7 +14,7 @@ import {
 } from '../../applications/own-applications.ts'
 import { samePrivileges } from '../../applications/privileges.ts'
 import type { DataServices } from '../../database/client.ts'
-import { type Page, sendPage } from '../../html/page.ts'
+import { type HtmlPage, sendPage } from '../../html/page.ts'
 import { pagesFor } from '../../html/page-routes.ts'
 import { actorOf, type Form, personOf, wantsHtml } from '../../html/request.ts'
 import { developerRoute, id, privileges, serviceNames, time } from '../../html/route-groups.ts'
@@ -184,7 +184,7 @@ export function applicationForms(app: FastifyInstance, services: OwnApplicationS
   })
 }
 
-function newPage(values: Form): Page {
+function newPage(values: Form): HtmlPage {
   const data = { services: servicesInForm }
   return { template: '/pages/developers/new', title: 'New application', data, values }
 }

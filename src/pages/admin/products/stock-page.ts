@@ -3,7 +3,7 @@ import { choice, decimal, text } from '../../../engine/definition/fields.ts'
 import { wrongField } from '../../../engine/definition/refused.ts'
 import { exists, getRecord, notFound } from '../../../engine/reading/read.ts'
 import { NOT_A_NUMBER, plainNumber } from '../../../html/numbers.ts'
-import type { Page } from '../../../html/page.ts'
+import type { HtmlPage } from '../../../html/page.ts'
 import { inFormFields, refusedFields } from '../../../html/page-routes.ts'
 import { type CallerServices, type Form, formOf, merchantCaller, textIn } from '../../../html/request.ts'
 import { skuOf } from '../../../resources/orders/sold-products.ts'
@@ -37,7 +37,7 @@ export async function stockPage(
   request: FastifyRequest,
   services: CallerServices,
   { typed = null, isOutdated = false }: { typed?: Form | null; isOutdated?: boolean } = {},
-): Promise<Page> {
+): Promise<HtmlPage> {
   const id = idIn(request)
   const caller = merchantCaller(request, services)
   const before = beforeIn(request.query)
