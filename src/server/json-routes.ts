@@ -99,7 +99,7 @@ export function jsonBody<S extends z.ZodType, Services = unknown>(
 }
 
 /** The argument of a route's handler. Identifiers and query have been validated. */
-export interface Call<Ids extends string, Query, Body, Value> {
+export interface JsonCall<Ids extends string, Query, Body, Value> {
   readonly request: FastifyRequest
   readonly reply: FastifyReply
   readonly ids: Readonly<Record<Ids, number>>
@@ -152,7 +152,7 @@ export type Declaration<Status, Ids extends string, Query extends z.ZodType, Bod
   readonly answers: A
   /** Returns the value that `answers` maps to the body, or the reply after sending something else, such as a page. */
   readonly run: (
-    call: Call<Ids, z.output<Query>, Body, ValueOf<A>>,
+    call: JsonCall<Ids, z.output<Query>, Body, ValueOf<A>>,
     services: Services,
   ) => Promise<ValueOf<A> | FastifyReply>
   // `ids` describes each identifier in the address.
@@ -177,7 +177,7 @@ export interface JsonRoute<Services>
   readonly group: RouteGroup
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   readonly path: string
-  readonly run: (call: Call<string, unknown, unknown, unknown>, services: Services) => Promise<unknown>
+  readonly run: (call: JsonCall<string, unknown, unknown, unknown>, services: Services) => Promise<unknown>
 }
 
 /** Returns a function that declares routes of the group. */

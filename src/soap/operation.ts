@@ -7,9 +7,9 @@ import { shownInXml } from '../xml/text.ts'
 import { type ErrorName, ResultError, type Xml } from './result.ts'
 
 /** Carries a call out and returns the result's XML, whose root has `xmlns=""`. Throws ResultError for what it refuses. */
-export type Operation = (call: Call) => Promise<Xml>
+export type Operation = (call: SoapCall) => Promise<Xml>
 
-export interface Call {
+export interface SoapCall {
   readonly caller: Caller
   readonly parameters: Parameters
   readonly services: CustomerTokenServices
