@@ -170,7 +170,7 @@ export async function unsubscribe(
   await announceAccess(services, () => negotiate(services, 'REMOVE', actor, look))
 }
 
-type Answer = Awaited<ReturnType<typeof sendCallback>>
+type CallbackAnswer = Awaited<ReturnType<typeof sendCallback>>
 type Next<T> = { readonly result: T } | Step<T>
 
 /** A change about which the application is called first. */
@@ -184,7 +184,12 @@ interface Step<T> {
   /** Makes the change even if the application refuses. */
   readonly isForced?: boolean
   /** Makes the change, in the transaction that ends the handshake. Null: start over. No callback: `answer` is null. */
-  readonly apply: (tx: Transaction, parties: Parties, handshake: Handshake, answer: Answer | null) => Promise<T | null>
+  readonly apply: (
+    tx: Transaction,
+    parties: Parties,
+    handshake: Handshake,
+    answer: CallbackAnswer | null,
+  ) => Promise<T | null>
 }
 
 const REFUSED_TO_ANOTHER = 'another request asked at the same time, and was refused'

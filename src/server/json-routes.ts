@@ -48,13 +48,13 @@ export function record<From>(name: string) {
 }
 
 /** A successful response: its description in the reference, and the mapping from the handler's result to the body. */
-export interface Answer<Value> {
+export interface JsonAnswer<Value> {
   readonly response: Response
   readonly type?: RecordType<never>
   write(value: Value): unknown
 }
 
-export function one<From>(description: string, type: RecordType<From>): Answer<From> {
+export function one<From>(description: string, type: RecordType<From>): JsonAnswer<From> {
   return { response: jsonAnswer(description, ref('schemas', type.name)), type, write: (value) => type.of(value) }
 }
 
@@ -62,12 +62,12 @@ export function many<From>(
   description: string,
   type: RecordType<From>,
   headers: Response['headers'] = {},
-): Answer<readonly From[]> {
+): JsonAnswer<readonly From[]> {
   const response = jsonAnswer(description, { type: 'array', items: ref('schemas', type.name) }, headers)
   return { response, type, write: (values) => values.map((value) => type.of(value)) }
 }
 
-export function done(description: string): Answer<ResultItem> {
+export function done(description: string): JsonAnswer<ResultItem> {
   return { response: jsonAnswer(description, ref('schemas', 'ArrayOfResponseInfo')), write: (item) => [item] }
 }
 
@@ -124,10 +124,10 @@ type IdsIn<Path extends string> = Path extends `${string}:${infer Name}/${infer 
 
 /** At least one. */
 type Answers =
-  | { readonly 200: Answer<never>; readonly 201?: Answer<never> }
-  | { readonly 200?: Answer<never>; readonly 201: Answer<never> }
+  | { readonly 200: JsonAnswer<never>; readonly 201?: JsonAnswer<never> }
+  | { readonly 200?: JsonAnswer<never>; readonly 201: JsonAnswer<never> }
 type ValueOf<A extends Answers> = {
-  [Status in keyof A]: A[Status] extends Answer<infer Value> ? Value : never
+  [Status in keyof A]: A[Status] extends JsonAnswer<infer Value> ? Value : never
 }[keyof A]
 
 export type Declaration<Status, Ids extends string, Query extends z.ZodType, Body, A extends Answers, Services> = {
@@ -262,7 +262,7 @@ export function describeRoutes(routes: readonly JsonRoute<never>[]): ApiPart {
 
 function describe(route: JsonRoute<never>, schemas: Schemas): Operation {
   const { group, id, summary, description, body } = route
-  const answers = Object.entries<Answer<never>>(route.answers)
+  const answers = Object.entries<JsonAnswer<never>>(route.answers)
   for (const [, { type }] of answers) if (type) schemas.set(type.name, withoutDialect(z.toJSONSchema(type.schema)))
   const refused = refusalStatuses(route).map((status) => [status, ref('responses', `${group.tag}Refusal${status}`)])
   const parameters = parametersOf(route)
@@ -337,6 +337,6 @@ export const NDJSON = 'application/x-ndjson'
 export const ndjson: Content = { [NDJSON]: { schema: { type: 'string' } } }
 
 /** A response of JSON lines, which the handler sends. */
-export function lines(description: string): Answer<never> {
+export function lines(description: string): JsonAnswer<never> {
   return { response: { description, headers: requestId, content: ndjson }, write: (value) => value }
 }

@@ -1,6 +1,6 @@
 import type { Outbound } from '../outbound/outbound.ts'
 import { XML_DECLARATION } from '../xml/text.ts'
-import { type Answer, ResultError, writeResult } from './result.ts'
+import { ResultError, type SoapAnswer, writeResult } from './result.ts'
 
 const CONNECT_MS = 5_000
 const TOTAL_MS = 10_000
@@ -21,7 +21,10 @@ export function createPostBack(outbound: Pick<Outbound, 'send' | 'addressFault'>
   /** The store of each post under way. */
   const posts: number[] = []
 
-  return async ({ url, storeId }: { url: string; storeId: number }, work: () => Promise<Answer>): Promise<Answer> => {
+  return async (
+    { url, storeId }: { url: string; storeId: number },
+    work: () => Promise<SoapAnswer>,
+  ): Promise<SoapAnswer> => {
     if (url.length > URL_LENGTH_MAX) throw failed(`callBackURL is longer than ${URL_LENGTH_MAX} characters`)
     const fault = outbound.addressFault(url)
     if (fault !== null) throw failed(`callBackURL ${fault}`)

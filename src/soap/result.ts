@@ -4,7 +4,7 @@ import { escapeXml } from '../xml/text.ts'
 /** XML, as text or its UTF-8 bytes. A page, which may have several hundred kilobytes, comes in pieces: joined, it would be copied three times on its way out. */
 export type Xml = string | readonly (string | Buffer)[]
 
-export interface Answer {
+export interface SoapAnswer {
   readonly xml: Xml
   /** The number of the error document; empty: a result. */
   readonly error: string

@@ -20,7 +20,7 @@ import { createModel } from './model.ts'
 import type { Parameters } from './operation.ts'
 import { operations } from './operations/index.ts'
 import { Queue, type QueueServices } from './queue.ts'
-import { type Answer, ResultError, writeError } from './result.ts'
+import { ResultError, type SoapAnswer, writeError } from './result.ts'
 
 export interface SoapServices extends Pick<AdmissionServices, 'authenticator'>, QueueServices, AdviceServices {
   throttle: Throttle
@@ -124,12 +124,12 @@ async function answerCall(
   request: FastifyRequest,
   reply: FastifyReply,
   parameters: Parameters,
-): Promise<Answer> {
+): Promise<SoapAnswer> {
   const { operation, log } = request
   const operationOf = operations[operation]
   if (operationOf === undefined) throw new Error(`The WSDL has an operation without code: ${operation}`)
   const explain = (reason: string) => reply.header('x-error-reason', headerText(reason))
-  const refused = (error: unknown): Answer => {
+  const refused = (error: unknown): SoapAnswer => {
     if (!(error instanceof ResultError)) throw error
     noteRefusal(request, { error: error.id, reason: error.logMessage })
     explain(error.message)
