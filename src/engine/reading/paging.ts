@@ -22,7 +22,7 @@ export function onlyValue(query: Query, name: string): string | undefined {
 }
 
 /** Where a page begins and ends. */
-export interface Bounds {
+export interface PageBounds {
   readonly limit: number
   /** Counts from 0. */
   readonly offset: number
@@ -34,7 +34,7 @@ export interface Bounds {
 export const LIMIT_DEFAULT = 10
 
 /** The page that a query asks for. Throws `bad-request` for what cannot be read, and for `cursor` with `offset`. */
-export function boundsOf(query: Query, maxRecords: number): Bounds {
+export function boundsOf(query: Query, maxRecords: number): PageBounds {
   const given = cursorIn(query)
   return { ...pageOf(query, maxRecords), after: given === null ? 0 : readId(given, 'cursor') }
 }

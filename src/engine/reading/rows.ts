@@ -4,7 +4,7 @@ import { INT32_MAX } from '../../values/int32.ts'
 import type { Caller, CallerStore } from '../caller.ts'
 import type { Selected } from '../definition/reader.ts'
 import { readWithin } from './page-size.ts'
-import { type Bounds, LIMIT_DEFAULT } from './paging.ts'
+import { LIMIT_DEFAULT, type PageBounds } from './paging.ts'
 import { keptFor, type Representation } from './representations.ts'
 
 /** The rows from which the records of a list are chosen. */
@@ -50,7 +50,7 @@ export interface Rows<Made> {
 export async function readRecords<Made extends object>(
   caller: Caller,
   choice: Choice,
-  bounds: Bounds,
+  bounds: PageBounds,
   as: Representation<Made>,
 ): Promise<Rows<Made>> {
   const { table } = choice
@@ -170,7 +170,7 @@ function readRows<Made>(
  * Chooses the page before any join, so that skipped rows cost little. One row more than requested shows whether a next page
  * exists and where it begins. (Compared with alternatives: docs/decisions/sync.md.)
  */
-function orderedRows({ columns, from, id, where, toRecords }: Choice, { limit, offset, after }: Bounds): Sql {
+function orderedRows({ columns, from, id, where, toRecords }: Choice, { limit, offset, after }: PageBounds): Sql {
   // Omitted on the first page, where it would only change PostgreSQL's row estimates.
   const behind = after === 0 ? empty : sql`AND ${id} > ${after}::int`
   const isPlannedOnce = where.values.length === 1 && offset === 0 && plannedLimits.has(limit)
@@ -188,7 +188,7 @@ const LOOKED_AT = 100
  * the order of ids; but the orders since yesterday are the last of the store. So it may do that only where a page is among the
  * first records. (docs/decisions/sync.md)
  */
-async function chosenRows(caller: Caller, choice: Choice, page: Bounds): Promise<Sql> {
+async function chosenRows(caller: Caller, choice: Choice, page: PageBounds): Promise<Sql> {
   const isGathered = choice.isBounded && !(await isAmongFirst(caller, choice, page))
   return isGathered ? gatheredRows(caller, choice, page) : orderedRows(choice, page)
 }
@@ -196,7 +196,7 @@ async function chosenRows(caller: Caller, choice: Choice, page: Bounds): Promise
 async function isAmongFirst(
   caller: Caller,
   { from, id, where }: Choice,
-  { limit, offset, after }: Bounds,
+  { limit, offset, after }: PageBounds,
 ): Promise<boolean> {
   const [found] = await rowsInTurn<{ count: number }>(
     caller,
@@ -214,7 +214,7 @@ async function isAmongFirst(
 function gatheredRows(
   { store }: Caller,
   { table, columns, from, id, where }: Choice,
-  { limit, offset, after }: Bounds,
+  { limit, offset, after }: PageBounds,
 ): Sql {
   return sql`(SELECT r.* FROM (
       SELECT "id" FROM (SELECT t."id" FROM ${from} WHERE ${where} AND ${id} > ${after}::int OFFSET 0) matches
