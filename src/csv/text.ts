@@ -34,7 +34,7 @@ function decoderFor(start: Buffer): TextDecoder {
 }
 
 function notText(problem: string, advice: string): StoreFailure {
-  return new StoreFailure('bad-request', `${problem} ${advice}, and take in that file.`)
+  return new StoreFailure('bad-request', `${problem} ${advice}, and import that file.`)
 }
 
 /** Refuses a file of another encoding by the line that shows it. */

@@ -18,7 +18,7 @@ const again = 'try again in a moment'
 const TRANSACTION_ERROR = 'P2028'
 
 /** Also behind the move, until the server is started on the other database. */
-const moving = `The store is being moved to another database, and takes no changes until then; ${again}`
+const moving = `The store is being moved to another database, and accepts no changes until then; ${again}`
 
 /** By SQLSTATE, the message of each group of errors that pass by themselves, or when the operator ends their cause. */
 const messages: readonly (readonly [RegExp, string])[] = [

@@ -109,7 +109,7 @@ function readable<T>(make: () => T): T {
 }
 
 function endedEarly(error: unknown): StoreFailure {
-  return new StoreFailure('bad-request', 'The file did not arrive whole. Send it once more.', {
+  return new StoreFailure('bad-request', 'The file did not arrive completely. Send it again.', {
     logDetail: String(error),
   })
 }

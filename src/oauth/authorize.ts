@@ -193,13 +193,13 @@ function storePage(request: FastifyRequest, { client, query, storeUrl }: Asked):
     values: { store_url: storeUrl ?? currentStore(request)?.secureUrl ?? '' },
   }
   if (storeUrl === null) return page
-  const message = 'No store here has this address. Look how it is written.'
+  const message = 'No store here has this address. Check the spelling.'
   return { ...page, failure: new StoreFailure('bad-request', message) }
 }
 
 function refusalPage({ id }: FastifyRequest, { status, message }: OAuthRefusal): HtmlPage {
-  const data = { message: `The application sent you here with a wrong request: ${message}.`, requestId: id }
-  return { template: '/oauth/refused', title: 'This cannot go on', status, data }
+  const data = { message: `The application sent you here with an invalid request: ${message}.`, requestId: id }
+  return { template: '/oauth/refused', title: 'The request cannot continue', status, data }
 }
 
 /**
@@ -230,8 +230,8 @@ function stateOf(parameters: Parameters): string | null {
 function readWish(parameters: Parameters): Pick<Asked, 'challenge' | 'storeUrl'> {
   parameters.raw('state')
   const responseType = parameters.value('response_type')
-  if (responseType === null) throw invalid('response_type is missing; allowed is code')
-  if (responseType !== 'code') throw new OAuthRefusal('unsupported_response_type', 'response_type may only be code')
+  if (responseType === null) throw invalid('response_type is missing; the only allowed value is code')
+  if (responseType !== 'code') throw new OAuthRefusal('unsupported_response_type', 'response_type must be code')
   return { challenge: readChallenge(parameters), storeUrl: parameters.value('store_url') }
 }
 
@@ -244,7 +244,7 @@ function readChallenge(parameters: Parameters): CodeChallenge | null {
     return null
   }
   if (method !== null && method !== 'S256' && method !== 'plain') {
-    throw invalid('code_challenge_method may be S256 or plain')
+    throw invalid('code_challenge_method must be S256 or plain')
   }
   if (!/^[A-Za-z0-9._~-]{43,128}$/.test(text)) {
     throw invalid('code_challenge must have 43 to 128 letters, digits or any of - . _ ~')

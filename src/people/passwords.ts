@@ -95,7 +95,7 @@ export function refuseNamesAsPassword(
   field = 'Password',
 ): void {
   if (comparable(password) === comparable(email)) {
-    throw fieldFault(field, 'must be another text than the e-mail address')
+    throw fieldFault(field, 'must differ from the e-mail address')
   }
   const names = {
     'beginning of the e-mail address': email.replace(/@[^@]*$/, ''),

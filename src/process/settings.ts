@@ -241,7 +241,7 @@ function faultsBetween(given: Given): string[] {
     faults.push('OPERATOR_KEY is missing; it is required with DATABASE_URL')
   }
   if (given.DATABASE_DIRECT_URL && !given.DATABASE_URL) {
-    faults.push('DATABASE_DIRECT_URL is given without DATABASE_URL; allowed: both, or DATABASE_URL alone')
+    faults.push('DATABASE_DIRECT_URL is set without DATABASE_URL; allowed: both, or only DATABASE_URL')
   }
   faults.push(...faultsBetweenKeys(given))
   const archived = (['LEDGER_DAYS', 'AUDIT_DAYS'] as const).filter((name) => Number(given[name] ?? 0) > 0)
@@ -252,7 +252,7 @@ function faultsBetween(given: Given): string[] {
   }
   if (given.HTTP_PORT && !hasTls(given)) {
     faults.push(
-      'HTTP_PORT goes with TLS_CERT_FILE and TLS_KEY_FILE; allowed without them: PORT, which is plain http then',
+      'HTTP_PORT needs TLS_CERT_FILE and TLS_KEY_FILE; allowed without them: PORT, which then speaks plain http',
     )
   }
   if (given.HTTP_PORT && Number(given.HTTP_PORT) === Number(given.PORT ?? 3000)) {
@@ -288,7 +288,7 @@ const keyPairs = [
 function faultsBetweenKeys(given: Given): string[] {
   return keyPairs.flatMap(([other, name]) => {
     if (!given[other]) return []
-    if (!given[name]) return [`${other} is given without ${name}; allowed: both, or ${name} alone`]
+    if (!given[name]) return [`${other} is set without ${name}; allowed: both, or only ${name}`]
     return given[other] === given[name] ? [`${other} is the same as ${name}; allowed: another key, or none`] : []
   })
 }

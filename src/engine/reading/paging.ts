@@ -76,7 +76,7 @@ export function isCountOnly(query: Query): boolean {
   const folded = given.trim().toLowerCase()
   if (['', '0', '-1', 'false'].includes(folded)) return false
   if (['1', 'true'].includes(folded)) return true
-  throw wrongParameter('countonly', given, 'must be 1 or true for the number alone; 0, -1 or false for the records')
+  throw wrongParameter('countonly', given, 'must be 1 or true for only the number; 0, -1 or false for the records')
 }
 
 /** The refusal of a page past the last match, with the text that clients of v1 know. v2 answers it as if nothing matched. */

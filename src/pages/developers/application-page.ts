@@ -23,10 +23,10 @@ export const ownApplication = record<OwnApplication>('OwnApplication')({
   PublicKey: [z.string(), (from) => from.publicKey],
   PrivateKey: [z.string(), (from) => from.privateKey],
   FormerPrivateKeyUntil: [
-    time.nullable().describe('Until when the former private key works too.'),
+    time.nullable().describe('Until when the former private key still works.'),
     (from) => from.formerPrivateKeyUntil?.toISOString() ?? null,
   ],
-  CallBackURL: [z.string().nullable().describe('Null: nobody is asked.'), (from) => from.callbackUrl],
+  CallBackURL: [z.string().nullable().describe('Null: no callback is sent.'), (from) => from.callbackUrl],
   CallBackSecret: [
     z.string().describe('What callbacks are signed with, by the Standard Webhooks scheme.'),
     (from) => from.callbackSecret,

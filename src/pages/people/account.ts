@@ -54,7 +54,7 @@ export function accountPages(app: FastifyInstance, services: SessionServices, ar
     else {
       const sessions = await listSessions(services, session)
       if (!sessions.some(({ id }) => id === ended)) {
-        throw new StoreFailure('not-found', 'You are not signed in there any more', { field: 'Session' })
+        throw new StoreFailure('not-found', 'You are no longer signed in there', { field: 'Session' })
       }
       await endSession(services, ended, actorOf(request))
     }

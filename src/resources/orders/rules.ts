@@ -283,7 +283,7 @@ function refuseLessThanRestocked(before: readonly Row[], after: readonly Row[], 
     const sku = restocked.find((row) => goodsOf(row) === goods)?.sku
     throw wrongField(
       'OrderItemList',
-      `must keep at least ${toNumber(quantity)} of ${sku}: so many did returns of this order put back in stock`,
+      `must keep at least ${toNumber(quantity)} of ${sku}: returns of this order put that many back in stock`,
     )
   }
 }

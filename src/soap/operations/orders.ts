@@ -28,7 +28,7 @@ export const getOrder: Operation = async ({ caller, parameters }) => {
   const query = readOrdersQuery(caller, parameters, statuses)
   const source = { as: orderValues, filters: cartOrders.filters }
   const page = await readPage(caller, cartOrders, source, { query, ...batch })
-  if (page.length === 0) throw new ResultError('orderNotFound', 'No order matches, or startNum is behind the last')
+  if (page.length === 0) throw new ResultError('orderNotFound', 'No order matches, or startNum is after the last')
   const products = await readLineProducts(caller, page.flatMap(lineProductIds))
   const context = { statuses, products, timeZone: caller.store.timeZone }
   return writePage('GetOrdersResponse', page, (order) => orderElements.write(order, context))

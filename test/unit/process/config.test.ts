@@ -316,7 +316,7 @@ test('what needs a session of its own has the address past the pooler, and witho
   const { databaseUrl, databaseDirectUrl } = readConfig({ ...production, DATABASE_DIRECT_URL: direct })
   expect([databaseUrl, databaseDirectUrl]).toEqual([production.DATABASE_URL, direct])
   expect(faults({ DATABASE_DIRECT_URL: direct })).toBe(
-    'Wrong setting: DATABASE_DIRECT_URL is given without DATABASE_URL; allowed: both, or DATABASE_URL alone',
+    'Wrong setting: DATABASE_DIRECT_URL is set without DATABASE_URL; allowed: both, or only DATABASE_URL',
   )
 })
 
@@ -378,6 +378,6 @@ describe('TLS', () => {
     }
   })
   test('HTTP_PORT without TLS is refused', () => {
-    expect(faults({ HTTP_PORT: '8080' })).toMatch(/HTTP_PORT goes with TLS_CERT_FILE.*allowed without them: PORT/)
+    expect(faults({ HTTP_PORT: '8080' })).toMatch(/HTTP_PORT needs TLS_CERT_FILE.*allowed without them: PORT/)
   })
 })

@@ -85,7 +85,7 @@ function withoutRows(form: Form): Form {
 
 export function savePrices(request: FastifyRequest, services: CallerServices): Promise<string> {
   const advice =
-    'If you sent this form twice, it is saved. Else compare what you typed with what is stored now, look at the discounts, and save again'
+    'If you sent this form twice, it is saved. Otherwise compare what you typed with what is stored now, look at the discounts, and save again'
   return saveChanges(request, services, productService, { changesIn, advice })
 }
 

@@ -416,7 +416,7 @@ describe('the page of an application', () => {
     expect([agreed.statusCode, agreed.headers.location]).toEqual([303, `${address}?notice=agreed`])
     expect(await application.callWith(token)).toBe(200)
     const after = wordsOf((await merchant.open(`${address}?notice=agreed`)).body)
-    expect(after).toMatch(/may do now what it asked for.*What it may do Read and change Products Read Orders/)
+    expect(after).toMatch(/now has the privileges it asked for.*What it may do Read and change Products Read Orders/)
     expect(after).not.toContain('It asks for more')
   })
 
@@ -460,7 +460,7 @@ describe('removing an application', () => {
     }
 
     expect(wordsOf((await merchant.open(`${address}/unsubscribe`)).body)).toMatch(
-      /server at 127\.0\.0\.1:\d+ is told first/,
+      /server at 127\.0\.0\.1:\d+ is notified first/,
     )
     expect((await merchant.submit(`${address}/unsubscribe`, {})).statusCode).toBe(303)
     expect(receiver.received.map(({ callback }) => [callback.Action, callback.TokenKey])).toEqual([
