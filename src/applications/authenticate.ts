@@ -181,7 +181,7 @@ interface SubscriptionFound
   application: NonNullable<Caller['application']>
   /** False: the token of the subscription itself. */
   isAccessToken: boolean
-  /** An access token of an early version, which kept its hash alone: a new secret key cannot take that over. */
+  /** An access token of an early version, which kept only its hash: a new secret key cannot take that over. */
   unsealedTokenId: number | null
   store: CallerStore
   host: string

@@ -18,7 +18,7 @@ const levelAt = (nowMs: number | null, leakPerMs = sql`"kept"."leakPerMs"`) => s
   + CASE WHEN "kept"."before" + ${constant(REQUEST)} <= "kept"."most" THEN ${constant(REQUEST)} ELSE 0 END
   - GREATEST(0, ${clock(nowMs)} - "kept"."atMs") * ${leakPerMs})`
 
-/** The clock is read behind the wait for the row's lock, so that it does not go back between two statements. */
+/** The clock is read after the wait for the row's lock, so that it does not go back between two statements. */
 const fill = prepared((keys: string[], added: number[], most: number[], leakPerMs: number[], nowMs: number | null) => {
   return sql`
   INSERT INTO "RateBucket" AS "kept" ("key", "before", "most", "leakPerMs", "atMs")

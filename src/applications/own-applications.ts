@@ -283,7 +283,7 @@ export async function rotateCallbackSecret(
   })
 }
 
-/** The store and token of a test: recognizably none that exist. */
+/** The store and token of a test, recognizably invented. */
 const sample = { secureUrl: 'https://sample.store.example', token: '0'.repeat(32) }
 
 /** Per developer, because the address may belong to someone who never agreed to be called. */

@@ -162,7 +162,7 @@ export async function listImports({ db, store }: Caller): Promise<Import[]> {
 /** Which lines of a file are asked for. */
 export interface Wanted {
   readonly outcomes: readonly Outcome[]
-  /** Those with a mark alone. */
+  /** Only those with a mark. */
   readonly isMarked?: boolean
   /** Behind this line. */
   readonly after: number

@@ -85,7 +85,7 @@ async function answered(
   let target: Target | null = null
   try {
     target = await findTarget(services.db, parameters)
-    // By its scheme alone: applications redirect further, perhaps to another host, and Chromium counts that too.
+    // Only by its scheme: applications redirect further, perhaps to another host, and Chromium counts that too.
     allowFormTarget(reply, new URL(target.redirectUri).protocol)
     const wish = readWish(parameters)
     const store = wish.storeUrl === null ? null : await findStoreAt(services.db, wish.storeUrl)

@@ -128,7 +128,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     httpPort: settings.HTTP_PORT === undefined ? null : Number(settings.HTTP_PORT),
     /** Base of all addresses that are handed out, without a trailing slash. */
     publicUrl: withoutTrailingSlash(publicUrlOf(given)),
-    /** Certificate and key in PEM form. Null: plain http, behind a proxy or on this machine alone. */
+    /** Certificate and key in PEM form. Null: plain http, behind a proxy or only on this machine. */
     tls,
     /** Addresses and CIDR blocks of proxies whose X-Forwarded-* headers count. */
     trustProxy: Object.freeze(settings.TRUST_PROXY ?? []),
@@ -149,7 +149,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     representationCacheMb: Number(settings.REPRESENTATION_CACHE_MB),
     /** Absolute. */
     dataDir: resolve(settings.DATA_DIR),
-    /** Null, with the embedded database alone: generated into `dataDir`. */
+    /** Null, only with the embedded database: generated into `dataDir`. */
     secretKey: settings.SECRET_KEY ?? null,
     /** Secrets that are stored under these are read too. */
     nextSecretKey: settings.SECRET_KEY_NEXT ?? null,
@@ -169,7 +169,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     timeZone: settings.TIME_ZONE,
     /** Addresses and CIDR blocks that outbound requests may reach though they are not public. */
     outboundAllow: Object.freeze(settings.OUTBOUND_ALLOW ?? (sandbox ? LOOPBACK_BLOCKS : [])),
-    /** Whether anyone may open a developer account, or the operator alone. */
+    /** Whether anyone may open a developer account, or only the operator. */
     developerSignup: settings.DEVELOPER_SIGNUP ?? (sandbox ? 'open' : 'closed'),
     /** How long the history of records is kept; null: for ever. */
     historyDays: Number(settings.HISTORY_DAYS) || null,

@@ -70,7 +70,7 @@ function boundOf(query: Query, name: 'limit' | 'offset'): number {
   return Math.max(-INT32_MAX, Math.min(Number(given), INT32_MAX))
 }
 
-/** Whether the query asks for the number of records alone. */
+/** Whether the query asks only for the number of records. */
 export function isCountOnly(query: Query): boolean {
   const given = query.get('countonly') ?? ''
   const folded = given.trim().toLowerCase()

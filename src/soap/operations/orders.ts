@@ -69,7 +69,7 @@ const shipments = orders.subResources.Shipments as NestedSubResource
 
 /**
  * Sets tracking code and date of a shipment (soap-cartapi §4.9) and nothing else: no status changes. Without an id, or with 0,
- * it is the order's only one. Refuses (43) a shipment that the order has not, and a tracking code that is missing or too long.
+ * it is the order's only one. Refuses (43) a shipment that the order does not have, and a tracking code that is missing or too long.
  */
 export const updateOrderShipment: Operation = async ({ caller, parameters }) => {
   const invoiceNum = requiredInvoiceNum(parameters)

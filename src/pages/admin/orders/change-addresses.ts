@@ -52,7 +52,7 @@ function valuesNamed(values: readonly Value[], names: readonly string[]): Value[
   })
 }
 
-/** The list of shipments, with these values alone. */
+/** The list of shipments, with only these values. */
 function shipmentsWith(names: readonly string[]): List {
   const list = serviceOfOrders().sections.find((section) => section.list?.name === 'ShipmentList')?.list
   if (!list) throw new Error('Orders have no list of shipments')

@@ -91,7 +91,7 @@ function itemsOf({ ShipmentList, OrderItemList }: Order, { ShipmentID }: Shipmen
 
 function slipPage(kind: SlipKind, all: readonly Order[], back: string): HtmlPage {
   const lines = all.reduce((sum, { OrderItemList }) => sum + OrderItemList.length, 0)
-  // One order alone can always be printed.
+  // A single order can always be printed.
   if (lines > LINES_MAX && all.length > 1) {
     throw refused('ids', `These orders have ${format.number(lines)} lines. Choose fewer: together ${LINES_MAX} at most`)
   }

@@ -16,7 +16,7 @@ import { ifUnchanged, tagOf } from '../records/unchanged.ts'
 import { type AdvancedOption, type ProductRecord, productService } from './product-service.ts'
 
 const MOVEMENTS_SHOWN = 50
-/** Of a product with more options, their stocks are in its record alone, and their code is typed. */
+/** Of a product with more options, their stocks are only in its record, and their code is typed. */
 const OPTIONS_SHOWN = 300
 const ID_MAX = 2n ** 63n - 1n
 
