@@ -325,7 +325,7 @@ describe('the private key before the last rotation', () => {
     access.clock.ms += 59_999
     await authenticate(credentials)
     access.clock.ms += 1
-    expect((await refusal(credentials)).logDetail).toContain('a former one')
+    expect((await refusal(credentials)).logDetail).toContain('a former key')
     for (const way of [credentials, { authorization: `Bearer ${credentials.token}` }]) {
       expect((await refusal({ ...way, privateKey: undefined })).status).toBe(401)
     }

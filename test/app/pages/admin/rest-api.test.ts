@@ -482,7 +482,7 @@ describe('removing an application', () => {
     const refused = await merchant.submit(`${address}/unsubscribe`, {})
     expect(refused.statusCode).toBe(502)
     expect(wordsOf(refused.body)).toMatch(
-      /Server not Responding.*did not confirm.*tried again in the background.*Remove anyway/,
+      /Server not Responding.*did not confirm.*keeps trying in the background.*Remove anyway/,
     )
     expect(refused.body).toContain('<input type="hidden" name="Force" value="true">')
     expect(await application.callWith(token)).toBe(200)
