@@ -486,7 +486,7 @@ describe('TLS', () => {
   test('a receiver without TLS', async () => {
     const { port } = await httpReceiver(answering(200))
     expect(reasonOf(await openOutbound().send(post(`https://127.0.0.1:${port}/`)))).toMatch(
-      /^127\.0\.0\.1 does not speak TLS as it should \(ERR_SSL_\w+\)$/,
+      /^127\.0\.0\.1 does not speak TLS correctly \(ERR_SSL_\w+\)$/,
     )
   })
 })

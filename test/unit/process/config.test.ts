@@ -331,7 +331,7 @@ test('a further key goes with the one that it stands beside, and is another', ()
   expect(
     readConfig({ ...production, SECRET_KEY_NEXT: next, SECRET_KEY_PREVIOUS: `${next}p`, OPERATOR_KEY_PREVIOUS: next }),
   ).toMatchObject({ nextSecretKey: next, previousSecretKey: `${next}p`, previousOperatorKey: next })
-  expect(faults({ SECRET_KEY_NEXT: next })).toMatch('SECRET_KEY_NEXT is given without SECRET_KEY')
+  expect(faults({ SECRET_KEY_NEXT: next })).toMatch('SECRET_KEY_NEXT is set without SECRET_KEY')
   expect(faults({ ...production, SECRET_KEY_PREVIOUS: secretKey })).toMatch('SECRET_KEY_PREVIOUS is the same as')
   expect(faults({ ...production, OPERATOR_KEY_PREVIOUS: operatorKey })).toMatch('OPERATOR_KEY_PREVIOUS is the same as')
 })
