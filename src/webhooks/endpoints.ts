@@ -275,7 +275,7 @@ const eventFeed: Operation = {
       {
         name: 'after',
         in: 'query',
-        description: 'The page begins after this `Sequence`. Omitted or 0: at the oldest event.',
+        description: 'The page begins after this `Sequence`. Omitted or 0: it begins at the oldest event.',
         schema: { type: 'integer', format: 'int64', minimum: 0, maximum: Number.MAX_SAFE_INTEGER, default: 0 },
       },
       limitParameter('events', EVENTS_MAX, EVENTS_DEFAULT),

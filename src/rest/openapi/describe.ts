@@ -85,7 +85,7 @@ export function describeRest(examples: Examples): ApiPart {
           type: 'http',
           scheme: 'bearer',
           description:
-            'An OAuth access token, without other headers. The token of a subscription may come as Bearer as well, with PrivateKey and SecureURL beside it. An unknown Bearer beside three valid headers is ignored.',
+            'An OAuth access token, which needs no other header. The token of a subscription may come as Bearer as well, with PrivateKey and SecureURL beside it. An unknown Bearer beside three valid headers is ignored.',
         },
       },
     },
