@@ -142,7 +142,7 @@ async function present(
     const { count } = await tx.accessToken.deleteMany({ where: { codeHash } })
     const details = { reason: 'the code was presented again' }
     if (count > 0) await recordAudit(tx, now, { ...about, action: 'token.revoked', details })
-    return 'The code was used before; the token that it gave is revoked'
+    return 'The code has already been used; the token issued for it is revoked'
   }
   const at = now()
   if (code.expiresAt <= at) return 'The code has expired'
@@ -164,18 +164,18 @@ async function present(
 /** Returns what does not match the code's binding; null if everything matches. */
 function faultIn({ redirectUri, verifier }: CodeExchange, code: AuthorizationCode): string | null {
   if (redirectUri !== null && redirectUri !== code.redirectUri) {
-    return 'redirect_uri is not the one that the code was sent to'
+    return 'redirect_uri is not the one the code was issued for'
   }
   if (code.codeChallenge === null) {
     // RFC 9700 §4.8.2: an attacker may have removed the challenge from the client's request.
-    return verifier === null ? null : 'code_verifier is sent, but the code was asked for without code_challenge'
+    return verifier === null ? null : 'code_verifier is sent, but the code was requested without code_challenge'
   }
-  if (verifier === null) return 'code_verifier is missing: the code was asked for with code_challenge'
+  if (verifier === null) return 'code_verifier is missing: the code was requested with code_challenge'
   // RFC 7636 §4.1 and §4.6
   const isHashed = code.codeChallengeMethod === 'S256'
   const proof = isHashed ? createHash('sha256').update(verifier).digest('base64url') : verifier
   const fits = /^[A-Za-z0-9._~-]{43,128}$/.test(verifier) && sameSecret(proof, code.codeChallenge)
-  return fits ? null : 'code_verifier does not fit the code_challenge that the code was asked for with'
+  return fits ? null : 'code_verifier does not match the code_challenge of the code'
 }
 
 /**
@@ -196,7 +196,7 @@ export async function revokeAccessToken(
   })
   if (!found) {
     if ((await db.subscription.count({ where: { tokenHash, applicationId } })) === 0) return
-    const message = 'The token is that of the subscription: it ends when the merchant removes the application'
+    const message = 'This is the token of the subscription: it ends when the merchant removes the application'
     throw new StoreFailure('conflict', message, { field: 'token' })
   }
   await changeAccess(services, async (tx) => {

@@ -181,7 +181,7 @@ interface SubscriptionFound
   application: NonNullable<Caller['application']>
   /** False: the token of the subscription itself. */
   isAccessToken: boolean
-  /** An access token of an early version, which kept its hash alone: a new secret key cannot take that over. */
+  /** An access token of an early version, which kept only its hash: a new secret key cannot take that over. */
   unsealedTokenId: number | null
   store: CallerStore
   host: string
@@ -264,9 +264,7 @@ function check(
   const untilMs = privateKey === null ? Number.POSITIVE_INFINITY : endOfKey(secrets.lookups(privateKey), subscription)
   if (untilMs <= now().getTime()) {
     const isFormer = untilMs > Number.NEGATIVE_INFINITY
-    const wrong = isFormer
-      ? 'is a former one, whose time is over'
-      : 'is not that of the application that the token is for'
+    const wrong = isFormer ? 'is a former key that has expired' : 'is not that of the application that the token is for'
     throw refused(`the private key ${wrong}`)
   }
   if (host !== null && host !== subscription.host) {

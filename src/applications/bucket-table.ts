@@ -15,7 +15,7 @@ const levelAt = (nowMs: number | null, leakPerMs = sql`"kept"."leakPerMs"`) => s
   - GREATEST(0, ${clock(nowMs)} - "kept"."atMs") * ${leakPerMs})`
 
 /**
- * Adds levels, and a request to each bucket whose `most` has room for it. The clock is read behind the wait for the row's lock, so that it
+ * Adds levels, and a request to each bucket whose `most` has room for it. The clock is read after the wait for the row's lock, so that it
  * does not go back between two statements. The rows are in order, or two statements could wait for one another.
  */
 const fill = (buckets: readonly (KeyedBucket & { readonly most: number })[], nowMs: number | null) => sql`

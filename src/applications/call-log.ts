@@ -92,7 +92,7 @@ export function createCallLog(services: {
     } catch (error) {
       // Any error but an outage would only repeat.
       if (!outageOf(error)) return log?.error({ err: error, calls: calls.length }, 'calls could not be logged')
-      if (!isAway) log?.warn({ err: error }, 'calls cannot be logged until the database answers')
+      if (!isAway) log?.warn({ err: error }, 'calls are not logged until the database answers')
       isAway = true
       putBack(calls)
     }

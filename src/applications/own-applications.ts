@@ -89,7 +89,7 @@ export function changedOwnApplication(rules: SettingsRules) {
 }
 
 const hours = `must be a whole number from 0 to ${KEEP_HOURS_MAX}`
-const current = 'must be the one to replace, of at most 100 characters'
+const current = 'must be the key or secret to replace, of at most 100 characters'
 const replacedInput = z.string(current).max(100, current).optional()
 
 /** The body of `POST /developers/applications/{id}/private-key`. */
@@ -123,7 +123,7 @@ export async function createOwnApplication(
     // Serializes concurrent calls, so that each counts the applications the others created.
     await tx.$queryRaw`SELECT 1 FROM "Developer" WHERE "id" = ${developerId} FOR NO KEY UPDATE`
     if ((await tx.application.count({ where: { developerId } })) >= APPLICATIONS_MAX) {
-      const message = `You have ${APPLICATIONS_MAX} applications, and no more are possible; delete one that is no longer used`
+      const message = `You have ${APPLICATIONS_MAX} applications, which is the most; delete one that is no longer used`
       throw new StoreFailure('conflict', message)
     }
     const row = await tx.application.create({ data, ...withStoreCount })
@@ -221,7 +221,7 @@ export async function deleteOwnApplication(services: AccessServices, own: OwnId,
 }
 
 /**
- * Replaces an application's private key. The former key works for KeepFormerForHours (0 to 720, default 24; 0: it stops
+ * Replaces an application's private key. The former key still works for KeepFormerForHours (0 to 720, default 24; 0: it stops
  * at once); the key before it stops at once. If PrivateKey is given, only that key is replaced, so that a repeated
  * request disables no key in use: throws for one that was already replaced (409).
  */
@@ -252,7 +252,7 @@ export async function rotatePrivateKey(
 }
 
 function replacedAlready(field: string, what: string): StoreFailure {
-  const message = `There is a newer ${what} than the one that was to be replaced; nothing was changed`
+  const message = `There is a newer ${what} than the one you wanted to replace; nothing was changed`
   return new StoreFailure('conflict', message, { field })
 }
 
@@ -283,7 +283,7 @@ export async function rotateCallbackSecret(
   })
 }
 
-/** The store and token of a test: recognizably none that exist. */
+/** The store and token of a test, recognizably invented. */
 const sample = { secureUrl: 'https://sample.store.example', token: '0'.repeat(32) }
 
 /** Per developer, because the address may belong to someone who never agreed to be called. */

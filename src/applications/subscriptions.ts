@@ -192,7 +192,7 @@ interface Step<T> {
   ) => Promise<T | null>
 }
 
-const REFUSED_TO_ANOTHER = 'another request asked at the same time, and was refused'
+const REFUSED_TO_ANOTHER = 'another request asked at the same time and was refused'
 
 /** Calls `look` until there is a result. `isRefused`: the handshake that this request waited for was refused. */
 async function negotiate<T>(

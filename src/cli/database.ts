@@ -2,7 +2,7 @@ import { visitEmbedded } from '../embedded/embedded.ts'
 import type { Config } from '../process/settings.ts'
 
 /**
- * Finds the database of the settings, past a pooler, whether the server runs or not. Call `stop` behind the last use. Throws
+ * Finds the database of the settings, past a pooler, whether the server runs or not. Call `stop` after the last use. Throws
  * `StartupError` where none is named and the data folder has none.
  */
 export async function visitDatabase({

@@ -74,11 +74,13 @@ async function follow(report: Readable, progress: Progress): Promise<ImportCount
     }
   } catch (error) {
     if (error instanceof StartupError) throw error
-    throw new StartupError(`The server went away (${(error as Error).message}). What is stored stays: run this again`)
+    throw new StartupError(
+      `The connection to the server was lost (${(error as Error).message}). What is stored stays: run this again`,
+    )
   } finally {
     progress.done()
   }
-  throw new StartupError('The server broke off its answer. What is stored stays: run this again')
+  throw new StartupError('The server ended its answer early. What is stored stays: run this again')
 }
 
 function describe({ line, service, id, message }: Refusal): string {

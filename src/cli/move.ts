@@ -43,7 +43,7 @@ async function main(args: string[], environment: NodeJS.ProcessEnv): Promise<boo
   await using target = to === null ? null : await openTarget(to, config)
   if (target === null || cancel) {
     await cancelMove({ source, target })
-    process.stdout.write('The move is given up: the source takes changes.\n')
+    process.stdout.write('The move is cancelled: the source accepts changes again.\n')
     return true
   }
   const { secretKey, otherSecretKeys } = await findSecretKeys(config)
@@ -52,7 +52,7 @@ async function main(args: string[], environment: NodeJS.ProcessEnv): Promise<boo
   const moved = await move({ source, target, secrets, say: progress.say, onRows: progress.advanceTo })
   if (moved !== null) {
     progress.done()
-    process.stdout.write(`${moved.rows} rows of ${moved.tables} tables are the same in both databases\n`)
+    process.stdout.write(`${moved.rows} rows of ${moved.tables} tables are identical in both databases\n`)
   }
   process.stdout.write(`The store is in ${target.name}. ${await handOverKeys(config, source, target)}\n`)
   return await printChecks(target.url, SHOWN_DEFAULT)

@@ -87,7 +87,7 @@ async function report(remaining: readonly Remaining[], { secretKey, dataDir }: C
     if (isInFile) await forgetFormerKey(dataDir)
     const end = isInFile
       ? `It has been taken out of ${keysPath(dataDir)}.`
-      : 'Take SECRET_KEY_PREVIOUS away, and restart the processes one after the other.'
+      : 'Remove SECRET_KEY_PREVIOUS, and restart the processes one after the other.'
     return say(`Nothing is left under the former key. ${end}`)
   }
   say('Under the former key there still are:')
@@ -103,7 +103,7 @@ async function report(remaining: readonly Remaining[], { secretKey, dataDir }: C
     return say(`${where} has to stay until ${new Date(last).toISOString()}. Then run this command again.`)
   }
   say(`${where} has to stay as long as access tokens are left. Each moves with its next use; those that nobody uses`)
-  say('end when you take the former key away. Run this command again to see how many there are.')
+  say('end when you remove the former key. Run this command again to see how many there are.')
 }
 
 function say(line: string): void {

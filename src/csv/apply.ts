@@ -173,5 +173,5 @@ async function noteResults(
       AND l."outcome" IN ('change', 'new')`,
   )
   if (noted < results.length)
-    throw new StoreFailure('in-progress', 'The import was cancelled, or another process goes on with it')
+    throw new StoreFailure('in-progress', 'The import was cancelled, or another process continues it')
 }

@@ -93,7 +93,7 @@ function unknown(names: readonly string[], found: readonly (Column | null)[], co
 function repeated(names: readonly string[]): string[] {
   const folded = names.map((name) => name.toLowerCase())
   const twice = names.filter((name, at) => name !== '' && folded.indexOf(folded[at] ?? '') < at)
-  return twice.slice(0, NAMED_MAX).map((name) => `The heading "${name.slice(0, HEADING_LENGTH_MAX)}" is there twice.`)
+  return twice.slice(0, NAMED_MAX).map((name) => `The heading "${name.slice(0, HEADING_LENGTH_MAX)}" appears twice.`)
 }
 
 function missing(resource: Resource, taken: readonly (Column | null)[]): string[] {

@@ -188,7 +188,7 @@ function refused(
 
 /** The line with a mark at its unique text, if a stored record has it with leading zeros (`longer`), or if it looks shortened. */
 function marked(line: Line, text: Column | null, longer: string | undefined): Line {
-  const zeros = longer === undefined ? null : `is new, but ${longer} exists: spreadsheets take leading zeros off`
+  const zeros = longer === undefined ? null : `is new, but ${longer} exists: spreadsheets remove leading zeros`
   if (text === null || line.recordId !== null) return line
   if (line.outcome === 'refused') {
     // It is refused because it is new, which would say nothing of why.

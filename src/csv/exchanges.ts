@@ -78,7 +78,7 @@ export class Exchanges {
 }
 
 const tooLong = [
-  `is exchanged in a circle of more than ${TOGETHER_MAX} lines, or ${SECRET_LINES_MAX} with passwords`,
+  `is exchanged in a cycle of more than ${TOGETHER_MAX} lines, or ${SECRET_LINES_MAX} with passwords`,
   'Give one of these records an unused text by an earlier file',
 ].join('. ')
 

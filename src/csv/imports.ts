@@ -50,7 +50,7 @@ async function makeRoom({ db, store, now }: Caller): Promise<void> {
   )
   const kept = await db.csvImport.count({ where: { storeId: store.id } })
   if (kept < IMPORTS_MAX) return
-  throw new StoreFailure('conflict', `${IMPORTS_MAX} files are being taken in. Wait until one of them is done.`)
+  throw new StoreFailure('conflict', `${IMPORTS_MAX} files are being imported. Wait until one of them is done.`)
 }
 
 const counted = { same: 'same', change: 'changes', new: 'creates', refused: 'refused' } as const
@@ -158,7 +158,7 @@ export async function listImports({ db, store }: Caller): Promise<Import[]> {
 /** Which lines of a file are asked for. */
 export interface Wanted {
   readonly outcomes: readonly Outcome[]
-  /** Those with a mark alone. */
+  /** Only those with a mark. */
   readonly isMarked?: boolean
   /** Behind this line. */
   readonly after: number

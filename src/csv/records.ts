@@ -222,7 +222,7 @@ function markOf({ field }: Column, before: string, after: string): [] | [mark: s
   const shortened = exponentMark(after)
   if (shortened !== null) return [shortened]
   if (/^0\d+$/.test(before) && (before.replace(/^0+/, '') || '0') === after) {
-    return ['is the stored value without its leading zeros, which spreadsheets take off']
+    return ['is the stored value without its leading zeros, which spreadsheets remove']
   }
   return []
 }

@@ -110,9 +110,8 @@ function separatorIn(line: string): string {
 }
 
 const problems: Readonly<Record<string, string>> = {
-  CSV_QUOTE_NOT_CLOSED: 'has a quotation mark that no other one closes',
-  CSV_INVALID_CLOSING_QUOTE:
-    'has text behind a closing quotation mark. A quotation mark inside a cell is written twice',
+  CSV_QUOTE_NOT_CLOSED: 'has a quotation mark that is never closed',
+  CSV_INVALID_CLOSING_QUOTE: 'has text after a closing quotation mark. A quotation mark inside a cell is written twice',
   INVALID_OPENING_QUOTE: 'has a quotation mark inside a cell that does not begin with one',
   CSV_MAX_RECORD_SIZE: `is longer than ${LINE_LENGTH_MAX.toLocaleString('en-US')} characters, or a quotation mark is not closed`,
 }

@@ -66,7 +66,7 @@ async function headingsOf(resource: Resource, rows: AsyncGenerator<Row>): Promis
     // What is wrong with the rows is not the first thing to say.
     const line = await lineOfHeadings(resource, rows).catch(() => null)
     if (line === null) throw error
-    const advice = `The headings are at line ${line}. Delete the lines above them, and take in that file.`
+    const advice = `The headings are at line ${line}. Delete the lines above them, and import that file.`
     throw new StoreFailure('bad-request', advice, { faults: [{ field: '', problem: advice }] })
   }
 }

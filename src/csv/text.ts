@@ -7,7 +7,7 @@ const MARK_BYTES = 3
 const UNREADABLE = '\uFFFD'
 
 /**
- * The text of a file, in pieces, with line feeds alone. UTF-8, or UTF-16 where the file begins with its byte order mark. Throws
+ * The text of a file, in pieces, with only line feeds as line ends. UTF-8, or UTF-16 where the file begins with its byte order mark. Throws
  * `bad-request` that names the first line which is neither.
  */
 export async function* textOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
@@ -34,7 +34,7 @@ function decoderFor(start: Buffer): TextDecoder {
 }
 
 function notText(problem: string, advice: string): StoreFailure {
-  return new StoreFailure('bad-request', `${problem} ${advice}, and take in that file.`)
+  return new StoreFailure('bad-request', `${problem} ${advice}, and import that file.`)
 }
 
 /** Refuses a file of another encoding by the line that shows it. */

@@ -53,7 +53,7 @@ export async function allInOrder(statements: readonly (Promise<unknown> | undefi
 export function endWith(tx: Db | Transaction, last: Promise<unknown>): Promise<unknown> | undefined {
   const opened = open.get(tx)
   if (opened === undefined) return last
-  // It is waited for behind the end.
+  // It is awaited after the end.
   last.catch(() => {})
   opened.last = last
   return undefined

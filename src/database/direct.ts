@@ -10,7 +10,9 @@ export async function requireDirect(url: string, directUrl: string): Promise<voi
   const pooled = await look(url)
   const direct = await look(directUrl)
   if (direct.database !== pooled.database) {
-    throw new StartupError('DATABASE_DIRECT_URL leads to another database than DATABASE_URL. Name the same one in both')
+    throw new StartupError(
+      'DATABASE_DIRECT_URL leads to a different database than DATABASE_URL. Name the same one in both',
+    )
   }
   if (!direct.hasOwnSession) {
     throw new StartupError(

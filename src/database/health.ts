@@ -42,7 +42,7 @@ const FRESH_MS = 250
 const EVIDENCE_MS = 1_000
 /** Between two lines of the log that stand for all changes refused because the store is moved. */
 const REFUSAL_EVERY_MS = 60_000
-/** Shows settings that apply to new connections alone. */
+/** Shows settings that apply only to new connections. */
 const CONNECTION_LIFE_S = 5
 
 const silent = 'the database does not answer'
@@ -170,7 +170,7 @@ class Health implements DatabaseHealth {
     return this.#asked
   }
 
-  /** The two lines of an outage. Whatever else fails for it is logged for debugging alone (outage-lines.ts). */
+  /** The two lines of an outage. Whatever else fails for it is logged only for debugging (outage-lines.ts). */
   async #waitForAnswer(error: Error): Promise<void> {
     const sinceMs = performance.now()
     this.#log.error({ reason: reasonOf(error) }, silent)

@@ -87,7 +87,7 @@ export function createDatabaseMetrics(registry: Registry) {
 function showBreaker(registry: Registry, health: Pick<DatabaseHealth, 'breaker'>): void {
   new Gauge({
     name: 'database_breaker_open',
-    help: '1 while the database does not answer, so that statements are refused at once; otherwise 0',
+    help: '1 while the database does not answer, so that statements are refused immediately; otherwise 0',
     registers: [registry],
     collect() {
       this.set(Number(health.breaker().isOpen))

@@ -45,7 +45,7 @@ export async function refuseNewDatabase(database: Query, name: string): Promise<
   if (faults.length === 0) faults.push(...(await findMissingRights(database)))
   if (faults.length === 0) return
   throw new StartupError(
-    `The database at ${name} is empty and cannot take a store: ${faults.join('; ')}. Make another one as a role that may create databases, and name it in place of this one:\n  ${await createStatement(database)}`,
+    `The database at ${name} is empty and cannot hold a store: ${faults.join('; ')}. Make another one as a role that may create databases, and name it in place of this one:\n  ${await createStatement(database)}`,
   )
 }
 

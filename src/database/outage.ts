@@ -17,8 +17,8 @@ const again = 'try again in a moment'
 /** Prisma's, for a transaction that did not begin or end in time. */
 const TRANSACTION_ERROR = 'P2028'
 
-/** Also behind the move, until the server is started on the other database. */
-const moving = `The store is being moved to another database, and takes no changes until then; ${again}`
+/** Also after the move, until the server is started on the other database. */
+const moving = `The store is being moved to another database, and accepts no changes until then; ${again}`
 
 /** By SQLSTATE, the message of each group of errors that pass by themselves, or when the operator ends their cause. */
 const messages: readonly (readonly [RegExp, string])[] = [
@@ -71,7 +71,7 @@ export function isOfMove(error: unknown): boolean {
 
 /**
  * For `catch` behind a change that a read makes beside, such as a time of last use: the read goes on where the database, or a move,
- * allows reading alone.
+ * allows only reading.
  */
 export function passOverReadOnly(error: unknown): void {
   if (databaseError(error)?.code !== READ_ONLY) throw error

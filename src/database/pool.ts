@@ -149,7 +149,7 @@ export class Pool {
     return this.#open.get(number)
   }
 
-  /** Resolves when everything has given back its connection. */
+  /** Resolves when every connection has been released. */
   end(): Promise<void> {
     return this.#pool.end()
   }
@@ -225,7 +225,7 @@ export class OpenTransaction {
     return this.#send(statement)
   }
 
-  /** Ends it, and gives back the connection. After an outage it is not committed, also where its work went on. */
+  /** Ends the transaction and releases the connection. After an outage it is not committed, even if its work continued. */
   async end(command: 'COMMIT' | 'ROLLBACK'): Promise<void> {
     this.#isOver = true
     try {

@@ -2,7 +2,7 @@ import { queryRows } from './client.ts'
 import type { DatabaseFigures } from './figures.ts'
 import { sql } from './sql.ts'
 
-interface ServerFigures {
+interface FiguresRow {
   readonly version: string
   readonly connections: number
   readonly connectionsMax: number
@@ -23,7 +23,7 @@ export const serverFigures: DatabaseFigures = {
   },
   ask: async (tx, show) => {
     const beforeMs = Date.now()
-    const [answer] = await queryRows<ServerFigures>(
+    const [answer] = await queryRows<FiguresRow>(
       tx,
       sql`
       SELECT extract(epoch FROM clock_timestamp())::float8 AS "epoch", current_setting('server_version') AS "version",

@@ -76,7 +76,7 @@ interface Options {
 
 /** Runs sweeps one after another, from its start on and again and again. Any number of processes may do so on one database. */
 export function createSweeper({ log, sweeps, everyMs = HOUR_MS }: Options) {
-  const complaint = 'what is old could not be deleted'
+  const complaint = 'old rows could not be deleted'
   return createLoop(sweepAll, { log, complaint, everyMs })
 
   async function sweepAll(isStopping: () => boolean): Promise<void> {

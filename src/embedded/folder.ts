@@ -70,7 +70,7 @@ async function makeFolder(runner: Runner, folder: string, durable: boolean): Pro
     // Another process was faster, and may have removed this one's temporary folder.
     if (existsSync(folder)) return
     throw new StartupError(
-      `PostgreSQL cannot make its data folder ${folder}: ${outputOf(error)}. Mend that, or set DATABASE_URL to a server of your own`,
+      `PostgreSQL cannot make its data folder ${folder}: ${outputOf(error)}. Fix that, or set DATABASE_URL to a server of your own`,
     )
   }
 }

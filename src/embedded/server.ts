@@ -143,7 +143,7 @@ async function answers({ data, administrator }: PostgresFolder, endpoint: Endpoi
     return await withConnection(addressOf(endpoint, administrator, 'postgres'), async () => true, 2_000)
   } catch (error) {
     if ((error as { code?: string }).code !== '28P01') return false
-    throw new StartupError(`The server on ${data} does not accept the password beside it. Give the former file back`)
+    throw new StartupError(`The server on ${data} does not accept the password beside it. Restore the former file`)
   }
 }
 
@@ -163,7 +163,7 @@ async function start({ runner, folder, durable }: Server, endpoint: Endpoint): P
     const reason =
       log.match(/(FATAL|PANIC|DETAIL|HINT): .*/g)?.join(' ') ?? (stderr.trim() || message).split('\n').at(-1)
     return new StartupError(
-      `PostgreSQL does not start on ${folder.data}: ${reason?.replace(/\.$/, '')}. Mend that (its log is ${folder.log}), or set DATABASE_URL to a server of your own`,
+      `PostgreSQL does not start on ${folder.data}: ${reason?.replace(/\.$/, '')}. Fix that (its log is ${folder.log}), or set DATABASE_URL to a server of your own`,
     )
   }
 }

@@ -7,7 +7,7 @@ import { wantsHtml } from './request.ts'
 
 type Refusal = ConstructorParameters<typeof StoreFailure>
 
-const tooOld = 'The form is too old, or cookies are blocked. Go back, load the page again and send it once more'
+const tooOld = 'The form is too old, or cookies are blocked. Go back, reload the page and send it again'
 const expiredForm: Refusal = ['forbidden', tooOld, { field: '_csrf' }]
 export const notJson: Refusal = [
   'unsupported-media-type',

@@ -152,7 +152,7 @@ function isFromElsewhere({ headers, host }: FastifyRequest): boolean {
 function requireProofOfOrigin(request: FastifyRequest): void {
   if (isForm(request) || isUpload(request) || isJson(request) || request.headers['x-requested-with']) return
   const field = 'X-Requested-With'
-  const message = `A change by a session cookie needs Content-Type: application/json, or the header ${field} with any value`
+  const message = `A change with a session cookie needs Content-Type: application/json, or the header ${field} with any value`
   throw new StoreFailure('forbidden', message, { field })
 }
 
@@ -161,7 +161,7 @@ function admitPerson(request: FastifyRequest, session: Session): void {
   const { id = '' } = request.params as { id?: string }
   const isOfStore = request.routeOptions.url?.startsWith('/admin/stores/:id')
   if (person.kind === 'merchant' && isOfStore && !(/^\d+$/.test(id) && Number(id) === person.store.id)) {
-    throw new StoreFailure('not-found', 'You are signed in to no store with this id', { field: 'id' })
+    throw new StoreFailure('not-found', 'You are not signed in to a store with this id', { field: 'id' })
   }
   request.session = session
   request.actor = person.kind === 'customer' ? null : { kind: person.kind, name: person.email, address: request.ip }

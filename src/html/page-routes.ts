@@ -11,7 +11,7 @@ import { runInSlices } from '../values/slices.ts'
 import { answerFailure, notJson } from './errors.ts'
 import { installFormTokens } from './form-tokens.ts'
 import { type GuardServices, installGuard, limitPersons } from './guard.ts'
-import { type Page, sendPage } from './page.ts'
+import { type HtmlPage, sendPage } from './page.ts'
 import { isForm, wantsHtml } from './request.ts'
 
 /** The largest bodies, of those who are signed in and of all others. */
@@ -64,7 +64,7 @@ function fieldsOf(text: string) {
   throw new StoreFailure('bad-request', `The form has more than ${FORM_FIELDS_MAX} fields`)
 }
 
-type Shown = Page | Promise<Page>
+type Shown = HtmlPage | Promise<HtmlPage>
 
 /** Adds pages to `app` that `roles` may use. */
 export function pagesFor(app: FastifyInstance, ...roles: Roles) {

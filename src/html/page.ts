@@ -5,7 +5,7 @@ import type { StoreFailure } from '../values/failure.ts'
 import { format } from './format.ts'
 import { textIn } from './request.ts'
 
-export interface Page {
+export interface HtmlPage {
   /** A file below src without its extension, such as `/pages/admin/orders`. */
   readonly template: string
   readonly title: string
@@ -41,14 +41,14 @@ const notices = new Map(
     'key-rotated': 'There is a new private key.',
     'secret-rotated': 'There is a new callback secret. For 24 hours callbacks carry the signatures of both.',
     subscribed: 'The application can now access your store.',
-    agreed: 'The application may do now what it asked for.',
+    agreed: 'The application now has the privileges it asked for.',
     unsubscribed: 'The application is removed. Its token no longer works.',
     'user-key-rotated': 'There is a new user key. The former one no longer works.',
     'settings-saved': 'The settings are saved.',
     'status-added': 'The status is added.',
     'webhook-added': 'The webhook is added. Send a test event to see that it arrives.',
-    'webhook-saved': 'The changes are saved. They count from the next attempt on.',
-    'webhook-off': 'The webhook is switched off. What waited for it is not sent any more.',
+    'webhook-saved': 'The changes are saved. They apply from the next attempt on.',
+    'webhook-off': 'The webhook is switched off. Deliveries that were waiting will not be sent.',
     'webhook-resumed': 'The webhook is on again.',
     'webhook-caught-up': 'The webhook is on again, and what it missed is on its way.',
     'webhook-secret': 'There is a new secret. For 24 hours notifications carry the signatures of both.',
@@ -67,7 +67,7 @@ const notices = new Map(
 )
 
 /** Sends the page in the common layout. */
-export function sendPage(reply: FastifyReply, { template, title, status, data, failure, values = {} }: Page) {
+export function sendPage(reply: FastifyReply, { template, title, status, data, failure, values = {} }: HtmlPage) {
   const { request } = reply
   const person = request.session?.person ?? null
   const store = person && 'store' in person ? person.store : null

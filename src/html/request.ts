@@ -85,7 +85,7 @@ export function sessionOf({ session, routeOptions }: FastifyRequest): Session {
 
 type PersonOf<Kind extends Person['kind']> = Extract<Person, { kind: Kind }>
 
-/** Returns the person that the guard admitted. Only for routes of that role alone. */
+/** Returns the person that the guard admitted. Only for routes of just that role. */
 export function personOf<Kind extends Person['kind']>(request: FastifyRequest, kind: Kind): PersonOf<Kind> {
   const { person } = sessionOf(request)
   if (person.kind !== kind) throw new Error(`${request.routeOptions.url} is not for a ${person.kind}`)

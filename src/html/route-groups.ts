@@ -25,7 +25,7 @@ export const ofStore = { roles: ['operator', 'merchant'], ids: { id: 'The store.
 /** Declares a JSON route for the operator, and optionally for merchants. */
 export const operatorRoute = routesOf({
   tag: 'Operator',
-  description: 'Stores, applications and what joins them, by the key of the operator. JSON.',
+  description: 'Stores, applications and subscriptions, with the operator key. JSON.',
   credential: {
     name: 'OperatorKey',
     scheme: { type: 'http', scheme: 'bearer', description: 'OPERATOR_KEY; `operatorKey` in sandbox.json.' },
@@ -34,16 +34,16 @@ export const operatorRoute = routesOf({
   refusals: {
     ...commonRefusals,
     400: { ...commonRefusals[400], headers: { ...commonRefusals[400].headers, ...replayed } },
-    401: refusal('The key is not that of the operator.', {
+    401: refusal('The key is not the operator key.', {
       'WWW-Authenticate': { description: 'Bearer', required: true, schema: { type: 'string' } },
     }),
-    403: refusal('The request came over plain http, and the server takes https alone.', replayed),
+    403: refusal('The request came over plain http, and the server accepts only https.', replayed),
     404: refusal('No such store, application, subscription or account.', replayed),
     409: refusal(
-      'What is stored contradicts it: another store has the host, another account the e-mail address, or the goods are out of stock; it is the last account of a store; or another request is still waiting for the application, or has the same Idempotency-Key and is in progress.',
+      'The request conflicts with what is stored: another store has the host, another account the e-mail address, or the goods are out of stock; it is the last account of a store; or another request is still waiting for the application, or one with the same Idempotency-Key is in progress.',
       { ...replayed, 'Retry-After': { ...retryAfter['Retry-After'], required: false } },
     ),
-    422: refusal('The Idempotency-Key came with another body before.'),
+    422: refusal('The Idempotency-Key was used with a different body before.'),
     429: refusal('Too many requests without the key came from the address.', retryAfter),
     502: refusal('The application did not answer 200, or not in time: `Server not Responding`.'),
   },
@@ -53,7 +53,7 @@ export const operatorRoute = routesOf({
 export const developerRoute = routesOf({
   tag: 'Developer',
   description:
-    'A developer’s applications, by the session that signing in at /developers/sign-in gives. JSON. Changes without a body need the header X-Requested-With, of any value.',
+    'A developer’s applications, with the session from signing in at /developers/sign-in. JSON. Changes without a body need the header X-Requested-With, of any value.',
   credential: {
     name: 'DeveloperSession',
     scheme: {
@@ -67,20 +67,20 @@ export const developerRoute = routesOf({
     ...commonRefusals,
     401: refusal('There is no session, or it has ended.'),
     403: refusal(
-      'The request is a change without Content-Type: application/json or X-Requested-With, comes from a page of another site, or over plain http where https alone is taken.',
+      'The request is a change without Content-Type: application/json or X-Requested-With, comes from a page of another site, or over plain http where only https is accepted.',
     ),
     404: refusal('You have no such application.'),
     409: refusal(
-      'There are 100 applications; what was to be replaced was replaced already; or there is no CallBackURL.',
+      'You have 100 applications already; the key or secret to replace was replaced already; or the application has no CallBackURL.',
     ),
-    429: refusal('Too many tries of CallBackURLs.', retryAfter),
+    429: refusal('Too many tests of CallBackURLs.', retryAfter),
   },
   // A JSON content type would also suffice (guard.ts).
   bodilessHeader: {
     name: 'X-Requested-With',
     in: 'header',
     description:
-      'Any text, which no page of another site can make a browser send. `Content-Type: application/json` does as well.',
+      'Any text, which no page of another site can make a browser send. `Content-Type: application/json` works as well.',
     schema: { type: 'string', minLength: 1 },
     example: 'my program',
   },

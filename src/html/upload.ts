@@ -14,11 +14,11 @@ declare module 'fastify' {
 export interface UploadedFile {
   /** As the browser calls it; empty: no file was chosen. */
   readonly name: string
-  /** Throws `body-too-large` behind the largest number of bytes. */
+  /** Throws `body-too-large` after the largest number of bytes. */
   readonly bytes: AsyncIterable<Uint8Array>
 }
 
-/** Bytes of a form's fields, of which each upload has the token alone. */
+/** Bytes of a form's fields; an upload has only the token. */
 const FIELD_BYTES_MAX = 1_000
 const FILE_NAME_LENGTH_MAX = 200
 /** How much more is read and discarded: a browser that is still sending would miss the answer. */
@@ -109,7 +109,7 @@ function readable<T>(make: () => T): T {
 }
 
 function endedEarly(error: unknown): StoreFailure {
-  return new StoreFailure('bad-request', 'The file did not arrive whole. Send it once more.', {
+  return new StoreFailure('bad-request', 'The file did not arrive completely. Send it again.', {
     logDetail: String(error),
   })
 }

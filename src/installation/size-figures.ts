@@ -15,9 +15,9 @@ const tables = Object.keys(Prisma.ModelName)
 /** The room that the database and its tables take. PostgreSQL asks the file system; it reads no rows. */
 export const sizeFigures: DatabaseFigures = {
   gauges: {
-    database_size_bytes: { help: 'Room of the database on disk, without the write-ahead log' },
+    database_size_bytes: { help: 'Disk space of the database, without the write-ahead log' },
     database_table_size_bytes: {
-      help: 'Room of the table on disk, with its indexes and long values',
+      help: 'Disk space of the table, with its indexes and long values',
       labelNames: ['table'],
     },
     database_table_rows: {

@@ -7,7 +7,7 @@ import type { Db } from '../database/client.ts'
 import type { CallerStore, Privileges } from '../engine/caller.ts'
 import { adviseMerchant } from '../html/errors.ts'
 import { allowFormTarget } from '../html/guard.ts'
-import { type Page, sendPage } from '../html/page.ts'
+import { type HtmlPage, sendPage } from '../html/page.ts'
 import { orShowAgain, pagesFor } from '../html/page-routes.ts'
 import { actorOf, formOf, merchantOf, textIn } from '../html/request.ts'
 import { noteRefusal } from '../server/errors.ts'
@@ -85,7 +85,7 @@ async function answered(
   let target: Target | null = null
   try {
     target = await findTarget(services.db, parameters)
-    // By its scheme alone: applications redirect further, perhaps to another host, and Chromium counts that too.
+    // Only by its scheme: applications redirect further, perhaps to another host, and Chromium counts that too.
     allowFormTarget(reply, new URL(target.redirectUri).protocol)
     const wish = readWish(parameters)
     const store = wish.storeUrl === null ? null : await findStoreAt(services.db, wish.storeUrl)
@@ -98,7 +98,7 @@ async function answered(
   }
 }
 
-async function consentPage(db: Db, request: FastifyRequest, { client, redirectUri, query }: Asked): Promise<Page> {
+async function consentPage(db: Db, request: FastifyRequest, { client, redirectUri, query }: Asked): Promise<HtmlPage> {
   const { store } = merchantOf(request)
   const [current, subscription] = await Promise.all([
     findOAuthClient(db, client.publicKey),
@@ -184,22 +184,22 @@ function signInAddress({ secureUrl }: CallerStore, { query }: Asked): string {
   return `/admin/sign-in?${new URLSearchParams({ store: secureUrl, next: `${address}?${query}` })}`
 }
 
-function storePage(request: FastifyRequest, { client, query, storeUrl }: Asked): Page {
+function storePage(request: FastifyRequest, { client, query, storeUrl }: Asked): HtmlPage {
   const withoutStore = query.split('&').filter((parameter) => !/^store_url(=|$)/i.test(parameter))
-  const page: Page = {
+  const page: HtmlPage = {
     template: '/oauth/ask-store',
     title: 'Which store?',
     data: { action: address, application: client.name, carried: { name: CARRIED, value: withoutStore.join('&') } },
     values: { store_url: storeUrl ?? currentStore(request)?.secureUrl ?? '' },
   }
   if (storeUrl === null) return page
-  const message = 'No store here has this address. Look how it is written.'
+  const message = 'No store here has this address. Check the spelling.'
   return { ...page, failure: new StoreFailure('bad-request', message) }
 }
 
-function refusalPage({ id }: FastifyRequest, { status, message }: OAuthRefusal): Page {
-  const data = { message: `The application sent you here with a wrong request: ${message}.`, requestId: id }
-  return { template: '/oauth/refused', title: 'This cannot go on', status, data }
+function refusalPage({ id }: FastifyRequest, { status, message }: OAuthRefusal): HtmlPage {
+  const data = { message: `The application sent you here with an invalid request: ${message}.`, requestId: id }
+  return { template: '/oauth/refused', title: 'The request cannot continue', status, data }
 }
 
 /**
@@ -230,8 +230,8 @@ function stateOf(parameters: Parameters): string | null {
 function readWish(parameters: Parameters): Pick<Asked, 'challenge' | 'storeUrl'> {
   parameters.raw('state')
   const responseType = parameters.value('response_type')
-  if (responseType === null) throw invalid('response_type is missing; allowed is code')
-  if (responseType !== 'code') throw new OAuthRefusal('unsupported_response_type', 'response_type may only be code')
+  if (responseType === null) throw invalid('response_type is missing; the only allowed value is code')
+  if (responseType !== 'code') throw new OAuthRefusal('unsupported_response_type', 'response_type must be code')
   return { challenge: readChallenge(parameters), storeUrl: parameters.value('store_url') }
 }
 
@@ -244,7 +244,7 @@ function readChallenge(parameters: Parameters): CodeChallenge | null {
     return null
   }
   if (method !== null && method !== 'S256' && method !== 'plain') {
-    throw invalid('code_challenge_method may be S256 or plain')
+    throw invalid('code_challenge_method must be S256 or plain')
   }
   if (!/^[A-Za-z0-9._~-]{43,128}$/.test(text)) {
     throw invalid('code_challenge must have 43 to 128 letters, digits or any of - . _ ~')

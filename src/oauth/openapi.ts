@@ -25,9 +25,9 @@ const refusals = {
   401: refusal('`invalid_client`: the keys are not those of an application.', {
     'WWW-Authenticate': { description: 'Basic', required: true, schema: { type: 'string' } },
   }),
-  403: refusal('The request came over plain http, and the server takes https alone.'),
+  403: refusal('The request came over plain http, and the server accepts only https.'),
   413: refusal('The body is larger than 16 kB.'),
-  415: refusal('The body is no form.'),
+  415: refusal('The body is not a form.'),
   429: refusal('Too many requests, or too many with wrong keys, came from the address.', retryAfter),
   500: refusal('A defect of the server; the log has it under the request id.'),
   503: refusal('The database does not answer.', retryAfter),
@@ -47,7 +47,7 @@ const authorizeParameters = [
   query('client_id', 'The public key of the application.', text, true),
   query('redirect_uri', 'One of the redirect addresses of the application, character by character.', address, true),
   query('response_type', 'What is asked for.', { const: 'code' }, true),
-  query('state', 'Comes back byte for byte.', text),
+  query('state', 'Returned unchanged.', text),
   query('store_url', 'The address of the store, with or without scheme. Absent: the merchant is asked.', text),
   query('code_challenge', 'PKCE (RFC 7636).', challenge),
   query('code_challenge_method', 'PKCE; absent: plain.', { enum: ['S256', 'plain'] }),
@@ -72,11 +72,11 @@ const authorizeOperation: Operation = {
   operationId: 'askForCode',
   summary: 'Ask a merchant for a code',
   description:
-    'For the browser of the merchant, who signs in, sees what the application may do then, and allows it or not.',
+    'For the merchant’s browser: the merchant signs in, sees what the application would be allowed to do, and allows or denies it.',
   ...byBrowser,
   responses: {
     200: shown('The page that asks for the store, or for the consent.'),
-    302: ledOn(`To the sign-in. Or, when the request is wrong otherwise: ${backToApplication}`),
+    302: ledOn(`To the sign-in. Or, for any other invalid request: ${backToApplication}`),
     400: shown('An unknown application, a redirect address that it did not register, or no such store.'),
   },
 }
@@ -84,11 +84,11 @@ const authorizeOperation: Operation = {
 const decideOperation: Operation = {
   operationId: 'decideOnCode',
   summary: 'Allow or deny',
-  description: 'The button of the page: programs cannot press it.',
+  description: 'Submitted by the button of the page; not for programs.',
   ...byBrowser,
   responses: {
     200: jsonAnswer(
-      'The same for the script of the page, which opens PostBackURL in a popup and goes on to Location.',
+      'The same for the script of the page, which opens PostBackURL in a popup and continues to Location.',
       {
         type: 'object',
         properties: { PostBackURL: text, Location: text },
@@ -98,7 +98,7 @@ const decideOperation: Operation = {
     ),
     302: ledOn(backToApplication),
     303: ledOn('Back to the page, or to the sign-in.'),
-    400: shown('As when the page was asked for.'),
+    400: shown('As for GET.'),
     403: shown('The form is too old, or comes from elsewhere.'),
     409: shown('The application has changed the privileges it asks for.'),
     502: shown('`Server not Responding`: the application has a CallBackURL, and that did not answer 200.'),
@@ -120,14 +120,14 @@ const tokenOperation: Operation = {
   operationId: 'exchangeCode',
   summary: 'Exchange a code for an access token',
   description:
-    'Names match without regard to case (`Code`). What the form lacks is taken from the query. A parameter that is repeated with the same value counts once. A code has one try; used again, it revokes what it gave.',
+    'Names match without regard to case (`Code`). Parameters missing from the form are read from the query. A parameter that is repeated with the same value counts once. A code works once; using it again revokes the token issued for it.',
   ...byClient,
   requestBody: form(
     {
       grant_type: { const: 'authorization_code' },
       code: { type: 'string' },
-      redirect_uri: { type: 'string', description: 'Where it is sent, it must be the one that the code came to.' },
-      code_verifier: { type: 'string', description: 'PKCE; required where the code was asked for with a challenge.' },
+      redirect_uri: { type: 'string', description: 'If sent, it must be the address the code was sent to.' },
+      code_verifier: { type: 'string', description: 'PKCE; required if the code was requested with a challenge.' },
       ...keyFields,
     },
     ['grant_type', 'code'],
@@ -145,14 +145,15 @@ const tokenOperation: Operation = {
 const revokeOperation: Operation = {
   operationId: 'revokeToken',
   summary: 'Revoke an access token',
-  description: 'RFC 7009. A token that there is not, or that is not the client’s, is left alone, with the same answer.',
+  description:
+    'RFC 7009. A token that is unknown or belongs to another client stays unchanged; the answer is the same.',
   ...byClient,
   requestBody: form(
     { token: { type: 'string' }, token_type_hint: { type: 'string', description: 'Not needed.' }, ...keyFields },
     ['token'],
     { token: 'the access token', client_id: 'public key', client_secret: 'private key' },
   ),
-  responses: { 200: { description: 'It does not work any more.', headers: requestId }, ...refused },
+  responses: { 200: { description: 'The token is revoked.', headers: requestId }, ...refused },
 }
 
 function form(properties: JsonSchema, required: readonly string[], example: object) {
@@ -170,7 +171,7 @@ const metadataOperation: Operation = {
   tags: ['OAuth'],
   security: [],
   responses: {
-    200: jsonAnswer('The addresses and abilities. `issuer` is PUBLIC_URL.', {
+    200: jsonAnswer('The endpoints and capabilities. `issuer` is PUBLIC_URL.', {
       type: 'object',
       properties: Object.fromEntries(Object.entries(metadataOf('')).map(([name, value]) => [name, schemaOf(value)])),
       required: ['issuer', 'authorization_endpoint', 'token_endpoint'],

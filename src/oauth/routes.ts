@@ -68,7 +68,7 @@ function tokenRoutes(app: FastifyInstance, services: AccessServices & ClientServ
     const parameters = parametersOf(request)
     const client = await authenticateClient(services, request, parameters)
     if (parameters.required('grant_type') !== 'authorization_code') {
-      throw new OAuthRefusal('unsupported_grant_type', 'grant_type may only be authorization_code')
+      throw new OAuthRefusal('unsupported_grant_type', 'grant_type must be authorization_code')
     }
     const { token, userId } = await exchangeCode(services, {
       client,

@@ -26,8 +26,7 @@ const account = record<Account>('Account')({
 
 const example = { Email: 'ada@tools.example', Password: 'a password of twelve or more' }
 const passwordBody = jsonBody(newPassword, { Password: 'another password' })
-const endsSessions =
-  'It counts at once: all sessions in which the account is open end, and its failed sign-ins are forgotten.'
+const endsSessions = 'Takes effect immediately: all sessions of the account end, and its failed sign-ins are forgotten.'
 
 export const accountRoutes = [
   operatorRoute('GET /admin/developers', {

@@ -43,7 +43,7 @@ export function throttleRecord(figures: RateLimit | null) {
 
 const cartApi = z
   .strictObject({ Enabled: z.boolean(), Addresses: z.array(z.string()).max(ADDRESSES_MAX) })
-  .describe('Whether cartAPI lets programs in, and from which IP addresses and CIDR blocks; none: from anywhere.')
+  .describe('Whether cartAPI accepts calls, and from which IP addresses and CIDR blocks; none: from anywhere.')
 
 const store = record<Store>('Store')({
   Id: [id, (from) => from.id],
@@ -115,7 +115,7 @@ export const storeRoutes = [
     id: 'updateStore',
     summary: 'Change a store',
     description:
-      'It counts at once. With another `SecureURL`, callers have to send that one. `CartAPI` says whether cartAPI lets programs in, and from which IP addresses and CIDR blocks; an empty list: from anywhere. `Throttle` is set by the operator alone.',
+      'Takes effect immediately. After a change of `SecureURL`, callers must send the new one. `CartAPI` says whether cartAPI accepts calls, and from which IP addresses and CIDR blocks; an empty list: from anywhere. Only the operator can set `Throttle`.',
     body: jsonBody(changedStore, { TimeZone: 'America/Chicago' }),
     answers: { 200: one('The store.', store) },
     refusals: [409],
@@ -125,7 +125,7 @@ export const storeRoutes = [
     ...ofStore,
     id: 'updateOrderStatuses',
     summary: 'Change the texts and the visibility of order statuses',
-    description: 'All of the list, or none. `OrderStatus` of the services reads them.',
+    description: 'Changes the whole list or nothing. The service `OrderStatus` reads them.',
     body: jsonBody(changedStatuses, [{ OrderStatusID: 8, StatusText: 'Waiting for parts', Visible: true }]),
     answers: { 200: done('They are changed.') },
     refusals: [409],
@@ -163,7 +163,7 @@ export const storeRoutes = [
     id: 'updatePaymentMethods',
     summary: 'Change payment methods, and add new ones',
     description:
-      'All of the list, or none. A method without `PaymentMethodID` gets the lowest free one; one with an id that the store does not have is added with that id. Orders with that id as `BillingPaymentMethodID` show the name as `BillingPaymentMethod`. Methods are never removed, because orders name them: hide them.',
+      'Changes the whole list or nothing. A method without `PaymentMethodID` gets the lowest free one; one with an id that the store does not have is added with that id. Orders with that id as `BillingPaymentMethodID` show the name as `BillingPaymentMethod`. Methods are never removed, because orders name them: hide them.',
     body: jsonBody(changedMethods, [
       { PaymentMethodID: 3, Name: 'Check' },
       { Name: 'Gift card', Visible: true },
@@ -179,7 +179,7 @@ export const storeRoutes = [
     ...ofStore,
     id: 'rotateUserKey',
     summary: 'Give a store a new key for cartAPI',
-    description: 'The former key ends at once.',
+    description: 'The former key stops working immediately.',
     answers: { 200: one('The new key.', userKey) },
     run: ({ request, ids }, services: ChangeStore) => rotateUserKey(services, ids.id, actorOf(request)),
   }),
@@ -187,7 +187,7 @@ export const storeRoutes = [
     ...ofStore,
     id: 'placeOrder',
     summary: 'Place an order, as the checkout does',
-    description: 'Prices, totals and stock are worked out here; what is computed is refused when it is sent.',
+    description: 'The server computes prices, totals and stock, and refuses computed fields in the request.',
     body: orderBody,
     answers: { 201: done('The id of the order.') },
     refusals: [409],

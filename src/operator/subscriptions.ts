@@ -16,11 +16,11 @@ const subscription = record<Subscription>('Subscription')({
   Token: [z.string(), (from) => from.token],
   Privileges: [privileges.describe('What the store agreed to; null: everything.'), (from) => from.privileges],
   PrivilegesAsked: [
-    privileges.describe('What the application asks for by now; it may do what stands in both.'),
+    privileges.describe('What the application asks for now; it may use the privileges in both.'),
     (from) => from.askedPrivileges,
   ],
   PostBackURL: [
-    z.string().nullable().describe('Where the application asked the merchant to go on; null: nowhere.'),
+    z.string().nullable().describe('Where the application asked to send the merchant next; null: nowhere.'),
     (from) => from.postBackUrl,
   ],
   DateLastUsed: [time.nullable().describe('Null: not yet.'), (from) => from.lastUsedAt?.toISOString() ?? null],
@@ -30,7 +30,7 @@ const subscription = record<Subscription>('Subscription')({
 const token = record<Subscribed>('SubscriptionToken')({
   Token: [z.string(), (from) => from.token],
   PostBackURL: [
-    z.string().optional().describe('Where the application asks the merchant to go on.'),
+    z.string().optional().describe('Where the application asks to send the merchant next.'),
     (from) => from.postBackUrl ?? undefined,
   ],
 })
@@ -40,7 +40,7 @@ const removalQuery = namedObject({
   force: z
     .stringbool({ truthy: ['true'], falsy: ['false'], error: yesOrNo })
     .default(false)
-    .describe('End it even if the application does not answer 200; it is told again in the background.'),
+    .describe('End it even if the application does not answer 200; the server keeps notifying it in the background.'),
 })
 
 export const subscriptionRoutes = [
@@ -57,7 +57,7 @@ export const subscriptionRoutes = [
     id: 'subscribe',
     summary: 'Let a store use an application',
     description:
-      'An application with a CallBackURL is asked before, which takes up to 10 seconds; it has to answer 200. `PostBackURL` is where it wants the merchant to go on.',
+      'An application with a CallBackURL is asked first, which takes up to 10 seconds; it must answer 200. `PostBackURL` is where it wants to send the merchant next.',
     body: jsonBody(namedObject({ PublicKey: text(100) }), { PublicKey: 'the public key of the application' }),
     answers: { 200: one('The store used it before: its token.', token), 201: one('The new token.', token) },
     refusals: [409, 502],
@@ -76,7 +76,7 @@ export const subscriptionRoutes = [
     id: 'unsubscribe',
     summary: 'End a subscription',
     description:
-      'An application with a CallBackURL is told before, and has to answer 200. Then its tokens stop working at once, in every process.',
+      'An application with a CallBackURL is notified first and must answer 200. Then its tokens stop working immediately, in every process.',
     ids: { id: 'The store.', subscriptionId: 'The subscription.' },
     query: removalQuery,
     answers: { 200: done('It is ended.') },

@@ -22,11 +22,11 @@ const importQuery = namedObject({
   events: z
     .enum(['true', 'false'], 'must be true or false')
     .default('false')
-    .describe('`true`: what the import changes is recorded as events, and webhooks are notified.'),
+    .describe('`true`: changes made by the import are recorded as events, and webhooks are notified.'),
 })
 
 const recordLines: BodyType<Readable, unknown> = {
-  describe: () => ({ description: 'As an export gives them.', content: ndjson }),
+  describe: () => ({ description: 'In the format of an export.', content: ndjson }),
   read: ({ body }) => body as Readable,
 }
 
@@ -61,7 +61,7 @@ export const transferRoutes = [
     id: 'exportStore',
     summary: 'Stream a store out',
     ids: { id: 'The store.' },
-    answers: { 200: lines('Records, a line each; the line `{"end": …}` closes a whole file.') },
+    answers: { 200: lines('Records, one per line; the line `{"end": …}` ends a complete file.') },
     isStreamed: true,
     run: async ({ request, reply, ids }, services: TransferServices) => {
       const caller = await transferCaller(services, ids.id)
@@ -78,7 +78,7 @@ export const transferRoutes = [
     ids: { id: 'The store.' },
     query: importQuery,
     body: recordLines,
-    answers: { 200: lines('A report: `progress`, `refused` for each refused line, at last `done` or `failed`.') },
+    answers: { 200: lines('A report: `progress`, `refused` for each refused line, and finally `done` or `failed`.') },
     isStreamed: true,
     // The report starts while the body is still being read, so the status is 200 whether or not lines are refused.
     run: async ({ request, reply, ids, query, body }, services: TransferServices) => {

@@ -50,7 +50,7 @@ type Ip = ipaddr.IPv4 | ipaddr.IPv6
 
 const nat64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96')
 const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3')
-/** A public address, but for Azure's virtual machines it is their own host. */
+/** A public address, but on Azure's virtual machines it is their own host. */
 const azureHost = '168.63.129.16'
 
 /** Returns the IPv4 address that a connection reaches through a mapped address or NAT64 (64:ff9b::/96). */

@@ -5,7 +5,7 @@ const resolverOptions = { timeout: 1_000, tries: 2 }
 
 /**
  * Returns all addresses that DNS has for a name, at least one, or rejects with the resolver's error. IPv4 or IPv6
- * addresses alone are enough if the other lookup fails.
+ * addresses are enough if the other lookup fails.
  *
  * Does not use the system's `getaddrinfo`, because it blocks threads that the whole process shares, for many seconds if
  * a name server is dead, and a user who sets an address to call also chooses the name server.

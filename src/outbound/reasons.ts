@@ -13,9 +13,9 @@ export function reasonOf(error: unknown, host: string): string | null {
   const code = codeOf(error)
   if (code === 'UND_ERR_INVALID_ARG' || code === 'UND_ERR_NOT_SUPPORTED') return null
   if (Object.hasOwn(sentences, code)) return String(sentences[code]).replace('{host}', host)
-  if (code === 'EPROTO' || code.startsWith('ERR_SSL_')) return `${host} does not speak TLS as it should (${code})`
+  if (code === 'EPROTO' || code.startsWith('ERR_SSL_')) return `${host} does not speak TLS correctly (${code})`
   // OpenSSL's codes of certificate errors, and Node's for a certificate of another host.
-  if (/CERT|^UNABLE_TO_|_CA$|CRL/.test(code)) return `The certificate of ${host} is not to be trusted (${code})`
+  if (/CERT|^UNABLE_TO_|_CA$|CRL/.test(code)) return `The certificate of ${host} is not trusted (${code})`
   return `The request to ${host} failed (${code})`
 }
 

@@ -48,7 +48,7 @@ export async function signUpDeveloper(
   const { db, secrets, now, config } = services
   const { address, devices } = client
   if (config.developerSignup === 'closed') {
-    throw new StoreFailure('forbidden', 'Developer accounts are opened by the operator of this server alone')
+    throw new StoreFailure('forbidden', 'Only the operator of this server opens developer accounts')
   }
   const given = readInput(newAccount, input)
   refuseNamesAsPassword(given.Password, { email: given.Email })
@@ -57,7 +57,8 @@ export async function signUpDeveloper(
   // Hashes before the insert, so that a taken address takes as long as a free one.
   const passwordHash = await checkCounted(db, counted, () => hashPassword(given.Password, networkOf(address)))
   const session = await inTransaction(db, async (tx) => {
-    const taken = 'No account can be opened for this e-mail address. If it has one already, sign in; else take another'
+    const taken =
+      'No account can be opened for this e-mail address. If it has one already, sign in; otherwise use another'
     const { id, email } = await insertAccount(tx, now, null, { email: given.Email, passwordHash }, taken)
     await forgiveTry(tx, counted)
     const actor: Actor = { kind: 'developer', name: email, address }

@@ -74,7 +74,7 @@ function isRepeated(text: string): boolean {
 function isCommonInside(text: string): boolean {
   const letters = withoutEnds(text)
   if (letters !== '') return isListed(letters)
-  // Rejects text such as 1234567890!?, whose prefix 123456 is common, and text of blanks alone.
+  // Rejects text such as 1234567890!?, whose prefix 123456 is common, and text of only blanks.
   const beginnings = Array.from(text, (_, index) => text.slice(0, index + 1))
   return text === '' || beginnings.some((beginning) => beginning.length >= DIGITS_MIN && isListed(beginning))
 }
@@ -95,7 +95,7 @@ export function refuseNamesAsPassword(
   field = 'Password',
 ): void {
   if (comparable(password) === comparable(email)) {
-    throw fieldFault(field, 'must be another text than the e-mail address')
+    throw fieldFault(field, 'must differ from the e-mail address')
   }
   const names = {
     'beginning of the e-mail address': email.replace(/@[^@]*$/, ''),

@@ -53,7 +53,7 @@ export type CountedTry = Awaited<ReturnType<typeof countTry>>
 /**
  * Counts an attempt as failed before its password is verified. Of concurrent attempts, in any number of processes, only
  * those free of delay proceed. One that is too early is not counted and throws 'throttled' with the seconds to wait. One
- * from a browser that has signed in to the account before is counted and delayed by that browser's failures alone
+ * from a browser that has signed in to the account before is counted and delayed only by that browser's failures
  * (`isOfDevice`), up to ten of them.
  */
 export async function countTry({ db, secrets, now }: DataServices, attempt: Attempt) {

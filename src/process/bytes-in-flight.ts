@@ -153,7 +153,7 @@ function leftEarly(): StoreFailure {
 
 function tooMuch(): StoreFailure {
   const message =
-    'Too many bytes of this application are in flight; read the answers, and send fewer large requests at once'
+    'Too many bytes of this application are in flight; read the answers, and send fewer large requests at the same time'
   return new StoreFailure('throttled', message, { retryAfterSeconds: 1 })
 }
 

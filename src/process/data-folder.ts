@@ -174,7 +174,7 @@ export async function makeDataFolder(path: string, setting = 'DATA_DIR', mode = 
 }
 
 /**
- * As `makeDataFolder`, for the owner alone. A folder that exists keeps its mode, because others may use it too; `warn` hears of one
+ * As `makeDataFolder`, for only the owner. A folder that exists keeps its mode, because others may use it too; `warn` hears of one
  * that is open to others.
  */
 export async function makePrivateFolder(path: string, setting: string, warn: (message: string) => void): Promise<void> {
@@ -186,7 +186,7 @@ export async function makePrivateFolder(path: string, setting: string, warn: (me
   )
 }
 
-/** The mode of a folder that its owner alone may list and enter. */
+/** The mode of a folder that only its owner may list and enter. */
 export const PRIVATE = 0o700
 
 /** Returns null when the file does not exist. */

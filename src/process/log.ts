@@ -25,7 +25,7 @@ export async function createLog(level: string, fateOf?: FateOf): Promise<Log> {
   return Object.assign(log, { drained: () => Promise.allSettled(undecided).then(drained) })
 }
 
-/** What becomes of a line: it is logged with its level, or for debugging alone, or not at all. */
+/** How a line is logged: with its level, only for debugging, or not at all. */
 export type Fate = 'logged' | 'debug' | 'omitted'
 type FateOf = (error: unknown) => Fate | Promise<Fate>
 

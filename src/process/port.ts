@@ -29,7 +29,7 @@ export function cannotListen({ host, port, setting }: Place, error: unknown): St
 }
 
 const remedies: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'is not possible: the port is taken. Stop the program that has it, or set PORT to a free one',
+  EADDRINUSE: 'is not possible: the port is in use. Stop the program that uses it, or set PORT to a free one',
   EACCES: 'is not allowed for this user. Set PORT to 1024 or above',
   EADDRNOTAVAIL: 'is not possible: this machine does not have that address. Set HOST to one that it has',
   ENOTFOUND: 'is not possible: there is no such host name. Set HOST to an IP address of this machine',

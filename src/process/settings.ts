@@ -128,7 +128,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     httpPort: settings.HTTP_PORT === undefined ? null : Number(settings.HTTP_PORT),
     /** Base of all addresses that are handed out, without a trailing slash. */
     publicUrl: withoutTrailingSlash(publicUrlOf(given)),
-    /** Certificate and key in PEM form. Null: plain http, behind a proxy or on this machine alone. */
+    /** Certificate and key in PEM form. Null: plain http, behind a proxy or only on this machine. */
     tls,
     /** Addresses and CIDR blocks of proxies whose X-Forwarded-* headers count. */
     trustProxy: Object.freeze(settings.TRUST_PROXY ?? []),
@@ -149,7 +149,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     representationCacheMb: Number(settings.REPRESENTATION_CACHE_MB),
     /** Absolute. */
     dataDir: resolve(settings.DATA_DIR),
-    /** Null, with the embedded database alone: generated into `dataDir`. */
+    /** Null, only with the embedded database: generated into `dataDir`. */
     secretKey: settings.SECRET_KEY ?? null,
     /** Secrets that are stored under these are read too. */
     nextSecretKey: settings.SECRET_KEY_NEXT ?? null,
@@ -169,7 +169,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     timeZone: settings.TIME_ZONE,
     /** Addresses and CIDR blocks that outbound requests may reach though they are not public. */
     outboundAllow: Object.freeze(settings.OUTBOUND_ALLOW ?? (sandbox ? LOOPBACK_BLOCKS : [])),
-    /** Whether anyone may open a developer account, or the operator alone. */
+    /** Whether anyone may open a developer account, or only the operator. */
     developerSignup: settings.DEVELOPER_SIGNUP ?? (sandbox ? 'open' : 'closed'),
     /** How long the history of records is kept; null: for ever. */
     historyDays: Number(settings.HISTORY_DAYS) || null,
@@ -241,7 +241,7 @@ function faultsBetween(given: Given): string[] {
     faults.push('OPERATOR_KEY is missing; it is required with DATABASE_URL')
   }
   if (given.DATABASE_DIRECT_URL && !given.DATABASE_URL) {
-    faults.push('DATABASE_DIRECT_URL is given without DATABASE_URL; allowed: both, or DATABASE_URL alone')
+    faults.push('DATABASE_DIRECT_URL is set without DATABASE_URL; allowed: both, or only DATABASE_URL')
   }
   faults.push(...faultsBetweenKeys(given))
   const archived = (['LEDGER_DAYS', 'AUDIT_DAYS'] as const).filter((name) => Number(given[name] ?? 0) > 0)
@@ -252,7 +252,7 @@ function faultsBetween(given: Given): string[] {
   }
   if (given.HTTP_PORT && !hasTls(given)) {
     faults.push(
-      'HTTP_PORT goes with TLS_CERT_FILE and TLS_KEY_FILE; allowed without them: PORT, which is plain http then',
+      'HTTP_PORT needs TLS_CERT_FILE and TLS_KEY_FILE; allowed without them: PORT, which then speaks plain http',
     )
   }
   if (given.HTTP_PORT && Number(given.HTTP_PORT) === Number(given.PORT ?? 3000)) {
@@ -288,7 +288,7 @@ const keyPairs = [
 function faultsBetweenKeys(given: Given): string[] {
   return keyPairs.flatMap(([other, name]) => {
     if (!given[other]) return []
-    if (!given[name]) return [`${other} is given without ${name}; allowed: both, or ${name} alone`]
+    if (!given[name]) return [`${other} is set without ${name}; allowed: both, or only ${name}`]
     return given[other] === given[name] ? [`${other} is the same as ${name}; allowed: another key, or none`] : []
   })
 }

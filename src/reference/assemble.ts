@@ -34,7 +34,7 @@ export function assembleDocument({ publicUrl, restPrefixes }: DocumentOptions, p
         version: {
           enum: ['v1', 'v2'],
           default: 'v1',
-          description: 'They differ past the last page of `offset` alone: 400 in v1, 404 in v2.',
+          description: 'They differ only past the last page of `offset`: 400 in v1, 404 in v2.',
         },
       },
     })),

@@ -85,7 +85,7 @@ export function describeReference(): ApiPart {
 }
 
 const headers = { ...requestId, ETag: ref('headers', 'ETag') }
-const unmodified: Response = { description: 'The caller has it already.', headers }
+const unmodified: Response = { description: 'The caller already has the current version.', headers }
 
 function found(description: string, type: string, schema: { readonly type: string }): Response {
   return { description, headers, content: { [type]: { schema } } }

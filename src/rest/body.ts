@@ -30,7 +30,7 @@ export function receiveBodies(app: FastifyInstance): void {
 function formatOf(headers: IncomingHttpHeaders): Format {
   const { 'content-type': contentType = 'application/json', 'content-encoding': encoding = 'identity' } = headers
   if (encoding.toLowerCase() !== 'identity') {
-    throw unsupportedMedia('Content-Encoding', 'Content-Encoding must be identity: compressed bodies are not taken')
+    throw unsupportedMedia('Content-Encoding', 'Content-Encoding must be identity: compressed bodies are not accepted')
   }
   const [mediaType = '', ...parameters] = contentType.toLowerCase().split(';')
   const format = bodyFormat(mediaType.trim())

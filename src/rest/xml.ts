@@ -25,7 +25,7 @@ const recordBounds = {
  * type or custom entities, for an element in the wrong place, and for a record with more than 40,000 elements.
  */
 export function* readXml(text: string, type: RecordType): Steps<Plain> {
-  let body: BodyReader | null = null
+  let body: RootReader | null = null
   const root = yield* xmlSteps(text, recordBounds, function* (child, { name }) {
     body ??= bodyOf(name, type)
     yield* body.take(child)
@@ -34,12 +34,12 @@ export function* readXml(text: string, type: RecordType): Steps<Plain> {
 }
 
 /** What the root stands for, and how it takes its elements in. */
-interface BodyReader {
+interface RootReader {
   readonly plain: Plain
   readonly take: (child: XmlElement) => Steps<void>
 }
 
-function bodyOf(qualifiedName: string, { typeName, inputTypeNames = [], fields }: RecordType): BodyReader {
+function bodyOf(qualifiedName: string, { typeName, inputTypeNames = [], fields }: RecordType): RootReader {
   const rootName = localName(qualifiedName)
   const name = rootName.toLowerCase()
   for (const known of [typeName, ...inputTypeNames]) {

@@ -45,7 +45,7 @@ const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 const ASKED_LENGTH_MAX = 1024
 
 /**
- * The names that `Access-Control-Allow-Headers` has: those of REST, and behind them up to 1 kB of others that the page asks for,
+ * The names that `Access-Control-Allow-Headers` has: those of REST, and after them up to 1 kB of others that the page asks for,
  * which its libraries add, such as `traceparent`.
  */
 function allowedHeaders(asked: string): string {

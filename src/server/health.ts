@@ -71,10 +71,10 @@ export function describeProcess(): ApiPart {
   const figures = { 'text/plain': { schema: { type: 'string' } } }
   const unavailable = closedObject({ status: { const: 'unavailable' }, reason: { type: 'string' } })
   return {
-    tags: [{ name: 'Server', description: 'The process, and what it says of itself.' }],
+    tags: [{ name: 'Server', description: 'Health, readiness and metrics of the process.' }],
     paths: {
       '/healthz': {
-        get: openOperation('isAlive', 'Whether the process lives', {
+        get: openOperation('isAlive', 'Whether the process is alive', {
           200: jsonAnswer('It does.', closedObject({ status: { const: 'alive' } })),
         }),
       },
@@ -82,11 +82,11 @@ export function describeProcess(): ApiPart {
         get: {
           ...openOperation('isReady', 'Whether requests can be answered', {
             200: jsonAnswer('They can.', closedObject({ status: { const: 'ready' } })),
-            400: jsonAnswer('`for` is something else.', ref('schemas', 'ArrayOfResponseInfo')),
+            400: jsonAnswer('`for` has another value.', ref('schemas', 'ArrayOfResponseInfo')),
             503: jsonAnswer('They cannot.', unavailable, retryAfter),
           }),
           parameters: [
-            query('for', '`reads`: also ready while the database answers reads alone, as a standby does.', {
+            query('for', '`reads`: also ready while the database answers only reads, as a standby does.', {
               enum: ['reads', 'changes'],
               default: 'changes',
             }),
@@ -99,7 +99,7 @@ export function describeProcess(): ApiPart {
           summary: 'Figures for Prometheus',
           tags: ['Server'],
           security: [{ OperatorKey: [] }, {}],
-          description: 'From this machine directly, or with the key of the operator.',
+          description: 'From this machine directly, or with the operator key.',
           responses: {
             200: { description: 'The figures.', headers: requestId, content: figures },
             401: ref('responses', 'OperatorRefusal401'),

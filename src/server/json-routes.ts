@@ -325,7 +325,7 @@ export const replayed = { 'Idempotency-Replayed': ref('headers', 'Idempotency-Re
 
 /** Errors with the same meaning for every caller. */
 export const commonRefusals = {
-  400: refusal('Something cannot be taken: `Value` names the property, `Message` says what is allowed.'),
+  400: refusal('Something in the request is invalid: `Value` names the property, `Message` says what is allowed.'),
   408: refusal('The body arrived more slowly than 4 kB/s.'),
   413: refusal('The body is larger than 1 MB.'),
   415: refusal('The body is of another media type.'),

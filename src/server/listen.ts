@@ -13,7 +13,7 @@ interface Services {
   readonly drain: Shutdown['drain']
 }
 
-/** The application at its ports. It stops behind the drain. */
+/** The application at its ports. It stops after the drain. */
 export function webServer(
   app: FastifyInstance,
   { host, port, httpPort }: Pick<Config, 'host' | 'port' | 'httpPort'>,

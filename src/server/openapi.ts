@@ -89,7 +89,7 @@ export const requestId = { 'X-Request-Id': ref('headers', 'X-Request-Id') }
 
 export const retryAfter = {
   'Retry-After': {
-    description: 'Seconds to wait before the next try.',
+    description: 'Seconds to wait before retrying.',
     required: true,
     schema: { type: 'integer', minimum: 1 },
   },

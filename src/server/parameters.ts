@@ -7,8 +7,10 @@ export const PAGE_LIMIT_MAX = 500
 
 /** Validates `limit` (1 to 500, default 100) and `offset` (records to skip, default 0) of a list. */
 export const pageQuery = namedObject({
-  limit: wholeNumber(1, PAGE_LIMIT_MAX).default(PAGE_LIMIT_DEFAULT).describe('The most records of the page.'),
-  offset: wholeNumber(0, INT32_MAX).default(0).describe('The records to pass over.'),
+  limit: wholeNumber(1, PAGE_LIMIT_MAX)
+    .default(PAGE_LIMIT_DEFAULT)
+    .describe('The maximum number of records on the page.'),
+  offset: wholeNumber(0, INT32_MAX).default(0).describe('The number of records to skip.'),
 })
 
 /** Returns the ids in an address by their parameter names. */

@@ -15,7 +15,7 @@ type Log = Parameters<typeof endAttempt>[2]
 /** Makes the function by which a handler stores its answer itself, in the transaction of its change; undefined without a key. */
 export type Pending<Value> = <Result>(toValue: (result: Result) => Value) => Remember<Result> | undefined
 
-export interface RetriedChange<Services> {
+export interface RetryableChange<Services> {
   readonly request: FastifyRequest
   readonly reply: FastifyReply
   /** The principal and the address: keys of other principals and addresses are other keys. */
@@ -40,7 +40,7 @@ type Outcome =
  */
 export async function answerOnce<Services extends DataServices>(
   services: Services,
-  { request, reply, scope, storesAnswer, run, write }: RetriedChange<Services>,
+  { request, reply, scope, storesAnswer, run, write }: RetryableChange<Services>,
 ): Promise<unknown> {
   const { db, secrets, now } = services
   const keys = { db, now, store: NO_STORE }

@@ -32,7 +32,7 @@ const TICKS = 10
 /** Requests whose connection the server closed because the body did not arrive. Not logged as aborted by the client. */
 export const cutOff = new WeakSet<IncomingMessage>()
 
-interface SlowBody {
+interface ArrivingBody {
   readonly request: FastifyRequest
   readonly reply: FastifyReply
   /** What the connection had received at the beginning of the window. */
@@ -58,7 +58,7 @@ function cutSlowBodies(
   { closedConnections }: Closed,
   { windowMs, bytesPerSecond }: SlowPeerLimits,
 ): void {
-  const bodies = new Set<SlowBody>()
+  const bodies = new Set<ArrivingBody>()
   const bytesMin = (bytesPerSecond * windowMs) / 1000
   let timer: NodeJS.Timeout | undefined
   const startTimer = () => {
@@ -99,7 +99,7 @@ function cutSlowBodies(
   }
 }
 
-function cutBody({ request: { raw }, reply }: SlowBody): void {
+function cutBody({ request: { raw }, reply }: ArrivingBody): void {
   cutOff.add(raw)
   // The request was answered before its body was read, and Node is still discarding the body.
   if (reply.raw.headersSent) raw.destroy()

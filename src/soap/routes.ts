@@ -166,7 +166,7 @@ const wordings = {
 } as const
 
 function faultOf({ kind, message, logMessage, status }: StoreFailure, version: SoapVersion): SoapFault {
-  // Proxies of SOAP 1.1 read a fault from 500 alone, and report anything else as a transport error.
+  // Proxies of SOAP 1.1 read a fault only from 500, and report anything else as a transport error.
   if (kind === 'throttled') return new SoapFault('Server', message, { status: version === '1.1' ? 500 : status })
   if (status >= 500) return new SoapFault('Server', message)
   // HTTP itself has a status for these two.

@@ -195,7 +195,7 @@ export async function updateStore(
   actor: Actor,
 ): Promise<Store> {
   if (Throttle !== undefined && actor.kind !== 'operator') {
-    throw new StoreFailure('forbidden', 'Throttle is set by the operator alone', { field: 'Throttle' })
+    throw new StoreFailure('forbidden', 'Only the operator can set Throttle', { field: 'Throttle' })
   }
   const data = {
     ...(Name !== undefined && { name: Name }),

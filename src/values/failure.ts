@@ -13,7 +13,7 @@ const statusOf = {
   'unsupported-media-type': 415,
   'key-reused': 422,
   throttled: 429,
-  /** Made by `failureOf` alone. */
+  /** Made only by `failureOf`. */
   defect: 500,
   'bad-gateway': 502,
   unavailable: 503,

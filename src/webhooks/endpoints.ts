@@ -126,7 +126,7 @@ const rotateSecret: Operation = {
   named: {
     id: 'rotateWebhookSecret',
     description:
-      'Gives the webhook a new secret, and answers it. The one until now signs beside it for 24 hours; one from before that no more. A repetition with the same Idempotency-Key rotates nothing, and answers what is stored.',
+      'Gives the webhook a new secret and returns it. For 24 hours the former secret signs too; earlier ones stop. A retry with the same Idempotency-Key rotates nothing and returns the stored answer.',
   },
   gives: readSecret.gives,
   run: async (call) => {
@@ -152,7 +152,7 @@ const sendTestEvent: Operation = {
   named: {
     id: 'testWebhook',
     description:
-      'Notifies the webhook of a made-up record of its kind (order 1, invoice AB-1000, of 2016), also while it is not enabled. It is tried once.',
+      'Notifies the webhook of a made-up record of its kind (order 1, invoice AB-1000, of 2016), also while it is not enabled. There are no retries.',
   },
   gives: { kind: 'results', key: DELIVERY_KEY, change: 'created' },
   run: (call) => sendOnce(call, (tx) => sendTest(tx, call.id), created(DELIVERY_KEY)),
@@ -165,7 +165,7 @@ const resume: Operation = {
   named: {
     id: 'resumeWebhook',
     description:
-      'Enables a webhook that was disabled, by whomever. With `CatchUp` it gets what it missed: the deliveries that failed since it began to fail, and the events since it was disabled. More than 200,000 are refused (409): read them from the feed.',
+      'Enables a disabled webhook, whoever disabled it. With `CatchUp` it gets what it missed: the deliveries that failed since it began to fail, and the events since it was disabled. More than 200,000 are refused (409): read them from the feed.',
   },
   takes: { type: resumeType, mode: 'update', many: false, isOptional: true },
   gives: { kind: 'results', key: WEBHOOK_KEY, change: 'updated' },
@@ -183,7 +183,7 @@ const resume: Operation = {
 }
 
 function limitParameter(records: string, max: number, defaultLimit: number): QueryParameter {
-  const description = `The most ${records} of the page. More than ${max} is cut to ${max}.`
+  const description = `The maximum number of ${records} on the page; more than ${max} counts as ${max}.`
   return {
     name: 'limit',
     in: 'query',
@@ -195,7 +195,7 @@ function limitParameter(records: string, max: number, defaultLimit: number): Que
 const listOfDeliveries: Operation = {
   named: {
     id: 'listWebhookDeliveries',
-    description: 'The notifications of a webhook, the newest first. Those that are over are kept for 30 days.',
+    description: 'The notifications of a webhook, the newest first. Finished ones are kept for 30 days.',
   },
   gives: {
     kind: 'own',
@@ -248,7 +248,7 @@ const sendAgain: Operation = {
   named: {
     id: 'redeliverWebhookDelivery',
     description:
-      'Sends a notification again, whatever became of it, with the same body and the same `webhook-id`; its ten tries begin anew. 409 while the webhook is not enabled.',
+      'Sends a notification again, whatever its state, with the same body and the same `webhook-id`; its ten attempts start over. 409 while the webhook is not enabled.',
   },
   gives: { kind: 'results', key: DELIVERY_KEY, change: 'updated' },
   run: (call) => {
@@ -275,14 +275,14 @@ const eventFeed: Operation = {
       {
         name: 'after',
         in: 'query',
-        description: 'The `Sequence` that the page begins behind. Without it, or 0: the oldest event that there is.',
+        description: 'The page begins after this `Sequence`. Omitted or 0: it begins at the oldest event.',
         schema: { type: 'integer', format: 'int64', minimum: 0, maximum: Number.MAX_SAFE_INTEGER, default: 0 },
       },
       limitParameter('events', EVENTS_MAX, EVENTS_DEFAULT),
       {
         name: 'eventtype',
         in: 'query',
-        description: `One kind alone: ${kindsInWords}. ${anyOfValues.listed}`,
+        description: `Only one kind: ${kindsInWords}. ${anyOfValues.listed}`,
         schema: anyOfValues.schema({ type: 'integer', enum: eventKinds.map(({ type }) => type) }),
       },
     ],

@@ -13,7 +13,7 @@ export interface XmlElement {
 }
 
 /** Levels of elements; records and envelopes need six. */
-const XML_DEPTH_MAX = 32
+export const XML_DEPTH_MAX = 32
 
 /** No body comes near it. */
 const TAGS_MAX = 1_000_000

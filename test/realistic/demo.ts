@@ -67,7 +67,9 @@ async function load(file: string, server: Server): Promise<Loaded> {
 /** The file's own faults, and what the server says, speak for themselves; a broken connection does not. */
 function explained({ code = '', message }: NodeJS.ErrnoException): StartupError {
   if (!/^(ECONNRESET|EPIPE|UND_ERR_)/.test(code)) return new StartupError(message)
-  return new StartupError(`The server went away (${message}). What is loaded stays: start it and run this again`)
+  return new StartupError(
+    `The connection to the server was lost (${message}). What is loaded stays: start it and run this again`,
+  )
 }
 
 /** A bar that is told how far it is, instead of how much more. */

@@ -46,7 +46,7 @@ async function readReport(report: Readable, onLines: (count: number) => void): P
     else if ('done' in line) return { counts: line.done, refused }
     else onLines(line.progress.lines)
   }
-  throw new Error('The server broke off its answer')
+  throw new Error('The server ended its answer early')
 }
 
 const CHUNK_LENGTH = 64 * 1024

@@ -54,7 +54,7 @@ export function resultText(place: Place, opened: Opened): string {
       ['PrivateKey', application.PrivateKey],
       ['Token', token],
     ]),
-    'Programs that speak SOAP alone send this to cartAPI:',
+    'Programs that speak only SOAP send this to cartAPI:',
     table([
       ['Address', `${publicUrl}${soapPath}?WSDL`],
       ['storeUrl', store.SecureURL],

@@ -53,7 +53,7 @@ export interface Change {
 }
 
 /**
- * Runs a rule that writes nothing for each change. What it refuses in a set it refuses in that change alone; otherwise it throws.
+ * Runs a rule that writes nothing for each change. In a set, a refusal applies only to that change; otherwise it throws.
  */
 export async function forEachChange(
   changes: readonly Change[],

@@ -205,7 +205,7 @@ export async function endAttempt(
   }
 }
 
-/** Goes on trying while the database is away, as long as the lease runs, so that a retry has to wait for the database alone. */
+/** Keeps trying while the database is away, as long as the lease runs, so that a retry only has to wait for the database. */
 async function endLater(end: () => Promise<unknown>, log: Log): Promise<void> {
   let reason: unknown
   for (let waitedMs = 0; waitedMs < lease.ms; waitedMs += END_RETRY_MS) {

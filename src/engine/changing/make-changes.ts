@@ -19,7 +19,7 @@ export type Note = (caller: Pick<Caller, 'db' | 'store' | 'now'>, outcomes: Outc
 
 export interface Making extends Pick<Member, 'caller' | 'precondition'> {
   readonly log: Log
-  /** Throws `in-progress` if the changes are somebody else's to make by now: they are rolled back. */
+  /** Throws `in-progress` if somebody else has taken over the changes: they are rolled back. */
   readonly note?: Note | undefined
 }
 
@@ -44,7 +44,7 @@ const WAITED_MS_MAX = 15_000
 
 const notTried = new StoreFailure('unavailable', 'Other records of the list waited too long; try again in a moment')
 
-/** Makes changes by place, and returns what became of each. Throws `in-progress` alone. */
+/** Makes changes by place, and returns the outcome of each. Throws only `in-progress`. */
 export async function makeChanges(
   making: MakingRecords,
   requested: ReadonlyMap<number, RequestedChange>,

@@ -174,7 +174,7 @@ type ValueOptions = Partial<
 >
 
 /** The note of a field that the platform itself never sets. */
-export const importOnly = 'The platform has no source of its own for it: it shows what an import brought.'
+export const importOnly = 'The platform does not set it: it shows imported values.'
 
 /** Maximum length of a text field without a documented bound, and of the documented long text columns. */
 export const LONG_TEXT = 65_535

@@ -71,7 +71,7 @@ function memberSchema(schemas: Schemas, field: Field, mode: SchemaMode, owner: s
 function listSchema(schemas: Schemas, field: ListField, mode: SchemaMode, owner: string): JsonSchema {
   const items = describeRecord(schemas, field, mode === 'read' ? 'read' : 'item', owner)
   const needsKey = mode !== 'read' && field.keyFrom === 'caller' && field.key !== undefined
-  const keeps = field.key === undefined ? '' : `; an item with a known ${field.key} keeps what is not sent of it`
+  const keeps = field.key === undefined ? '' : `; an item with a known ${field.key} keeps the fields that are not sent`
   return {
     type: 'array',
     items: needsKey ? { ...items, type: 'object', required: [field.key] } : items,
@@ -116,7 +116,7 @@ function valueSchema(schemas: Schemas, field: ValueField, mode: SchemaMode): Jso
   }
 }
 
-const decimal: JsonSchema = { type: 'number', description: 'Kept to four decimals.', examples: [12.5] }
+const decimal: JsonSchema = { type: 'number', description: 'Stored with four decimals.', examples: [12.5] }
 
 const localTime: JsonSchema = {
   type: 'string',
@@ -137,10 +137,9 @@ function descriptionOf(field: ValueField, mode: SchemaMode): string {
   const { access, nullable, kind, required } = field
   if (access === 'wo') return mode === 'read' ? 'Write-only: always empty.' : 'Write-only: accepted, never returned.'
   if (access === 'key') return keyDescriptions[mode]
-  if (mode === 'read' && (access === 'derived' || isFilledIn(field)))
-    return 'Computed when it is read; ignored when it is sent.'
-  if (mode === 'read' && access === 'new') return 'Given with a new record; ignored when it is sent later.'
-  if (mode === 'read' && access === 'ro') return 'Kept by the store; ignored when it is sent.'
+  if (mode === 'read' && (access === 'derived' || isFilledIn(field))) return 'Computed on read; ignored in requests.'
+  if (mode === 'read' && access === 'new') return 'Set when the record is created; ignored afterwards.'
+  if (mode === 'read' && access === 'ro') return 'Maintained by the store; ignored in requests.'
   if (kind === 'integer' && nullable) return `The identifier of another record${required ? '' : '; 0: none'}.`
   return ''
 }
@@ -149,7 +148,7 @@ const keyDescriptions: Readonly<Record<SchemaMode, string>> = {
   read: 'The identifier.',
   create: '',
   update: 'Names the record in a list of updates; in an update of one record the address names it.',
-  item: 'Names a stored item, which keeps what is not sent of it; an item of an unknown key is new.',
+  item: 'Names a stored item, which keeps the fields that are not sent; an item with an unknown key is new.',
 }
 
 /** Throws if two types with the same name and owner differ: a mistake in the definitions. */

@@ -8,7 +8,7 @@ import { type Owned, readByIds } from './rows.ts'
 // that come while others of their kind are under way wait for them and are read together: each by a statement that began
 // after it had come.
 
-/** With one statement alone, a slow record would delay the others. */
+/** With a single statement, a slow record would delay the others. */
 const bounds = { underWayMax: 2, togetherMax: 100 }
 
 interface Wanted {
@@ -22,7 +22,7 @@ interface Wanted {
 /** By representation and store. */
 const lanes = new WeakMap<Db, (key: string, wanted: Wanted) => void>()
 
-/** Reads one record; undefined: there is none that the caller may know of. */
+/** Reads one record; undefined: none that the caller may see. */
 export async function readOne<Made extends object>(
   caller: Caller,
   source: Owned,
@@ -30,7 +30,7 @@ export async function readOne<Made extends object>(
   as: Representation<Made>,
 ): Promise<Made | undefined> {
   const { db, store } = caller
-  // What the caller alone may know of, or sees within its transaction, is nobody else's.
+  // What only this caller may see, or sees within its transaction, is not shared.
   if (!isClient(db) || source.owned !== null) return (await readByIds(caller, source, [id], as)).get(id)
   const add = lanes.get(db) ?? createBatches(bounds, readTogether)
   lanes.set(db, add)

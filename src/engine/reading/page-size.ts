@@ -5,7 +5,7 @@ import { StoreFailure } from '../../values/failure.ts'
 import { INT32_MAX } from '../../values/int32.ts'
 import { type Caller, callerKey } from '../caller.ts'
 
-// How large a page may be. Its size is known to PostgreSQL alone, which hands over a larger one only when it is asked again.
+// How large a page may be. Only PostgreSQL knows its size; it hands over a larger one only when it is asked again.
 
 const { largeMin, callerMax } = bytesInFlight
 const MEGABYTE = 1024 * 1024

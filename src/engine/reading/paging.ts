@@ -70,13 +70,13 @@ function boundOf(query: Query, name: 'limit' | 'offset'): number {
   return Math.max(-INT32_MAX, Math.min(Number(given), INT32_MAX))
 }
 
-/** Whether the query asks for the number of records alone. */
+/** Whether the query asks only for the number of records. */
 export function isCountOnly(query: Query): boolean {
   const given = query.get('countonly') ?? ''
   const folded = given.trim().toLowerCase()
   if (['', '0', '-1', 'false'].includes(folded)) return false
   if (['1', 'true'].includes(folded)) return true
-  throw wrongParameter('countonly', given, 'must be 1 or true for the number alone; 0, -1 or false for the records')
+  throw wrongParameter('countonly', given, 'must be 1 or true for only the number; 0, -1 or false for the records')
 }
 
 /** The refusal of a page past the last match, with the text that clients of v1 know. v2 answers it as if nothing matched. */

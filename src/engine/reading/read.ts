@@ -87,7 +87,7 @@ export async function countUpTo(caller: Caller, resource: Resource, query: Query
   return row?.count ?? 0
 }
 
-/** An order of records: by a column that an index holds behind the store, or by id. */
+/** An order of records: by a column that an index holds after the store, or by id. */
 export interface Order {
   readonly column: string
   /** Of the column, for comparing with the value that a page begins after. */
@@ -95,7 +95,7 @@ export interface Order {
   readonly isDescending: boolean
 }
 
-/** Where a page in some order begins: behind the record with this value and id. */
+/** Where a page in some order begins: after the record with this value and id. */
 export interface Behind {
   readonly value: string
   readonly id: number

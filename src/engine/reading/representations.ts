@@ -9,7 +9,7 @@ import type { Reader, Selected, WireRecord } from '../definition/reader.ts'
 
 /** What is made of each record of a kind. */
 export interface Representation<Made> {
-  /** Unique: what is kept goes by it. Null: nothing is kept. */
+  /** The cache key, which is unique. Null: nothing is cached. */
   readonly name: string | null
   /** The json array that a record is made from, over `t` (the record) and `s` (its store). */
   readonly select: Sql
@@ -113,7 +113,7 @@ export function forgetRepresentations(db: Db): void {
   caches.get(db)?.clear()
 }
 
-/** What is kept of a store's records. A record goes by a text that names its version too. */
+/** The cache of a store's records. The key of a record names its version too. */
 export interface Kept<Made> {
   readonly get: (record: string) => Made | undefined
   readonly set: (record: string, made: Made) => void

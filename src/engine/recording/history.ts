@@ -167,7 +167,7 @@ interface SweptThrough {
 /** Returns the last entry that was deleted; null: no entry behind `after` was old. */
 async function deleteOld(db: Db, before: Date, after: SweptThrough): Promise<SweptThrough | null> {
   const behind = sql`h."storeId" = s."id" AND h."id" > CASE WHEN s."id" = ${after.storeId}::int THEN ${after.id}::bigint ELSE 0 END`
-  // The oldest entry alone tells of most stores that nothing of them is old.
+  // For most stores, the oldest entry is enough to tell that nothing is old.
   const [last] = await db.$queryRaw<SweptThrough[]>`
     WITH "old" AS MATERIALIZED (
       SELECT s."id" AS "storeId", o."id" FROM "Store" s

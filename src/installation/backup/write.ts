@@ -32,7 +32,7 @@ export async function writeBackup(snapshot: Snapshot, output: Writable, options:
   const tables = await findTables(snapshot)
   const header = makeHeader({ tables, sequences: await findSequences(snapshot) }, secrets, createdAt)
   const counter = new RowCounter(onRows)
-  // A signal that also tells of what fails behind the rows, or else a table that waits for a lock would hold up the failure.
+  // A signal that also reports what fails after the rows, or else a table that waits for a lock would hold up the failure.
   const rows = (options: { signal: AbortSignal }) => rowsOf(snapshot, tables, counter, options.signal)
   const frame = framed(header, () => ({ rows: counter.counts }))
   await pipeline(rows as () => ReturnType<typeof rows>, createZstdCompress(), frame, output, { signal })

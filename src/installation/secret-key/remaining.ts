@@ -1,6 +1,6 @@
 import type { Db } from '../../database/client.ts'
 
-/** What lives out its term under the former key, because the database has its hash alone, or because its term is short. */
+/** What stays under the former key until it expires, because the database has only its hash, or because it expires soon. */
 export interface Remaining {
   /** Plural. */
   readonly what: string

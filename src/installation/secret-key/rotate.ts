@@ -49,7 +49,7 @@ export async function sealAnew(rotating: Rotating, onMoved: () => void, at: () =
     })
     return
   }
-  throw new Error('something goes on storing under the former key')
+  throw new Error('something still stores under the former key')
 }
 
 type Row = Readonly<Record<string, string | number | null>>

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { type Page, sendPage } from '../../html/page.ts'
+import { type HtmlPage, sendPage } from '../../html/page.ts'
 import { pagesFor } from '../../html/page-routes.ts'
 import { sentBy, textIn, wantsHtml } from '../../html/request.ts'
 import { redeemCustomerToken } from '../../people/customer-tokens.ts'
@@ -18,7 +18,7 @@ const loginToken = namedObject({ Token: z.string('must be a text') })
  */
 export function customerSignInPages(app: FastifyInstance, services: SessionServices): void {
   const { get, form } = pagesFor(app, 'anyone', 'customer')
-  const pageOf = (token: string): Page => ({
+  const pageOf = (token: string): HtmlPage => ({
     template: '/pages/account/sign-in',
     title: 'Your orders',
     data: { token },

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { CallbackTest, OwnApplication, OwnId } from '../../applications/own-applications.ts'
-import type { Page } from '../../html/page.ts'
+import type { HtmlPage } from '../../html/page.ts'
 import { orShowAgain, refusedFields } from '../../html/page-routes.ts'
 import { type Form, formOf, isForm, linesIn, personOf, wantsHtml } from '../../html/request.ts'
 import { id, privileges, time } from '../../html/route-groups.ts'
@@ -23,10 +23,10 @@ export const ownApplication = record<OwnApplication>('OwnApplication')({
   PublicKey: [z.string(), (from) => from.publicKey],
   PrivateKey: [z.string(), (from) => from.privateKey],
   FormerPrivateKeyUntil: [
-    time.nullable().describe('Until when the former private key works too.'),
+    time.nullable().describe('Until when the former private key still works.'),
     (from) => from.formerPrivateKeyUntil?.toISOString() ?? null,
   ],
-  CallBackURL: [z.string().nullable().describe('Null: nobody is asked.'), (from) => from.callbackUrl],
+  CallBackURL: [z.string().nullable().describe('Null: no callback is sent.'), (from) => from.callbackUrl],
   CallBackSecret: [
     z.string().describe('What callbacks are signed with, by the Standard Webhooks scheme.'),
     (from) => from.callbackSecret,
@@ -51,7 +51,7 @@ export function applicationPage(
   { now }: { now: () => Date },
   application: OwnApplication,
   { values, test = null }: { values?: Record<string, unknown>; test?: CallbackTest | null } = {},
-): Page {
+): HtmlPage {
   const { name, callbackUrl, redirectUris, privileges: asked } = application
   const ticked = Object.entries(asked ?? {}).map(([service, accesses]) => [TICKED + service, accesses])
   return {
@@ -78,7 +78,7 @@ export function orShowPage(
   reply: FastifyReply,
   notice: string,
   work: () => Promise<OwnApplication>,
-  pageOf: () => Page | Promise<Page>,
+  pageOf: () => HtmlPage | Promise<HtmlPage>,
 ): Promise<OwnApplication | FastifyReply> {
   const show = async () => {
     const application = await work()

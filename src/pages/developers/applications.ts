@@ -14,7 +14,7 @@ import {
 } from '../../applications/own-applications.ts'
 import { samePrivileges } from '../../applications/privileges.ts'
 import type { DataServices } from '../../database/client.ts'
-import { type Page, sendPage } from '../../html/page.ts'
+import { type HtmlPage, sendPage } from '../../html/page.ts'
 import { pagesFor } from '../../html/page-routes.ts'
 import { actorOf, type Form, personOf, wantsHtml } from '../../html/request.ts'
 import { developerRoute, id, privileges, serviceNames, time } from '../../html/route-groups.ts'
@@ -59,8 +59,12 @@ const newBody = settingsBody(newOwnApplication, {
 const changedBody = settingsBody(changedOwnApplication, { RedirectURIs: ['https://app.example/oauth'] })
 
 const storesQuery = namedObject({
-  limit: wholeNumber(1, PAGE_LIMIT_MAX).default(PAGE_LIMIT_DEFAULT).describe('The most stores of the page.'),
-  cursor: wholeNumber(0, INT32_MAX).default(0).describe('Where the page begins: take it from Link.'),
+  limit: wholeNumber(1, PAGE_LIMIT_MAX)
+    .default(PAGE_LIMIT_DEFAULT)
+    .describe('The maximum number of stores on the page.'),
+  cursor: wholeNumber(0, INT32_MAX)
+    .default(0)
+    .describe('Where the page begins; the header Link of the page before has it.'),
 })
 
 const usingStore = record<UsingStore>('UsingStore')({
@@ -118,7 +122,7 @@ export const applicationRoutes = [
     id: 'updateOwnApplication',
     summary: 'Change an application',
     description:
-      'What is not named stays. Privileges that are taken away end at once; those that are added count in a store when its merchant has agreed to them.',
+      'Omitted fields stay unchanged. Removed privileges end immediately; added ones take effect in a store once its merchant has agreed to them.',
     body: changedBody,
     answers: { 200: one('The application.', ownApplication) },
     run: ({ request }, services: OwnApplicationServices) => change(services, request),
@@ -127,7 +131,7 @@ export const applicationRoutes = [
     ...ofApplication,
     id: 'deleteOwnApplication',
     summary: 'Delete an application',
-    description: 'Its tokens stop working at once in all stores. No CallBackURL is told.',
+    description: 'Its tokens stop working immediately in all stores. CallBackURL is not called.',
     answers: { 200: done('It is deleted.') },
     run: ({ request }, services: OwnApplicationServices) => remove(services, request),
   }),
@@ -138,9 +142,9 @@ export const usingStoreRoutes = [
     ...ofApplication,
     id: 'listUsingStores',
     summary: 'List the stores that use an application',
-    description: 'The header `Link` with `rel="next"` leads on, until there is none.',
+    description: 'Follow the header `Link` with `rel="next"` until it is absent.',
     query: storesQuery,
-    answers: { 200: many('Those that have used it longest first.', usingStore, { Link: ref('headers', 'Link') }) },
+    answers: { 200: many('The stores, longest subscribed first.', usingStore, { Link: ref('headers', 'Link') }) },
     // Programs follow the header Link, browsers a link.
     run: async ({ request, reply, ids, query: { limit, cursor } }, services: UsingStoresServices) => {
       const page = await listUsingStores(services, ownIn(request), { limit, after: cursor })
@@ -184,7 +188,7 @@ export function applicationForms(app: FastifyInstance, services: OwnApplicationS
   })
 }
 
-function newPage(values: Form): Page {
+function newPage(values: Form): HtmlPage {
   const data = { services: servicesInForm }
   return { template: '/pages/developers/new', title: 'New application', data, values }
 }

@@ -45,7 +45,7 @@ const callbackTest = record<CallbackTest>('CallbackTest')({
   Sent: [z.record(z.string(), z.string()).describe('The body that was sent.'), (from) => JSON.parse(from.sent)],
   Status: [z.int().nullable().describe('Null: there was no answer.'), ({ result }) => result.status],
   Reason: [
-    z.string().nullable().describe('Why a store would not be subscribed; null: it would.'),
+    z.string().nullable().describe('Why a subscription would fail; null: it would succeed.'),
     ({ result }) => (result.ok ? null : result.reason),
   ],
   Milliseconds: [z.int().min(0), ({ result }) => result.durationMs],
@@ -59,7 +59,7 @@ export const secretRoutes = [
     id: 'rotatePrivateKey',
     summary: 'Make a new private key',
     description:
-      'The former key works for `KeepFormerForHours`; one before that ends at once. With `PrivateKey` that one alone is replaced: what is sent twice ends no key that is in use.',
+      'The former key still works for `KeepFormerForHours`; an earlier one stops working immediately. With `PrivateKey`, only that key is replaced, so a repeated request does not end a key in use.',
     body: jsonBody(keyRotation, { KeepFormerForHours: 24 }, { isOptional: true, sent }),
     answers: { 200: one('The application, with its new key.', ownApplication) },
     refusals: [409],
@@ -73,7 +73,7 @@ export const secretRoutes = [
     id: 'rotateCallbackSecret',
     summary: 'Make a new callback secret',
     description:
-      'For 24 hours callbacks carry the signatures of both. With `CallBackSecret` that one alone is replaced.',
+      'For 24 hours callbacks carry the signatures of both. With `CallBackSecret`, only that secret is replaced.',
     body: jsonBody(secretRotation, {}, { isOptional: true, sent }),
     answers: { 200: one('The application, with its new secret.', ownApplication) },
     refusals: [409],
@@ -87,7 +87,7 @@ export const secretRoutes = [
     id: 'testCallback',
     summary: 'Send the CallBackURL a sample',
     description:
-      'An AUTHORIZE of the store https://sample.store.example with a token of zeros, signed as a real one. Nobody is subscribed by it. Ten at once, then one in ten seconds.',
+      'An AUTHORIZE of the store https://sample.store.example with a token of zeros, signed as a real one. It creates no subscription. Ten in a burst, then one every ten seconds.',
     answers: { 200: one('What came back.', callbackTest) },
     refusals: [409],
     run: ({ request, reply }, services: AccessServices & CallbackServices & { throttle: Throttle }) => {

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { type Page, sendPage } from '../../html/page.ts'
+import { type HtmlPage, sendPage } from '../../html/page.ts'
 import { pagesFor } from '../../html/page-routes.ts'
 import { actorOf, formId, sentBy, sessionOf, wantsHtml } from '../../html/request.ts'
 import { changePassword } from '../../people/accounts.ts'
@@ -26,7 +26,7 @@ export function accountPages(app: FastifyInstance, services: SessionServices, ar
   const account = `${area.path}/account`
   const done = (reply: FastifyReply, notice: string) =>
     wantsHtml(reply.request) ? `${account}?notice=${notice}` : reply.code(204).send()
-  const again = async (request: FastifyRequest): Promise<Page> => {
+  const again = async (request: FastifyRequest): Promise<HtmlPage> => {
     const sessions = await listSessions(services, sessionOf(request))
     const data = { account, sessions, now: services.now() }
     return { template: '/pages/people/account', title: 'Your account', data }
@@ -54,7 +54,7 @@ export function accountPages(app: FastifyInstance, services: SessionServices, ar
     else {
       const sessions = await listSessions(services, session)
       if (!sessions.some(({ id }) => id === ended)) {
-        throw new StoreFailure('not-found', 'You are not signed in there any more', { field: 'Session' })
+        throw new StoreFailure('not-found', 'You are no longer signed in there', { field: 'Session' })
       }
       await endSession(services, ended, actorOf(request))
     }

@@ -7,7 +7,7 @@ const actions: Readonly<Record<AuditAction, string>> = {
   'application.key-rotated': 'New private key',
   'application.secret-rotated': 'New callback secret',
   'application.callback-tested': 'Callback tested',
-  'subscription.created': 'Application let into the store',
+  'subscription.created': 'Application given access to the store',
   'subscription.agreed': 'Agreed to what the application asks for',
   'subscription.refused': 'The application did not answer',
   'subscription.removed': 'Application removed from the store',

@@ -17,7 +17,7 @@ const LIMIT_DEFAULT = 50
 const ID_MAX = 9_999_999_999
 
 const auditQuery = namedObject({
-  limit: wholeNumber(1, PAGE_LIMIT_MAX).default(LIMIT_DEFAULT).describe('The most entries of the page.'),
+  limit: wholeNumber(1, PAGE_LIMIT_MAX).default(LIMIT_DEFAULT).describe('The maximum number of entries on the page.'),
   before: wholeNumber(1, ID_MAX)
     .optional()
     .describe('The id of the last entry of the page before; `Link` has the address of the next page.'),
@@ -33,7 +33,7 @@ const auditEntry = record<AuditEntry>('AuditEntry')({
     (from) => ({ Kind: from.actorKind, Name: from.actor }),
   ],
   Action: [z.enum(auditActions), (from) => from.action],
-  Target: [z.string().describe('What it was done to, in words.'), (from) => from.target],
+  Target: [z.string().describe('What was affected, in words.'), (from) => from.target],
   StoreId: [id.nullable(), (from) => from.storeId],
   ApplicationId: [id.nullable(), (from) => from.applicationId],
   Details: [z.record(z.string(), z.unknown()), (from) => from.details],
@@ -45,7 +45,7 @@ export const auditRoutes = [
   operatorRoute('GET /admin/audit', {
     roles: ['operator', 'merchant'],
     id: 'listAudit',
-    summary: 'Read who did what',
+    summary: 'Read the audit log',
     query: auditQuery,
     answers: { 200: many('Entries, the newest first.', auditEntry, { Link: ref('headers', 'Link') }) },
     run: ({ reply, query }, services: { db: Db }) => auditPage(services, reply, query),

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { type Page, sendPage } from '../../html/page.ts'
+import { type HtmlPage, sendPage } from '../../html/page.ts'
 import { pagesFor } from '../../html/page-routes.ts'
 import { nextAddress, sentBy, sessionOf, textIn, wantsHtml } from '../../html/request.ts'
 import { type SignUpServices, signUpDeveloper } from '../../people/accounts.ts'
@@ -74,7 +74,7 @@ function onwardAddress({ person }: Session, store: string, next: string): string
 }
 
 /** Shows a valid store address as its host only, because a link must not make the page say anything else. */
-function signInPage({ path, kind, signUp }: Area, values: { Email?: string; Store: string; next: string }): Page {
+function signInPage({ path, kind, signUp }: Area, values: { Email?: string; Store: string; next: string }): HtmlPage {
   const storeHost = kind === 'merchant' && readSecureUrl(values.Store) ? normaliseHost(values.Store) : null
   return {
     template: '/pages/people/sign-in',
@@ -87,7 +87,7 @@ function signInPage({ path, kind, signUp }: Area, values: { Email?: string; Stor
 /** Adds the sign-up page for developers. Where DEVELOPER_SIGNUP is closed, the page says who creates accounts. */
 export function signUpPages(app: FastifyInstance, services: SignUpServices, area: Area): void {
   const { get, form } = pagesFor(app, 'anyone', area.kind)
-  const signUpPage = (values: Record<string, string>): Page => {
+  const signUpPage = (values: Record<string, string>): HtmlPage => {
     if (area.signUp !== null) return { template: '/pages/people/sign-up', title: 'Sign up', values }
     return { template: '/pages/people/sign-up-closed', title: 'Sign-up is closed', status: 403 }
   }

@@ -44,7 +44,7 @@ export interface DescribedLine {
 
 /**
  * Returns ItemDescription (rest-resources §3.4): the product's name, then HTML for the chosen options with their prices.
- * Clients know options' prices from this text alone, so the prices add up to ItemOptionPrice, whoever set it. A text
+ * Clients know options' prices only from this text, so the prices add up to ItemOptionPrice, whoever set it. A text
  * beyond the field's length ends before the option that does not fit.
  */
 export function descriptionOf({ product, variant, choices, optionPrice, currency }: DescribedLine): string {

@@ -7,7 +7,7 @@ import { date, decimal, integer, LONG_TEXT, list, money, reference, text } from 
 const isOnly = sql`(SELECT count(*) FROM "OrderShipment" o WHERE o."storeId" = t."storeId" AND o."orderId" = t."id") = 1`
 const lastUpdate = sql`CASE WHEN ${isOnly} THEN t."updatedAt" ELSE r."updatedAt" END`
 
-const costNote = 'A change of it does not change OrderAmount, which the caller sets.'
+const costNote = 'Changing it does not change OrderAmount, which the caller sets.'
 
 export const shipmentList = list(
   'Shipment',
@@ -119,7 +119,7 @@ export const transactionList = list(
 )
 
 const checkoutOnly =
-  'The platform has no source of its own for it: it shows what an import, or the checkout that placed the order, brought.'
+  'The platform does not set it: it shows the value from an import, or from the checkout that placed the order.'
 
 /** Answers to the checkout's questions. The store has no list of questions, so each answer keeps its question. */
 export const questionList = list('Question', {

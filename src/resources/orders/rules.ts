@@ -163,7 +163,7 @@ async function settleItems(change: OrderChange): Promise<void> {
 }
 
 /**
- * Refuses (400) to raise the discounts above the goods, whoever does. A change of the goods alone keeps the discounts, because
+ * Refuses (400) to raise the discounts above the goods, whoever does. A change of only the goods keeps the discounts, because
  * clients take lines away before they lower a discount; so does what an import brought.
  */
 async function settleDiscount({ caller, id, before, after }: OrderChange): Promise<void> {
@@ -283,7 +283,7 @@ function refuseLessThanRestocked(before: readonly Row[], after: readonly Row[], 
     const sku = restocked.find((row) => goodsOf(row) === goods)?.sku
     throw wrongField(
       'OrderItemList',
-      `must keep at least ${toNumber(quantity)} of ${sku}: so many did returns of this order put back in stock`,
+      `must keep at least ${toNumber(quantity)} of ${sku}: returns of this order put that many back in stock`,
     )
   }
 }

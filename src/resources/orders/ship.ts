@@ -50,7 +50,7 @@ export async function shipGoods(
   for (const line of own) refuseTooMuch(line, quantities.get(Number(line.id)) ?? 0)
   const leaves = (line: Row) => (own.includes(line) ? (quantities.get(Number(line.id)) ?? 0) : 0)
   if (own.length > 0 && !own.some((line) => leaves(line) > 0)) {
-    throw refused(`Quantity.${own[0]?.id}`, 'Nothing leaves: give a quantity of at least one line')
+    throw refused(`Quantity.${own[0]?.id}`, 'Nothing is shipped: enter a quantity for at least one line')
   }
   const isWhole = own.every((line) => leaves(line) === Number(line.quantity))
   const othersLeft = shipments.every((one) => one === shipment || isShipped(one))

@@ -101,7 +101,7 @@ function linksIn(document: Document): { field: string; id: Json | undefined }[] 
   return [...inItems(related, document), ...inItems(upSelling, document), ...inSets]
 }
 
-/** The document of a patch alone. */
+/** The document of only the patch. */
 function documentOf({ details, lists }: Patch): Document {
   const items = Object.entries(lists).map(([name, patches]) => [name, patches.map(documentOf)])
   return { ...details, ...Object.fromEntries(items) }

@@ -25,7 +25,7 @@ import { productEffects, productRules } from './rules.ts'
 import { stockMovements } from './stock.ts'
 
 const skuNote =
-  'White space around it and characters that nobody sees (Unicode category Cf) are taken off, here and wherever a product is named by it; it is kept in NFC.'
+  'White space around it and characters that nobody sees (Unicode category Cf) are removed, here and wherever it names a product; it is kept in NFC.'
 
 const productLink = sql`s."secureUrl" || '/' || coalesce(nullif(t."fileName", ''), 'product-' || t."id" || '.html')`
 const buyButtonLink = sql`s."secureUrl" || '/add_cart?item_id=' || t."id"`

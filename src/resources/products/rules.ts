@@ -90,7 +90,7 @@ function stockMove(productId: number, optionCode: string | null, before: Row | u
   return quantity === 0 ? [] : [{ mode: 'written', productId, optionCode, quantity, stockAfter, cause: 'set' }]
 }
 
-/** Distinguishes a change of stock alone from other changes (webhooks §2). */
+/** Distinguishes a change of only the stock from other changes (webhooks §2). */
 function eventsOf(before: Stored | null, after: Stored, moves: readonly StockMove[]): EventKind[] {
   if (before === null) return [productNew]
   const changed = changedColumns({ before: before.row, after: after.row }).filter((name) => !ofStock.has(name))

@@ -49,7 +49,7 @@ export const headers = {
     schema: matching('^<[^>]+>; rel="next"$'),
   },
   'X-Total-Count': {
-    description: 'How many records match in all, where `Prefer: count=exact` asked for it.',
+    description: 'The total number of matches, if `Prefer: count=exact` asked for it.',
     schema: number,
   },
   'Preference-Applied': { description: 'With X-Total-Count.', schema: { type: 'string', const: 'count=exact' } },
@@ -83,8 +83,8 @@ export const resultSchemas: Readonly<Record<string, JsonSchema>> = {
       {
         Key: text('The name of the identifier, or `Error`.'),
         Value: text('The identifier; of an error the field, parameter, header or identifier at fault, or nothing.'),
-        Status: { ...matching(String.raw`^\d{3}$`), description: 'As an HTTP status.' },
-        Message: text('What was done, or what is wrong and what is allowed.'),
+        Status: { ...matching(String.raw`^\d{3}$`), description: 'The HTTP status.' },
+        Message: text('What was done; or what is wrong and what is allowed.'),
       },
       'What became of one record.',
     ),
@@ -106,7 +106,7 @@ export const resultSchemas: Readonly<Record<string, JsonSchema>> = {
         type: 'string',
         format: 'uri',
         pattern: String.raw`^urn:store-platform:problem:\d{3}$`,
-        description: 'The same for every refusal of its kind.',
+        description: 'The same for all errors of a kind.',
       },
       title: { type: 'string' },
       status: { type: 'integer', minimum: 400, maximum: 599 },
@@ -121,7 +121,7 @@ export const resultSchemas: Readonly<Record<string, JsonSchema>> = {
     'Problem details (RFC 9457).',
   ),
   ProblemError: closedObject({
-    index: { type: 'integer', minimum: 0, description: 'The place of the record in the request, from 0.' },
+    index: { type: 'integer', minimum: 0, description: 'The index of the record in the request, from 0.' },
     field: text('The field, parameter or header at fault, or nothing.'),
     status: { type: 'integer', minimum: 200, maximum: 599 },
     detail: { type: 'string' },
@@ -152,7 +152,7 @@ const replayable = { optional: ['Idempotency-Replayed'] } as const
 const refusals = {
   400: refusal(
     'BadRequest',
-    'Something cannot be taken. `Value` names the field, parameter or identifier, `Message` says what is allowed.',
+    'Something in the request is invalid. `Value` names the field, parameter or identifier, `Message` says what is allowed.',
     replayable,
   ),
   401: refusal(
@@ -160,21 +160,21 @@ const refusals = {
     'The credentials are missing, which `Message` names, or not valid together; or the application lacks the privilege that the operation needs.',
     { headers: [...bucketHeaders, 'WWW-Authenticate'] },
   ),
-  403: refusal('InsecureTransport', 'The request came over plain http, and the server takes https alone.', {
+  403: refusal('InsecureTransport', 'The request came over plain http, and the server accepts only https.', {
     headers: [],
   }),
   404: refusal('NotFound', 'No such record, or none in the list. The body is empty.', { ...replayable, body: 'empty' }),
   408: refusal('BodyTimeout', 'The body arrived more slowly than 4 kB/s.', { body: 'json' }),
   409: refusal(
     'Conflict',
-    'The change contradicts what is stored; or the first request with this Idempotency-Key is still in progress.',
+    'The change conflicts with what is stored; or the first request with this Idempotency-Key is still in progress.',
     { optional: ['Idempotency-Replayed', 'Retry-After'] },
   ),
   410: refusal('Gone', 'What was asked for was deleted because of its age. `Message` says how to go on.'),
   412: refusal('PreconditionFailed', 'The record is not the one that If-Match or If-None-Match asks for.', replayable),
   413: refusal('BodyTooLarge', 'The body is larger than 10 MB.'),
   415: refusal('UnsupportedMediaType', 'The body is neither JSON nor XML in UTF-8, or it is compressed.'),
-  422: refusal('KeyReused', 'The Idempotency-Key came with another body before.'),
+  422: refusal('KeyReused', 'The Idempotency-Key was used with a different body before.'),
   429: refusal('TooManyRequests', 'The bucket is full, or too many bytes of the application are in flight.', {
     headers: [...bucketHeaders, 'Retry-After'],
   }),

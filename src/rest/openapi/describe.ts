@@ -85,7 +85,7 @@ export function describeRest(examples: Examples): ApiPart {
           type: 'http',
           scheme: 'bearer',
           description:
-            'An OAuth access token, alone. The token of a subscription may come as Bearer as well, with PrivateKey and SecureURL beside it. An unknown Bearer beside three valid headers is ignored.',
+            'An OAuth access token, which needs no other header. The token of a subscription may come as Bearer as well, with PrivateKey and SecureURL beside it. An unknown Bearer beside three valid headers is ignored.',
         },
       },
     },
@@ -104,11 +104,11 @@ const recordSchemaRoute: Operation = {
   parameters: [ref('parameters', 'ReadIfNoneMatch')],
   responses: {
     200: {
-      description: 'The schema of all XML that the services take and give.',
+      description: 'The schema of all XML that the services accept and return.',
       headers: headerRefs(['X-Request-Id', 'ETag']),
       content: { 'application/xml': { schema: { type: 'string' } } },
     },
-    304: { description: 'The caller has it already.', headers: headerRefs(['X-Request-Id', 'ETag']) },
+    304: { description: 'The caller already has the current version.', headers: headerRefs(['X-Request-Id', 'ETag']) },
   },
 }
 
@@ -142,7 +142,9 @@ function describeOperation(schemas: Schemas, examples: Examples, place: Place): 
     ...(takes !== undefined && {
       requestBody: {
         required: !takes.isOptional,
-        ...(takes.many && { description: `One record, or a list of up to ${RECORDS_MAX}, each changed for itself.` }),
+        ...(takes.many && {
+          description: `One record, or a list of up to ${RECORDS_MAX}, each changed independently.`,
+        }),
         content: takenContent(schemas, takes, example.body),
       },
     }),

@@ -116,7 +116,7 @@ function listParameters(
   { filters, maxRecords, hasNoId }: Extract<Given, { kind: 'list' }>,
 ) {
   if (filters === null) return shared('ItemLimit', 'Offset', 'ItemCursor', 'Select', 'OrderBy')
-  const limit = `The most records of the page. More than ${maxRecords} is cut to ${maxRecords}.`
+  const limit = `The maximum number of records on the page. More than ${maxRecords} is cut to ${maxRecords}.`
   // The identifier is a filter of the list too (rest-resources §0.4).
   const { idParam } = resource
   const isNamed = Object.values(params).some(({ name }) => name === idParam) || Object.hasOwn(filters, idParam)

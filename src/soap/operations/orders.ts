@@ -28,7 +28,7 @@ export const getOrder: Operation = async ({ caller, parameters }) => {
   const query = readOrdersQuery(caller, parameters, statuses)
   const source = { as: orderValues, filters: cartOrders.filters }
   const page = await readPage(caller, cartOrders, source, { query, ...batch })
-  if (page.length === 0) throw new ResultError('orderNotFound', 'No order matches, or startNum is behind the last')
+  if (page.length === 0) throw new ResultError('orderNotFound', 'No order matches, or startNum is after the last')
   const products = await readLineProducts(caller, page.flatMap(lineProductIds))
   const context = { statuses, products, timeZone: caller.store.timeZone }
   return writePage('GetOrdersResponse', page, (order) => orderElements.write(order, context))
@@ -69,7 +69,7 @@ const shipments = orders.subResources.Shipments as NestedSubResource
 
 /**
  * Sets tracking code and date of a shipment (soap-cartapi §4.9) and nothing else: no status changes. Without an id, or with 0,
- * it is the order's only one. Refuses (43) a shipment that the order has not, and a tracking code that is missing or too long.
+ * it is the order's only one. Refuses (43) a shipment that the order does not have, and a tracking code that is missing or too long.
  */
 export const updateOrderShipment: Operation = async ({ caller, parameters }) => {
   const invoiceNum = requiredInvoiceNum(parameters)

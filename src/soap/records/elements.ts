@@ -25,7 +25,7 @@ export const formats = {
   flag: (value: Value) => (value === true ? '1' : '0'),
   /** `6/22/2009`, or empty. */
   day: (value: Value) => dayText(String(value)),
-  /** `7/18/2013 3:08:30 PM`, at midnight the day alone; or empty. */
+  /** `7/18/2013 3:08:30 PM`, at midnight only the day; or empty. */
   moment: (value: Value) => {
     const date = String(value)
     return date === '' || date.endsWith('T00:00:00') ? dayText(date) : `${dayText(date)} ${timeText(date)}`

@@ -283,7 +283,7 @@ describe('without the database', () => {
       recordMany(log, subscriptionId, 503, [1, 1])
       await flushed
       await log.flush()
-      expect(told).toEqual(['calls cannot be logged until the database answers'])
+      expect(told).toEqual(['calls are not logged until the database answers'])
 
       await gate.open()
       await log.flush()

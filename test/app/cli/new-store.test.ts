@@ -92,7 +92,7 @@ describe('npm run new-store', () => {
       'SecureURL must be an address',
       'Email must be an e-mail address',
       'Password must be a text of 12 to 1000 characters',
-      'Password must be another text than the e-mail address',
+      'Password must differ from the e-mail address',
       'TimeZone must be a time zone name',
       'Privileges must be all, or a comma list such as',
     ]) {

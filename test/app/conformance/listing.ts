@@ -128,7 +128,7 @@ export function listing(resource: Resource, stage: () => Stage): void {
 
         expectRefusal(answer, 400, 'countonly')
         expect(answer.json()[0].Message).toContain(
-          'must be 1 or true for the number alone; 0, -1 or false for the records',
+          'must be 1 or true for only the number; 0, -1 or false for the records',
         )
       },
     )

@@ -112,7 +112,7 @@ describe('while the store is being moved', () => {
     expect([read.statusCode, page.statusCode, soap.statusCode]).toEqual([200, 200, 200])
 
     const message =
-      'The store is being moved to another database, and takes no changes until then; try again in a moment'
+      'The store is being moved to another database, and accepts no changes until then; try again in a moment'
     const created = await store.call('POST', '/Products', { body: productBody('THREE') })
     expect([created.statusCode, created.headers, created.json()[0].Message]).toMatchObject([503, again, message])
     const several = await store.call('PUT', '/Products', {
@@ -354,7 +354,7 @@ describe('a finished move', () => {
     const placed = await placeOrder()
     expect([placed.statusCode, placed.json()[0].Message]).toEqual([
       503,
-      'The store is being moved to another database, and takes no changes until then; try again in a moment',
+      'The store is being moved to another database, and accepts no changes until then; try again in a moment',
     ])
     expect(await health.fault('reads')).toBe('the store has been moved to another database')
     expect(await move(options(target))).toBe(null)

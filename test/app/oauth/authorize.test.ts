@@ -55,14 +55,14 @@ describe('who is let in', () => {
     }
     expect(shown.body).toMatch(/Read and change<\/strong> Products/)
     expect(shown.body).toMatch(/Read<\/strong> Customer Groups/)
-    expect(shown.body).not.toContain('uses it already')
+    expect(shown.body).not.toContain('already uses it')
 
     const back = await decide(shop.merchant, query)
     expect(back.statusCode).toBe(302)
     expect(String(back.headers.location)).toMatch(
       /^https:\/\/app\.example\/oauth\/callback\?from=shop&x=a%2Bb&code=[\w-]{43}&state=xyz&iss=http%3A%2F%2Flocalhost%3A3000$/,
     )
-    expect((await open(shop.merchant, query)).body).toContain('uses it already')
+    expect((await open(shop.merchant, query)).body).toContain('already uses it')
     expect(await logged(server, modest)).toMatchObject([
       { action: 'application.created' },
       { action: 'subscription.created', actorKind: 'merchant', storeId: shop.store.id },

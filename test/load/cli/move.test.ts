@@ -66,7 +66,7 @@ test('an embedded installation moves beside its server, its keys too, goes on th
 
   const moved = await run([], { TARGET_DATABASE_URL: target.url })
   expect(moved, moved.output).toMatchObject({ code: 0 })
-  expect(moved.output).toMatch(/rows of \d+ tables are the same.*moved\.env.*All is well/s)
+  expect(moved.output).toMatch(/rows of \d+ tables are identical.*moved\.env.*All is well/s)
   expect(moved.output).not.toContain(new URL(target.url).password || 'no password')
   const file = join(dataDir, 'moved.env')
   expect(statSync(file).mode & 0o777).toBe(0o600)

@@ -76,7 +76,7 @@ describe.each([
       async (_name, options, fault) => {
         const url = await make(`TEMPLATE template0 LOCALE_PROVIDER libc ${options}`)
         const refusal = await refusalOf(url)
-        expect(refusal).toContain(`${new URL(url).pathname} is empty and cannot take a store: ${fault}`)
+        expect(refusal).toContain(`${new URL(url).pathname} is empty and cannot hold a store: ${fault}`)
         expect(await isEmpty(url)).toBe(true)
 
         const fit = await paste(refusal)

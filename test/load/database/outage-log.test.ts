@@ -18,7 +18,7 @@ const background = [
   'webhook deliveries could not be claimed',
   'removal notices could not be looked for',
   'CSV imports could not go on',
-  'calls cannot be logged until the database answers',
+  'calls are not logged until the database answers',
   'figures of the database are missing in /metrics',
 ]
 

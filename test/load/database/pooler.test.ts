@@ -136,7 +136,7 @@ describe.skipIf(!isRequired && !(hasPostgres15 && existsSync(pgbouncer)))(
       const other = Object.assign(new URL(postgres.url), { pathname: '/template1' }).href
       await requireDirect(poolerUrl, postgres.url)
       await expect(requireDirect(poolerUrl, poolerUrl)).rejects.toThrow('DATABASE_DIRECT_URL leads through a pooler')
-      await expect(requireDirect(poolerUrl, other)).rejects.toThrow('DATABASE_DIRECT_URL leads to another database')
+      await expect(requireDirect(poolerUrl, other)).rejects.toThrow('DATABASE_DIRECT_URL leads to a different database')
     })
 
     test('locks, statements and idle transactions have their limits', async () => {

@@ -144,7 +144,7 @@ describe('a start that cannot be', () => {
   test('a taken port ends it before anything is made', async () => {
     const other = createServer().listen(port, '127.0.0.1')
     await once(other, 'listening')
-    expect(await failure({})).toMatch(/^store-platform cannot start: .*port is taken.*PORT.*\n$/)
+    expect(await failure({})).toMatch(/^store-platform cannot start: .*port is in use.*PORT.*\n$/)
     expect(existsSync(join(folder, 'data'))).toBe(false)
     other.close()
   })
@@ -415,7 +415,7 @@ describe('with DATABASE_URL', () => {
       const other = createServer().listen(plainPort, '127.0.0.1')
       await once(other, 'listening')
       const output = await failure({ ...certified(), HTTP_PORT: String(plainPort) })
-      expect(output).toMatch(/^store-platform cannot start: .*port is taken.* set HTTP_PORT to a free one\n$/)
+      expect(output).toMatch(/^store-platform cannot start: .*port is in use.* set HTTP_PORT to a free one\n$/)
       expect(existsSync(join(folder, 'data'))).toBe(false)
       other.close()
     })

@@ -468,7 +468,7 @@ describe('TLS', () => {
     vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0')
     onTestFinished(() => void vi.unstubAllEnvs())
     const { send } = await tlsReceiver()
-    const reason = 'The certificate of good.example is not to be trusted (DEPTH_ZERO_SELF_SIGNED_CERT)'
+    const reason = 'The certificate of good.example is not trusted (DEPTH_ZERO_SELF_SIGNED_CERT)'
     expect(reasonOf(await send('good.example'))).toBe(reason)
     expect(reasonOf(await send('good.example'))).toBe(reason)
   })
@@ -479,14 +479,14 @@ describe('TLS', () => {
     expect(received(await send('good.example')).body).toBe('over TLS')
     expect(received(await send('127.0.0.1')).body).toBe('over TLS')
     expect(reasonOf(await send('other.example'))).toBe(
-      'The certificate of other.example is not to be trusted (ERR_TLS_CERT_ALTNAME_INVALID)',
+      'The certificate of other.example is not trusted (ERR_TLS_CERT_ALTNAME_INVALID)',
     )
   })
 
   test('a receiver without TLS', async () => {
     const { port } = await httpReceiver(answering(200))
     expect(reasonOf(await openOutbound().send(post(`https://127.0.0.1:${port}/`)))).toMatch(
-      /^127\.0\.0\.1 does not speak TLS as it should \(ERR_SSL_\w+\)$/,
+      /^127\.0\.0\.1 does not speak TLS correctly \(ERR_SSL_\w+\)$/,
     )
   })
 })

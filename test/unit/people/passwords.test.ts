@@ -92,7 +92,7 @@ describe('the names of the account are no password', () => {
   const names = { email: 'Anna.Smith-Jones@shop.example', storeName: 'Ada’s Tool Shop' }
 
   test.each([
-    ['anna.smith-jones@SHOP.example', 'Password must be another text than the e-mail address'],
+    ['anna.smith-jones@SHOP.example', 'Password must differ from the e-mail address'],
     ['annasmithjones', 'Password must not be the beginning of the e-mail address'],
     ['Anna.Smith-Jones1990!', 'Password must not be the beginning of the e-mail address'],
     ['adas tool shop', 'Password must not be the name of the store'],

@@ -300,7 +300,7 @@ test('what needs a session of its own has the address past the pooler, and witho
   const { databaseUrl, databaseDirectUrl } = readConfig({ ...production, DATABASE_DIRECT_URL: direct })
   expect([databaseUrl, databaseDirectUrl]).toEqual([production.DATABASE_URL, direct])
   expect(faults({ DATABASE_DIRECT_URL: direct })).toBe(
-    'Wrong setting: DATABASE_DIRECT_URL is given without DATABASE_URL; allowed: both, or DATABASE_URL alone',
+    'Wrong setting: DATABASE_DIRECT_URL is set without DATABASE_URL; allowed: both, or only DATABASE_URL',
   )
 })
 
@@ -315,7 +315,7 @@ test('a further key goes with the one that it stands beside, and is another', ()
   expect(
     readConfig({ ...production, SECRET_KEY_NEXT: next, SECRET_KEY_PREVIOUS: `${next}p`, OPERATOR_KEY_PREVIOUS: next }),
   ).toMatchObject({ nextSecretKey: next, previousSecretKey: `${next}p`, previousOperatorKey: next })
-  expect(faults({ SECRET_KEY_NEXT: next })).toMatch('SECRET_KEY_NEXT is given without SECRET_KEY')
+  expect(faults({ SECRET_KEY_NEXT: next })).toMatch('SECRET_KEY_NEXT is set without SECRET_KEY')
   expect(faults({ ...production, SECRET_KEY_PREVIOUS: secretKey })).toMatch('SECRET_KEY_PREVIOUS is the same as')
   expect(faults({ ...production, OPERATOR_KEY_PREVIOUS: operatorKey })).toMatch('OPERATOR_KEY_PREVIOUS is the same as')
 })
@@ -362,6 +362,6 @@ describe('TLS', () => {
     }
   })
   test('HTTP_PORT without TLS is refused', () => {
-    expect(faults({ HTTP_PORT: '8080' })).toMatch(/HTTP_PORT goes with TLS_CERT_FILE.*allowed without them: PORT/)
+    expect(faults({ HTTP_PORT: '8080' })).toMatch(/HTTP_PORT needs TLS_CERT_FILE.*allowed without them: PORT/)
   })
 })

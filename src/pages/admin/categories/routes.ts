@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { Page } from '../../../html/page.ts'
+import type { HtmlPage } from '../../../html/page.ts'
 import { pagesFor } from '../../../html/page-routes.ts'
 import { type CallerServices, merchantCaller, textIn } from '../../../html/request.ts'
 import { type CategoryNode, countProducts, readCategoryPaths, readTree } from '../../../resources/categories/tree.ts'
@@ -16,7 +16,7 @@ export function categoryPages(app: FastifyInstance, services: CallerServices): v
 }
 
 /** The tree of a store's categories, or of those below one. */
-async function treePage(request: FastifyRequest, services: CallerServices): Promise<Page> {
+async function treePage(request: FastifyRequest, services: CallerServices): Promise<HtmlPage> {
   const caller = merchantCaller(request, services)
   const below = belowIn(request.query)
   const [[path], tree] = await Promise.all([

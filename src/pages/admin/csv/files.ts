@@ -11,7 +11,7 @@ import { idIn } from '../records/record-page.ts'
 import type { Service } from '../records/services.ts'
 import { ALL } from './upload-page.ts'
 
-/** Sends a file with headings alone. */
+/** Sends a file with only headings. */
 export async function sendTemplate(
   request: FastifyRequest,
   reply: FastifyReply,

@@ -9,7 +9,7 @@ import {
   startImport,
 } from '../../../csv/imports.ts'
 import type { CsvImports } from '../../../csv/runner.ts'
-import type { Page } from '../../../html/page.ts'
+import type { HtmlPage } from '../../../html/page.ts'
 import { type CallerServices, merchantCaller, textIn } from '../../../html/request.ts'
 import { idIn } from '../records/record-page.ts'
 import { services as allServices, type Service } from '../records/services.ts'
@@ -26,7 +26,7 @@ interface Tab {
 }
 
 /** The latest imports of the store. */
-export async function importsPage(request: FastifyRequest, services: CallerServices): Promise<Page> {
+export async function importsPage(request: FastifyRequest, services: CallerServices): Promise<HtmlPage> {
   const imports = await listImports(merchantCaller(request, services))
   return {
     template: '/pages/admin/csv/imports',
@@ -36,7 +36,7 @@ export async function importsPage(request: FastifyRequest, services: CallerServi
 }
 
 /** What a file would change, is changing or has changed. */
-export async function importPage(request: FastifyRequest, services: CallerServices): Promise<Page> {
+export async function importPage(request: FastifyRequest, services: CallerServices): Promise<HtmlPage> {
   const caller = merchantCaller(request, services)
   const found = await findImport(caller, idIn(request))
   const tabs = tabsOf(found).filter(({ count }) => count > 0)

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { columnsOf, isTaken, namingOf } from '../../../csv/columns.ts'
 import { FILE_BYTES_MAX, LINES_MAX } from '../../../csv/limits.ts'
 import { takeIn } from '../../../csv/take-in.ts'
-import type { Page } from '../../../html/page.ts'
+import type { HtmlPage } from '../../../html/page.ts'
 import { type CallerServices, merchantCaller } from '../../../html/request.ts'
 import { receiveFile } from '../../../html/upload.ts'
 import type { Secrets } from '../../../values/secrets.ts'
@@ -10,7 +10,7 @@ import type { Service, Value } from '../records/services.ts'
 import { inputOf } from '../records/values.ts'
 
 /** The form that takes a file in, and what a file may have. */
-export function uploadPage(service: Service): Page {
+export function uploadPage(service: Service): HtmlPage {
   const { resource, all, values } = service
   const { key, text } = namingOf(resource)
   const taken = new Set(

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Caller } from '../../../engine/caller.ts'
 import { changeRecord } from '../../../engine/changing/change.ts'
 import { getRecords } from '../../../engine/reading/read.ts'
-import { type Page, sendPage } from '../../../html/page.ts'
+import { type HtmlPage, sendPage } from '../../../html/page.ts'
 import { pagesFor, refusedFields } from '../../../html/page-routes.ts'
 import { type CallerServices, type Form, formOf, merchantCaller, textIn } from '../../../html/request.ts'
 import { listStatuses } from '../../../resources/order-statuses/status-texts.ts'
@@ -23,7 +23,7 @@ export function bulkPages(app: FastifyInstance, services: CallerServices): void 
   const { form } = pagesFor(app, 'merchant')
   const { listed, listing } = listedOf(targetService(orders))
 
-  const listAgain = async (request: FastifyRequest): Promise<Page> => {
+  const listAgain = async (request: FastifyRequest): Promise<HtmlPage> => {
     const page = await listPage(request, services, listed, listing)
     const labels = { ids: 'Orders', OrderStatusID: 'The status' }
     return { ...page, values: { ...page.values, ...formOf(request) }, data: { ...page.data, labels } }
@@ -66,7 +66,7 @@ interface Chosen {
 const leaving: ReadonlySet<number> = new Set([statusPartial, statusShipped])
 
 /** Asks before the status of several orders is changed: says what becomes of their stock. */
-async function askPage(request: FastifyRequest, services: CallerServices): Promise<Page> {
+async function askPage(request: FastifyRequest, services: CallerServices): Promise<HtmlPage> {
   const caller = merchantCaller(request, services)
   const form = formOf(request)
   const ids = chosenIn(form)
@@ -92,7 +92,7 @@ async function askPage(request: FastifyRequest, services: CallerServices): Promi
 }
 
 /** Changes the status of each order that is still as it was when the question was asked. */
-async function changePage(request: FastifyRequest, services: CallerServices): Promise<Page> {
+async function changePage(request: FastifyRequest, services: CallerServices): Promise<HtmlPage> {
   const caller = merchantCaller(request, services)
   const form = formOf(request)
   const ids = chosenIn(form)

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { changeRecord } from '../../../engine/changing/change.ts'
 import { getRecord } from '../../../engine/reading/read.ts'
-import { type Page, sendPage } from '../../../html/page.ts'
+import { type HtmlPage, sendPage } from '../../../html/page.ts'
 import { inFormFields, pagesFor } from '../../../html/page-routes.ts'
 import { type CallerServices, type Form, formOf, merchantCaller, textIn } from '../../../html/request.ts'
 import { shippingToBuyer } from '../../../resources/orders/buyer.ts'
@@ -53,7 +53,7 @@ function valuesNamed(values: readonly Value[], names: readonly string[]): Value[
   })
 }
 
-/** The list of shipments, with these values alone. */
+/** The list of shipments, with only these values. */
 function shipmentsWith(names: readonly string[]): List {
   const list = serviceOfOrders().sections.find((section) => section.list?.name === 'ShipmentList')?.list
   if (!list) throw new Error('Orders have no list of shipments')
@@ -64,7 +64,7 @@ async function addressPage(
   request: FastifyRequest,
   services: CallerServices,
   { typed = null, isOutdated = false }: { typed?: Form | null; isOutdated?: boolean } = {},
-): Promise<Page> {
+): Promise<HtmlPage> {
   const { id } = readIds(request.params, 'id')
   const text = await getRecord(merchantCaller(request, services), orders, id)
   const record = JSON.parse(text) as Wire & { InvoiceNumberPrefix: string; InvoiceNumber: number }

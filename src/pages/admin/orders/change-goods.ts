@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { changeRecord } from '../../../engine/changing/change.ts'
 import { lockRecord } from '../../../engine/changing/write.ts'
 import { getRecord } from '../../../engine/reading/read.ts'
-import { type Page, sendPage } from '../../../html/page.ts'
+import { type HtmlPage, sendPage } from '../../../html/page.ts'
 import { inFormFields, pagesFor } from '../../../html/page-routes.ts'
 import { type CallerServices, type Form, formOf, merchantCaller } from '../../../html/request.ts'
 import { toNumber } from '../../../resources/orders/amounts.ts'
@@ -43,7 +43,7 @@ export function goodsPages(app: FastifyInstance, services: CallerServices): void
   )
 }
 
-function refusedPage(request: FastifyRequest, services: CallerServices, kind: string): Promise<Page> {
+function refusedPage(request: FastifyRequest, services: CallerServices, kind: string): Promise<HtmlPage> {
   return goodsPage(request, services, { typed: formOf(request), isOutdated: kind === 'precondition-failed' })
 }
 
@@ -64,7 +64,7 @@ async function goodsPage(
   request: FastifyRequest,
   services: CallerServices,
   { typed = null, isOutdated = false, rehearsal = null }: Shown = {},
-): Promise<Page> {
+): Promise<HtmlPage> {
   const { id } = readIds(request.params, 'id')
   const caller = merchantCaller(request, services)
   const text = await getRecord(caller, orders, id)
@@ -129,7 +129,7 @@ function totalsOf(record: GoodsRecord, rehearsal: Rehearsal | null) {
 }
 
 /** The form with what saving it would do. */
-async function totalsPage(request: FastifyRequest, services: CallerServices): Promise<Page> {
+async function totalsPage(request: FastifyRequest, services: CallerServices): Promise<HtmlPage> {
   const { id } = readIds(request.params, 'id')
   const caller = merchantCaller(request, services)
   const typed = formOf(request)

@@ -7,7 +7,7 @@ import { type PlannedChange, planChange } from '../../../engine/changing/plan-ch
 import { lockRecord } from '../../../engine/changing/write.ts'
 import type { Scalar } from '../../../engine/definition/fields.ts'
 import { getRecord } from '../../../engine/reading/read.ts'
-import type { Page } from '../../../html/page.ts'
+import type { HtmlPage } from '../../../html/page.ts'
 import { inFormFields } from '../../../html/page-routes.ts'
 import { type CallerServices, type Form, formOf, merchantCaller } from '../../../html/request.ts'
 import { ORDER_ITEMS_MAX } from '../../../resources/orders/order-body.ts'
@@ -27,7 +27,7 @@ export async function newReturnPage(
   request: FastifyRequest,
   services: CallerServices,
   { typed = null, isOutdated = false, stock = null }: ShownReturn = {},
-): Promise<Page> {
+): Promise<HtmlPage> {
   const { id } = readIds(request.params, 'id')
   const caller = merchantCaller(request, services)
   const order = JSON.parse(await getRecord(caller, orders, id)) as ReturnedOrder
@@ -82,7 +82,7 @@ async function readNew(request: FastifyRequest, services: CallerServices) {
 }
 
 /** The form with what adding the return would do to the stock. */
-export async function stockOfNew(request: FastifyRequest, services: CallerServices): Promise<Page> {
+export async function stockOfNew(request: FastifyRequest, services: CallerServices): Promise<HtmlPage> {
   const { id, caller, form, lines, read } = await readNew(request, services)
   const productIds = productsOf(lines)
   const { stock } = await rehearse(caller, { orderId: id, productIds }, (tx) => addReturn(tx, id, form, read)).catch(

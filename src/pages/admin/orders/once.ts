@@ -6,7 +6,7 @@ import { resultItem, StoreFailure } from '../../../values/failure.ts'
 
 /** What a form with a one-time key (`OneTimeKey`) adds. */
 interface Addition<Key> {
-  /** What is added to what, such as `payment of order 5`: the key counts there alone. */
+  /** What is added to what, such as `payment of order 5`: the key counts only there. */
   readonly scope: string
   /** Of the identifier that is stored for the key. */
   readonly resultKey: string

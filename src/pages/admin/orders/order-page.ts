@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { changeRecord, updateRecord } from '../../../engine/changing/change.ts'
 import { getRecord } from '../../../engine/reading/read.ts'
 import { numberIn } from '../../../html/numbers.ts'
-import type { Page } from '../../../html/page.ts'
+import type { HtmlPage } from '../../../html/page.ts'
 import { inFormFields, pagesFor } from '../../../html/page-routes.ts'
 import { type CallerServices, type Form, formOf, merchantCaller } from '../../../html/request.ts'
 import { listStatuses } from '../../../resources/order-statuses/status-texts.ts'
@@ -71,7 +71,7 @@ async function shownOrder(
   request: FastifyRequest,
   services: CallerServices,
   { typed = null, isOutdated = false }: { typed?: Form | null; isOutdated?: boolean } = {},
-): Promise<Page> {
+): Promise<HtmlPage> {
   const { id } = readIds(request.params, 'id')
   const caller = merchantCaller(request, services)
   const text = await getRecord(caller, orders, id)

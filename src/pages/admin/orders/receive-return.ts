@@ -3,7 +3,7 @@ import type { Caller } from '../../../engine/caller.ts'
 import { changeRecord } from '../../../engine/changing/change.ts'
 import { getRecord, notFound } from '../../../engine/reading/read.ts'
 import { numberText } from '../../../html/numbers.ts'
-import type { Page } from '../../../html/page.ts'
+import type { HtmlPage } from '../../../html/page.ts'
 import { inFormFields } from '../../../html/page-routes.ts'
 import { type CallerServices, formOf, merchantCaller } from '../../../html/request.ts'
 import { descriptionLines } from '../../../resources/orders/line-description.ts'
@@ -49,7 +49,7 @@ export async function returnPage(
   request: FastifyRequest,
   services: CallerServices,
   { typed = null, isOutdated = false, stock = null }: ShownReturn = {},
-): Promise<Page> {
+): Promise<HtmlPage> {
   const { id, rmaId, caller, text, record } = await readReturn(request, services)
   const order = JSON.parse(await getRecord(caller, orders, id)) as ReturnedOrder
   const items = record.RMAItemList.map((item, index) => {
@@ -105,7 +105,7 @@ async function readReceived(request: FastifyRequest, services: CallerServices) {
 }
 
 /** The form with what saving it would do to the stock. */
-export async function stockOfReturn(request: FastifyRequest, services: CallerServices): Promise<Page> {
+export async function stockOfReturn(request: FastifyRequest, services: CallerServices): Promise<HtmlPage> {
   const { id, caller, form, record, change, nameOf } = await readReceived(request, services)
   const productIds = record.RMAItemList.map(({ CatalogID }) => CatalogID).filter((productId) => productId > 0)
   const { stock } = await rehearse(caller, { orderId: id, productIds }, change).catch(inFormFields(nameOf))

@@ -7,7 +7,7 @@ import type { NestedSubResource } from '../../../engine/definition/define.ts'
 import type { Scalar } from '../../../engine/definition/fields.ts'
 import { getRecord } from '../../../engine/reading/read.ts'
 import { numberIn } from '../../../html/numbers.ts'
-import type { Page } from '../../../html/page.ts'
+import type { HtmlPage } from '../../../html/page.ts'
 import { inFormFields, pagesFor, refusedFields } from '../../../html/page-routes.ts'
 import { type CallerServices, type Form, formOf, merchantCaller, textIn } from '../../../html/request.ts'
 import { orders } from '../../../resources/orders/orders.ts'
@@ -47,7 +47,7 @@ async function paymentPage(
   request: FastifyRequest,
   services: CallerServices,
   { typed = null, isOutdated = false }: { typed?: Form | null; isOutdated?: boolean } = {},
-): Promise<Page> {
+): Promise<HtmlPage> {
   const { id } = readIds(request.params, 'id')
   const caller = merchantCaller(request, services)
   const text = await getRecord(caller, orders, id)

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Caller } from '../../../engine/caller.ts'
 import type { Remember } from '../../../engine/changing/idempotency.ts'
-import { type Page, sendPage } from '../../../html/page.ts'
+import { type HtmlPage, sendPage } from '../../../html/page.ts'
 import { inFormFields, pagesFor } from '../../../html/page-routes.ts'
 import { type CallerServices, type Form, formOf, merchantCaller } from '../../../html/request.ts'
 import { ORDER_ITEMS_MAX } from '../../../resources/orders/order-body.ts'
@@ -51,7 +51,7 @@ export function orderPages(app: FastifyInstance, services: CallerServices): void
   form('/admin/orders', place, (request) => newOrderPage(request, services, formOf(request)))
 }
 
-async function newOrderPage(request: FastifyRequest, services: CallerServices, form: Form): Promise<Page> {
+async function newOrderPage(request: FastifyRequest, services: CallerServices, form: Form): Promise<HtmlPage> {
   const caller = merchantCaller(request, services)
   const methods = (await listPaymentMethods(services.db, caller.store.id)).filter(({ visible }) => visible)
   const paymentMethods = [['', 'Not chosen'], ...methods.map(({ id, name }) => [id, name])]

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { getRecord, notFound } from '../../../engine/reading/read.ts'
 import { numberIn } from '../../../html/numbers.ts'
-import type { Page } from '../../../html/page.ts'
+import type { HtmlPage } from '../../../html/page.ts'
 import { inFormFields, pagesFor, refusedFields } from '../../../html/page-routes.ts'
 import { type CallerServices, type Form, formOf, merchantCaller, textIn } from '../../../html/request.ts'
 import { orders } from '../../../resources/orders/orders.ts'
@@ -39,7 +39,7 @@ async function shippingPage(
   request: FastifyRequest,
   services: CallerServices,
   { typed = null, isOutdated = false }: { typed?: Form | null; isOutdated?: boolean } = {},
-): Promise<Page> {
+): Promise<HtmlPage> {
   const { caller, text, order, place, shipment, isShipped, lines } = await readShipment(request, services)
   const today = writeDate(caller.now(), caller.store.timeZone).slice(0, 10)
   const quantities = isShipped ? [] : lines.map(({ id, quantity }) => [quantityName(id), String(quantity)])

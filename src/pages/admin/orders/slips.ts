@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { refused } from '../../../engine/definition/refused.ts'
 import { getRecord, getRecords } from '../../../engine/reading/read.ts'
 import { format } from '../../../html/format.ts'
-import type { Page } from '../../../html/page.ts'
+import type { HtmlPage } from '../../../html/page.ts'
 import { pagesFor } from '../../../html/page-routes.ts'
 import { type CallerServices, merchantCaller, textIn } from '../../../html/request.ts'
 import { withoutPrice } from '../../../resources/orders/line-description.ts'
@@ -89,9 +89,9 @@ function itemsOf({ ShipmentList, OrderItemList }: Order, { ShipmentID }: Shipmen
     : OrderItemList.filter(({ ItemShipmentID }) => ItemShipmentID === ShipmentID)
 }
 
-function slipPage(kind: SlipKind, all: readonly Order[], back: string): Page {
+function slipPage(kind: SlipKind, all: readonly Order[], back: string): HtmlPage {
   const lines = all.reduce((sum, { OrderItemList }) => sum + OrderItemList.length, 0)
-  // One order alone can always be printed.
+  // A single order can always be printed.
   if (lines > LINES_MAX && all.length > 1) {
     throw refused('ids', `These orders have ${format.number(lines)} lines. Choose fewer: together ${LINES_MAX} at most`)
   }

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { sql } from '../../../database/sql.ts'
 import type { Caller } from '../../../engine/caller.ts'
 import { getRecord, listOrdered } from '../../../engine/reading/read.ts'
-import type { Page } from '../../../html/page.ts'
+import type { HtmlPage } from '../../../html/page.ts'
 import { type CallerServices, type Form, merchantCaller, textIn } from '../../../html/request.ts'
 import { categories } from '../../../resources/categories/categories.ts'
 import {
@@ -29,7 +29,7 @@ export async function categoriesPage(
   request: FastifyRequest,
   services: CallerServices,
   { typed = null, isOutdated = false }: { typed?: Form | null; isOutdated?: boolean } = {},
-): Promise<Page> {
+): Promise<HtmlPage> {
   const id = idIn(request)
   const caller = merchantCaller(request, services)
   const text = await getRecord(caller, productService.resource, id)

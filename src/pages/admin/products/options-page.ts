@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { getRecord } from '../../../engine/reading/read.ts'
-import type { Page } from '../../../html/page.ts'
+import type { HtmlPage } from '../../../html/page.ts'
 import { type CallerServices, type Form, merchantCaller, textIn } from '../../../html/request.ts'
 import { type OptionSet, readSoldProducts, skuOf } from '../../../resources/orders/sold-products.ts'
 import { FIELDS_MAX, saveChanges } from '../records/edit-page.ts'
@@ -23,7 +23,7 @@ export async function optionsPage(
   request: FastifyRequest,
   services: CallerServices,
   { typed = null, isOutdated = false }: { typed?: Form | null; isOutdated?: boolean } = {},
-): Promise<Page> {
+): Promise<HtmlPage> {
   const id = idIn(request)
   const caller = merchantCaller(request, services)
   const text = await getRecord(caller, productService.resource, id)

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { Caller } from '../../../engine/caller.ts'
 import { getRecord } from '../../../engine/reading/read.ts'
-import type { Page } from '../../../html/page.ts'
+import type { HtmlPage } from '../../../html/page.ts'
 import { type CallerServices, type Form, merchantCaller, textIn } from '../../../html/request.ts'
 import { FIELDS_MAX, fieldsOf, labelsOf, saveChanges } from '../records/edit-page.ts'
 import { type Changes, changesOf, listTyped, rowsOf, valuesTyped } from '../records/form.ts'
@@ -26,7 +26,7 @@ export async function pricesPage(
   request: FastifyRequest,
   services: CallerServices,
   { typed = null, isOutdated = false }: { typed?: Form | null; isOutdated?: boolean } = {},
-): Promise<Page> {
+): Promise<HtmlPage> {
   const id = idIn(request)
   const caller = merchantCaller(request, services)
   const [text, groups] = await Promise.all([getRecord(caller, productService.resource, id), readGroups(caller)])
@@ -85,7 +85,7 @@ function withoutRows(form: Form): Form {
 
 export function savePrices(request: FastifyRequest, services: CallerServices): Promise<string> {
   const advice =
-    'If you sent this form twice, it is saved. Else compare what you typed with what is stored now, look at the discounts, and save again'
+    'If you sent this form twice, it is saved. Otherwise compare what you typed with what is stored now, look at the discounts, and save again'
   return saveChanges(request, services, productService, { changesIn, advice })
 }
 

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { type Page, sendPage } from '../../../html/page.ts'
+import { type HtmlPage, sendPage } from '../../../html/page.ts'
 import { pagesFor } from '../../../html/page-routes.ts'
 import { type CallerServices, type Form, formOf } from '../../../html/request.ts'
 import { categoriesPage, saveCategories } from './categories-page.ts'
@@ -11,7 +11,7 @@ type PageOf = (
   request: FastifyRequest,
   services: CallerServices,
   shown?: { typed?: Form | null; isOutdated?: boolean },
-) => Promise<Page>
+) => Promise<HtmlPage>
 type CarryOut = (request: FastifyRequest, services: CallerServices) => Promise<string>
 
 /** Adds the forms of a product's parts that deserve more than their fields. */

@@ -3,7 +3,7 @@ import { choice, decimal, text } from '../../../engine/definition/fields.ts'
 import { wrongField } from '../../../engine/definition/refused.ts'
 import { exists, getRecord, notFound } from '../../../engine/reading/read.ts'
 import { NOT_A_NUMBER, plainNumber } from '../../../html/numbers.ts'
-import type { Page } from '../../../html/page.ts'
+import type { HtmlPage } from '../../../html/page.ts'
 import { inFormFields, refusedFields } from '../../../html/page-routes.ts'
 import { type CallerServices, type Form, formOf, merchantCaller, textIn } from '../../../html/request.ts'
 import { skuOf } from '../../../resources/orders/sold-products.ts'
@@ -16,7 +16,7 @@ import { ifUnchanged, tagOf } from '../records/unchanged.ts'
 import { type AdvancedOption, type ProductRecord, productService } from './product-service.ts'
 
 const MOVEMENTS_SHOWN = 50
-/** Of a product with more options, their stocks are in its record alone, and their code is typed. */
+/** Of a product with more options, their stocks are only in its record, and their code is typed. */
 const OPTIONS_SHOWN = 300
 const ID_MAX = 2n ** 63n - 1n
 
@@ -37,7 +37,7 @@ export async function stockPage(
   request: FastifyRequest,
   services: CallerServices,
   { typed = null, isOutdated = false }: { typed?: Form | null; isOutdated?: boolean } = {},
-): Promise<Page> {
+): Promise<HtmlPage> {
   const id = idIn(request)
   const caller = merchantCaller(request, services)
   const before = beforeIn(request.query)

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { changeRecord, createRecord, deleteRecord } from '../../../engine/changing/change.ts'
 import { referencesTo } from '../../../engine/changing/referrers.ts'
 import { getRecord } from '../../../engine/reading/read.ts'
-import type { Page } from '../../../html/page.ts'
+import type { HtmlPage } from '../../../html/page.ts'
 import { inFormFields } from '../../../html/page-routes.ts'
 import { type CallerServices, type Form, formOf, merchantCaller, textIn } from '../../../html/request.ts'
 import { StoreFailure } from '../../../values/failure.ts'
@@ -34,7 +34,7 @@ export async function editPage(
   services: CallerServices,
   service: Service,
   { typed = null, isOutdated = false }: { typed?: Form | null; isOutdated?: boolean } = {},
-): Promise<Page> {
+): Promise<HtmlPage> {
   const id = idIn(request)
   const section = sectionIn(request, service)
   const caller = merchantCaller(request, services)
@@ -134,7 +134,7 @@ export async function newPage(
   services: CallerServices,
   service: Service,
   typed: Form,
-): Promise<Page> {
+): Promise<HtmlPage> {
   const defaults = Object.fromEntries(
     service.values.map(({ path, field }) => [
       path.join('.'),
@@ -174,7 +174,11 @@ export async function create(request: FastifyRequest, services: CallerServices, 
 }
 
 /** The question before a record is deleted: what becomes of the records that refer to it. */
-export async function deletePage(request: FastifyRequest, services: CallerServices, service: Service): Promise<Page> {
+export async function deletePage(
+  request: FastifyRequest,
+  services: CallerServices,
+  service: Service,
+): Promise<HtmlPage> {
   const id = idIn(request)
   const caller = merchantCaller(request, services)
   const { resource } = service

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { getRecord } from '../../../engine/reading/read.ts'
-import type { Page } from '../../../html/page.ts'
+import type { HtmlPage } from '../../../html/page.ts'
 import { type CallerServices, merchantCaller } from '../../../html/request.ts'
 import { wholeNumber } from '../../../server/parameters.ts'
 import { namedObject, readInput } from '../../../values/input.ts'
@@ -16,7 +16,11 @@ const asked = namedObject({
 })
 
 /** The page of a record's events. */
-export async function eventsPage(request: FastifyRequest, services: CallerServices, service: Service): Promise<Page> {
+export async function eventsPage(
+  request: FastifyRequest,
+  services: CallerServices,
+  service: Service,
+): Promise<HtmlPage> {
   const id = idIn(request)
   const caller = merchantCaller(request, services)
   const { before = null } = readInput(asked, request.query, 'The query')

@@ -9,7 +9,7 @@ import { inputOf, isTicked, isWritable, itemsIn, typedOf, type Wire } from './va
 // A form's fields have the wire names, with dots: `SKUInfo.Price`, and `FeatureList.2.FeatureTitle` for the row that the form
 // shows in the third place. `FeatureList.2.at` says which stored item the row is, `FeatureList.2.gone` that it shall go.
 
-/** Empty rows that a list of a form shows behind the stored ones. */
+/** Empty rows that a list of a form shows after the stored ones. */
 const NEW_ROWS = 1
 
 export interface Row {
@@ -42,7 +42,7 @@ export function listTyped(list: List, record: Wire, prefix = ''): Record<string,
   return Object.assign({}, ...rows)
 }
 
-/** The rows that a form shows: those that it holds, and an empty one behind them. `more` names a list that gets another one. */
+/** The rows that a form shows: those that it holds, and an empty one after them. `more` names a list that gets another one. */
 export function rowsOf(list: List, form: Form, more: string, prefix = ''): Rows {
   const name = prefix + list.name
   const places = placesIn(form, name)

@@ -12,7 +12,7 @@ import {
   type RecordName,
 } from '../../../engine/recording/history.ts'
 import { format } from '../../../html/format.ts'
-import type { Page } from '../../../html/page.ts'
+import type { HtmlPage } from '../../../html/page.ts'
 import { type CallerServices, merchantCaller, textIn } from '../../../html/request.ts'
 import { capital, labelOf } from './labels.ts'
 import { services as allServices, type List, type Service, type Value } from './services.ts'
@@ -50,7 +50,7 @@ export async function historyPage(
   services: CallerServices,
   service: Service,
   id: number,
-): Promise<Page> {
+): Promise<HtmlPage> {
   const caller = merchantCaller(request, services)
   const records = [{ recordType: service.resource.table, recordId: id }]
   const before = beforeIn(request)
@@ -65,7 +65,7 @@ export async function historyPage(
 }
 
 /** The page of all changes of the store's records, by whom and of which service the address says. */
-export async function storeHistoryPage(request: FastifyRequest, services: CallerServices): Promise<Page> {
+export async function storeHistoryPage(request: FastifyRequest, services: CallerServices): Promise<HtmlPage> {
   const caller = merchantCaller(request, services)
   const [actor, of] = [textIn(request.query, 'by').trim(), textIn(request.query, 'of')]
   const service = allServices.find(({ resource }) => resource.service === of)

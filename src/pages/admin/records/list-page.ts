@@ -3,7 +3,7 @@ import { distinct, type FilterKind, severalValues } from '../../../engine/defini
 import { wrongField } from '../../../engine/definition/refused.ts'
 import type { Query } from '../../../engine/reading/paging.ts'
 import { type Behind, countUpTo, listOrdered } from '../../../engine/reading/read.ts'
-import type { Page } from '../../../html/page.ts'
+import type { HtmlPage } from '../../../html/page.ts'
 import { type CallerServices, merchantCaller, textIn, textsIn } from '../../../html/request.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import { INT32_MAX } from '../../../values/int32.ts'
@@ -30,7 +30,7 @@ export async function listPage(
   services: CallerServices,
   service: Service,
   listing: Listing | null,
-): Promise<Page> {
+): Promise<HtmlPage> {
   const { resource, path, all } = service
   const caller = merchantCaller(request, services)
   const given = askedIn(request.query, service)

@@ -3,7 +3,7 @@ import { NAMED_MAX, type References, referencesTo } from '../../../engine/changi
 import type { Resource } from '../../../engine/definition/define.ts'
 import { getRecord } from '../../../engine/reading/read.ts'
 import { allowImages } from '../../../html/guard.ts'
-import type { Page } from '../../../html/page.ts'
+import type { HtmlPage } from '../../../html/page.ts'
 import { type CallerServices, merchantCaller, textIn } from '../../../html/request.ts'
 import { rma } from '../../../resources/rma/rma.ts'
 import { readIds } from '../../../server/parameters.ts'
@@ -27,7 +27,7 @@ export async function recordPage(
   reply: FastifyReply,
   services: CallerServices,
   service: Service,
-): Promise<Page> {
+): Promise<HtmlPage> {
   const id = idIn(request)
   const caller = merchantCaller(request, services)
   const { resource } = service

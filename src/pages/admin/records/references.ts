@@ -10,7 +10,7 @@ import { findMatches, type Matches } from './search.ts'
 import { type List, type Section, targetService, type Value } from './services.ts'
 import { itemsIn, type Wire } from './values.ts'
 
-/** Names that a page reads of each service. Further references are shown as numbers alone. */
+/** Names that a page reads of each service. Further references are shown as numbers only. */
 const NAMED_MAX = 100
 /** Fields of a form in which words stand for a number. */
 const LOOKED_UP_MAX = 20
@@ -75,7 +75,7 @@ export function formReferences(section: Pick<Section, 'values' | 'list'>, form: 
 }
 
 export interface LookedUp {
-  /** With numbers where words were typed that one record alone fits. */
+  /** With numbers in place of typed words that match exactly one record. */
   readonly form: Form
   /** What other words fit, by the field's name. */
   readonly choices: ReadonlyMap<string, Matches>

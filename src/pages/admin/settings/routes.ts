@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { contractRateLimit } from '../../../applications/throttle.ts'
 import { numberIn } from '../../../html/numbers.ts'
-import type { Page } from '../../../html/page.ts'
+import type { HtmlPage } from '../../../html/page.ts'
 import { pagesFor } from '../../../html/page-routes.ts'
 import { actorOf, type Form, formOf, merchantCaller, merchantOf, textIn } from '../../../html/request.ts'
 import { addedStatus, addOrderStatus } from '../../../resources/order-statuses/add-status.ts'
@@ -29,7 +29,7 @@ export function settingsPages(app: FastifyInstance, services: ChangeStore): void
 
 interface SavedPage<Services> {
   readonly path: string
-  pageOf(request: FastifyRequest, services: Services): Promise<Page>
+  pageOf(request: FastifyRequest, services: Services): Promise<HtmlPage>
   save(request: FastifyRequest, services: Services): Promise<unknown>
   /** Returns the submitted values, to show the form again. */
   valuesOf?(form: Form): Form
@@ -52,7 +52,7 @@ export function savedPage<Services>(
   })
 }
 
-async function settingsPage(request: FastifyRequest, services: ChangeStore): Promise<Page> {
+async function settingsPage(request: FastifyRequest, services: ChangeStore): Promise<HtmlPage> {
   const store = await storeWithKey(services, merchantOf(request).store.id)
   const values = { Name: store.name, SecureURL: store.secureUrl, Currency: store.currency, TimeZone: store.timeZone }
   const data = { zones, throttle: store.throttle ?? contractRateLimit }
@@ -65,7 +65,7 @@ async function saveSettings(request: FastifyRequest, services: ChangeStore) {
   await updateStore(services, merchantOf(request).store.id, changes, actorOf(request))
 }
 
-async function statusesPage(request: FastifyRequest, { db }: ChangeStore): Promise<Page> {
+async function statusesPage(request: FastifyRequest, { db }: ChangeStore): Promise<HtmlPage> {
   const statuses = await listStatuses(db, merchantOf(request).store.id)
   const fields = statuses.flatMap(({ id, text, visible, sorting }) => [
     [`StatusText.${id}`, text],
@@ -117,7 +117,7 @@ function saveStatuses(request: FastifyRequest, services: ChangeStore) {
 /** The keys of the rows for new payment methods. */
 const newMethods = ['new1', 'new2', 'new3']
 
-async function methodsPage(request: FastifyRequest, { db }: ChangeStore): Promise<Page> {
+async function methodsPage(request: FastifyRequest, { db }: ChangeStore): Promise<HtmlPage> {
   const methods = await listPaymentMethods(db, merchantOf(request).store.id)
   const fields = methods.flatMap(({ id, name, visible }) => [
     [`Name.${id}`, name],

@@ -93,7 +93,7 @@ export async function rotateSecret(
   await recorded(by, 'webhook.secret-rotated', async (tx) => {
     const { formerSecret } = await rotateWebhookSecret(tx, secrets, id)
     if (formerSecret === null || !sameSecret(formerSecret, replaced)) {
-      const message = 'There is a newer secret than the one that was to be replaced; nothing was changed'
+      const message = 'There is a newer secret than the one you wanted to replace; nothing was changed'
       throw new StoreFailure('conflict', message)
     }
     return { target: (await recordOf(tx, id)).Name }

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { DataServices } from '../../../database/client.ts'
 import { eventKinds } from '../../../engine/definition/event-kinds.ts'
-import type { Page } from '../../../html/page.ts'
+import type { HtmlPage } from '../../../html/page.ts'
 import { pagesFor } from '../../../html/page-routes.ts'
 import { actorOf, type Form, formOf, merchantCaller, textIn } from '../../../html/request.ts'
 import { readIds, wholeNumber } from '../../../server/parameters.ts'
@@ -105,7 +105,7 @@ function deliveryPages(app: FastifyInstance, services: DataServices): void {
   form(`${home}/:id/deliveries/:deliveryId/redeliver`, sendAgain, show)
 }
 
-async function listPage(services: DataServices, request: FastifyRequest): Promise<Page> {
+async function listPage(services: DataServices, request: FastifyRequest): Promise<HtmlPage> {
   const { offset } = readInput(listed, request.query, 'The query')
   const found = await listWebhooks(merchantCaller(request, services), { limit: LISTED_MAX + 1, offset })
   const webhooks = found
@@ -117,7 +117,7 @@ async function listPage(services: DataServices, request: FastifyRequest): Promis
 }
 
 /** `values`: the submitted form of the webhook. */
-async function webhookPage(services: DataServices, request: FastifyRequest, values?: Form): Promise<Page> {
+async function webhookPage(services: DataServices, request: FastifyRequest, values?: Form): Promise<HtmlPage> {
   const caller = merchantCaller(request, services)
   const id = idIn(request)
   const { state = null, before = null } = readInput(shown, request.query, 'The query')
@@ -153,7 +153,7 @@ function deliveryAddress(id: number, deliveryId: number, looks: number): string 
   return `${home}/${id}/deliveries/${deliveryId}?looks=${looks}`
 }
 
-async function deliveryPage(services: DataServices, request: FastifyRequest, reply: FastifyReply): Promise<Page> {
+async function deliveryPage(services: DataServices, request: FastifyRequest, reply: FastifyReply): Promise<HtmlPage> {
   const { id, deliveryId } = readInput(deliveryIds, request.params)
   const caller = merchantCaller(request, services)
   const webhook = await webhookStatus(caller, id)
@@ -176,7 +176,7 @@ async function deliveryPage(services: DataServices, request: FastifyRequest, rep
   }
 }
 
-async function deletePage(services: DataServices, request: FastifyRequest): Promise<Page> {
+async function deletePage(services: DataServices, request: FastifyRequest): Promise<HtmlPage> {
   const webhook = await webhookStatus(merchantCaller(request, services), idIn(request))
   const data = { webhook, address: hostAndPath(webhook.url), pending: counted(webhook.pending) }
   return { template: '/pages/admin/webhooks/delete', title: `Delete ${webhook.name}?`, data }
@@ -206,7 +206,7 @@ function addressOf(id: number, state: string | null, before: number): string {
   return `${home}/${id}?${query}#deliveries`
 }
 
-function newPage(values: Form): Page {
+function newPage(values: Form): HtmlPage {
   return { template: '/pages/admin/webhooks/new', title: 'New webhook', values, data: { eventKinds } }
 }
 

@@ -299,7 +299,7 @@ test.each(services.filter(canImport))('the identifier of $all is a number from 1
 })
 
 describe('what a spreadsheet seems to have changed is marked', () => {
-  const zeros = 'is the stored value without its leading zeros, which spreadsheets take off.'
+  const zeros = 'is the stored value without its leading zeros, which spreadsheets remove.'
   const shortened = 'looks like a long number that a spreadsheet has shortened.'
 
   test('with what it is, on a tab of its own, and stays a change', async () => {
@@ -350,7 +350,7 @@ describe('what a spreadsheet seems to have changed is marked', () => {
     const file = 'SKUInfo.SKU,SKUInfo.Name,SKUInfo.Stock\n734,Lamp,3\n735,Chair,3\n'
     const address = await takeIn('products', file)
     expect(await countsAt(address)).toEqual(['To check (1)', 'New (2)'])
-    const mark = 'is new, but 000734 exists: spreadsheets take leading zeros off'
+    const mark = 'is new, but 000734 exists: spreadsheets remove leading zeros'
     expect((await linesAt(address, 'marked'))[0]?.at(-1)).toContain(`SKUInfo.SKU 734 | check “734” ${mark}.`)
     // Without a name it could not be added, which would say nothing about the zeros.
     expect(await saidOf('SKUInfo.SKU,SKUInfo.Stock\n734,3\n', 'errors')).toBe(

@@ -148,7 +148,7 @@ test('more than 100 lines that exchange SKUs in a circle are refused, and the ot
   const address = await takeIn('products', round)
   expect(await countsAt(address)).toEqual(['Changes (1)', 'Errors (101)'])
   expect((await linesAt(address, 'errors'))[0]?.[2]).toContain(
-    'is exchanged in a circle of more than 100 lines, or 10 with passwords. Give one of these records an unused text',
+    'is exchanged in a cycle of more than 100 lines, or 10 with passwords. Give one of these records an unused text',
   )
   await apply(address)
   expect(await skusOf(ids)).toEqual([...skus, 'NEW'])

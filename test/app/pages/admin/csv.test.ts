@@ -192,7 +192,7 @@ describe('a file', () => {
       'SKUInfo.SKU,Prize\nP-1,2\n',
       'The heading "Prize" names no column. Did you mean SKUInfo.Price?',
     ],
-    ['a heading twice', 'SKUInfo.SKU,Hide,hide\nP-1,1,1\n', 'The heading "hide" is there twice.'],
+    ['a heading twice', 'SKUInfo.SKU,Hide,hide\nP-1,1,1\n', 'The heading "hide" appears twice.'],
     [
       'no heading that names records',
       'Hide\n1\n',
@@ -208,17 +208,17 @@ describe('a file', () => {
     [
       'other characters',
       Buffer.from('SKUInfo.SKU,SKUInfo.Name\nP-1,Lamp\nP-2,L\u00e4mp\n', 'latin1'),
-      'Line 3 has characters that are not UTF-8. Save the file as "CSV UTF-8", and take in that file.',
+      'Line 3 has characters that are not UTF-8. Save the file as "CSV UTF-8", and import that file.',
     ],
     [
       'a workbook',
       Buffer.from('PK\x03\x04…'),
-      'This is a spreadsheet, not a CSV file. Save it as "CSV UTF-8", and take in that file.',
+      'This is a spreadsheet, not a CSV file. Save it as "CSV UTF-8", and import that file.',
     ],
     [
       'a quotation mark that nothing closes',
       'SKUInfo.SKU,Hide\nP-1,1\n"P-2,1\nP-3,1\n',
-      'The record at line 3 has a quotation mark that no other one closes.',
+      'The record at line 3 has a quotation mark that is never closed.',
     ],
   ])('with %s is refused, and nothing of it is stored', async (_what, file, refusal) => {
     expect(await refusalOf('products', file)).toBe(refusal)
@@ -452,7 +452,7 @@ test('another store sees nothing of an import, and neither of its records', asyn
   await lamp(1)
   await takeIn('products', 'SKUInfo.SKU,SKUInfo.Name,Hide\nP-1,Lamp,1\n')
   const other = await merchantIn(server, (await server.openStore()).store)
-  expect((await other.open('/admin/csv')).body).toContain('No file has been taken in.')
+  expect((await other.open('/admin/csv')).body).toContain('No file has been imported yet.')
   const own = await other.upload('/admin/products/csv', 'SKUInfo.SKU,SKUInfo.Name,Hide\nP-1,Lamp,1\n')
   expect(wordsOf((await other.open(String(own.headers.location))).body)).toContain('Add 1 product')
 })

@@ -108,7 +108,7 @@ test.each([
   [{ ShipmentBoxes: '-1' }, 'Boxes must be'],
   [{ quantity: '4' }, 'Quantity of LAMP must be a number from 0 to 3'],
   [{ quantity: 'two' }, 'Quantity of LAMP must be a number in digits'],
-  [{ quantity: '0' }, 'Nothing leaves'],
+  [{ quantity: '0' }, 'Nothing is shipped'],
 ])(
   '%j is refused beside its field, and nothing is written',
   async ({ quantity, ...changes }: Record<string, string>, problem) => {

@@ -378,7 +378,7 @@ describe('the page of an application', () => {
     expect([agreed.statusCode, agreed.headers.location]).toEqual([303, `${address}?notice=agreed`])
     expect(await application.callWith(token)).toBe(200)
     const after = wordsOf((await merchant.open(`${address}?notice=agreed`)).body)
-    expect(after).toMatch(/may do now what it asked for.*What it may do Read and change Products Read Orders/)
+    expect(after).toMatch(/now has the privileges it asked for.*What it may do Read and change Products Read Orders/)
     expect(after).not.toContain('It asks for more')
   })
 
@@ -423,7 +423,7 @@ describe('removing an application', () => {
     const refused = await merchant.submit(`${address}/unsubscribe`, {})
     expect(refused.statusCode).toBe(502)
     expect(wordsOf(refused.body)).toMatch(
-      /Server not Responding.*did not confirm.*tried again in the background.*Remove anyway/,
+      /Server not Responding.*did not confirm.*keeps trying in the background.*Remove anyway/,
     )
     expect(refused.body).toContain('<input type="hidden" name="Force" value="true">')
     expect(await application.callWith(token)).toBe(200)

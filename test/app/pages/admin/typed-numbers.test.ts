@@ -83,7 +83,7 @@ test('a quantity that is 0 after rounding returns nothing and ships nothing', as
   expect([answer.statusCode, alertIn(answer.body)]).toEqual([400, expect.stringContaining('Say how many pieces')])
   const shipping = await opened(scene.merchant, `${order}/shipments/0`)
   const nothing = await shipping.send({ [`Quantity.${line}`]: '0.00001', ShipmentShippedDate: '2026-03-11' })
-  expect([nothing.statusCode, alertIn(nothing.body)]).toEqual([400, expect.stringContaining('Nothing leaves')])
+  expect([nothing.statusCode, alertIn(nothing.body)]).toEqual([400, expect.stringContaining('Nothing is shipped')])
 })
 
 test('blanks around a number, a point without digits before it and a copied minus are read', async () => {

@@ -104,7 +104,7 @@ describe('the deliveries of a webhook', () => {
   })
 
   test('are none yet: the page says what will be there', async () => {
-    expect(wordsOf(await page(home))).toContain('Nothing was sent yet.')
+    expect(wordsOf(await page(home))).toContain('Nothing has been sent yet.')
   })
 
   test.each(['state=lost', 'before=x', 'before=0', 'colour=red'])('refuses ?%s', async (query) => {
@@ -146,7 +146,7 @@ describe('one delivery', () => {
     const id = await delivery({ event: { body: JSON.stringify({ Text: 'x'.repeat(300_000) }) } })
     const body = await page(`${home}/deliveries/${id}`)
     expect(body.length).toBeLessThan(150_000)
-    expect(wordsOf(body)).toContain('This is the beginning; all of it is sent.')
+    expect(wordsOf(body)).toContain('Only the beginning is shown; the whole body is sent.')
   })
 
   test('has an id beyond the numbers of records', async () => {

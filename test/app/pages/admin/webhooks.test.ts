@@ -362,7 +362,7 @@ describe('the secret', () => {
 
     const again = await press(id, 'secret', { Secret })
     expect(again.statusCode).toBe(409)
-    expect(wordsOf(again.body)).toContain('There is a newer secret than the one that was to be replaced')
+    expect(wordsOf(again.body)).toContain('There is a newer secret than the one you wanted to replace')
     expect(await webhookRow(id)).toEqual(kept)
     expect(await audited(2)).not.toMatchObject([
       { Action: 'webhook.secret-rotated' },
@@ -378,7 +378,7 @@ describe('deleting a webhook', () => {
     await storedDelivery(server, webhook, { state: 'pending', endedAt: null, dueAt, log: [{ status: 500 }] })
     const address = `${home}/${webhook.id}/delete`
     expect(wordsOf(await page(address))).toContain(
-      'Delete Warehouse? hooks.example/orders?… is no longer told of Order New. 1 delivery that waits',
+      'Delete Warehouse? hooks.example/orders?… is no longer notified of Order New. 1 waiting delivery is discarded.',
     )
 
     const answer = await merchant.submit(address, {})

@@ -109,7 +109,7 @@ describe.each(doors)('a new password at $door', ({ address, set }) => {
     const answer = await set(address.toUpperCase())
 
     expect(answer.statusCode).toBe(400)
-    expect(answer.json()[0].Message).toMatch(/Password must be another text than the e-mail address/)
+    expect(answer.json()[0].Message).toMatch(/Password must differ from the e-mail address/)
   })
 
   test('is refused, saying the rule: the beginning of the e-mail address with digits behind it', async () => {

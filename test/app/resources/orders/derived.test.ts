@@ -200,7 +200,7 @@ test('the reference says which fields the platform does not fill in itself', asy
     ['Question', 'QuestionType'],
   ]
   for (const [type, name] of described) {
-    expect(schemas[type].properties[name].description, name).toContain('The platform has no source of its own for it')
+    expect(schemas[type].properties[name].description, name).toContain('The platform does not set it')
   }
   expect(schemas.PlacedQuestionInput.properties.QuestionTitle.description).toBeUndefined()
 })

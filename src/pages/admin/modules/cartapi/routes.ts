@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { Page } from '../../../../html/page.ts'
+import type { HtmlPage } from '../../../../html/page.ts'
 import { pagesFor, refusedFields } from '../../../../html/page-routes.ts'
 import { actorOf, type Form, formOf, linesIn, merchantOf } from '../../../../html/request.ts'
 import { type ChangeStore, changedStore, rotateUserKey, storeWithKey, updateStore } from '../../../../stores/stores.ts'
@@ -34,7 +34,7 @@ export function cartApiPages(app: FastifyInstance, services: CartApiServices): v
   })
 }
 
-async function cartApiPage(request: FastifyRequest, services: CartApiServices): Promise<Page> {
+async function cartApiPage(request: FastifyRequest, services: CartApiServices): Promise<HtmlPage> {
   const { publicUrl, soapPath, soapNamespaces } = services.config
   const { userKey, secureUrl, cartApi } = await storeWithKey(services, merchantOf(request).store.id)
   return {

@@ -11,7 +11,7 @@ import {
 import { type Subscribing, subscribe, unsubscribe } from '../../../../applications/subscriptions.ts'
 import type { Privileges } from '../../../../engine/caller.ts'
 import { adviseMerchant } from '../../../../html/errors.ts'
-import { type Page, sendPage } from '../../../../html/page.ts'
+import { type HtmlPage, sendPage } from '../../../../html/page.ts'
 import { orShowAgain, pagesFor } from '../../../../html/page-routes.ts'
 import { actorOf, formOf, merchantOf, textIn, wantsHtml } from '../../../../html/request.ts'
 import { readIds } from '../../../../server/parameters.ts'
@@ -101,7 +101,7 @@ export function restApiPages(app: FastifyInstance, services: Subscribing): void 
   )
 }
 
-async function listPage(services: Subscribing, request: FastifyRequest, publicKey = ''): Promise<Page> {
+async function listPage(services: Subscribing, request: FastifyRequest, publicKey = ''): Promise<HtmlPage> {
   const storeId = merchantOf(request).store.id
   const offset = Number(/^\d{1,6}$/.exec(textIn(request.query, 'offset'))?.[0] ?? 0)
   const found = await listSubscriptions(services, { storeId, limit: LISTED_MAX + 1, offset })
@@ -112,13 +112,13 @@ async function listPage(services: Subscribing, request: FastifyRequest, publicKe
   return { template: '/pages/admin/modules/rest-api/applications', title: 'REST API', data, values }
 }
 
-async function subscribePage(services: Subscribing, publicKey: string): Promise<Page> {
+async function subscribePage(services: Subscribing, publicKey: string): Promise<HtmlPage> {
   const application = await findApplicationToSubscribe(services, publicKey)
   const data = { application, askedHost: hostOf(application.callbackUrl) }
   return { template: '/pages/admin/modules/rest-api/subscribe', title: `Let ${application.name} in?`, data }
 }
 
-async function applicationPage(services: Subscribing, request: FastifyRequest): Promise<Page> {
+async function applicationPage(services: Subscribing, request: FastifyRequest): Promise<HtmlPage> {
   const { db, now } = services
   const application = await subscriptionIn(services, request)
   const { id: subscriptionId } = application
@@ -139,7 +139,7 @@ async function applicationPage(services: Subscribing, request: FastifyRequest): 
   }
 }
 
-async function unsubscribePage(services: Subscribing, request: FastifyRequest, isRefused: boolean): Promise<Page> {
+async function unsubscribePage(services: Subscribing, request: FastifyRequest, isRefused: boolean): Promise<HtmlPage> {
   const application = await subscriptionIn(services, request)
   const { callbackUrl } = await findApplicationToSubscribe(services, application.publicKey)
   const data = { application, askedHost: hostOf(callbackUrl), isRefused }
