@@ -9,7 +9,8 @@ import {
   storeKeys,
   writeSettings,
 } from '../process/data-folder.ts'
-import { type Config, DATABASE_ADDRESS, isDatabaseAddress, readConfig } from '../process/settings.ts'
+import { DATABASE_ADDRESS, isDatabaseAddress } from '../process/setting-forms.ts'
+import { type Config, readConfig } from '../process/settings.ts'
 import { StartupError } from '../process/startup-error.ts'
 import { createSecrets } from '../values/secrets.ts'
 import { openPrompt } from './new-store/prompt.ts'

@@ -3,16 +3,30 @@ import { resolve } from 'node:path'
 import { createSecureContext } from 'node:tls'
 import { IANAZone } from 'luxon'
 import { z } from 'zod'
-import { isAddressBlock } from '../values/address-blocks.ts'
 import { isLoopbackHost } from '../values/loopback.ts'
+import {
+  addressBlocks,
+  areDistinct,
+  checked,
+  commaList,
+  databaseUrl,
+  isBaseAddress,
+  isNamespace,
+  isPrefix,
+  NAMESPACE_LENGTH_MAX,
+  OWN_ADDRESSES,
+  oneOf,
+  operatorKey,
+  port,
+  secretKey,
+  wholeNumber,
+  withoutTrailingSlash,
+  yesOrNo,
+} from './setting-forms.ts'
 import { StartupError } from './startup-error.ts'
 
 /** What `readConfig` returns: frozen, with every default filled in. */
 export type Config = ReturnType<typeof readConfig>
-
-/** First segments that the server itself uses. */
-const OWN_ADDRESSES =
-  '/.well-known, /account, /admin, /assets, /developers, /docs, /healthz, /metrics, /oauth, /openapi.json, /readyz'
 
 /** What a sandbox may call besides: receivers that are being developed on this machine. */
 const LOOPBACK_BLOCKS = ['127.0.0.0/8', '::1/128']
@@ -22,13 +36,8 @@ const CONNECTIONS_MAX = 100_000
 
 const REST_PREFIX = '/StoreWebAPI'
 const SOAP_PATH = '/cart.asmx'
-const NAMESPACE_LENGTH_MAX = 255
 const NAMESPACES_MAX = 10
 const DRAIN_SECONDS_MAX = 300
-
-/** The form of an address, for messages. */
-export const DATABASE_ADDRESS =
-  'postgresql://user:password@host:5432/database, special characters of the password percent-encoded'
 
 const Settings = z.object({
   HOST: checked(
@@ -118,7 +127,10 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   const tls = readTls(given, faults)
   faults.push(...faultsBetween(given))
   if (!parsed.success || faults.length > 0) throw wrongSettings(faults)
-  const settings = parsed.data
+  return configOf(parsed.data, publicUrlOf(given), tls)
+}
+
+function configOf(settings: z.output<typeof Settings>, publicUrl: string, tls: Tls | null) {
   const sandbox = settings.SANDBOX ?? settings.DATABASE_URL === undefined
   return Object.freeze({
     host: settings.HOST,
@@ -127,7 +139,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     /** Where plain http is listened to beside TLS; null: nowhere. */
     httpPort: settings.HTTP_PORT === undefined ? null : Number(settings.HTTP_PORT),
     /** Base of all addresses that are handed out, without a trailing slash. */
-    publicUrl: withoutTrailingSlash(publicUrlOf(given)),
+    publicUrl: withoutTrailingSlash(publicUrl),
     /** Certificate and key in PEM form. Null: plain http, behind a proxy or only on this machine. */
     tls,
     /** Addresses and CIDR blocks of proxies whose X-Forwarded-* headers count. */
@@ -200,8 +212,13 @@ function wrongSettings(faults: readonly string[]): StartupError {
   return new StartupError(`Wrong settings; correct these environment variables and start again:\n${lines.join('\n')}`)
 }
 
+interface Tls {
+  readonly cert: string
+  readonly key: string
+}
+
 /** The pair, when both files are given and fit; each fault is added to `faults`. */
-function readTls(given: Given, faults: string[]) {
+function readTls(given: Given, faults: string[]): Tls | null {
   if (!hasTls(given)) return null
   const cert = readPem('TLS_CERT_FILE', given, faults)
   const key = readPem('TLS_KEY_FILE', given, faults)
@@ -299,105 +316,4 @@ function hasTls(given: Given): boolean {
 
 function publicUrlOf(given: Given): string {
   return given.PUBLIC_URL ?? `${hasTls(given) ? 'https' : 'http'}://localhost:${given.PORT ?? 3000}`
-}
-
-export function isDatabaseAddress(text: string): boolean {
-  return /^postgres(ql)?:$/.test(URL.parse(text)?.protocol ?? '')
-}
-
-function withoutTrailingSlash(text: string): string {
-  return text.replace(/\/+$/, '')
-}
-
-/** A setting of one text. Not for secrets: the value stands in the message. */
-function checked(isAllowed: (text: string) => boolean, problem: string, allowed: string) {
-  return z.string().refine(isAllowed, { error: shown(problem, allowed) })
-}
-
-/** A setting whose messages omit its value. */
-function secret(isAllowed: (text: string) => boolean, error: string) {
-  return z.string().refine(isAllowed, { error }).optional()
-}
-
-function databaseUrl() {
-  return secret(isDatabaseAddress, `is not the address of a PostgreSQL database; allowed: ${DATABASE_ADDRESS}`)
-}
-
-function secretKey() {
-  return secret(
-    (text) => text.length >= 32,
-    'is too short; allowed: at least 32 characters, such as `openssl rand -hex 32` prints',
-  )
-}
-
-function operatorKey() {
-  return secret(
-    (text) => /^[!-~]{16,}$/.test(text),
-    'does not do; allowed: at least 16 visible ASCII characters without blanks, such as `openssl rand -hex 32` prints',
-  )
-}
-
-/** One of these words; ignores case. */
-function oneOf<const Words extends readonly string[]>(words: Words, problem: string) {
-  return z
-    .string()
-    .toLowerCase()
-    .pipe(z.enum(words, { error: shown(problem, words.join(', ')) }))
-}
-
-function yesOrNo() {
-  return z.stringbool({ error: shown('is neither yes nor no', 'true, false') })
-}
-
-/** Removes the password of an address, which may have been put into the wrong setting. */
-function shown(problem: string, allowed: string): (issue: { input?: unknown }) => string {
-  return ({ input }) => `${JSON.stringify(String(input).replace(/\/\/.*@/, '//…@'))} ${problem}; allowed: ${allowed}`
-}
-
-function addressBlocks() {
-  return commaList(isAddressBlock, 'is not an IP address or CIDR block', 'such as 10.0.0.5, 10.1.0.0/16').optional()
-}
-
-function commaList(isAllowed: (item: string) => boolean, problem: string, allowed: string) {
-  return z
-    .string()
-    .transform((text) => text.split(',').flatMap((item) => item.trim() || []))
-    .superRefine((items, context) => {
-      const wrong = items.length > 0 ? items.filter((item) => !isAllowed(item)) : ['']
-      for (const item of wrong) {
-        context.addIssue({ code: 'custom', message: shown(problem, `a comma list, ${allowed}`)({ input: item }) })
-      }
-    })
-}
-
-function areDistinct(texts: readonly string[]): boolean {
-  return new Set(texts).size === texts.length
-}
-
-function port(min: number) {
-  return wholeNumber('is not a port', min, 65_535)
-}
-
-function wholeNumber(problem: string, min: number, max: number) {
-  const isAllowed = (text: string) => /^\d{1,5}$/.test(text) && Number(text) >= min && Number(text) <= max
-  return checked(isAllowed, problem, `a whole number from ${min} to ${max}`)
-}
-
-function isBaseAddress(text: string): boolean {
-  const url = URL.parse(text)
-  // Parsers drop tabs and line breaks silently.
-  if (/\p{Cc}/u.test(text)) return false
-  return url !== null && /^https?:$/.test(url.protocol) && !`${url.username}${url.password}${url.search}${url.hash}`
-}
-
-/** Whether REST_PREFIXES may name it. */
-export function isPrefix(text: string): boolean {
-  const [, first = ''] = /^(\/[A-Za-z0-9._~-]+)(?:\/[A-Za-z0-9._~-]+)*\/?$/.exec(text) ?? []
-  return first !== '' && !OWN_ADDRESSES.split(', ').includes(first.toLowerCase())
-}
-
-/** Whether SOAP_NAMESPACES may name it: an absolute URI; envelopes have namespaces of their own. */
-export function isNamespace(text: string): boolean {
-  const isUri = /^[a-z][a-z0-9+.-]*:[\w:/?#[\]@!$&'()*+;=.~%-]+$/i.test(text)
-  return isUri && text.length <= NAMESPACE_LENGTH_MAX && !/^http:\/\/(schemas\.xmlsoap|www\.w3)\.org\//.test(text)
 }

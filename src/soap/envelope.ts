@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { isNamespace } from '../process/settings.ts'
+import { isNamespace } from '../process/setting-forms.ts'
 import { attributeText, childElements, isNil, localName, shown, textOf, type XmlElement } from '../xml/read.ts'
 import { readShortXml } from '../xml/read-short.ts'
 import { contentTypeParameter } from './body.ts'
