@@ -213,9 +213,11 @@ describe('a process', () => {
     const [one] = (await openProcesses(1)) as [OpenProcess]
     await readAtOnce([one], 20)
     const next = await openProcess()
-    const during = readAtOnce([one, next], 20)
-    const left = one.leave()
-    const answers = [...(await during), ...(await readAtOnce([next], 40))]
+    const ofOne = readAtOnce([one], 10)
+    const ofNext = readAtOnce([next], 10)
+    // A server leaves when its requests have been answered.
+    const left = ofOne.then(() => one.leave())
+    const answers = [...(await ofOne), ...(await ofNext), ...(await readAtOnce([next], 40))]
     await left
     expect(statusesOf(answers)).toEqual({ 200: 30, 429: 30 })
   })

@@ -416,7 +416,7 @@ describe('removing an application', () => {
     const address = await subscribed(application)
     const token = await tokenOn(address)
     const asked = wordsOf((await merchant.open(`${address}/unsubscribe`)).body)
-    expect(asked).toMatch(/server at 127\.0\.0\.1:\d+ is told first/)
+    expect(asked).toMatch(/server at 127\.0\.0\.1:\d+ is notified first/)
     expect(asked).not.toContain('Remove anyway')
     receiver.answer = status(500)
 
