@@ -74,7 +74,7 @@ async function readInThread(texts: readonly string[]): Promise<readonly Readonly
   const worker = new Worker(new URL('model-worker.ts', import.meta.url), { workerData: texts, env: {} })
   worker.unref()
   const { promise, resolve, reject } = Promise.withResolvers<Readonly<Record<SoapVersion, Port>>[]>()
-  const timer = setTimeout(() => reject(new Error('strong-soap does not come to an end')), THREAD_MS)
+  const timer = setTimeout(() => reject(new Error('strong-soap does not come to an end')), THREAD_MS).unref()
   worker.once('message', resolve).once('error', reject)
   worker.once('exit', () => reject(new Error('strong-soap ended without a model')))
   try {

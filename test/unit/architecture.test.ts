@@ -34,6 +34,8 @@ const reserved: Readonly<Record<string, readonly string[]>> = {
   '@fastify/': ['server', 'html', ...protocols],
   eta: ['html'],
   saxes: ['xml'],
+  'fast-xml-parser': ['xml'],
+  'strong-soap': ['soap'],
   pg: ['database', 'embedded', 'installation'],
   '@prisma/': ['database'],
   './generated/': ['database'],

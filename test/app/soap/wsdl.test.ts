@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { validateXML } from 'xmllint-wasm'
+import { buildApp } from '../../../src/app.ts'
 import { readModel, writeWsdl } from '../../../src/soap/model.ts'
 import { operations } from '../../../src/soap/operations/index.ts'
 import {
@@ -12,7 +13,7 @@ import {
 } from '../../../src/xml/read.ts'
 import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
 import { schemaFaults } from '../../support/xml-schema.ts'
-import { defaultNamespace, envelope, post, request, soapCall } from './support.ts'
+import { defaultNamespace, envelope, faultOf, post, request, soapCall } from './support.ts'
 
 // The WSDL, which old proxies were generated from (contract §4.4, soap-cartapi §1).
 
@@ -213,6 +214,34 @@ test('every operation of the WSDL has a function, and every function is an opera
     ])
   }
   expect(model.operationsIn('urn:other', '1.1')).toBeNull()
+})
+
+test('while strong-soap fails, every call is a fault, the log says why once, and everything else goes on', async () => {
+  const server = await openServer()
+  const shop = await server.openStore()
+  const { services, log } = server
+  const app = buildApp({ ...services, config: { ...services.config, soapNamespaces: [] } })
+  try {
+    const payload = envelope(request(shop, 'getProductCount'), '1.2')
+    const call = () =>
+      app.inject({ method: 'POST', url: '/cart.asmx', headers: { 'content-type': 'application/soap+xml' }, payload })
+    for (const answer of [...(await Promise.all([call(), call()])), await call()]) {
+      expect(faultOf(answer)).toEqual({
+        status: 500,
+        version: '1.2',
+        code: 'Receiver',
+        reason: 'cartAPI is out of order; the log of the server says why',
+        header: '',
+      })
+    }
+    expect(log.filter((line) => line.includes('strong-soap cannot read the WSDL'))).toHaveLength(1)
+    const { credentials: headers } = shop
+    expect((await app.inject({ url: '/StoreWebAPI/v1/Products?countonly=1', headers })).statusCode).toBe(200)
+    expect((await app.inject('/cart.asmx?wsdl')).statusCode).toBe(200)
+  } finally {
+    await app.close()
+    await server.close()
+  }
 })
 
 test.each([
