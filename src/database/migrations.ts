@@ -18,6 +18,9 @@ const LOCK_NOT_AVAILABLE = '55P03'
 const ATTEMPTS_MAX = 20
 const RETRY_MS = 500
 
+/** After the name of every migration. */
+const LAST = '\uffff'
+
 /** SQLSTATE of RAISE WARNING. The severity text depends on the server's language. */
 const WARNING = '01000'
 
@@ -25,14 +28,18 @@ const WARNING = '01000'
 const SERVER_VERSION_MIN = 15
 
 /**
- * Migrates the database to the newest schema and returns the names of the applied migrations.
+ * Migrates the database to the newest schema, or until it has the migration `until`, and returns the names of the applied migrations.
  * Each migration and its entry in Prisma's own table are one transaction: a kill leaves the schema before or after it, never
  * between, and `prisma migrate deploy` can continue. Processes that start at the same time wait for one another.
  * `warn` gets each problem that a migration found and could not correct (RAISE WARNING), and what is wrong with a database that has
  * stores. Throws `StartupError` when the database cannot be used, or a move has taken its rows elsewhere or has not brought all
  * of them yet; and for one without a store that was made so that it cannot hold one.
  */
-export async function migrate(url: string, warn: (message: string) => void = () => {}): Promise<readonly string[]> {
+export async function migrate(
+  url: string,
+  warn: (message: string) => void = () => {},
+  until?: string,
+): Promise<readonly string[]> {
   return withConnection(url, async (client) => {
     client.on('notice', ({ code, message = '' }) => {
       if (code === WARNING) warn(message)
@@ -44,7 +51,9 @@ export async function migrate(url: string, warn: (message: string) => void = () 
     }
     await lookAt(client, nameOf(url), warn)
     const applied: string[] = []
-    for (let name = await applyNext(client); name !== null; name = await applyNext(client)) applied.push(name)
+    for (let name = await applyNext(client, until); name !== null; name = await applyNext(client, until)) {
+      applied.push(name)
+    }
     return applied
   }).catch((error) => {
     throw asStartupError(error, url)
@@ -113,10 +122,10 @@ async function findMissing(client: pg.Client): Promise<string[]> {
 }
 
 /** Applies the first missing migration and returns its name; null: there is none. Tries again while others hold a table. */
-async function applyNext(client: pg.Client): Promise<string | null> {
+async function applyNext(client: pg.Client, until: string | undefined): Promise<string | null> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await inTransaction(client, () => applyFirst(client))
+      return await inTransaction(client, () => applyFirst(client, until))
     } catch (error) {
       const isHeldUp = (error as { code?: string }).code === LOCK_NOT_AVAILABLE
       if (!isHeldUp) throw error
@@ -141,14 +150,14 @@ async function inTransaction<T>(client: pg.Client, work: () => Promise<T>, end =
   }
 }
 
-async function applyFirst(client: pg.Client): Promise<string | null> {
+async function applyFirst(client: pg.Client, until = LAST): Promise<string | null> {
   // Of the transaction, because behind a pooler the session would keep it.
   await holdMigrations(client)
   await client.query(`SET LOCAL lock_timeout = ${LOCK_MS_MAX}`)
   await client.query(prismaTable)
   const [name] = await findMissing(client)
   await refuseMoved({ query: queryOf(client) }, name !== undefined)
-  if (name === undefined) return null
+  if (name === undefined || name > until) return null
   const sql = readFileSync(`${migrationsFolder}/${name}/migration.sql`, 'utf8')
   const apply = async () => {
     await client.query(sql)

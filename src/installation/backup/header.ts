@@ -60,7 +60,7 @@ export function readHeader(line: string): Header {
   return Header.parse(JSON.parse(line))
 }
 
-/** Throws `StartupError` unless the backup has the schema of this version and secrets that `secrets` opens. */
+/** Throws `StartupError` unless the backup has the schema of this version or of an older one, and secrets that `secrets` opens. */
 export function refuseOther(header: Header, secrets: Secrets, file: string): void {
   const known = knownMigrations()
   const newer = header.migrations.find((name) => !known.includes(name))
@@ -69,10 +69,10 @@ export function refuseOther(header: Header, secrets: Secrets, file: string): voi
       `${file} is of a newer version, which has migration ${newer}. Restore it with that version of the server`,
     )
   }
-  const missing = known.find((name) => !header.migrations.includes(name))
+  const missing = known.slice(0, header.migrations.length).find((name) => !header.migrations.includes(name))
   if (missing !== undefined) {
     throw new StartupError(
-      `${file} is of an older version, without migration ${missing}. Restore it with that version of the server, then start this one, which migrates the database`,
+      `${file} lacks migration ${missing}, but has later ones. Restore it with the version that wrote it`,
     )
   }
   if (!keyFingerprints(secrets).includes(header.keyFingerprint)) {
