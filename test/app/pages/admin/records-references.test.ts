@@ -77,6 +77,18 @@ describe('a field that names a record', () => {
     expect(await product()).toMatchObject({ ManufacturerID: 0, ShortDescription: '' })
   })
 
+  test.each(['2147483648', '4294967296', '9223372036854775807'])('refuses %s, which no record can have', async (id) => {
+    expect((await save({ ManufacturerID: id })).statusCode).toBe(400)
+    const looked = await merchant.submit(
+      edit('general'),
+      { ManufacturerID: id, lookup: 'ManufacturerID' },
+      { to: rows('general') },
+    )
+    expect(looked.statusCode).toBe(200)
+    const added = await merchant.submit('/admin/products/new', { ManufacturerID: id }, { action: '/admin/products' })
+    expect(added.statusCode).toBe(400)
+  })
+
   test('looks a number up too, where a SKU is one', async () => {
     const bulb = await add('Products', { SKUInfo: { SKU: String(lamp), Name: 'Bulb' } })
     const { body } = await merchant.submit(
