@@ -18,9 +18,6 @@ const LOCK_NOT_AVAILABLE = '55P03'
 const ATTEMPTS_MAX = 20
 const RETRY_MS = 500
 
-/** After the name of every migration. */
-const LAST = '\uffff'
-
 /** SQLSTATE of RAISE WARNING. The severity text depends on the server's language. */
 const WARNING = '01000'
 
@@ -150,14 +147,14 @@ async function inTransaction<T>(client: pg.Client, work: () => Promise<T>, end =
   }
 }
 
-async function applyFirst(client: pg.Client, until = LAST): Promise<string | null> {
+async function applyFirst(client: pg.Client, until: string | undefined): Promise<string | null> {
   // Of the transaction, because behind a pooler the session would keep it.
   await holdMigrations(client)
   await client.query(`SET LOCAL lock_timeout = ${LOCK_MS_MAX}`)
   await client.query(prismaTable)
   const [name] = await findMissing(client)
   await refuseMoved({ query: queryOf(client) }, name !== undefined)
-  if (name === undefined || name > until) return null
+  if (name === undefined || (until !== undefined && name > until)) return null
   const sql = readFileSync(`${migrationsFolder}/${name}/migration.sql`, 'utf8')
   const apply = async () => {
     await client.query(sql)

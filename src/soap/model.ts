@@ -47,22 +47,26 @@ export function writeWsdl({ namespaces: [namespace = ''], address }: Described):
 export async function readModel({ namespaces, address }: Described): Promise<SoapModel> {
   const texts = namespaces.map((namespace) => writeWsdl({ namespaces: [namespace], address }))
   const read = await readInThread(texts)
-  const [{ '1.1': first, '1.2': last }] = read as [Record<SoapVersion, Port>]
+  // Faults, and what people read, are the same in every namespace.
+  const [ports] = read as [Record<SoapVersion, Port>]
   const bindings = new Map<string, ReadonlyMap<string, SoapOperation>>()
-  for (const [index, ports] of read.entries()) {
-    for (const [version, { operations, answers }] of Object.entries(ports)) {
-      const bound = operations.map((each): SoapOperation => ({ ...each, answer: answerOf(answers[each.name] ?? '') }))
-      bindings.set(`${version} ${namespaces[index]}`, new Map(bound.map((each) => [each.name, each])))
+  for (const [index, each] of read.entries()) {
+    for (const [version, { operations, answers }] of Object.entries(each)) {
+      const bound = operations.map((declared): [string, SoapOperation] => [
+        declared.name,
+        { ...declared, answer: answerOf(answers[declared.name] ?? '') },
+      ])
+      bindings.set(`${version} ${namespaces[index]}`, new Map(bound))
     }
   }
-  const faults = { '1.1': first.faults, '1.2': last.faults }
+  const faults = { '1.1': faultFrames(ports['1.1']), '1.2': faultFrames(ports['1.2']) }
   return {
     namespaces,
-    operations: first.operations.map(({ parameters, ...operation }) => {
+    operations: ports['1.1'].operations.map(({ parameters, ...operation }) => {
       return { ...operation, parameters: parameters.filter(({ name }) => !common.includes(name)) }
     }),
     operationsIn: (namespace, version) => bindings.get(`${version} ${namespace}`) ?? null,
-    faultFrame: (code, version) => faultFrameOf(faults[version][code]),
+    faultFrame: (code, version) => faults[version][code],
   }
 }
 
@@ -120,6 +124,11 @@ function answerOf(frame: string): SoapOperation['answer'] {
   const [start, end] = cut(written, '>content<').map((text) => Buffer.from(text)) as [Buffer, Buffer]
   const bytesOf = (piece: string | Buffer) => (typeof piece === 'string' ? Buffer.from(piece) : piece)
   return (content) => Buffer.concat([start, ...[content].flat().map(bytesOf), end])
+}
+
+function faultFrames({ faults }: Port): Readonly<Record<FaultCode, FaultFrame>> {
+  const frames = Object.entries(faults).map(([code, frame]) => [code, faultFrameOf(frame)])
+  return Object.fromEntries(frames) as Record<FaultCode, FaultFrame>
 }
 
 /** strong-soap's faults lack `xml:lang`, which SOAP 1.2 demands. */

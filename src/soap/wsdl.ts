@@ -34,19 +34,17 @@ export async function readPorts(text: string): Promise<Readonly<Record<SoapVersi
     const [[, any] = []] = operations
     if (any === undefined) throw new Error(`The WSDL has no operation of SOAP ${version}`)
     const write = writerOf(schemas, version)
-    const described = operations.map(([name, operation]) => [name, operation.describe(definitions)] as const)
+    const described = operations.map(([name, operation]) => ({ name, operation, ...operation.describe(definitions) }))
     return {
-      operations: operations.map(([name, operation], index) => ({
+      operations: described.map(({ name, operation, input }) => ({
         name,
         documentation: documentationOf(operation),
-        parameters: (described[index]?.[1].input.body.elements ?? []).map(({ qname, type }) => {
-          return { name: qname.name, type: type?.name ?? '' }
-        }),
+        parameters: input.body.elements.map(({ qname, type }) => ({ name: qname.name, type: type?.name ?? '' })),
       })),
       answers: Object.fromEntries(
-        described.map(([name, { output }]) => [
+        described.map(({ name, output: { body } }) => [
           name,
-          write(output.body, { [output.body.elements[0]?.qname.name ?? '']: 'content' }),
+          write(body, { [body.elements[0]?.qname.name ?? '']: 'content' }),
         ]),
       ),
       faults: writeFaults(version, (value) => write(faultOf(any), value)),

@@ -1,6 +1,6 @@
 import type { XMLParser, XMLValidator } from 'fast-xml-parser'
 import { runAtOnce } from '../values/slices.ts'
-import { broken, checkBounds, marked, shown, XML_DEPTH_MAX, type XmlElement } from './read.ts'
+import { broken, checkBounds, marked, reasons, shown, XML_DEPTH_MAX, type XmlElement } from './read.ts'
 import { NAME, normalisedAttribute, SPACE } from './text.ts'
 
 // fast-xml-parser reads a text in one go and takes much that is no XML, so only short documents come here, and only what the
@@ -46,15 +46,13 @@ export async function readShortXml(text: string, { tagsMax }: { readonly tagsMax
   const valid = validator.validate(elements.replaceAll('&', 'x'))
   if (valid !== true) {
     const { msg, line, col } = valid.err
-    if (/^Unclosed tag|found\.$/.test(msg)) throw broken('not every element is closed')
+    if (/^Unclosed tag|found\.$/.test(msg)) throw broken(reasons.unclosed)
     throw broken(`line ${line}, column ${col}: ${shown(msg)}`, `line ${line}, column ${col}`)
   }
   const [root] = (parser.parse(elements) as ParsedNode[]).map(nodeOf).filter((node) => typeof node !== 'string')
-  if (root === undefined) throw broken(ONE_ROOT)
+  if (root === undefined) throw broken(reasons.oneRoot)
   return root
 }
-
-const ONE_ROOT = 'there must be one root element, and nothing beside it'
 
 const tokens =
   /<!--(?<comment>[\s\S]*?)-->|<!\[CDATA\[(?<data>[\s\S]*?)\]\]>|<\?(?<instruction>[\s\S]*?)\?>|(?<tag><[^<>"']*(?:(?:"[^<"]*"|'[^<']*')[^<>"']*)*>)|(?<characters>[^<]+)/gy
@@ -98,7 +96,7 @@ function checkGrammar(text: string): string {
     if (malformedReference.test(token) && data === undefined) throw refused('a reference is malformed')
     if (tag === undefined) {
       if (depth === 0 && (data !== undefined || token.trim() !== '')) {
-        throw refused(roots === 0 ? 'Text is not expected before the root element.' : 'Extra text at the end.')
+        throw refused(roots === 0 ? reasons.textBefore : reasons.textAfter)
       }
       if (characters?.includes(']]>')) throw refused('a text holds ]]>')
       continue
@@ -110,12 +108,12 @@ function checkGrammar(text: string): string {
       continue
     }
     const repeated = repeatedAttribute(tag)
-    if (repeated !== null) throw refused(`Attribute '${shown(repeated)}' is repeated.`, 'an attribute is repeated')
+    if (repeated !== null) throw refused(reasons.repeated(shown(repeated)), 'an attribute is repeated')
     if (depth === XML_DEPTH_MAX) throw broken(`it is nested deeper than ${XML_DEPTH_MAX} levels`)
-    if (depth === 0 && ++roots > 1) throw broken(ONE_ROOT)
+    if (depth === 0 && ++roots > 1) throw broken(reasons.oneRoot)
     if (isEmpty === '') depth++
   }
-  if (roots === 0) throw broken('Start tag expected.')
+  if (roots === 0) throw broken(reasons.noRoot)
   return elements
 }
 

@@ -12,6 +12,16 @@ export interface XmlElement {
   readonly content: readonly (string | XmlElement)[]
 }
 
+/** Why a document is not well-formed, where both readers say it. */
+export const reasons = {
+  oneRoot: 'there must be one root element, and nothing beside it',
+  noRoot: 'Start tag expected.',
+  unclosed: 'not every element is closed',
+  textBefore: 'Text is not expected before the root element.',
+  textAfter: 'Extra text at the end.',
+  repeated: (attribute: string) => `Attribute '${attribute}' is repeated.`,
+} as const
+
 /** Levels of elements; records and envelopes need six. */
 export const XML_DEPTH_MAX = 32
 
@@ -199,7 +209,7 @@ class Reader {
 
   end(): XmlElement {
     this.#parser.close()
-    if (this.#root === null) throw broken('there must be one root element, and nothing beside it')
+    if (this.#root === null) throw broken(reasons.oneRoot)
     return this.#root
   }
 
@@ -243,8 +253,8 @@ class Reader {
       this.#hasUnknown = true
       return
     }
-    if (/only one root/.test(message)) throw broken('there must be one root element, and nothing beside it')
-    if (/^unclosed tag|^unexpected end/.test(message)) throw broken('not every element is closed')
+    if (/only one root/.test(message)) throw broken(reasons.oneRoot)
+    if (/^unclosed tag|^unexpected end/.test(message)) throw broken(reasons.unclosed)
     const { line, column } = this.#parser
     const place = `line ${line}, column ${column}`
     throw broken(`${place}: ${shown(this.#reasonOf(message))}`, place)
@@ -252,11 +262,11 @@ class Reader {
 
   #reasonOf(message: string): string {
     const { name = '' } = /^duplicate attribute: (?<name>.*)\.$/s.exec(message)?.groups ?? {}
-    if (name !== '') return `Attribute '${name}' is repeated.`
+    if (name !== '') return reasons.repeated(name)
     if (message === 'unexpected close tag.') return `Expected closing tag '${this.#closed}'.`
-    if (message === 'document must contain a root element.') return 'Start tag expected.'
+    if (message === 'document must contain a root element.') return reasons.noRoot
     if (message === 'text data outside of root node.') {
-      return this.#root === null ? 'Text is not expected before the root element.' : 'Extra text at the end.'
+      return this.#root === null ? reasons.textBefore : reasons.textAfter
     }
     return message.charAt(0).toUpperCase() + message.slice(1)
   }

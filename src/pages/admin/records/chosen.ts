@@ -1,5 +1,5 @@
 import { refusedFields } from '../../../html/page-routes.ts'
-import { INT32_MAX } from '../../../values/int32.ts'
+import { isId } from '../../../values/int32.ts'
 
 /** Records that one form or address may name. */
 export const CHOSEN_MAX = 100
@@ -11,7 +11,6 @@ export function chosenIn(sent: unknown): number[] {
   if (texts.length === 0) throw refusedFields([{ field: 'ids', problem: `have to be chosen, from 1 to ${CHOSEN_MAX}` }])
   const chosen = new Set(texts.slice(0, CHOSEN_MAX + 1).map(Number))
   if (chosen.size > CHOSEN_MAX) throw refusedFields([{ field: 'ids', problem: `may be ${CHOSEN_MAX} at most` }])
-  const isId = (id: number) => Number.isInteger(id) && id >= 1 && id <= INT32_MAX
   if (![...chosen].every(isId)) {
     throw refusedFields([{ field: 'ids', problem: 'must be the numbers of records, with commas between them' }])
   }

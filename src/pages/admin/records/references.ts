@@ -3,7 +3,7 @@ import type { Resource } from '../../../engine/definition/define.ts'
 import { plainNumber } from '../../../html/numbers.ts'
 import { refusedFields } from '../../../html/page-routes.ts'
 import { type Form, textIn } from '../../../html/request.ts'
-import { INT32_MAX } from '../../../values/int32.ts'
+import { isId } from '../../../values/int32.ts'
 import { valueIn } from '../../../values/json.ts'
 import { placesIn } from './form.ts'
 import { readNames } from './names.ts'
@@ -29,7 +29,7 @@ export async function namesFor(caller: Caller, references: Iterable<Reference>):
   const idsOf = new Map<Resource, Set<number>>()
   for (const { refersTo, id } of references) {
     const ids = idsOf.get(refersTo) ?? new Set()
-    if (Number.isInteger(id) && id > 0 && id <= INT32_MAX && ids.size < NAMED_MAX) ids.add(id)
+    if (isId(id) && ids.size < NAMED_MAX) ids.add(id)
     if (ids.size > 0) idsOf.set(refersTo, ids)
   }
   const read = [...idsOf].map(async ([refersTo, ids]) => {
