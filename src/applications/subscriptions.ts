@@ -19,7 +19,7 @@ import {
   type Pair,
   WAIT_MS,
 } from './handshakes.ts'
-import { samePrivileges } from './privileges.ts'
+import { exceeds, samePrivileges } from './privileges.ts'
 import { addRemovalNotice } from './removal-notices.ts'
 import {
   insertSubscription,
@@ -50,6 +50,8 @@ interface SubscribeRequest {
   readonly publicKey: string
   readonly actor: Actor
   readonly agreed?: Privileges
+  /** What the one who lets the application in may do: nobody grants more. Omitted: everything. */
+  readonly grantable?: Privileges
   /** Runs in the transaction that makes the subscription. */
   readonly remember?: Remember<Subscribed> | undefined
 }
@@ -71,12 +73,12 @@ interface UnsubscribeRequest {
  *
  * A store that already uses the application keeps its token and agrees to the privileges requested now, without a
  * callback. `agreed` are the privileges that the merchant saw on the consent page; omitted: all that are requested.
- * Throws for an unknown store (404), for an unknown public key (400), for an application that requests other privileges
- * than `agreed` (409), and after waiting 30 s for other requests (409).
+ * Throws for an unknown store (404), for an unknown public key (400), for an application that requests more than is grantable
+ * (403) or other privileges than `agreed` (409), and after waiting 30 s for other requests (409).
  */
 export function subscribe(
   services: Subscribing,
-  { storeId, publicKey, actor, agreed, remember }: SubscribeRequest,
+  { storeId, publicKey, actor, agreed, grantable = null, remember }: SubscribeRequest,
 ): Promise<Subscribed> {
   const { db, now } = services
   const include = { handshakes: { where: { storeId } }, subscriptions: { where: { storeId } } } as const
@@ -86,7 +88,8 @@ export function subscribe(
     if (!application) throw noSuchPublicKey()
     const pair = { storeId, applicationId: application.id }
     const asked = application.privileges as Privileges
-    const privilegesOf = ({ privileges }: Parties) => (agreed === undefined ? privileges : asked)
+    const privilegesOf = ({ privileges }: Parties) => grantedBy(grantable, agreed === undefined ? privileges : asked)
+    grantedBy(grantable, asked)
     const [existing] = application.subscriptions
     const [held] = application.handshakes
     if (agreed !== undefined && !samePrivileges(agreed, asked)) {
@@ -122,6 +125,13 @@ export function subscribe(
       },
     }
   })
+}
+
+/** Returns the privileges, if nobody grants more than they have themselves. */
+function grantedBy(grantable: Privileges, asked: Privileges): Privileges {
+  if (!exceeds(asked, grantable)) return asked
+  const message = 'The application asks for more than your role in this store may do: an owner can let it in'
+  throw new StoreFailure('forbidden', message)
 }
 
 /**

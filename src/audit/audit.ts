@@ -45,6 +45,10 @@ export const auditActions = [
   'account.signed-in',
   'account.signed-out',
   'account.deleted',
+  'account.role-changed',
+  'role.created',
+  'role.changed',
+  'role.deleted',
   'account.password-changed',
   'account.sessions-ended',
 ] as const

@@ -10,7 +10,7 @@ import type { Role } from '../server/roles.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { isOperatorKey } from '../values/secrets.ts'
 import { createSemaphore } from '../values/semaphore.ts'
-import { isForm, isJson, isUpload, wantsHtml } from './request.ts'
+import { isForm, isJson, isUpload, requirePrivileges, wantsHtml } from './request.ts'
 
 export interface GuardServices extends DataServices {
   config: { readonly publicUrl: string; readonly trustProxy: readonly string[] }
@@ -64,6 +64,9 @@ export function installGuard(app: FastifyInstance, services: GuardServices): voi
   app.decorateRequest('actor', null)
   app.addHook('onRoute', ({ method, url, config }) => {
     if (config?.roles === undefined) throw new Error(`${method} ${url} has no roles: nobody has said who may use it`)
+    const isUnclear = config.roles.includes('merchant') && config.needs === undefined
+    if (isUnclear)
+      throw new Error(`${method} ${url} has no needs: nobody has said which of a store's people may use it`)
   })
 
   app.addHook('onRequest', async (request, reply) => {
@@ -164,10 +167,16 @@ function admitPerson(request: FastifyRequest, session: Session): void {
     throw new StoreFailure('not-found', 'You are not signed in to a store with this id', { field: 'id' })
   }
   request.session = session
+  if (person.kind === 'merchant') requirePrivileges(person, request.routeOptions.config.needs ?? [])
   request.actor = person.kind === 'customer' ? null : { kind: person.kind, name: person.email, address: request.ip }
 }
 
-const areas: Readonly<Record<SessionKind, string>> = { merchant: 'admin', developer: 'developers', customer: 'account' }
+const areas: Readonly<Record<SessionKind, string>> = {
+  merchant: 'admin',
+  developer: 'developers',
+  operator: 'operator',
+  customer: 'account',
+}
 
 const NEXT_LENGTH_MAX = 2_000
 

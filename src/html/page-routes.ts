@@ -2,8 +2,11 @@ import { parse as parseForm } from 'node:querystring'
 import { Readable } from 'node:stream'
 import formbody from '@fastify/formbody'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
+import type { Access } from '../engine/caller.ts'
+import type { SessionKind } from '../people/sessions.ts'
 import { receiveBytes } from '../server/receive.ts'
-import type { Roles } from '../server/roles.ts'
+import type { Need, Role, Roles } from '../server/roles.ts'
+import type { Privilege } from '../staff/roles.ts'
 import { type Fault, StoreFailure } from '../values/failure.ts'
 import { boundsSteps } from '../values/json.ts'
 import { withLongNumbers } from '../values/long-number.ts'
@@ -66,9 +69,22 @@ function fieldsOf(text: string) {
 
 type Shown = HtmlPage | Promise<HtmlPage>
 
-/** Adds pages to `app` that `roles` may use. */
-export function pagesFor(app: FastifyInstance, ...roles: Roles) {
-  const config = { roles }
+/** Adds pages to `app` that `roles` may use; merchants with `adminPages`. */
+export function pagesFor(app: FastifyInstance, ...roles: readonly [Exclude<Role, 'merchant'>, ...Role[]]) {
+  return pagesWith(app, { roles, needs: [] })
+}
+
+/** Adds pages to `app` for those of a store's people who have all of these privileges; none: for everybody of the store. */
+export function adminPages(app: FastifyInstance, ...needs: readonly (readonly [Privilege, Access])[]) {
+  return pagesWith(app, { roles: ['merchant'], needs })
+}
+
+/** Adds pages to `app` for everybody of this kind who is signed in. */
+export function pagesOf(app: FastifyInstance, kind: SessionKind) {
+  return pagesWith(app, { roles: [kind], needs: [] })
+}
+
+function pagesWith(app: FastifyInstance, config: { roles: Roles; needs: readonly Need[] }) {
   const get = (path: string, handler: RouteHandlerMethod) => app.get(path, { config }, handler)
   const post = (path: string, handler: RouteHandlerMethod) => app.post(path, { config }, handler)
   const uploadConfig = { ...config, isUpload: true }

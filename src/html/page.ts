@@ -1,6 +1,10 @@
 import { fileURLToPath } from 'node:url'
 import { Eta } from 'eta'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { allows } from '../applications/privileges.ts'
+import type { Access } from '../engine/caller.ts'
+import type { Person } from '../people/sessions.ts'
+import { privilegesOf } from '../staff/roles.ts'
 import type { StoreFailure } from '../values/failure.ts'
 import { format } from './format.ts'
 import { textIn } from './request.ts'
@@ -86,6 +90,7 @@ export function sendPage(reply: FastifyReply, { template, title, status, data, f
     notice: notices.get(textIn(request.query, 'notice')) ?? null,
     failure: failure ?? null,
     values,
+    may: (privilege: string, access: Access) => mayDo(person, privilege, access),
     problem: (field: string) => problemOf(failure, field),
     format,
   }
@@ -103,6 +108,11 @@ export function csrfUser({ session }: FastifyRequest): string {
   if (!session) return 'nobody'
   const { id, person } = session
   return person.kind === 'merchant' ? `${id} ${person.store.id}` : String(id)
+}
+
+/** Whether the person may do this in the store, so that a page shows no link or form that would be refused. */
+function mayDo(person: Person | null, privilege: string, access: Access): boolean {
+  return person?.kind === 'merchant' && allows(privilegesOf(person), privilege, access)
 }
 
 function problemOf(failure: StoreFailure | undefined, field: string): string {

@@ -2,11 +2,15 @@
 
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import { allows } from '../applications/privileges.ts'
 import type { Actor } from '../audit/audit.ts'
 import type { DataServices } from '../database/client.ts'
 import type { Caller } from '../engine/caller.ts'
 import type { Person, Session } from '../people/sessions.ts'
+import type { Need } from '../server/roles.ts'
+import { administrationPrivileges, privilegesOf, type RoleOfAccount } from '../staff/roles.ts'
 import { operatorCaller } from '../stores/stores.ts'
+import { StoreFailure } from '../values/failure.ts'
 
 /** Whether the request comes from a browser, which accepts text/html. Programs do not. */
 export function wantsHtml({ headers }: FastifyRequest): boolean {
@@ -106,11 +110,26 @@ export type CallerServices = DataServices
 
 const ACTOR_LENGTH_MAX = 50
 
-/** Returns the caller for the signed-in merchant in the store of the session, with all privileges. */
+/** Returns the caller for the signed-in merchant in the store of the session, with the privileges of the role there. */
 export function merchantCaller(request: FastifyRequest, { db, now, secrets }: CallerServices): Caller {
-  const { store, email } = merchantOf(request)
-  const actor = email.slice(0, ACTOR_LENGTH_MAX).toWellFormed()
-  return { store, application: null, channel: 'administration', privileges: null, actor, db, now, secrets }
+  const merchant = merchantOf(request)
+  const actor = merchant.email.slice(0, ACTOR_LENGTH_MAX).toWellFormed()
+  const privileges = privilegesOf(merchant)
+  return { store: merchant.store, application: null, channel: 'administration', privileges, actor, db, now, secrets }
+}
+
+/** Throws (403) unless the merchant's role has every privilege. */
+export function requirePrivileges(merchant: RoleOfAccount, needs: readonly Need[]): void {
+  const privileges = privilegesOf(merchant)
+  const missing = needs.find(([privilege, access]) => !allows(privileges, privilege, access))
+  if (!missing) return
+  const [privilege, access] = missing
+  const message = `Your role in this store, ${merchant.role}, may not ${access} ${inWords(privilege)}. Whoever looks after its people can change that`
+  throw new StoreFailure('forbidden', message)
+}
+
+function inWords(privilege: string): string {
+  return (administrationPrivileges as Readonly<Record<string, string>>)[privilege] ?? privilege
 }
 
 /** Returns the caller for a store: the operator or the signed-in merchant. Throws for an unknown id (404). */

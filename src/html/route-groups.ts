@@ -1,10 +1,11 @@
 // How JSON routes of the operator and of developers are declared, and the schemas that their records share.
 
 import { z } from 'zod'
-import type { Privileges } from '../engine/caller.ts'
+import type { Access, Privileges } from '../engine/caller.ts'
 import { servedResources } from '../registry.ts'
 import { commonRefusals, refusal, replayed, routesOf } from '../server/json-routes.ts'
 import { retryAfter } from '../server/openapi.ts'
+import type { Privilege } from '../staff/roles.ts'
 
 export const id = z.int32().min(1)
 export const time = z.iso.datetime()
@@ -19,8 +20,10 @@ export const privileges: z.ZodType<Privileges> = z
   .strictObject(Object.fromEntries(serviceNames.map((service) => [service, access])))
   .nullable() as z.ZodType<Privileges>
 
-/** Routes of one store, for the operator and its merchant. */
-export const ofStore = { roles: ['operator', 'merchant'], ids: { id: 'The store.' } } as const
+/** Routes of one store, for the operator and those of its people who have the privilege. */
+export function ofStore(privilege: Privilege, access: Access) {
+  return { roles: ['operator', 'merchant'], needs: [[privilege, access]], ids: { id: 'The store.' } } as const
+}
 
 /** Declares a JSON route for the operator, and optionally for merchants. */
 export const operatorRoute = routesOf({

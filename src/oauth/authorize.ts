@@ -8,9 +8,10 @@ import type { CallerStore, Privileges } from '../engine/caller.ts'
 import { adviseMerchant } from '../html/errors.ts'
 import { allowFormTarget } from '../html/guard.ts'
 import { type HtmlPage, sendPage } from '../html/page.ts'
-import { orShowAgain, pagesFor } from '../html/page-routes.ts'
-import { actorOf, formOf, merchantOf, textIn } from '../html/request.ts'
+import { adminPages, orShowAgain, pagesFor } from '../html/page-routes.ts'
+import { actorOf, formOf, merchantOf, requirePrivileges, textIn } from '../html/request.ts'
 import { noteRefusal } from '../server/errors.ts'
+import { privilegesOf } from '../staff/roles.ts'
 import { findStoreAt } from '../stores/stores.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { Parameters, queryOf } from './parameters.ts'
@@ -57,7 +58,7 @@ export async function authorizePages(app: FastifyInstance, services: AuthorizeSe
     })
   })
 
-  pagesFor(app, 'merchant').post(address, (request, reply) => {
+  adminPages(app, ['Keys', 'write']).post(address, (request, reply) => {
     return answered(services, request, reply, async (asked) => {
       // The merchant signed in to another store in another tab: the button says nothing about this store.
       if (asked.store?.id !== merchantOf(request).store.id) return reply.redirect(`${address}?${asked.query}`, 303)
@@ -99,7 +100,10 @@ async function answered(
 }
 
 async function consentPage(db: Db, request: FastifyRequest, { client, redirectUri, query }: Asked): Promise<HtmlPage> {
-  const { store } = merchantOf(request)
+  const merchant = merchantOf(request)
+  const { store } = merchant
+  // Also by the form; who may not let an application in learns it before reading what it asks for.
+  requirePrivileges(merchant, [['Keys', 'write']])
   const [current, subscription] = await Promise.all([
     findOAuthClient(db, client.publicKey),
     db.subscription.findUnique({
@@ -127,7 +131,8 @@ async function consentPage(db: Db, request: FastifyRequest, { client, redirectUr
 async function allow(services: AuthorizeServices, reply: FastifyReply, asked: Asked, shown: string) {
   const { request } = reply
   const { client, redirectUri, challenge } = asked
-  const { id: storeUserId, store } = merchantOf(request)
+  const merchant = merchantOf(request)
+  const { id: storeUserId, store } = merchant
   const by = { storeId: store.id, actor: actorOf(request) }
   if (shown !== JSON.stringify(client.privileges)) {
     throw new StoreFailure(
@@ -135,7 +140,7 @@ async function allow(services: AuthorizeServices, reply: FastifyReply, asked: As
       'The application has changed the privileges it asks for; review them, and allow it again',
     )
   }
-  const wanted = { ...by, publicKey: client.publicKey, agreed: client.privileges }
+  const wanted = { ...by, publicKey: client.publicKey, agreed: client.privileges, grantable: privilegesOf(merchant) }
   const { id: subscriptionId, created, postBackUrl } = await subscribe(services, wanted).catch(adviseMerchant)
   const agreement = { ...by, client, subscriptionId, storeUserId, redirectUri, challenge }
   const code = await createAuthorizationCode(services, agreement)

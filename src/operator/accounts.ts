@@ -5,22 +5,29 @@ import { id, operatorRoute, time } from '../html/route-groups.ts'
 import {
   type Account,
   createDeveloper,
-  createStoreUser,
   listDevelopers,
-  listStoreUsers,
   newAccount,
   newPassword,
-  removeStoreUser,
   setDeveloperPassword,
-  setStoreUserPassword,
 } from '../people/accounts.ts'
 import { done, jsonBody, many, one, record } from '../server/json-routes.ts'
 import { pageQuery } from '../server/parameters.ts'
+import { addMember, listMembers, type Member, newMember, removeMember, setMemberPassword } from '../staff/members.ts'
 import { resultItem } from '../values/failure.ts'
 
 const account = record<Account>('Account')({
   Id: [id, (from) => from.id],
   Email: [z.string(), (from) => from.email],
+  DateCreated: [time, (from) => from.createdAt.toISOString()],
+})
+
+const member = record<Member>('Member')({
+  Id: [id, (from) => from.id],
+  Email: [z.string(), (from) => from.email],
+  Role: [
+    z.string().describe('owner, manager, orders, catalogue, reader, or a role of the store’s own.'),
+    (from) => from.role,
+  ],
   DateCreated: [time, (from) => from.createdAt.toISOString()],
 })
 
@@ -63,19 +70,19 @@ export const accountRoutes = [
     summary: 'List the accounts of a store’s merchants',
     ids: { id: 'The store.' },
     query: pageQuery,
-    answers: { 200: many('Accounts by ascending id.', account) },
-    run: ({ ids, query }, services: DataServices) => listStoreUsers(services, { storeId: ids.id, ...query }),
+    answers: { 200: many('Accounts by ascending id.', member) },
+    run: ({ ids, query }, services: DataServices) => listMembers(services, { storeId: ids.id, ...query }),
   }),
   operatorRoute('POST /admin/stores/:id/users', {
     roles: ['operator'],
     id: 'createStoreUser',
     summary: 'Open a further account in a store',
     ids: { id: 'The store.' },
-    body: jsonBody(newAccount, { ...example, Email: 'second@shop.example' }),
-    answers: { 201: one('The account.', account) },
+    description: 'Without `Role`, an owner, who may do everything in the store.',
+    body: jsonBody(newMember, { ...example, Email: 'second@shop.example', Role: 'orders' }),
+    answers: { 201: one('The account.', member) },
     refusals: [409],
-    run: ({ request, ids, body }, services: DataServices) =>
-      createStoreUser(services, ids.id, body(), actorOf(request)),
+    run: ({ request, ids, body }, services: DataServices) => addMember(services, ids.id, body(), actorOf(request)),
   }),
   operatorRoute('PUT /admin/stores/:id/users/:userId', {
     roles: ['operator'],
@@ -84,20 +91,21 @@ export const accountRoutes = [
     description: endsSessions,
     ids: { id: 'The store.', userId: 'The account.' },
     body: passwordBody,
-    answers: { 200: one('The account.', account) },
+    answers: { 200: one('The account.', member) },
     run: ({ request, ids, body }, services: DataServices) =>
-      setStoreUserPassword(services, { storeId: ids.id, userId: ids.userId }, body(), actorOf(request)),
+      setMemberPassword(services, { storeId: ids.id, userId: ids.userId }, body(), actorOf(request)),
   }),
   operatorRoute('DELETE /admin/stores/:id/users/:userId', {
     roles: ['operator'],
     id: 'removeStoreUser',
     summary: 'Remove an account of a store',
-    description: 'Its sessions end. The last account of a store stays.',
+    description: 'Its sessions end. The last owner of a store stays.',
     ids: { id: 'The store.', userId: 'The account.' },
     answers: { 200: done('It is removed.') },
     refusals: [409],
     run: async ({ request, ids }, services: DataServices) => {
-      await removeStoreUser(services, { storeId: ids.id, userId: ids.userId }, actorOf(request))
+      const by = { actor: actorOf(request), privileges: null }
+      await removeMember(services, { storeId: ids.id, userId: ids.userId }, by)
       return resultItem('Id', ids.userId, 200, 'Deleted successfully')
     },
   }),

@@ -1,7 +1,9 @@
+import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { RateLimit } from '../applications/leaky-bucket.ts'
+import { allows } from '../applications/privileges.ts'
 import { describeRecord } from '../engine/definition/json-schema.ts'
-import { actorOf, type CallerServices, merchantOf, storeCaller } from '../html/request.ts'
+import { actorOf, type CallerServices, merchantOf, requirePrivileges, storeCaller } from '../html/request.ts'
 import { id, ofStore, operatorRoute, time } from '../html/route-groups.ts'
 import { addedStatus, addOrderStatus } from '../resources/order-statuses/add-status.ts'
 import { changedStatuses, updateOrderStatuses } from '../resources/order-statuses/update-statuses.ts'
@@ -16,6 +18,7 @@ import {
 } from '../resources/payment-methods/update-methods.ts'
 import { type BodyType, done, jsonBody, many, one, record } from '../server/json-routes.ts'
 import { pageQuery } from '../server/parameters.ts'
+import { privilegesOf } from '../staff/roles.ts'
 import {
   ADDRESSES_MAX,
   type ChangeStore,
@@ -45,11 +48,14 @@ const cartApi = z
   .strictObject({ Enabled: z.boolean(), Addresses: z.array(z.string()).max(ADDRESSES_MAX) })
   .describe('Whether cartAPI accepts calls, and from which IP addresses and CIDR blocks; none: from anywhere.')
 
-const store = record<Store>('Store')({
+const store = record<ShownStore>('Store')({
   Id: [id, (from) => from.id],
   Name: [z.string(), (from) => from.name],
   SecureURL: [z.string(), (from) => from.secureUrl],
-  UserKey: [z.string(), (from) => from.userKey],
+  UserKey: [
+    z.string().optional().describe('The key for cartAPI, for those who may see keys.'),
+    (from) => from.userKey ?? undefined,
+  ],
   Currency: [z.string(), (from) => from.currency],
   TimeZone: [z.string(), (from) => from.timeZone],
   CartAPI: [cartApi, (from) => ({ Enabled: from.cartApi.enabled, Addresses: [...from.cartApi.addresses] })],
@@ -82,16 +88,25 @@ const orderBody: BodyType<unknown, unknown> = {
   read: ({ body }) => body,
 }
 
+type ShownStore = Omit<Store, 'userKey'> & { readonly userKey: string | null }
+
+/** Leaves the key for cartAPI out for somebody of the store who may not see keys. */
+function shown(request: FastifyRequest, from: Store): ShownStore {
+  const isHidden = request.session !== null && !allows(privilegesOf(merchantOf(request)), 'Keys', 'read')
+  return { ...from, userKey: isHidden ? null : from.userKey }
+}
+
 export const storeRoutes = [
   operatorRoute('GET /admin/stores', {
     roles: ['operator', 'merchant'],
+    needs: [],
     id: 'listStores',
     summary: 'List stores',
     query: pageQuery,
     answers: { 200: many('Stores by ascending id.', store) },
     // For the operator, all stores; for a merchant, the store of the session.
     run: async ({ request, query }, services: ChangeStore) => {
-      if (request.session) return [await storeWithKey(services, merchantOf(request).store.id)]
+      if (request.session) return [shown(request, await storeWithKey(services, merchantOf(request).store.id))]
       return listStores(services, query)
     },
   }),
@@ -111,7 +126,7 @@ export const storeRoutes = [
     run: ({ request, body }, services: CreateStore) => createStore(services, body(), actorOf(request)),
   }),
   operatorRoute('PUT /admin/stores/:id', {
-    ...ofStore,
+    ...ofStore('Settings', 'write'),
     id: 'updateStore',
     summary: 'Change a store',
     description:
@@ -119,10 +134,15 @@ export const storeRoutes = [
     body: jsonBody(changedStore, { TimeZone: 'America/Chicago' }),
     answers: { 200: one('The store.', store) },
     refusals: [409],
-    run: ({ request, ids, body }, services: ChangeStore) => updateStore(services, ids.id, body(), actorOf(request)),
+    run: async ({ request, ids, body }, services: ChangeStore) => {
+      const given = body()
+      // Whether and from where cartAPI lets in is a matter of keys.
+      if (request.session && given.CartAPI !== undefined) requirePrivileges(merchantOf(request), [['Keys', 'write']])
+      return shown(request, await updateStore(services, ids.id, given, actorOf(request)))
+    },
   }),
   operatorRoute('PUT /admin/stores/:id/order-statuses', {
-    ...ofStore,
+    ...ofStore('Settings', 'write'),
     id: 'updateOrderStatuses',
     summary: 'Change the texts and the visibility of order statuses',
     description: 'Changes the whole list or nothing. The service `OrderStatus` reads them.',
@@ -135,7 +155,7 @@ export const storeRoutes = [
     },
   }),
   operatorRoute('POST /admin/stores/:id/order-statuses', {
-    ...ofStore,
+    ...ofStore('Settings', 'write'),
     id: 'addOrderStatus',
     summary: 'Add an order status of the store’s own',
     description:
@@ -149,7 +169,7 @@ export const storeRoutes = [
     },
   }),
   operatorRoute('GET /admin/stores/:id/payment-methods', {
-    ...ofStore,
+    ...ofStore('Settings', 'read'),
     id: 'listPaymentMethods',
     summary: 'List the payment methods of a store',
     answers: { 200: many('By ascending id, hidden ones too.', paymentMethod) },
@@ -159,7 +179,7 @@ export const storeRoutes = [
     },
   }),
   operatorRoute('PUT /admin/stores/:id/payment-methods', {
-    ...ofStore,
+    ...ofStore('Settings', 'write'),
     id: 'updatePaymentMethods',
     summary: 'Change payment methods, and add new ones',
     description:
@@ -176,7 +196,7 @@ export const storeRoutes = [
     },
   }),
   operatorRoute('POST /admin/stores/:id/user-key', {
-    ...ofStore,
+    ...ofStore('Keys', 'write'),
     id: 'rotateUserKey',
     summary: 'Give a store a new key for cartAPI',
     description: 'The former key stops working immediately.',
@@ -184,7 +204,7 @@ export const storeRoutes = [
     run: ({ request, ids }, services: ChangeStore) => rotateUserKey(services, ids.id, actorOf(request)),
   }),
   operatorRoute('POST /admin/stores/:id/orders', {
-    ...ofStore,
+    ...ofStore('Orders', 'write'),
     id: 'placeOrder',
     summary: 'Place an order, as the checkout does',
     description: 'The server computes prices, totals and stock, and refuses computed fields in the request.',

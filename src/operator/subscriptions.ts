@@ -1,10 +1,11 @@
 import { z } from 'zod'
 import { listSubscriptions, type Subscribed, type Subscription } from '../applications/subscription-rows.ts'
 import { type Subscribing, subscribe, unsubscribe } from '../applications/subscriptions.ts'
-import { actorOf } from '../html/request.ts'
+import { actorOf, merchantOf } from '../html/request.ts'
 import { id, ofStore, operatorRoute, privileges, time } from '../html/route-groups.ts'
 import { done, jsonBody, many, one, record } from '../server/json-routes.ts'
 import { pageQuery } from '../server/parameters.ts'
+import { privilegesOf } from '../staff/roles.ts'
 import { resultItem } from '../values/failure.ts'
 import { namedObject, text } from '../values/input.ts'
 
@@ -45,7 +46,7 @@ const removalQuery = namedObject({
 
 export const subscriptionRoutes = [
   operatorRoute('GET /admin/stores/:id/subscriptions', {
-    ...ofStore,
+    ...ofStore('Keys', 'read'),
     id: 'listSubscriptions',
     summary: 'List the applications that a store uses',
     query: pageQuery,
@@ -53,7 +54,7 @@ export const subscriptionRoutes = [
     run: ({ ids, query }, services: Subscribing) => listSubscriptions(services, { storeId: ids.id, ...query }),
   }),
   operatorRoute('POST /admin/stores/:id/subscriptions', {
-    ...ofStore,
+    ...ofStore('Keys', 'write'),
     id: 'subscribe',
     summary: 'Let a store use an application',
     description:
@@ -67,12 +68,14 @@ export const subscriptionRoutes = [
         reply.code(subscribed.created ? 201 : 200)
         return subscribed
       }
-      const asked = { storeId: ids.id, publicKey: body().PublicKey, actor: actorOf(request) }
+      const grantable = request.session === null ? null : privilegesOf(merchantOf(request))
+      const asked = { storeId: ids.id, publicKey: body().PublicKey, actor: actorOf(request), grantable }
       return answered(await subscribe(services, { ...asked, remember: pending(answered) }))
     },
   }),
   operatorRoute('DELETE /admin/stores/:id/subscriptions/:subscriptionId', {
     roles: ['operator', 'merchant'],
+    needs: [['Keys', 'write']],
     id: 'unsubscribe',
     summary: 'End a subscription',
     description:

@@ -4,13 +4,16 @@ import { type DataServices, inTransaction, type Transaction } from '../database/
 import type { Session as SessionRow } from '../database/generated/client.ts'
 import { passOverReadOnly } from '../database/outage.ts'
 import { type Sql, sql } from '../database/sql.ts'
-import type { CallerStore } from '../engine/caller.ts'
+import type { CallerStore, Privileges } from '../engine/caller.ts'
 import { callerStoreJson } from '../stores/stores.ts'
 import { StoreFailure } from '../values/failure.ts'
 
-export type SessionKind = 'developer' | 'merchant' | 'customer'
+/** People with an e-mail address, a password and second factors (the table Identity). */
+export type AccountKind = 'developer' | 'merchant' | 'operator'
 
-/** A merchant's account in another store with the same e-mail address and password. */
+export type SessionKind = AccountKind | 'customer'
+
+/** A merchant's account in another store that the session is open for too. */
 export interface OtherAccount {
   readonly userId: number
   readonly storeId: number
@@ -19,15 +22,28 @@ export interface OtherAccount {
   readonly secureUrl: string
 }
 
+/** A merchant as somebody of a store's people. */
+export interface Merchant {
+  readonly kind: 'merchant'
+  readonly identityId: number
+  readonly store: CallerStore
+  readonly others: readonly OtherAccount[]
+  /** The name of the role in the store (src/staff/roles.ts). */
+  readonly role: string
+  /** What a role of the store's own may do; null: the role is one of every store. */
+  readonly ownPrivileges: Privileges
+}
+
 /** A merchant's `id` is that of the account in `store`. An empty `email`: a customer without one. */
 export type Person = { readonly id: number; readonly email: string } & (
-  | { readonly kind: 'developer' }
-  | { readonly kind: 'merchant'; readonly store: CallerStore; readonly others: readonly OtherAccount[] }
+  | { readonly kind: 'developer'; readonly identityId: number }
+  | { readonly kind: 'operator'; readonly identityId: number }
+  | Merchant
   | { readonly kind: 'customer'; readonly store: CallerStore; readonly name: string }
 )
 
 /** It ends at `expiresAt`, whatever its activity. */
-export type Session = Pick<SessionRow, 'id' | 'createdAt' | 'expiresAt'> & { readonly person: Person }
+export type Session = Pick<SessionRow, 'id' | 'createdAt' | 'expiresAt' | 'provedAt'> & { readonly person: Person }
 
 export type SessionServices = DataServices
 
@@ -36,7 +52,12 @@ const HOUR_MS = 60 * MINUTE_MS
 
 /** A session ends after `idleMs` without a request, and after `wholeMs` in any case. */
 const staffLimits = { idleMs: 12 * HOUR_MS, wholeMs: 7 * 24 * HOUR_MS }
-const limits = { developer: staffLimits, merchant: staffLimits, customer: { idleMs: HOUR_MS, wholeMs: 12 * HOUR_MS } }
+const limits = {
+  developer: staffLimits,
+  merchant: staffLimits,
+  operator: staffLimits,
+  customer: { idleMs: HOUR_MS, wholeMs: 12 * HOUR_MS },
+}
 
 /** The minimum interval between updates of `seenAt`. */
 const SEEN_EVERY_MS = MINUTE_MS
@@ -57,7 +78,7 @@ export async function findSession(
   const at = now()
   const { person, from } = persons[kind]
   const [found] = await db.$queryRaw<(Session & { seenAt: Date })[]>`
-    SELECT "Session"."id", "Session"."createdAt", "Session"."expiresAt", "Session"."seenAt", ${person} AS "person"
+    SELECT "Session"."id", "Session"."createdAt", "Session"."expiresAt", "Session"."provedAt", "Session"."seenAt", ${person} AS "person"
     FROM "Session" ${from}
     WHERE "Session"."tokenHash" = ANY (${secrets.lookups(token)}) AND ${isLive(kind, at)}`
   if (!found) return null
@@ -79,19 +100,25 @@ function isLive(kind: SessionKind, at: Date): Sql {
 /** Each kind joins only its own table, so a token of another kind finds nothing. */
 const persons: Readonly<Record<SessionKind, { person: Sql; from: Sql }>> = {
   developer: {
-    person: sql`json_build_object('kind', 'developer', 'id', "Developer"."id", 'email', "email")`,
+    person: sql`json_build_object('kind', 'developer', 'id', "Developer"."id", 'email', "email", 'identityId', "identityId")`,
     from: sql`JOIN "Developer" ON "Developer"."id" = "Session"."developerId"`,
+  },
+  operator: {
+    person: sql`json_build_object('kind', 'operator', 'id', "Operator"."id", 'email', "email", 'identityId', "identityId")`,
+    from: sql`JOIN "Operator" ON "Operator"."id" = "Session"."operatorId"`,
   },
   merchant: {
     person: sql`json_build_object('kind', 'merchant', 'id', "StoreUser"."id", 'email', "StoreUser"."email",
-      'store', ${callerStoreJson}, 'others', (
+      'identityId', "StoreUser"."identityId", 'role', coalesce("StoreUser"."role", "StoreRole"."name"),
+      'ownPrivileges', "StoreRole"."privileges", 'store', ${callerStoreJson}, 'others', (
         SELECT coalesce(json_agg(json_build_object('userId', "other"."id", 'storeId', "other"."storeId",
           'name', "otherStore"."name", 'secureUrl', "otherStore"."secureUrl") ORDER BY "otherStore"."name", "other"."id"), '[]')
         FROM "StoreUser" "other" JOIN "Store" "otherStore" ON "otherStore"."id" = "other"."storeId"
         WHERE "other"."id" = ANY ("Session"."otherUserIds")
       ))`,
     from: sql`JOIN "StoreUser" ON "StoreUser"."id" = "Session"."storeUserId"
-      JOIN "Store" ON "Store"."id" = "StoreUser"."storeId"`,
+      JOIN "Store" ON "Store"."id" = "StoreUser"."storeId"
+      LEFT JOIN "StoreRole" ON "StoreRole"."storeId" = "StoreUser"."storeId" AND "StoreRole"."id" = "StoreUser"."roleId"`,
   },
   customer: {
     person: sql`json_build_object('kind', 'customer', 'id', "Customer"."id", 'email', coalesce("email", ''),
@@ -110,7 +137,7 @@ export interface Client {
 }
 
 type SessionAccount =
-  | { readonly kind: 'developer' | 'merchant'; readonly id: number }
+  | { readonly kind: AccountKind; readonly id: number }
   | { readonly kind: 'customer'; readonly id: number; readonly storeId: number }
 
 export interface OpenedSession {
@@ -140,6 +167,7 @@ export async function openSession(
       ...columnsOf(account),
       otherUserIds: [...otherUserIds],
       createdAt,
+      provedAt: createdAt,
       seenAt: createdAt,
       expiresAt,
       address: address.slice(0, ADDRESS_LENGTH_MAX),
@@ -157,13 +185,14 @@ export async function openSession(
 function columnsOf(account: SessionAccount) {
   const { kind, id } = account
   if (kind === 'customer') return { storeId: account.storeId, customerId: id }
-  return kind === 'developer' ? { developerId: id } : { storeUserId: id }
+  return { developer: { developerId: id }, merchant: { storeUserId: id }, operator: { operatorId: id } }[kind]
 }
 
 /** Matches all sessions with an account. A merchant's may be one of the others, which share its e-mail address. */
 function isOf(account: SessionAccount): Sql {
   const { kind, id } = account
   if (kind === 'developer') return sql`"developerId" = ${id}`
+  if (kind === 'operator') return sql`"operatorId" = ${id}`
   if (kind === 'customer') return sql`"storeId" = ${account.storeId} AND "customerId" = ${id}`
   return sql`"storeUserId" IN (
       SELECT "namesake"."id" FROM "StoreUser" JOIN "StoreUser" "namesake" ON lower("namesake"."email") = lower("StoreUser"."email")
@@ -171,13 +200,32 @@ function isOf(account: SessionAccount): Sql {
     AND ("storeUserId" = ${id} OR ${id} = ANY ("otherUserIds"))`
 }
 
-/** Ends all sessions with an account except `exceptId`, and returns how many ended. */
-export async function endSessions(
+/** Matches all sessions with any account of an identity. Its accounts and the others of a session share the e-mail address. */
+function isOfIdentity(identityId: number): Sql {
+  const users = sql`SELECT "id" FROM "StoreUser" WHERE "identityId" = ${identityId}`
+  return sql`"id" IN (
+    SELECT "id" FROM "Session" WHERE "developerId" IN (SELECT "id" FROM "Developer" WHERE "identityId" = ${identityId})
+    UNION ALL
+    SELECT "id" FROM "Session" WHERE "operatorId" IN (SELECT "id" FROM "Operator" WHERE "identityId" = ${identityId})
+    UNION ALL
+    SELECT "id" FROM "Session" WHERE "storeUserId" IN (
+        SELECT "namesake"."id" FROM "Identity" JOIN "StoreUser" "namesake" ON lower("namesake"."email") = lower("Identity"."email")
+        WHERE "Identity"."id" = ${identityId})
+      AND ("storeUserId" IN (${users}) OR "otherUserIds" && ARRAY(${users})))`
+}
+
+/** Ends all sessions with an account. */
+export async function endSessions(tx: Transaction, account: SessionAccount): Promise<void> {
+  await tx.$executeRaw`DELETE FROM "Session" WHERE ${isOf(account)}`
+}
+
+/** Ends all sessions with any account of an identity except `exceptId`, and returns how many ended. */
+export async function endSessionsOfIdentity(
   tx: Transaction,
-  account: SessionAccount,
+  identityId: number,
   exceptId: number | null = null,
 ): Promise<number> {
-  return tx.$executeRaw`DELETE FROM "Session" WHERE ${isOf(account)} AND "id" IS DISTINCT FROM ${exceptId}::int`
+  return tx.$executeRaw`DELETE FROM "Session" WHERE ${isOfIdentity(identityId)} AND "id" IS DISTINCT FROM ${exceptId}::int`
 }
 
 /** Signs out: ends the caller's own session. Recorded in the audit log under `actor`, which customers do not have. */
@@ -187,25 +235,27 @@ export async function endSession({ db, now }: SessionServices, sessionId: number
       DELETE FROM "Session" WHERE "Session"."id" = ${sessionId}
       RETURNING "developerId", (SELECT "storeId" FROM "StoreUser" WHERE "StoreUser"."id" = "storeUserId"), coalesce(
         (SELECT "email" FROM "Developer" WHERE "Developer"."id" = "developerId"),
+        (SELECT "email" FROM "Operator" WHERE "Operator"."id" = "operatorId"),
         (SELECT "email" FROM "StoreUser" WHERE "StoreUser"."id" = "storeUserId"), '') AS "target"`
     if (ended && actor) await recordAudit(tx, now, { actor, action: 'account.signed-out', ...ended })
   })
 }
 
-/** Ends a person's other sessions (a merchant's: those with the current store's account). Returns how many ended. */
+/** Ends a person's other sessions. Returns how many ended. */
 export async function endOtherSessions({ db, now }: SessionServices, session: Session, actor: Actor): Promise<number> {
   const { person } = session
   if (person.kind === 'customer') throw new Error('A customer has no account to end sessions of')
   return inTransaction(db, async (tx) => {
-    const count = await endSessions(tx, person, session.id)
+    const count = await endSessionsOfIdentity(tx, person.identityId, session.id)
     const about = { target: person.email, ...ownerOf(person), details: { sessions: count } }
     if (count > 0) await recordAudit(tx, now, { actor, action: 'account.sessions-ended', ...about })
     return count
   })
 }
 
-/** Returns the owner of the audit log that records a person's actions on the account. */
+/** Returns the owner of the audit log that records a person's actions on the account. An operator's is that of all. */
 export function ownerOf(person: Exclude<Person, { kind: 'customer' }>) {
+  if (person.kind === 'operator') return {}
   return person.kind === 'developer' ? { developerId: person.id } : { storeId: person.store.id }
 }
 
@@ -214,13 +264,14 @@ export type ListedSession = Pick<SessionRow, 'id' | 'createdAt' | 'seenAt' | 'ad
   readonly isThis: boolean
 }
 
-/** Lists a person's sessions (a merchant's: those with the current store's account), last used first, at most 50. */
+/** Lists a person's sessions, last used first, at most 50. */
 export async function listSessions({ db, now }: SessionServices, session: Session): Promise<ListedSession[]> {
   const { person, id } = session
-  const account = person.kind === 'customer' ? { ...person, storeId: person.store.id } : person
+  const isOwn =
+    person.kind === 'customer' ? isOf({ ...person, storeId: person.store.id }) : isOfIdentity(person.identityId)
   return db.$queryRaw`
     SELECT "id", "createdAt", "seenAt", "address", "userAgent", "id" = ${id} AS "isThis"
-    FROM "Session" WHERE ${isOf(account)} AND ${isLive(person.kind, now())}
+    FROM "Session" WHERE ${isOwn} AND ${isLive(person.kind, now())}
     ORDER BY "seenAt" DESC, "id" DESC LIMIT ${SESSIONS_MAX}`
 }
 

@@ -6,12 +6,13 @@ import { type Sql, sql } from '../database/sql.ts'
 import { networkOf } from '../values/address-blocks.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { isOneOf, type Secrets } from '../values/secrets.ts'
+import type { AccountKind } from './sessions.ts'
 
 // The delays after failed attempts, and the cookie by which a browser that has signed in before escapes those of others.
 
 /** The account of a sign-in attempt, whether or not it exists. */
 interface SignInAccount {
-  readonly kind: 'developer' | 'merchant'
+  readonly kind: AccountKind
   /** In lower case by PostgreSQL's lower(), so that all spellings that find an account count as one. */
   readonly email: string
 }

@@ -1,21 +1,20 @@
 import type { Throttle } from '../applications/throttle.ts'
 import { type Actor, recordAudit } from '../audit/audit.ts'
 import { type Db, inTransaction, type Transaction } from '../database/client.ts'
-import type { StoreUser } from '../database/generated/client.ts'
-import { identifier } from '../database/sql.ts'
+import { empty, identifier, sql } from '../database/sql.ts'
 import { normaliseHost } from '../stores/secure-url.ts'
 import { networkOf } from '../values/address-blocks.ts'
 import { asciiEmail } from '../values/email.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { namedObject, readInput, text } from '../values/input.ts'
 import { lowerCase, passwordInput, verifyPassword } from './passwords.ts'
-import { type Client, type OpenedSession, openSession, type SessionServices } from './sessions.ts'
+import { type AccountKind, type Client, type OpenedSession, openSession, type SessionServices } from './sessions.ts'
 import { type CountedTry, checkCounted, countTry, forgiveTry, takeAttempt, withDevice } from './sign-in-delay.ts'
 
 export type SignInServices = SessionServices & { throttle: Throttle }
 
 export interface SignIn extends Client {
-  readonly kind: 'developer' | 'merchant'
+  readonly kind: AccountKind
   readonly email: string
   readonly password: string
   /** For a merchant: the store's address as typed. Empty or omitted: all stores where address and password match. */
@@ -62,33 +61,38 @@ export async function signIn(services: SignInServices, input: SignIn): Promise<E
   const counted = await countTry(services, { ...account, address, devices })
   const fits = (stored: string | null) => verifyPassword(stored, Password, network)
   const opened = await checkCounted(db, counted, async () => {
-    const opened: FoundAccount[] = []
-    // One account after another, so that a sign-in occupies at most one thread.
-    for (const each of accounts) if (await fits(each.passwordHash)) opened.push(each)
+    const hashes = new Set(accounts.map(({ passwordHash }) => passwordHash))
+    const fitting = new Set<string>()
+    // One password after another, so that a sign-in occupies at most one thread.
+    for (const hash of hashes) if (await fits(hash)) fitting.add(hash)
     const looksMin = kind === 'merchant' && Store === undefined ? LOOKS_MIN : 1
-    if (opened.length === 0) for (let looks = accounts.length; looks < looksMin; looks++) await fits(null)
-    return opened
+    if (fitting.size === 0) for (let looks = hashes.size; looks < looksMin; looks++) await fits(null)
+    return accounts.filter(({ passwordHash }) => fitting.has(passwordHash))
   })
   if (opened.length === 0) throw wrong(kind, accounts.length === 0 ? 'no such account' : 'another password')
   const session = await inTransaction(db, (tx) => enter(tx, services, input, opened, counted))
   return { ...session, devices: withDevice(secrets, devices, account) }
 }
 
-/** Without a store: a developer's. */
-type FoundAccount = Pick<StoreUser, 'id' | 'email' | 'passwordHash'> & { readonly storeId: number | null }
+interface FoundAccount {
+  readonly id: number
+  readonly identityId: number
+  readonly email: string
+  readonly passwordHash: string
+  /** Null: not a merchant's. */
+  readonly storeId: number | null
+}
 
 async function findAccounts(db: Db, kind: SignIn['kind'], email: string, store?: string): Promise<FoundAccount[]> {
-  if (kind === 'developer') {
-    return db.$queryRaw`
-      SELECT "id", "email", "passwordHash", NULL AS "storeId" FROM "Developer"
-      WHERE lower("email") = lower(${email}::text)`
-  }
+  const table = tableOf(kind)
   const host = store === undefined ? null : normaliseHost(store)
+  const ofStore =
+    kind === 'merchant' ? sql`JOIN "Store" ON "Store"."id" = "storeId" AND "host" = coalesce(${host}, "host")` : empty
   return db.$queryRaw`
-    SELECT "StoreUser"."id", "email", "passwordHash", "storeId"
-    FROM "StoreUser" JOIN "Store" ON "Store"."id" = "storeId"
-    WHERE lower("email") = lower(${email}::text) AND "host" = coalesce(${host}, "host")
-    ORDER BY "StoreUser"."id" LIMIT ${ACCOUNTS_MAX}`
+    SELECT ${table}."id", "identityId", "Identity"."email", "passwordHash", ${kind === 'merchant' ? sql`"storeId"` : sql`NULL`} AS "storeId"
+    FROM ${table} JOIN "Identity" ON "Identity"."id" = "identityId" ${ofStore}
+    WHERE lower(${table}."email") = lower(${email}::text)
+    ORDER BY ${table}."id" LIMIT ${ACCOUNTS_MAX}`
 }
 
 /** The message depends only on the kind of account. */
@@ -98,8 +102,8 @@ function wrong(kind: SignIn['kind'], logDetail: string): StoreFailure {
 }
 
 /** The table of the accounts of a kind. */
-export function tableOf(kind: 'developer' | 'merchant') {
-  return identifier(kind === 'developer' ? 'Developer' : 'StoreUser')
+export function tableOf(kind: AccountKind) {
+  return identifier({ developer: 'Developer', merchant: 'StoreUser', operator: 'Operator' }[kind])
 }
 
 async function enter(
@@ -109,12 +113,12 @@ async function enter(
   opened: readonly FoundAccount[],
   counted: CountedTry,
 ): Promise<OpenedSession> {
-  const table = tableOf(kind)
   const locked = await tx.$queryRaw<{ id: number; passwordHash: string }[]>`
-    SELECT "id", "passwordHash" FROM ${table} WHERE "id" = ANY (${opened.map(({ id }) => id)}) ORDER BY "id" FOR NO KEY UPDATE`
+    SELECT "id", "passwordHash" FROM "Identity" WHERE "id" = ANY (${opened.map(({ identityId }) => identityId)})
+    ORDER BY "id" FOR NO KEY UPDATE`
   // Otherwise a session would outlive a change of the password.
-  const [current, ...others] = opened.filter(({ id, passwordHash }) =>
-    locked.some((row) => row.id === id && row.passwordHash === passwordHash),
+  const [current, ...others] = opened.filter(({ identityId, passwordHash }) =>
+    locked.some((row) => row.id === identityId && row.passwordHash === passwordHash),
   )
   if (!current) throw wrong(kind, 'the password was changed meanwhile')
   await forgiveTry(tx, counted)

@@ -5,6 +5,7 @@ import { addSubscription } from '../applications/subscription-rows.ts'
 import { locks } from '../database/advisory-locks.ts'
 import type { DataServices, Db, Transaction } from '../database/client.ts'
 import { type Caller, OPERATOR } from '../engine/caller.ts'
+import { insertIdentity } from '../people/identities.ts'
 import { hashPassword } from '../people/passwords.ts'
 import { readSandboxFile, type SandboxFile, writeSandboxFile } from '../process/data-folder.ts'
 import { createStore, storeWithKey } from '../stores/stores.ts'
@@ -75,9 +76,9 @@ async function createEverything(options: EnsureSandbox, tx: Transaction): Promis
     { db: tx, secrets, now, defaultTimeZone },
     { Name: 'Sandbox', SecureURL: `https://${DOMAIN}`, Email: merchant.email, Password: merchant.password },
   )
-  const { id: developerId } = await tx.developer.create({
-    data: { email: developer.email, passwordHash: await hashPassword(developer.password), createdAt: now() },
-  })
+  const passwordHash = await hashPassword(developer.password)
+  const identity = await insertIdentity(tx, now, { email: developer.email, passwordHash })
+  const { id: developerId } = await tx.developer.create({ data: { ...identity, createdAt: now() } })
   const { id, publicKey, privateKey } = await registerApplication({ db: tx, secrets, now }, { Name: 'Sandbox' })
   await tx.application.update({ where: { id }, data: { developerId } })
   const { token } = await addSubscription({ db: tx, secrets, now }, { storeId: store.id, publicKey })

@@ -24,7 +24,7 @@ import {
 } from './openapi.ts'
 import { idsInput } from './parameters.ts'
 import { answerOnce, type Pending } from './retries.ts'
-import type { Roles } from './roles.ts'
+import type { Need, Roles } from './roles.ts'
 
 /** The schema of a record in answers, and the mapping of a value to the record. */
 export interface RecordType<From> {
@@ -132,6 +132,8 @@ type ValueOf<A extends Answers> = {
 
 export type Declaration<Status, Ids extends string, Query extends z.ZodType, Body, A extends Answers, Services> = {
   readonly roles: Roles
+  /** What merchants among `roles` must be privileged to. */
+  readonly needs?: readonly Need[]
   /** `operationId` in the reference. */
   readonly id: string
   readonly summary: string
@@ -205,7 +207,19 @@ export function registerRoutes<Route extends JsonRoute<never>>(
   services: ServicesOf<Route> & DataServices,
 ): void {
   for (const route of routes) {
-    const { group, method, path, roles, isStreamed = false, ids, query, body, answers, storesAnswer = false } = route
+    const {
+      group,
+      method,
+      path,
+      roles,
+      needs,
+      isStreamed = false,
+      ids,
+      query,
+      body,
+      answers,
+      storesAnswer = false,
+    } = route
     const idInput = idsInput(Object.keys(ids))
     const [status, other] = Object.keys(answers).map(Number)
     const principalOf = takesKey(route) ? group.principalOf : undefined
@@ -213,7 +227,7 @@ export function registerRoutes<Route extends JsonRoute<never>>(
       method,
       url: path,
       exposeHeadRoute: !isStreamed,
-      config: { roles, streamed: isStreamed },
+      config: { roles, ...(needs && { needs }), streamed: isStreamed },
       handler: async (request, reply) => {
         const call = {
           request,

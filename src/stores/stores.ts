@@ -16,6 +16,7 @@ import type { Store as StoreRow } from '../database/generated/client.ts'
 import { databaseError } from '../database/outage.ts'
 import { sql } from '../database/sql.ts'
 import { type Caller, type CallerStore, OPERATOR } from '../engine/caller.ts'
+import { insertIdentity } from '../people/identities.ts'
 import { emailInput, hashPassword, newPasswordInput, refuseNamesAsPassword } from '../people/passwords.ts'
 import { isAddressBlock } from '../values/address-blocks.ts'
 import { StoreFailure } from '../values/failure.ts'
@@ -127,7 +128,7 @@ export async function createStore(
 ): Promise<Store> {
   refuseNamesAsPassword(given.Password, { email: given.Email, storeName: given.Name })
   const createdAt = now()
-  const merchant = { email: given.Email, passwordHash: await hashPassword(given.Password), createdAt }
+  const passwordHash = await hashPassword(given.Password)
   const data = {
     name: given.Name,
     secureUrl: given.SecureURL,
@@ -141,7 +142,8 @@ export async function createStore(
   return inTransaction(db, async (tx) => {
     const row = await tx.store.create({ data }).catch(refuseTakenHost)
     const { id: storeId, name: target } = row
-    await tx.storeUser.create({ data: { storeId, ...merchant } })
+    const owner = await insertIdentity(tx, now, { email: given.Email, passwordHash })
+    await tx.storeUser.create({ data: { storeId, ...owner, role: 'owner', createdAt } })
     const statuses = initialStatuses.map((name, index) => {
       const visible = !name.startsWith('Custom')
       return { storeId, id: index + 1, sorting: index + 1, definition: name, text: name, visible }

@@ -1,12 +1,14 @@
 import { buildApp } from '../../src/app.ts'
 import { connect } from '../../src/database/client.ts'
-import type { Roles } from '../../src/server/roles.ts'
+import type { Need, Roles } from '../../src/server/roles.ts'
 import { servicesOn } from './services.ts'
 
 export interface GuardedRoute {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   readonly url: string
   readonly allowed: Roles
+  /** What those of a store’s people need who may use it. */
+  readonly needs: readonly Need[]
 }
 
 /** The routes of pages and the operator, with who may use each. No database is asked. */
@@ -16,7 +18,7 @@ export async function guardedRoutes(): Promise<readonly GuardedRoute[]> {
   const routes: GuardedRoute[] = []
   app.addHook('onRoute', ({ method, url, config }) => {
     if (config?.roles === undefined || method === 'HEAD') return
-    routes.push({ method: method as GuardedRoute['method'], url, allowed: config.roles })
+    routes.push({ method: method as GuardedRoute['method'], url, allowed: config.roles, needs: config.needs ?? [] })
   })
   await app.ready()
   await app.close()

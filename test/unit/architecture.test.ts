@@ -21,6 +21,7 @@ const lines = [
   ['html'],
   ['server', 'xml', 'sandbox', 'csv'],
   ['installation'],
+  ['staff'],
   ['registry.ts'],
   ['webhooks'],
   ['resources'],

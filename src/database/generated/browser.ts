@@ -23,16 +23,62 @@ export * from './enums.ts';
  */
 export type Store = Prisma.StoreModel
 /**
+ * Model Identity
+ * What one person signs in with. Accounts in stores, of a developer and of an operator belong to it. Several may have one e-mail
+ * address: they stay apart until their owner joins them.
+ */
+export type Identity = Prisma.IdentityModel
+/**
+ * Model RecoveryCode
+ * A code that takes the place of a lost second factor, once.
+ */
+export type RecoveryCode = Prisma.RecoveryCodeModel
+/**
+ * Model Passkey
+ * A key pair of a person's device (WebAuthn): its public half.
+ */
+export type Passkey = Prisma.PasskeyModel
+/**
+ * Model Challenge
+ * What a browser has been asked and has not answered yet: a second factor after the password, or a passkey. It works once.
+ */
+export type Challenge = Prisma.ChallengeModel
+/**
+ * Model ResetLink
+ * A link by which a person sets another password, once.
+ */
+export type ResetLink = Prisma.ResetLinkModel
+/**
+ * Model AddressChange
+ * A link that was mailed to an address, and proves that the person reads what comes there.
+ */
+export type AddressChange = Prisma.AddressChangeModel
+/**
  * Model StoreUser
- * A merchant's account in the store's administration. Its e-mail address is unique in the store without regard to
- * case; the same person may have an account, and another password, in other stores.
+ * A person's account in a store's administration. Its e-mail address is that of the identity, and unique in the store without
+ * regard to case.
  */
 export type StoreUser = Prisma.StoreUserModel
+/**
+ * Model StoreRole
+ * A role that a store has made for its people.
+ */
+export type StoreRole = Prisma.StoreRoleModel
+/**
+ * Model Invitation
+ * A link by which somebody comes to belong to a store, once.
+ */
+export type Invitation = Prisma.InvitationModel
 /**
  * Model Developer
  * A developer's account in the developer pages. Its e-mail address is unique without regard to case.
  */
 export type Developer = Prisma.DeveloperModel
+/**
+ * Model Operator
+ * A person who runs the installation by its pages. Its e-mail address is unique without regard to case.
+ */
+export type Operator = Prisma.OperatorModel
 /**
  * Model Application
  * 
@@ -82,7 +128,7 @@ export type AccessToken = Prisma.AccessTokenModel
 export type EndedToken = Prisma.EndedTokenModel
 /**
  * Model Session
- * A browser in which somebody is signed in: a developer, a merchant or a customer.
+ * A browser in which somebody is signed in: a developer, a merchant, an operator or a customer.
  */
 export type Session = Prisma.SessionModel
 /**

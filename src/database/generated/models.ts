@@ -9,8 +9,17 @@
  * 🟢 You can import this file directly.
  */
 export type * from './models/Store.ts'
+export type * from './models/Identity.ts'
+export type * from './models/RecoveryCode.ts'
+export type * from './models/Passkey.ts'
+export type * from './models/Challenge.ts'
+export type * from './models/ResetLink.ts'
+export type * from './models/AddressChange.ts'
 export type * from './models/StoreUser.ts'
+export type * from './models/StoreRole.ts'
+export type * from './models/Invitation.ts'
 export type * from './models/Developer.ts'
+export type * from './models/Operator.ts'
 export type * from './models/Application.ts'
 export type * from './models/Subscription.ts'
 export type * from './models/Handshake.ts'

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { type HtmlPage, sendPage } from '../../html/page.ts'
-import { pagesFor } from '../../html/page-routes.ts'
+import { pagesOf } from '../../html/page-routes.ts'
 import { actorOf, formId, sentBy, sessionOf, wantsHtml } from '../../html/request.ts'
 import { changePassword } from '../../people/accounts.ts'
 import {
@@ -22,7 +22,7 @@ const endedSession = namedObject({
 
 /** Adds the pages of the signed-in person's account: its password and its sessions. */
 export function accountPages(app: FastifyInstance, services: SessionServices, area: Area): void {
-  const { get, form } = pagesFor(app, area.kind)
+  const { get, form } = pagesOf(app, area.kind)
   const account = `${area.path}/account`
   const done = (reply: FastifyReply, notice: string) =>
     wantsHtml(reply.request) ? `${account}?notice=${notice}` : reply.code(204).send()

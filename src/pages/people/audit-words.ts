@@ -30,6 +30,10 @@ const actions: Readonly<Record<AuditAction, string>> = {
   'account.signed-in': 'Signed in',
   'account.signed-out': 'Signed out',
   'account.deleted': 'Account deleted',
+  'account.role-changed': 'Role changed',
+  'role.created': 'Role added',
+  'role.changed': 'Role’s privileges changed',
+  'role.deleted': 'Role deleted',
   'account.password-changed': 'Password changed',
   'account.sessions-ended': 'Signed out elsewhere',
 }

@@ -44,6 +44,7 @@ const auditEntry = record<AuditEntry>('AuditEntry')({
 export const auditRoutes = [
   operatorRoute('GET /admin/audit', {
     roles: ['operator', 'merchant'],
+    needs: [['Settings', 'read']],
     id: 'listAudit',
     summary: 'Read the audit log',
     query: auditQuery,

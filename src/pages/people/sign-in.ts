@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { type HtmlPage, sendPage } from '../../html/page.ts'
-import { pagesFor } from '../../html/page-routes.ts'
+import { pagesFor, pagesOf } from '../../html/page-routes.ts'
 import { nextAddress, sentBy, sessionOf, textIn, wantsHtml } from '../../html/request.ts'
 import { type SignUpServices, signUpDeveloper } from '../../people/accounts.ts'
 import { endSession, type Session, type SessionKind, type SessionServices } from '../../people/sessions.ts'
@@ -61,7 +61,7 @@ export function signInPages(app: FastifyInstance, services: SignInServices, area
     return signInPage(area, { Email: textIn(sent, 'Email'), Store: textIn(sent, 'Store'), next })
   })
 
-  pagesFor(app, area.kind).post(`${area.path}/sign-out`, (_request, reply) => signOut(services, area, reply))
+  pagesOf(app, area.kind).post(`${area.path}/sign-out`, (_request, reply) => signOut(services, area, reply))
 }
 
 /** Returns where to redirect a signed-in person. Null: no account in that store. A GET must not change the store. */

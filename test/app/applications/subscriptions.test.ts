@@ -177,7 +177,7 @@ test('the tables hold no key, token or password as it is', async () => {
 
 test('a new store has its merchant’s account and the twelve order statuses', async () => {
   const store = await newStore(services)
-  const [user] = await services.db.storeUser.findMany({ where: { storeId: store.id } })
+  const [user] = await services.db.identity.findMany({ where: { users: { some: { storeId: store.id } } } })
   expect(user?.email).toBe('merchant@shop.example')
   expect(await verifyPassword(user?.passwordHash ?? null, 'correct horse battery')).toBe(true)
   const statuses = await services.db.orderStatus.findMany({ where: { storeId: store.id }, orderBy: { id: 'asc' } })

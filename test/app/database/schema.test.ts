@@ -43,12 +43,14 @@ test('an optional reference to a record of the store clears its own column alone
     Customer_storeId_groupId_fkey: '"groupId"',
     Delivery_eventId_fkey: null,
     GiftRegistryItem_storeId_productId_fkey: '"productId"',
+    Invitation_storeId_roleId_fkey: null,
     OrderItem_storeId_productId_fkey: '"productId"',
     Order_storeId_customerId_fkey: '"customerId"',
     Product_storeId_accessGroupId_fkey: null,
     Product_storeId_manufacturerId_fkey: '"manufacturerId"',
     RmaItem_storeId_productId_fkey: '"productId"',
     Rma_storeId_orderId_fkey: null,
+    StoreUser_storeId_roleId_fkey: null,
   })
 })
 

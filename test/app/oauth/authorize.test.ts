@@ -219,7 +219,10 @@ describe('the store', () => {
     const account = { Email: 'many@shop.example', Password: 'correct horse battery' }
     const stores = [await server.openStore(), await server.openStore()] as const
     for (const { store } of stores) {
-      await server.services.db.storeUser.updateMany({ where: { storeId: store.id }, data: { email: account.Email } })
+      await server.services.db.identity.updateMany({
+        where: { users: { some: { storeId: store.id } } },
+        data: { email: account.Email },
+      })
     }
     const person = stranger()
     await person.submit('/admin/sign-in', account)

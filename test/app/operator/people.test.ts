@@ -90,12 +90,15 @@ describe('the accounts of a store', () => {
   test('are listed, opened, given another password and removed, but for the last', async () => {
     const users = `/admin/stores/${shop.store.id}/users`
     const [first, ...none] = (await call('GET', users)).json()
-    expect([first, none]).toEqual([{ Id: expect.any(Number), Email: 'merchant@shop.example', DateCreated }, []])
+    expect([first, none]).toEqual([
+      { Id: expect.any(Number), Email: 'merchant@shop.example', Role: 'owner', DateCreated },
+      [],
+    ])
 
-    const added = await call('POST', users, { Email: 'second@shop.example', Password: password })
+    const added = await call('POST', users, { Email: 'second@shop.example', Password: password, Role: 'reader' })
     expect([added.statusCode, added.json()]).toEqual([
       201,
-      { Id: expect.any(Number), Email: 'second@shop.example', DateCreated },
+      { Id: expect.any(Number), Email: 'second@shop.example', Role: 'reader', DateCreated },
     ])
     const { Id } = added.json()
     expect((await call('GET', users)).json()).toEqual([first, added.json()])

@@ -1,12 +1,22 @@
 import Fastify from 'fastify'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { allows } from '../../../src/applications/privileges.ts'
 import { openPages } from '../../../src/html/page-routes.ts'
-import type { Role } from '../../../src/server/roles.ts'
+import type { Need, Role } from '../../../src/server/roles.ts'
+import { builtInRoles } from '../../../src/staff/roles.ts'
 import { guardedRoutes } from '../../support/guarded-routes.ts'
 import { type TestPerson, testPerson } from '../../support/person.ts'
 import { operatorKey } from '../../support/services.ts'
 import { customerIn, merchantIn } from '../../support/signed-in.ts'
 import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
+
+/** The roles of a store's people that have all of these privileges. */
+function staffWith(needs: readonly Need[]): string[] {
+  const roles = Object.entries(builtInRoles).filter(([, { privileges }]) =>
+    needs.every(([privilege, access]) => allows(privileges, privilege, access)),
+  )
+  return roles.map(([name]) => name)
+}
 
 type Visitor = Exclude<Role, 'anyone'> | 'nobody'
 const visitors: readonly Visitor[] = ['nobody', 'operator', 'merchant', 'developer', 'customer']
@@ -29,7 +39,10 @@ const ordered = routes.toSorted((one, other) => Number(isEnding(one.url)) - Numb
 
 describe('the roles of routes', () => {
   test('are those of the list', async () => {
-    const lines = routes.map(({ method, url, allowed }) => `${method} ${url}: ${allowed.join(', ')}\n`)
+    const lines = routes.map(({ method, url, allowed, needs }) => {
+      const who = allowed.flatMap((role) => (role === 'merchant' ? staffWith(needs) : role))
+      return `${method} ${url}: ${who.join(', ')}\n`
+    })
     await expect(lines.toSorted().join('')).toMatchFileSnapshot('roles.txt')
   })
 

@@ -1,15 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Actor } from '../../../src/audit/audit.ts'
-import {
-  changePassword,
-  createStoreUser,
-  listStoreUsers,
-  removeStoreUser,
-  setDeveloperPassword,
-  signUpDeveloper,
-} from '../../../src/people/accounts.ts'
+import { changePassword, setDeveloperPassword, signUpDeveloper } from '../../../src/people/accounts.ts'
 import { verifyPassword } from '../../../src/people/passwords.ts'
 import { findSession, type Session } from '../../../src/people/sessions.ts'
+import { addMember, listMembers, removeMember } from '../../../src/staff/members.ts'
 import { StoreFailure } from '../../../src/values/failure.ts'
 import { openAccess, type Services } from '../../support/access.ts'
 import {
@@ -24,6 +18,8 @@ import {
   refusal,
   sessionOf,
 } from './persons.ts'
+
+const byOperator = { actor: operator, privileges: null }
 
 let access: Awaited<ReturnType<typeof openAccess>>
 let services: Services
@@ -202,7 +198,7 @@ describe('changing the password', () => {
     )
 
     expect(outcomes.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected'])
-    const { passwordHash } = await services.db.developer.findUniqueOrThrow({ where: { id } })
+    const { passwordHash } = await services.db.identity.findFirstOrThrow({ where: { developers: { some: { id } } } })
     const winner = outcomes[0]?.status === 'fulfilled' ? 'one' : 'other'
     expect(await verifyPassword(passwordHash, `${chosen}, ${winner}`)).toBe(true)
   })
@@ -227,35 +223,25 @@ describe('the operator', () => {
 
   test('opens further accounts in a store, each with an address of its own', async () => {
     const { id, email, store } = await newMerchant(services)
-    const added = await createStoreUser(
-      services,
-      store.id,
-      { Email: freshEmail(), Password: 'a password given' },
-      operator,
-    )
-    const taken = createStoreUser(
-      services,
-      store.id,
-      { Email: email.toUpperCase(), Password: 'a password given' },
-      operator,
-    )
+    const added = await addMember(services, store.id, { Email: freshEmail(), Password: 'a password given' }, operator)
+    const taken = addMember(services, store.id, { Email: email.toUpperCase(), Password: 'a password given' }, operator)
 
     expect(await refusal(taken)).toMatchObject({ status: 409, field: 'Email' })
-    const listed = await listStoreUsers(services, { storeId: store.id, limit: 10, offset: 0 })
-    expect(listed).toEqual([{ id, email, createdAt: services.now() }, added])
+    const listed = await listMembers(services, { storeId: store.id, limit: 10, offset: 0 })
+    expect(listed).toEqual([{ id, email, role: 'owner', ownPrivileges: null, createdAt: services.now() }, added])
     const { session } = await entered(services, { kind: 'merchant', email: added.email, password: 'a password given' })
     expect(session.person).toMatchObject({ store: { id: store.id } })
   })
 
   test('removes an account with its sessions, and of two removals at once leaves the store one', async () => {
     const { id, email, store } = await newMerchant(services)
-    const added = await createStoreUser(services, store.id, { Email: freshEmail(), Password: password }, operator)
+    const added = await addMember(services, store.id, { Email: freshEmail(), Password: password }, operator)
     const tokens = [email, added.email].map(
       async (each) => (await enter(services, { kind: 'merchant', email: each })).token,
     )
     const [first = '', second = ''] = await Promise.all(tokens)
     const outcomes = await Promise.allSettled(
-      [id, added.id].map((userId) => removeStoreUser(services, { storeId: store.id, userId }, operator)),
+      [id, added.id].map((userId) => removeMember(services, { storeId: store.id, userId }, byOperator)),
     )
 
     const removed = outcomes.filter(({ status }) => status === 'fulfilled')
@@ -273,9 +259,9 @@ describe('the operator', () => {
     const email = freshEmail()
     await newMerchant(services, { Email: email })
     const { id, store } = await newMerchant(services, { Email: email })
-    await createStoreUser(services, store.id, { Email: freshEmail(), Password: password }, operator)
+    await addMember(services, store.id, { Email: freshEmail(), Password: password }, operator)
     const { token } = await enter(services, { kind: 'merchant', email })
-    await removeStoreUser(services, { storeId: store.id, userId: id }, operator)
+    await removeMember(services, { storeId: store.id, userId: id }, byOperator)
 
     expect(await isLive('merchant', token)).toBe(false)
   })

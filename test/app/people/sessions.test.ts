@@ -197,6 +197,7 @@ test('sessions that ended by themselves are swept', async () => {
       tokenHash: `ended ${index}`,
       developerId: id,
       createdAt: at,
+      provedAt: at,
       seenAt: at,
       expiresAt: at,
       address: '',

@@ -63,7 +63,7 @@ describe('signing in', () => {
     expect(token).toMatch(/^[\w-]{43}$/)
     expect(expiresAt).toEqual(new Date(access.clock.ms + 7 * 24 * 3_600_000))
     const session = await findSession(services, 'developer', token)
-    expect(session?.person).toEqual({ kind: 'developer', id, email })
+    expect(session?.person).toEqual({ kind: 'developer', id, email, identityId: expect.any(Number) })
   })
 
   test('a merchant’s account is none of a developer, and the other way round', async () => {
@@ -132,11 +132,10 @@ describe('signing in', () => {
   test.each(['developer', 'merchant'] as const)(
     'a %s whose password is just being changed waits for it, and enters no more',
     async (kind) => {
-      const { id, email } = kind === 'developer' ? await newDeveloper(services) : await newMerchant(services)
+      const { email } = kind === 'developer' ? await newDeveloper(services) : await newMerchant(services)
       let entering: Promise<StoreFailure> | undefined
       await services.db.$transaction(async (tx) => {
-        const change = { where: { id }, data: { passwordHash: 'another' } }
-        await (kind === 'developer' ? tx.developer.update(change) : tx.storeUser.update(change))
+        await tx.identity.updateMany({ where: { email }, data: { passwordHash: 'another' } })
         entering = refusal(enter(services, { kind, email }))
         await untilItWaits(services, entering)
       })

@@ -235,7 +235,7 @@ describe("the server's role", () => {
     await migrate(administrator)
     await valuesOf(
       administrator,
-      `INSERT INTO "Developer" ("email", "passwordHash", "createdAt") VALUES ('kept', '', now())`,
+      `INSERT INTO "Identity" ("email", "passwordHash", "createdAt") VALUES ('kept', '', now())`,
     )
     return { administrator, stop: () => ended(holder), abandon: () => killed(holder) }
   }
@@ -246,7 +246,7 @@ describe("the server's role", () => {
       UNION SELECT proowner::regrole::text FROM pg_proc p WHERE pronamespace = 'public'::regnamespace
         AND NOT EXISTS (SELECT FROM pg_depend WHERE classid = 'pg_proc'::regclass AND objid = p.oid AND deptype = 'e')`
     expect(await valuesOf(url, owners)).toEqual(['store_server'])
-    expect(await valuesOf(url, 'SELECT "email" FROM "Developer"')).toEqual(['kept'])
+    expect(await valuesOf(url, 'SELECT "email" FROM "Identity"')).toEqual(['kept'])
   }
 })
 

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createAuthenticator } from '../../../src/applications/authenticate.ts'
 import { installation } from '../../../src/audit/audit.ts'
+import { insertIdentity } from '../../../src/people/identities.ts'
 import { verifyPassword } from '../../../src/people/passwords.ts'
 import { type EnsureSandbox, ensureSandbox } from '../../../src/sandbox/create.ts'
 import { rotateUserKey } from '../../../src/stores/stores.ts'
@@ -66,10 +67,10 @@ test('an empty database gets a store, a developer and an application whose keys 
   const authenticator = createAuthenticator({ db: database.db, secrets, now })
   const { caller } = await authenticator.authenticate({ secureUrl: store.secureUrl, ...application })
   expect(caller.store.id).toBe(1)
-  const merchant = await database.db.storeUser.findFirstOrThrow({ where: { email: store.email } })
+  const merchant = await database.db.identity.findFirstOrThrow({ where: { email: store.email } })
   expect(await verifyPassword(merchant.passwordHash, store.password)).toBe(true)
-  const account = await database.db.developer.findFirstOrThrow({ include: { applications: true } })
-  expect(await verifyPassword(account.passwordHash, developer.password)).toBe(true)
+  const account = await database.db.developer.findFirstOrThrow({ include: { applications: true, identity: true } })
+  expect(await verifyPassword(account.identity.passwordHash, developer.password)).toBe(true)
   expect(account.applications.map(({ publicKey }) => publicKey)).toEqual([application.publicKey])
 })
 
@@ -123,7 +124,8 @@ test('two processes that start at once make one sandbox', async () => {
 })
 
 test('a database that holds anything gets none', async () => {
-  await database.db.developer.create({ data: { email: 'd@x.example', passwordHash: '', createdAt: now() } })
+  const identity = await insertIdentity(database.db, now, { email: 'd@x.example', passwordHash: '' })
+  await database.db.developer.create({ data: { ...identity, createdAt: now() } })
   expect(await ensure()).toBeNull()
   expect(await database.db.store.count()).toBe(0)
 })

@@ -52,8 +52,17 @@ export const AnyNull = runtime.AnyNull
 
 export const ModelName = {
   Store: 'Store',
+  Identity: 'Identity',
+  RecoveryCode: 'RecoveryCode',
+  Passkey: 'Passkey',
+  Challenge: 'Challenge',
+  ResetLink: 'ResetLink',
+  AddressChange: 'AddressChange',
   StoreUser: 'StoreUser',
+  StoreRole: 'StoreRole',
+  Invitation: 'Invitation',
   Developer: 'Developer',
+  Operator: 'Operator',
   Application: 'Application',
   Subscription: 'Subscription',
   Handshake: 'Handshake',
@@ -138,31 +147,146 @@ export const StoreScalarFieldEnum = {
   throttleLeakPerSecond: 'throttleLeakPerSecond',
   invoicePrefix: 'invoicePrefix',
   nextInvoiceNumber: 'nextInvoiceNumber',
-  createdAt: 'createdAt'
+  createdAt: 'createdAt',
+  factorRequiredFrom: 'factorRequiredFrom'
 } as const
 
 export type StoreScalarFieldEnum = (typeof StoreScalarFieldEnum)[keyof typeof StoreScalarFieldEnum]
 
 
+export const IdentityScalarFieldEnum = {
+  id: 'id',
+  email: 'email',
+  emailProvedAt: 'emailProvedAt',
+  passwordHash: 'passwordHash',
+  totpSealed: 'totpSealed',
+  totpSince: 'totpSince',
+  totpUsed: 'totpUsed',
+  factorsEndAt: 'factorsEndAt',
+  createdAt: 'createdAt'
+} as const
+
+export type IdentityScalarFieldEnum = (typeof IdentityScalarFieldEnum)[keyof typeof IdentityScalarFieldEnum]
+
+
+export const RecoveryCodeScalarFieldEnum = {
+  id: 'id',
+  identityId: 'identityId',
+  codeHash: 'codeHash',
+  codeSealed: 'codeSealed'
+} as const
+
+export type RecoveryCodeScalarFieldEnum = (typeof RecoveryCodeScalarFieldEnum)[keyof typeof RecoveryCodeScalarFieldEnum]
+
+
+export const PasskeyScalarFieldEnum = {
+  id: 'id',
+  identityId: 'identityId',
+  credentialId: 'credentialId',
+  publicKey: 'publicKey',
+  counter: 'counter',
+  transports: 'transports',
+  name: 'name',
+  createdAt: 'createdAt',
+  usedAt: 'usedAt'
+} as const
+
+export type PasskeyScalarFieldEnum = (typeof PasskeyScalarFieldEnum)[keyof typeof PasskeyScalarFieldEnum]
+
+
+export const ChallengeScalarFieldEnum = {
+  tokenHash: 'tokenHash',
+  purpose: 'purpose',
+  identityId: 'identityId',
+  accountKind: 'accountKind',
+  accountIds: 'accountIds',
+  challenge: 'challenge',
+  createdAt: 'createdAt',
+  expiresAt: 'expiresAt'
+} as const
+
+export type ChallengeScalarFieldEnum = (typeof ChallengeScalarFieldEnum)[keyof typeof ChallengeScalarFieldEnum]
+
+
+export const ResetLinkScalarFieldEnum = {
+  tokenHash: 'tokenHash',
+  identityId: 'identityId',
+  createdAt: 'createdAt',
+  expiresAt: 'expiresAt'
+} as const
+
+export type ResetLinkScalarFieldEnum = (typeof ResetLinkScalarFieldEnum)[keyof typeof ResetLinkScalarFieldEnum]
+
+
+export const AddressChangeScalarFieldEnum = {
+  tokenHash: 'tokenHash',
+  identityId: 'identityId',
+  email: 'email',
+  createdAt: 'createdAt',
+  expiresAt: 'expiresAt'
+} as const
+
+export type AddressChangeScalarFieldEnum = (typeof AddressChangeScalarFieldEnum)[keyof typeof AddressChangeScalarFieldEnum]
+
+
 export const StoreUserScalarFieldEnum = {
   id: 'id',
   storeId: 'storeId',
+  identityId: 'identityId',
   email: 'email',
-  passwordHash: 'passwordHash',
+  role: 'role',
+  roleId: 'roleId',
   createdAt: 'createdAt'
 } as const
 
 export type StoreUserScalarFieldEnum = (typeof StoreUserScalarFieldEnum)[keyof typeof StoreUserScalarFieldEnum]
 
 
-export const DeveloperScalarFieldEnum = {
+export const StoreRoleScalarFieldEnum = {
+  storeId: 'storeId',
+  id: 'id',
+  name: 'name',
+  privileges: 'privileges',
+  createdAt: 'createdAt'
+} as const
+
+export type StoreRoleScalarFieldEnum = (typeof StoreRoleScalarFieldEnum)[keyof typeof StoreRoleScalarFieldEnum]
+
+
+export const InvitationScalarFieldEnum = {
+  storeId: 'storeId',
   id: 'id',
   email: 'email',
-  passwordHash: 'passwordHash',
+  role: 'role',
+  roleId: 'roleId',
+  tokenHash: 'tokenHash',
+  isMailed: 'isMailed',
+  invitedBy: 'invitedBy',
+  createdAt: 'createdAt',
+  expiresAt: 'expiresAt'
+} as const
+
+export type InvitationScalarFieldEnum = (typeof InvitationScalarFieldEnum)[keyof typeof InvitationScalarFieldEnum]
+
+
+export const DeveloperScalarFieldEnum = {
+  id: 'id',
+  identityId: 'identityId',
+  email: 'email',
   createdAt: 'createdAt'
 } as const
 
 export type DeveloperScalarFieldEnum = (typeof DeveloperScalarFieldEnum)[keyof typeof DeveloperScalarFieldEnum]
+
+
+export const OperatorScalarFieldEnum = {
+  id: 'id',
+  identityId: 'identityId',
+  email: 'email',
+  createdAt: 'createdAt'
+} as const
+
+export type OperatorScalarFieldEnum = (typeof OperatorScalarFieldEnum)[keyof typeof OperatorScalarFieldEnum]
 
 
 export const ApplicationScalarFieldEnum = {
@@ -297,9 +421,11 @@ export const SessionScalarFieldEnum = {
   tokenHash: 'tokenHash',
   developerId: 'developerId',
   storeUserId: 'storeUserId',
+  operatorId: 'operatorId',
   storeId: 'storeId',
   customerId: 'customerId',
   otherUserIds: 'otherUserIds',
+  provedAt: 'provedAt',
   createdAt: 'createdAt',
   seenAt: 'seenAt',
   expiresAt: 'expiresAt',
@@ -927,19 +1053,19 @@ export const SortOrder = {
 export type SortOrder = (typeof SortOrder)[keyof typeof SortOrder]
 
 
+export const JsonNullValueInput = {
+  JsonNull: JsonNull
+} as const
+
+export type JsonNullValueInput = (typeof JsonNullValueInput)[keyof typeof JsonNullValueInput]
+
+
 export const NullableJsonNullValueInput = {
   DbNull: DbNull,
   JsonNull: JsonNull
 } as const
 
 export type NullableJsonNullValueInput = (typeof NullableJsonNullValueInput)[keyof typeof NullableJsonNullValueInput]
-
-
-export const JsonNullValueInput = {
-  JsonNull: JsonNull
-} as const
-
-export type JsonNullValueInput = (typeof JsonNullValueInput)[keyof typeof JsonNullValueInput]
 
 
 export const QueryMode = {

@@ -459,14 +459,6 @@ export type ApiCallUncheckedUpdateManyWithoutSubscriptionNestedInput = {
   deleteMany?: Prisma.ApiCallScalarWhereInput | Prisma.ApiCallScalarWhereInput[]
 }
 
-export type BigIntFieldUpdateOperationsInput = {
-  set?: bigint | number
-  increment?: bigint | number
-  decrement?: bigint | number
-  multiply?: bigint | number
-  divide?: bigint | number
-}
-
 export type ApiCallCreateWithoutSubscriptionInput = {
   id?: bigint | number
   at: Date | string

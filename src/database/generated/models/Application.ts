@@ -735,14 +735,6 @@ export type ApplicationCreateredirectUrisInput = {
   set: string[]
 }
 
-export type NullableStringFieldUpdateOperationsInput = {
-  set?: string | null
-}
-
-export type NullableDateTimeFieldUpdateOperationsInput = {
-  set?: Date | string | null
-}
-
 export type ApplicationUpdateredirectUrisInput = {
   set?: string[]
   push?: string | string[]

@@ -564,7 +564,7 @@ export type $AuditEntryPayload<ExtArgs extends runtime.Types.Extensions.Internal
      */
     actorKind: string
     /**
-     * The e-mail address or the application's name; empty for the operator.
+     * The e-mail address or the application's name; empty: the key of the operator.
      */
     actor: string
     /**

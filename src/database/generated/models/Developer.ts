@@ -28,30 +28,32 @@ export type AggregateDeveloper = {
 
 export type DeveloperAvgAggregateOutputType = {
   id: number | null
+  identityId: number | null
 }
 
 export type DeveloperSumAggregateOutputType = {
   id: number | null
+  identityId: number | null
 }
 
 export type DeveloperMinAggregateOutputType = {
   id: number | null
+  identityId: number | null
   email: string | null
-  passwordHash: string | null
   createdAt: Date | null
 }
 
 export type DeveloperMaxAggregateOutputType = {
   id: number | null
+  identityId: number | null
   email: string | null
-  passwordHash: string | null
   createdAt: Date | null
 }
 
 export type DeveloperCountAggregateOutputType = {
   id: number
+  identityId: number
   email: number
-  passwordHash: number
   createdAt: number
   _all: number
 }
@@ -59,30 +61,32 @@ export type DeveloperCountAggregateOutputType = {
 
 export type DeveloperAvgAggregateInputType = {
   id?: true
+  identityId?: true
 }
 
 export type DeveloperSumAggregateInputType = {
   id?: true
+  identityId?: true
 }
 
 export type DeveloperMinAggregateInputType = {
   id?: true
+  identityId?: true
   email?: true
-  passwordHash?: true
   createdAt?: true
 }
 
 export type DeveloperMaxAggregateInputType = {
   id?: true
+  identityId?: true
   email?: true
-  passwordHash?: true
   createdAt?: true
 }
 
 export type DeveloperCountAggregateInputType = {
   id?: true
+  identityId?: true
   email?: true
-  passwordHash?: true
   createdAt?: true
   _all?: true
 }
@@ -175,8 +179,8 @@ export type DeveloperGroupByArgs<ExtArgs extends runtime.Types.Extensions.Intern
 
 export type DeveloperGroupByOutputType = {
   id: number
+  identityId: number
   email: string
-  passwordHash: string
   createdAt: Date
   _count: DeveloperCountAggregateOutputType | null
   _avg: DeveloperAvgAggregateOutputType | null
@@ -205,18 +209,20 @@ export type DeveloperWhereInput = {
   OR?: Prisma.DeveloperWhereInput[]
   NOT?: Prisma.DeveloperWhereInput | Prisma.DeveloperWhereInput[]
   id?: Prisma.IntFilter<"Developer"> | number
+  identityId?: Prisma.IntFilter<"Developer"> | number
   email?: Prisma.StringFilter<"Developer"> | string
-  passwordHash?: Prisma.StringFilter<"Developer"> | string
   createdAt?: Prisma.DateTimeFilter<"Developer"> | Date | string
+  identity?: Prisma.XOR<Prisma.IdentityScalarRelationFilter, Prisma.IdentityWhereInput>
   applications?: Prisma.ApplicationListRelationFilter
   sessions?: Prisma.SessionListRelationFilter
 }
 
 export type DeveloperOrderByWithRelationInput = {
   id?: Prisma.SortOrder
+  identityId?: Prisma.SortOrder
   email?: Prisma.SortOrder
-  passwordHash?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  identity?: Prisma.IdentityOrderByWithRelationInput
   applications?: Prisma.ApplicationOrderByRelationAggregateInput
   sessions?: Prisma.SessionOrderByRelationAggregateInput
 }
@@ -226,17 +232,18 @@ export type DeveloperWhereUniqueInput = Prisma.AtLeast<{
   AND?: Prisma.DeveloperWhereInput | Prisma.DeveloperWhereInput[]
   OR?: Prisma.DeveloperWhereInput[]
   NOT?: Prisma.DeveloperWhereInput | Prisma.DeveloperWhereInput[]
+  identityId?: Prisma.IntFilter<"Developer"> | number
   email?: Prisma.StringFilter<"Developer"> | string
-  passwordHash?: Prisma.StringFilter<"Developer"> | string
   createdAt?: Prisma.DateTimeFilter<"Developer"> | Date | string
+  identity?: Prisma.XOR<Prisma.IdentityScalarRelationFilter, Prisma.IdentityWhereInput>
   applications?: Prisma.ApplicationListRelationFilter
   sessions?: Prisma.SessionListRelationFilter
 }, "id">
 
 export type DeveloperOrderByWithAggregationInput = {
   id?: Prisma.SortOrder
+  identityId?: Prisma.SortOrder
   email?: Prisma.SortOrder
-  passwordHash?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   _count?: Prisma.DeveloperCountOrderByAggregateInput
   _avg?: Prisma.DeveloperAvgOrderByAggregateInput
@@ -250,40 +257,38 @@ export type DeveloperScalarWhereWithAggregatesInput = {
   OR?: Prisma.DeveloperScalarWhereWithAggregatesInput[]
   NOT?: Prisma.DeveloperScalarWhereWithAggregatesInput | Prisma.DeveloperScalarWhereWithAggregatesInput[]
   id?: Prisma.IntWithAggregatesFilter<"Developer"> | number
+  identityId?: Prisma.IntWithAggregatesFilter<"Developer"> | number
   email?: Prisma.StringWithAggregatesFilter<"Developer"> | string
-  passwordHash?: Prisma.StringWithAggregatesFilter<"Developer"> | string
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Developer"> | Date | string
 }
 
 export type DeveloperCreateInput = {
-  email: string
-  passwordHash: string
   createdAt: Date | string
+  identity: Prisma.IdentityCreateNestedOneWithoutDevelopersInput
   applications?: Prisma.ApplicationCreateNestedManyWithoutDeveloperInput
   sessions?: Prisma.SessionCreateNestedManyWithoutDeveloperInput
 }
 
 export type DeveloperUncheckedCreateInput = {
   id?: number
+  identityId: number
   email: string
-  passwordHash: string
   createdAt: Date | string
   applications?: Prisma.ApplicationUncheckedCreateNestedManyWithoutDeveloperInput
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutDeveloperInput
 }
 
 export type DeveloperUpdateInput = {
-  email?: Prisma.StringFieldUpdateOperationsInput | string
-  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  identity?: Prisma.IdentityUpdateOneRequiredWithoutDevelopersNestedInput
   applications?: Prisma.ApplicationUpdateManyWithoutDeveloperNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutDeveloperNestedInput
 }
 
 export type DeveloperUncheckedUpdateInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
+  identityId?: Prisma.IntFieldUpdateOperationsInput | number
   email?: Prisma.StringFieldUpdateOperationsInput | string
-  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   applications?: Prisma.ApplicationUncheckedUpdateManyWithoutDeveloperNestedInput
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutDeveloperNestedInput
@@ -291,56 +296,108 @@ export type DeveloperUncheckedUpdateInput = {
 
 export type DeveloperCreateManyInput = {
   id?: number
+  identityId: number
   email: string
-  passwordHash: string
   createdAt: Date | string
 }
 
 export type DeveloperUpdateManyMutationInput = {
-  email?: Prisma.StringFieldUpdateOperationsInput | string
-  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
 export type DeveloperUncheckedUpdateManyInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
+  identityId?: Prisma.IntFieldUpdateOperationsInput | number
   email?: Prisma.StringFieldUpdateOperationsInput | string
-  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+}
+
+export type DeveloperListRelationFilter = {
+  every?: Prisma.DeveloperWhereInput
+  some?: Prisma.DeveloperWhereInput
+  none?: Prisma.DeveloperWhereInput
+}
+
+export type DeveloperOrderByRelationAggregateInput = {
+  _count?: Prisma.SortOrder
 }
 
 export type DeveloperCountOrderByAggregateInput = {
   id?: Prisma.SortOrder
+  identityId?: Prisma.SortOrder
   email?: Prisma.SortOrder
-  passwordHash?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
 
 export type DeveloperAvgOrderByAggregateInput = {
   id?: Prisma.SortOrder
+  identityId?: Prisma.SortOrder
 }
 
 export type DeveloperMaxOrderByAggregateInput = {
   id?: Prisma.SortOrder
+  identityId?: Prisma.SortOrder
   email?: Prisma.SortOrder
-  passwordHash?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
 
 export type DeveloperMinOrderByAggregateInput = {
   id?: Prisma.SortOrder
+  identityId?: Prisma.SortOrder
   email?: Prisma.SortOrder
-  passwordHash?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
 
 export type DeveloperSumOrderByAggregateInput = {
   id?: Prisma.SortOrder
+  identityId?: Prisma.SortOrder
 }
 
 export type DeveloperNullableScalarRelationFilter = {
   is?: Prisma.DeveloperWhereInput | null
   isNot?: Prisma.DeveloperWhereInput | null
+}
+
+export type DeveloperCreateNestedManyWithoutIdentityInput = {
+  create?: Prisma.XOR<Prisma.DeveloperCreateWithoutIdentityInput, Prisma.DeveloperUncheckedCreateWithoutIdentityInput> | Prisma.DeveloperCreateWithoutIdentityInput[] | Prisma.DeveloperUncheckedCreateWithoutIdentityInput[]
+  connectOrCreate?: Prisma.DeveloperCreateOrConnectWithoutIdentityInput | Prisma.DeveloperCreateOrConnectWithoutIdentityInput[]
+  createMany?: Prisma.DeveloperCreateManyIdentityInputEnvelope
+  connect?: Prisma.DeveloperWhereUniqueInput | Prisma.DeveloperWhereUniqueInput[]
+}
+
+export type DeveloperUncheckedCreateNestedManyWithoutIdentityInput = {
+  create?: Prisma.XOR<Prisma.DeveloperCreateWithoutIdentityInput, Prisma.DeveloperUncheckedCreateWithoutIdentityInput> | Prisma.DeveloperCreateWithoutIdentityInput[] | Prisma.DeveloperUncheckedCreateWithoutIdentityInput[]
+  connectOrCreate?: Prisma.DeveloperCreateOrConnectWithoutIdentityInput | Prisma.DeveloperCreateOrConnectWithoutIdentityInput[]
+  createMany?: Prisma.DeveloperCreateManyIdentityInputEnvelope
+  connect?: Prisma.DeveloperWhereUniqueInput | Prisma.DeveloperWhereUniqueInput[]
+}
+
+export type DeveloperUpdateManyWithoutIdentityNestedInput = {
+  create?: Prisma.XOR<Prisma.DeveloperCreateWithoutIdentityInput, Prisma.DeveloperUncheckedCreateWithoutIdentityInput> | Prisma.DeveloperCreateWithoutIdentityInput[] | Prisma.DeveloperUncheckedCreateWithoutIdentityInput[]
+  connectOrCreate?: Prisma.DeveloperCreateOrConnectWithoutIdentityInput | Prisma.DeveloperCreateOrConnectWithoutIdentityInput[]
+  upsert?: Prisma.DeveloperUpsertWithWhereUniqueWithoutIdentityInput | Prisma.DeveloperUpsertWithWhereUniqueWithoutIdentityInput[]
+  createMany?: Prisma.DeveloperCreateManyIdentityInputEnvelope
+  set?: Prisma.DeveloperWhereUniqueInput | Prisma.DeveloperWhereUniqueInput[]
+  disconnect?: Prisma.DeveloperWhereUniqueInput | Prisma.DeveloperWhereUniqueInput[]
+  delete?: Prisma.DeveloperWhereUniqueInput | Prisma.DeveloperWhereUniqueInput[]
+  connect?: Prisma.DeveloperWhereUniqueInput | Prisma.DeveloperWhereUniqueInput[]
+  update?: Prisma.DeveloperUpdateWithWhereUniqueWithoutIdentityInput | Prisma.DeveloperUpdateWithWhereUniqueWithoutIdentityInput[]
+  updateMany?: Prisma.DeveloperUpdateManyWithWhereWithoutIdentityInput | Prisma.DeveloperUpdateManyWithWhereWithoutIdentityInput[]
+  deleteMany?: Prisma.DeveloperScalarWhereInput | Prisma.DeveloperScalarWhereInput[]
+}
+
+export type DeveloperUncheckedUpdateManyWithoutIdentityNestedInput = {
+  create?: Prisma.XOR<Prisma.DeveloperCreateWithoutIdentityInput, Prisma.DeveloperUncheckedCreateWithoutIdentityInput> | Prisma.DeveloperCreateWithoutIdentityInput[] | Prisma.DeveloperUncheckedCreateWithoutIdentityInput[]
+  connectOrCreate?: Prisma.DeveloperCreateOrConnectWithoutIdentityInput | Prisma.DeveloperCreateOrConnectWithoutIdentityInput[]
+  upsert?: Prisma.DeveloperUpsertWithWhereUniqueWithoutIdentityInput | Prisma.DeveloperUpsertWithWhereUniqueWithoutIdentityInput[]
+  createMany?: Prisma.DeveloperCreateManyIdentityInputEnvelope
+  set?: Prisma.DeveloperWhereUniqueInput | Prisma.DeveloperWhereUniqueInput[]
+  disconnect?: Prisma.DeveloperWhereUniqueInput | Prisma.DeveloperWhereUniqueInput[]
+  delete?: Prisma.DeveloperWhereUniqueInput | Prisma.DeveloperWhereUniqueInput[]
+  connect?: Prisma.DeveloperWhereUniqueInput | Prisma.DeveloperWhereUniqueInput[]
+  update?: Prisma.DeveloperUpdateWithWhereUniqueWithoutIdentityInput | Prisma.DeveloperUpdateWithWhereUniqueWithoutIdentityInput[]
+  updateMany?: Prisma.DeveloperUpdateManyWithWhereWithoutIdentityInput | Prisma.DeveloperUpdateManyWithWhereWithoutIdentityInput[]
+  deleteMany?: Prisma.DeveloperScalarWhereInput | Prisma.DeveloperScalarWhereInput[]
 }
 
 export type DeveloperCreateNestedOneWithoutApplicationsInput = {
@@ -375,17 +432,65 @@ export type DeveloperUpdateOneWithoutSessionsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.DeveloperUpdateToOneWithWhereWithoutSessionsInput, Prisma.DeveloperUpdateWithoutSessionsInput>, Prisma.DeveloperUncheckedUpdateWithoutSessionsInput>
 }
 
-export type DeveloperCreateWithoutApplicationsInput = {
-  email: string
-  passwordHash: string
+export type DeveloperCreateWithoutIdentityInput = {
   createdAt: Date | string
+  applications?: Prisma.ApplicationCreateNestedManyWithoutDeveloperInput
+  sessions?: Prisma.SessionCreateNestedManyWithoutDeveloperInput
+}
+
+export type DeveloperUncheckedCreateWithoutIdentityInput = {
+  id?: number
+  createdAt: Date | string
+  applications?: Prisma.ApplicationUncheckedCreateNestedManyWithoutDeveloperInput
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutDeveloperInput
+}
+
+export type DeveloperCreateOrConnectWithoutIdentityInput = {
+  where: Prisma.DeveloperWhereUniqueInput
+  create: Prisma.XOR<Prisma.DeveloperCreateWithoutIdentityInput, Prisma.DeveloperUncheckedCreateWithoutIdentityInput>
+}
+
+export type DeveloperCreateManyIdentityInputEnvelope = {
+  data: Prisma.DeveloperCreateManyIdentityInput | Prisma.DeveloperCreateManyIdentityInput[]
+  skipDuplicates?: boolean
+}
+
+export type DeveloperUpsertWithWhereUniqueWithoutIdentityInput = {
+  where: Prisma.DeveloperWhereUniqueInput
+  update: Prisma.XOR<Prisma.DeveloperUpdateWithoutIdentityInput, Prisma.DeveloperUncheckedUpdateWithoutIdentityInput>
+  create: Prisma.XOR<Prisma.DeveloperCreateWithoutIdentityInput, Prisma.DeveloperUncheckedCreateWithoutIdentityInput>
+}
+
+export type DeveloperUpdateWithWhereUniqueWithoutIdentityInput = {
+  where: Prisma.DeveloperWhereUniqueInput
+  data: Prisma.XOR<Prisma.DeveloperUpdateWithoutIdentityInput, Prisma.DeveloperUncheckedUpdateWithoutIdentityInput>
+}
+
+export type DeveloperUpdateManyWithWhereWithoutIdentityInput = {
+  where: Prisma.DeveloperScalarWhereInput
+  data: Prisma.XOR<Prisma.DeveloperUpdateManyMutationInput, Prisma.DeveloperUncheckedUpdateManyWithoutIdentityInput>
+}
+
+export type DeveloperScalarWhereInput = {
+  AND?: Prisma.DeveloperScalarWhereInput | Prisma.DeveloperScalarWhereInput[]
+  OR?: Prisma.DeveloperScalarWhereInput[]
+  NOT?: Prisma.DeveloperScalarWhereInput | Prisma.DeveloperScalarWhereInput[]
+  id?: Prisma.IntFilter<"Developer"> | number
+  identityId?: Prisma.IntFilter<"Developer"> | number
+  email?: Prisma.StringFilter<"Developer"> | string
+  createdAt?: Prisma.DateTimeFilter<"Developer"> | Date | string
+}
+
+export type DeveloperCreateWithoutApplicationsInput = {
+  createdAt: Date | string
+  identity: Prisma.IdentityCreateNestedOneWithoutDevelopersInput
   sessions?: Prisma.SessionCreateNestedManyWithoutDeveloperInput
 }
 
 export type DeveloperUncheckedCreateWithoutApplicationsInput = {
   id?: number
+  identityId: number
   email: string
-  passwordHash: string
   createdAt: Date | string
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutDeveloperInput
 }
@@ -407,31 +512,29 @@ export type DeveloperUpdateToOneWithWhereWithoutApplicationsInput = {
 }
 
 export type DeveloperUpdateWithoutApplicationsInput = {
-  email?: Prisma.StringFieldUpdateOperationsInput | string
-  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  identity?: Prisma.IdentityUpdateOneRequiredWithoutDevelopersNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutDeveloperNestedInput
 }
 
 export type DeveloperUncheckedUpdateWithoutApplicationsInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
+  identityId?: Prisma.IntFieldUpdateOperationsInput | number
   email?: Prisma.StringFieldUpdateOperationsInput | string
-  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutDeveloperNestedInput
 }
 
 export type DeveloperCreateWithoutSessionsInput = {
-  email: string
-  passwordHash: string
   createdAt: Date | string
+  identity: Prisma.IdentityCreateNestedOneWithoutDevelopersInput
   applications?: Prisma.ApplicationCreateNestedManyWithoutDeveloperInput
 }
 
 export type DeveloperUncheckedCreateWithoutSessionsInput = {
   id?: number
+  identityId: number
   email: string
-  passwordHash: string
   createdAt: Date | string
   applications?: Prisma.ApplicationUncheckedCreateNestedManyWithoutDeveloperInput
 }
@@ -453,18 +556,40 @@ export type DeveloperUpdateToOneWithWhereWithoutSessionsInput = {
 }
 
 export type DeveloperUpdateWithoutSessionsInput = {
-  email?: Prisma.StringFieldUpdateOperationsInput | string
-  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  identity?: Prisma.IdentityUpdateOneRequiredWithoutDevelopersNestedInput
   applications?: Prisma.ApplicationUpdateManyWithoutDeveloperNestedInput
 }
 
 export type DeveloperUncheckedUpdateWithoutSessionsInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
+  identityId?: Prisma.IntFieldUpdateOperationsInput | number
   email?: Prisma.StringFieldUpdateOperationsInput | string
-  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   applications?: Prisma.ApplicationUncheckedUpdateManyWithoutDeveloperNestedInput
+}
+
+export type DeveloperCreateManyIdentityInput = {
+  id?: number
+  createdAt: Date | string
+}
+
+export type DeveloperUpdateWithoutIdentityInput = {
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  applications?: Prisma.ApplicationUpdateManyWithoutDeveloperNestedInput
+  sessions?: Prisma.SessionUpdateManyWithoutDeveloperNestedInput
+}
+
+export type DeveloperUncheckedUpdateWithoutIdentityInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  applications?: Prisma.ApplicationUncheckedUpdateManyWithoutDeveloperNestedInput
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutDeveloperNestedInput
+}
+
+export type DeveloperUncheckedUpdateManyWithoutIdentityInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
 
@@ -509,9 +634,10 @@ export type DeveloperCountOutputTypeCountSessionsArgs<ExtArgs extends runtime.Ty
 
 export type DeveloperSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
+  identityId?: boolean
   email?: boolean
-  passwordHash?: boolean
   createdAt?: boolean
+  identity?: boolean | Prisma.IdentityDefaultArgs<ExtArgs>
   applications?: boolean | Prisma.Developer$applicationsArgs<ExtArgs>
   sessions?: boolean | Prisma.Developer$sessionsArgs<ExtArgs>
   _count?: boolean | Prisma.DeveloperCountOutputTypeDefaultArgs<ExtArgs>
@@ -519,44 +645,52 @@ export type DeveloperSelect<ExtArgs extends runtime.Types.Extensions.InternalArg
 
 export type DeveloperSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
+  identityId?: boolean
   email?: boolean
-  passwordHash?: boolean
   createdAt?: boolean
+  identity?: boolean | Prisma.IdentityDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["developer"]>
 
 export type DeveloperSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
+  identityId?: boolean
   email?: boolean
-  passwordHash?: boolean
   createdAt?: boolean
+  identity?: boolean | Prisma.IdentityDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["developer"]>
 
 export type DeveloperSelectScalar = {
   id?: boolean
+  identityId?: boolean
   email?: boolean
-  passwordHash?: boolean
   createdAt?: boolean
 }
 
-export type DeveloperOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "email" | "passwordHash" | "createdAt", ExtArgs["result"]["developer"]>
+export type DeveloperOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "identityId" | "email" | "createdAt", ExtArgs["result"]["developer"]>
 export type DeveloperInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  identity?: boolean | Prisma.IdentityDefaultArgs<ExtArgs>
   applications?: boolean | Prisma.Developer$applicationsArgs<ExtArgs>
   sessions?: boolean | Prisma.Developer$sessionsArgs<ExtArgs>
   _count?: boolean | Prisma.DeveloperCountOutputTypeDefaultArgs<ExtArgs>
 }
-export type DeveloperIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {}
-export type DeveloperIncludeUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {}
+export type DeveloperIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  identity?: boolean | Prisma.IdentityDefaultArgs<ExtArgs>
+}
+export type DeveloperIncludeUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  identity?: boolean | Prisma.IdentityDefaultArgs<ExtArgs>
+}
 
 export type $DeveloperPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Developer"
   objects: {
+    identity: Prisma.$IdentityPayload<ExtArgs>
     applications: Prisma.$ApplicationPayload<ExtArgs>[]
     sessions: Prisma.$SessionPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: number
+    identityId: number
     email: string
-    passwordHash: string
     createdAt: Date
   }, ExtArgs["result"]["developer"]>
   composites: {}
@@ -952,6 +1086,7 @@ readonly fields: DeveloperFieldRefs;
  */
 export interface Prisma__DeveloperClient<T, Null = never, ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs, GlobalOmitOptions = {}> extends Prisma.PrismaPromise<T> {
   readonly [Symbol.toStringTag]: "PrismaPromise"
+  identity<T extends Prisma.IdentityDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.IdentityDefaultArgs<ExtArgs>>): Prisma.Prisma__IdentityClient<runtime.Types.Result.GetResult<Prisma.$IdentityPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
   applications<T extends Prisma.Developer$applicationsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Developer$applicationsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ApplicationPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   sessions<T extends Prisma.Developer$sessionsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Developer$sessionsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$SessionPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
@@ -984,8 +1119,8 @@ export interface Prisma__DeveloperClient<T, Null = never, ExtArgs extends runtim
  */
 export interface DeveloperFieldRefs {
   readonly id: Prisma.FieldRef<"Developer", 'Int'>
+  readonly identityId: Prisma.FieldRef<"Developer", 'Int'>
   readonly email: Prisma.FieldRef<"Developer", 'String'>
-  readonly passwordHash: Prisma.FieldRef<"Developer", 'String'>
   readonly createdAt: Prisma.FieldRef<"Developer", 'DateTime'>
 }
     
@@ -1241,6 +1376,10 @@ export type DeveloperCreateManyAndReturnArgs<ExtArgs extends runtime.Types.Exten
    */
   data: Prisma.DeveloperCreateManyInput | Prisma.DeveloperCreateManyInput[]
   skipDuplicates?: boolean
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.DeveloperIncludeCreateManyAndReturn<ExtArgs> | null
 }
 
 /**
@@ -1311,6 +1450,10 @@ export type DeveloperUpdateManyAndReturnArgs<ExtArgs extends runtime.Types.Exten
    * Limit how many Developers to update.
    */
   limit?: number
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.DeveloperIncludeUpdateManyAndReturn<ExtArgs> | null
 }
 
 /**

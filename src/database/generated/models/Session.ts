@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model Session
- * A browser in which somebody is signed in: a developer, a merchant or a customer.
+ * A browser in which somebody is signed in: a developer, a merchant, an operator or a customer.
  */
 export type SessionModel = runtime.Types.Result.DefaultSelection<Prisma.$SessionPayload>
 
@@ -30,6 +30,7 @@ export type SessionAvgAggregateOutputType = {
   id: number | null
   developerId: number | null
   storeUserId: number | null
+  operatorId: number | null
   storeId: number | null
   customerId: number | null
   otherUserIds: number | null
@@ -39,6 +40,7 @@ export type SessionSumAggregateOutputType = {
   id: number | null
   developerId: number | null
   storeUserId: number | null
+  operatorId: number | null
   storeId: number | null
   customerId: number | null
   otherUserIds: number[]
@@ -49,8 +51,10 @@ export type SessionMinAggregateOutputType = {
   tokenHash: string | null
   developerId: number | null
   storeUserId: number | null
+  operatorId: number | null
   storeId: number | null
   customerId: number | null
+  provedAt: Date | null
   createdAt: Date | null
   seenAt: Date | null
   expiresAt: Date | null
@@ -63,8 +67,10 @@ export type SessionMaxAggregateOutputType = {
   tokenHash: string | null
   developerId: number | null
   storeUserId: number | null
+  operatorId: number | null
   storeId: number | null
   customerId: number | null
+  provedAt: Date | null
   createdAt: Date | null
   seenAt: Date | null
   expiresAt: Date | null
@@ -77,9 +83,11 @@ export type SessionCountAggregateOutputType = {
   tokenHash: number
   developerId: number
   storeUserId: number
+  operatorId: number
   storeId: number
   customerId: number
   otherUserIds: number
+  provedAt: number
   createdAt: number
   seenAt: number
   expiresAt: number
@@ -93,6 +101,7 @@ export type SessionAvgAggregateInputType = {
   id?: true
   developerId?: true
   storeUserId?: true
+  operatorId?: true
   storeId?: true
   customerId?: true
   otherUserIds?: true
@@ -102,6 +111,7 @@ export type SessionSumAggregateInputType = {
   id?: true
   developerId?: true
   storeUserId?: true
+  operatorId?: true
   storeId?: true
   customerId?: true
   otherUserIds?: true
@@ -112,8 +122,10 @@ export type SessionMinAggregateInputType = {
   tokenHash?: true
   developerId?: true
   storeUserId?: true
+  operatorId?: true
   storeId?: true
   customerId?: true
+  provedAt?: true
   createdAt?: true
   seenAt?: true
   expiresAt?: true
@@ -126,8 +138,10 @@ export type SessionMaxAggregateInputType = {
   tokenHash?: true
   developerId?: true
   storeUserId?: true
+  operatorId?: true
   storeId?: true
   customerId?: true
+  provedAt?: true
   createdAt?: true
   seenAt?: true
   expiresAt?: true
@@ -140,9 +154,11 @@ export type SessionCountAggregateInputType = {
   tokenHash?: true
   developerId?: true
   storeUserId?: true
+  operatorId?: true
   storeId?: true
   customerId?: true
   otherUserIds?: true
+  provedAt?: true
   createdAt?: true
   seenAt?: true
   expiresAt?: true
@@ -242,9 +258,11 @@ export type SessionGroupByOutputType = {
   tokenHash: string
   developerId: number | null
   storeUserId: number | null
+  operatorId: number | null
   storeId: number | null
   customerId: number | null
   otherUserIds: number[]
+  provedAt: Date
   createdAt: Date
   seenAt: Date
   expiresAt: Date
@@ -280,9 +298,11 @@ export type SessionWhereInput = {
   tokenHash?: Prisma.StringFilter<"Session"> | string
   developerId?: Prisma.IntNullableFilter<"Session"> | number | null
   storeUserId?: Prisma.IntNullableFilter<"Session"> | number | null
+  operatorId?: Prisma.IntNullableFilter<"Session"> | number | null
   storeId?: Prisma.IntNullableFilter<"Session"> | number | null
   customerId?: Prisma.IntNullableFilter<"Session"> | number | null
   otherUserIds?: Prisma.IntNullableListFilter<"Session">
+  provedAt?: Prisma.DateTimeFilter<"Session"> | Date | string
   createdAt?: Prisma.DateTimeFilter<"Session"> | Date | string
   seenAt?: Prisma.DateTimeFilter<"Session"> | Date | string
   expiresAt?: Prisma.DateTimeFilter<"Session"> | Date | string
@@ -290,6 +310,7 @@ export type SessionWhereInput = {
   userAgent?: Prisma.StringFilter<"Session"> | string
   developer?: Prisma.XOR<Prisma.DeveloperNullableScalarRelationFilter, Prisma.DeveloperWhereInput> | null
   storeUser?: Prisma.XOR<Prisma.StoreUserNullableScalarRelationFilter, Prisma.StoreUserWhereInput> | null
+  operator?: Prisma.XOR<Prisma.OperatorNullableScalarRelationFilter, Prisma.OperatorWhereInput> | null
   customer?: Prisma.XOR<Prisma.CustomerNullableScalarRelationFilter, Prisma.CustomerWhereInput> | null
 }
 
@@ -298,9 +319,11 @@ export type SessionOrderByWithRelationInput = {
   tokenHash?: Prisma.SortOrder
   developerId?: Prisma.SortOrderInput | Prisma.SortOrder
   storeUserId?: Prisma.SortOrderInput | Prisma.SortOrder
+  operatorId?: Prisma.SortOrderInput | Prisma.SortOrder
   storeId?: Prisma.SortOrderInput | Prisma.SortOrder
   customerId?: Prisma.SortOrderInput | Prisma.SortOrder
   otherUserIds?: Prisma.SortOrder
+  provedAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   seenAt?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
@@ -308,6 +331,7 @@ export type SessionOrderByWithRelationInput = {
   userAgent?: Prisma.SortOrder
   developer?: Prisma.DeveloperOrderByWithRelationInput
   storeUser?: Prisma.StoreUserOrderByWithRelationInput
+  operator?: Prisma.OperatorOrderByWithRelationInput
   customer?: Prisma.CustomerOrderByWithRelationInput
 }
 
@@ -319,9 +343,11 @@ export type SessionWhereUniqueInput = Prisma.AtLeast<{
   NOT?: Prisma.SessionWhereInput | Prisma.SessionWhereInput[]
   developerId?: Prisma.IntNullableFilter<"Session"> | number | null
   storeUserId?: Prisma.IntNullableFilter<"Session"> | number | null
+  operatorId?: Prisma.IntNullableFilter<"Session"> | number | null
   storeId?: Prisma.IntNullableFilter<"Session"> | number | null
   customerId?: Prisma.IntNullableFilter<"Session"> | number | null
   otherUserIds?: Prisma.IntNullableListFilter<"Session">
+  provedAt?: Prisma.DateTimeFilter<"Session"> | Date | string
   createdAt?: Prisma.DateTimeFilter<"Session"> | Date | string
   seenAt?: Prisma.DateTimeFilter<"Session"> | Date | string
   expiresAt?: Prisma.DateTimeFilter<"Session"> | Date | string
@@ -329,6 +355,7 @@ export type SessionWhereUniqueInput = Prisma.AtLeast<{
   userAgent?: Prisma.StringFilter<"Session"> | string
   developer?: Prisma.XOR<Prisma.DeveloperNullableScalarRelationFilter, Prisma.DeveloperWhereInput> | null
   storeUser?: Prisma.XOR<Prisma.StoreUserNullableScalarRelationFilter, Prisma.StoreUserWhereInput> | null
+  operator?: Prisma.XOR<Prisma.OperatorNullableScalarRelationFilter, Prisma.OperatorWhereInput> | null
   customer?: Prisma.XOR<Prisma.CustomerNullableScalarRelationFilter, Prisma.CustomerWhereInput> | null
 }, "id" | "tokenHash">
 
@@ -337,9 +364,11 @@ export type SessionOrderByWithAggregationInput = {
   tokenHash?: Prisma.SortOrder
   developerId?: Prisma.SortOrderInput | Prisma.SortOrder
   storeUserId?: Prisma.SortOrderInput | Prisma.SortOrder
+  operatorId?: Prisma.SortOrderInput | Prisma.SortOrder
   storeId?: Prisma.SortOrderInput | Prisma.SortOrder
   customerId?: Prisma.SortOrderInput | Prisma.SortOrder
   otherUserIds?: Prisma.SortOrder
+  provedAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   seenAt?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
@@ -360,9 +389,11 @@ export type SessionScalarWhereWithAggregatesInput = {
   tokenHash?: Prisma.StringWithAggregatesFilter<"Session"> | string
   developerId?: Prisma.IntNullableWithAggregatesFilter<"Session"> | number | null
   storeUserId?: Prisma.IntNullableWithAggregatesFilter<"Session"> | number | null
+  operatorId?: Prisma.IntNullableWithAggregatesFilter<"Session"> | number | null
   storeId?: Prisma.IntNullableWithAggregatesFilter<"Session"> | number | null
   customerId?: Prisma.IntNullableWithAggregatesFilter<"Session"> | number | null
   otherUserIds?: Prisma.IntNullableListFilter<"Session">
+  provedAt?: Prisma.DateTimeWithAggregatesFilter<"Session"> | Date | string
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Session"> | Date | string
   seenAt?: Prisma.DateTimeWithAggregatesFilter<"Session"> | Date | string
   expiresAt?: Prisma.DateTimeWithAggregatesFilter<"Session"> | Date | string
@@ -373,6 +404,7 @@ export type SessionScalarWhereWithAggregatesInput = {
 export type SessionCreateInput = {
   tokenHash: string
   otherUserIds?: Prisma.SessionCreateotherUserIdsInput | number[]
+  provedAt: Date | string
   createdAt: Date | string
   seenAt: Date | string
   expiresAt: Date | string
@@ -380,6 +412,7 @@ export type SessionCreateInput = {
   userAgent: string
   developer?: Prisma.DeveloperCreateNestedOneWithoutSessionsInput
   storeUser?: Prisma.StoreUserCreateNestedOneWithoutSessionsInput
+  operator?: Prisma.OperatorCreateNestedOneWithoutSessionsInput
   customer?: Prisma.CustomerCreateNestedOneWithoutSessionsInput
 }
 
@@ -388,9 +421,11 @@ export type SessionUncheckedCreateInput = {
   tokenHash: string
   developerId?: number | null
   storeUserId?: number | null
+  operatorId?: number | null
   storeId?: number | null
   customerId?: number | null
   otherUserIds?: Prisma.SessionCreateotherUserIdsInput | number[]
+  provedAt: Date | string
   createdAt: Date | string
   seenAt: Date | string
   expiresAt: Date | string
@@ -401,6 +436,7 @@ export type SessionUncheckedCreateInput = {
 export type SessionUpdateInput = {
   tokenHash?: Prisma.StringFieldUpdateOperationsInput | string
   otherUserIds?: Prisma.SessionUpdateotherUserIdsInput | number[]
+  provedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   seenAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -408,6 +444,7 @@ export type SessionUpdateInput = {
   userAgent?: Prisma.StringFieldUpdateOperationsInput | string
   developer?: Prisma.DeveloperUpdateOneWithoutSessionsNestedInput
   storeUser?: Prisma.StoreUserUpdateOneWithoutSessionsNestedInput
+  operator?: Prisma.OperatorUpdateOneWithoutSessionsNestedInput
   customer?: Prisma.CustomerUpdateOneWithoutSessionsNestedInput
 }
 
@@ -416,9 +453,11 @@ export type SessionUncheckedUpdateInput = {
   tokenHash?: Prisma.StringFieldUpdateOperationsInput | string
   developerId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   storeUserId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  operatorId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   storeId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   customerId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   otherUserIds?: Prisma.SessionUpdateotherUserIdsInput | number[]
+  provedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   seenAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -431,9 +470,11 @@ export type SessionCreateManyInput = {
   tokenHash: string
   developerId?: number | null
   storeUserId?: number | null
+  operatorId?: number | null
   storeId?: number | null
   customerId?: number | null
   otherUserIds?: Prisma.SessionCreateotherUserIdsInput | number[]
+  provedAt: Date | string
   createdAt: Date | string
   seenAt: Date | string
   expiresAt: Date | string
@@ -444,6 +485,7 @@ export type SessionCreateManyInput = {
 export type SessionUpdateManyMutationInput = {
   tokenHash?: Prisma.StringFieldUpdateOperationsInput | string
   otherUserIds?: Prisma.SessionUpdateotherUserIdsInput | number[]
+  provedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   seenAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -456,9 +498,11 @@ export type SessionUncheckedUpdateManyInput = {
   tokenHash?: Prisma.StringFieldUpdateOperationsInput | string
   developerId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   storeUserId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  operatorId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   storeId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   customerId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   otherUserIds?: Prisma.SessionUpdateotherUserIdsInput | number[]
+  provedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   seenAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -476,22 +520,16 @@ export type SessionOrderByRelationAggregateInput = {
   _count?: Prisma.SortOrder
 }
 
-export type IntNullableListFilter<$PrismaModel = never> = {
-  equals?: number[] | Prisma.ListIntFieldRefInput<$PrismaModel> | null
-  has?: number | Prisma.IntFieldRefInput<$PrismaModel> | null
-  hasEvery?: number[] | Prisma.ListIntFieldRefInput<$PrismaModel>
-  hasSome?: number[] | Prisma.ListIntFieldRefInput<$PrismaModel>
-  isEmpty?: boolean
-}
-
 export type SessionCountOrderByAggregateInput = {
   id?: Prisma.SortOrder
   tokenHash?: Prisma.SortOrder
   developerId?: Prisma.SortOrder
   storeUserId?: Prisma.SortOrder
+  operatorId?: Prisma.SortOrder
   storeId?: Prisma.SortOrder
   customerId?: Prisma.SortOrder
   otherUserIds?: Prisma.SortOrder
+  provedAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   seenAt?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
@@ -503,6 +541,7 @@ export type SessionAvgOrderByAggregateInput = {
   id?: Prisma.SortOrder
   developerId?: Prisma.SortOrder
   storeUserId?: Prisma.SortOrder
+  operatorId?: Prisma.SortOrder
   storeId?: Prisma.SortOrder
   customerId?: Prisma.SortOrder
   otherUserIds?: Prisma.SortOrder
@@ -513,8 +552,10 @@ export type SessionMaxOrderByAggregateInput = {
   tokenHash?: Prisma.SortOrder
   developerId?: Prisma.SortOrder
   storeUserId?: Prisma.SortOrder
+  operatorId?: Prisma.SortOrder
   storeId?: Prisma.SortOrder
   customerId?: Prisma.SortOrder
+  provedAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   seenAt?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
@@ -527,8 +568,10 @@ export type SessionMinOrderByAggregateInput = {
   tokenHash?: Prisma.SortOrder
   developerId?: Prisma.SortOrder
   storeUserId?: Prisma.SortOrder
+  operatorId?: Prisma.SortOrder
   storeId?: Prisma.SortOrder
   customerId?: Prisma.SortOrder
+  provedAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   seenAt?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
@@ -540,6 +583,7 @@ export type SessionSumOrderByAggregateInput = {
   id?: Prisma.SortOrder
   developerId?: Prisma.SortOrder
   storeUserId?: Prisma.SortOrder
+  operatorId?: Prisma.SortOrder
   storeId?: Prisma.SortOrder
   customerId?: Prisma.SortOrder
   otherUserIds?: Prisma.SortOrder
@@ -629,6 +673,48 @@ export type SessionUncheckedUpdateManyWithoutDeveloperNestedInput = {
   deleteMany?: Prisma.SessionScalarWhereInput | Prisma.SessionScalarWhereInput[]
 }
 
+export type SessionCreateNestedManyWithoutOperatorInput = {
+  create?: Prisma.XOR<Prisma.SessionCreateWithoutOperatorInput, Prisma.SessionUncheckedCreateWithoutOperatorInput> | Prisma.SessionCreateWithoutOperatorInput[] | Prisma.SessionUncheckedCreateWithoutOperatorInput[]
+  connectOrCreate?: Prisma.SessionCreateOrConnectWithoutOperatorInput | Prisma.SessionCreateOrConnectWithoutOperatorInput[]
+  createMany?: Prisma.SessionCreateManyOperatorInputEnvelope
+  connect?: Prisma.SessionWhereUniqueInput | Prisma.SessionWhereUniqueInput[]
+}
+
+export type SessionUncheckedCreateNestedManyWithoutOperatorInput = {
+  create?: Prisma.XOR<Prisma.SessionCreateWithoutOperatorInput, Prisma.SessionUncheckedCreateWithoutOperatorInput> | Prisma.SessionCreateWithoutOperatorInput[] | Prisma.SessionUncheckedCreateWithoutOperatorInput[]
+  connectOrCreate?: Prisma.SessionCreateOrConnectWithoutOperatorInput | Prisma.SessionCreateOrConnectWithoutOperatorInput[]
+  createMany?: Prisma.SessionCreateManyOperatorInputEnvelope
+  connect?: Prisma.SessionWhereUniqueInput | Prisma.SessionWhereUniqueInput[]
+}
+
+export type SessionUpdateManyWithoutOperatorNestedInput = {
+  create?: Prisma.XOR<Prisma.SessionCreateWithoutOperatorInput, Prisma.SessionUncheckedCreateWithoutOperatorInput> | Prisma.SessionCreateWithoutOperatorInput[] | Prisma.SessionUncheckedCreateWithoutOperatorInput[]
+  connectOrCreate?: Prisma.SessionCreateOrConnectWithoutOperatorInput | Prisma.SessionCreateOrConnectWithoutOperatorInput[]
+  upsert?: Prisma.SessionUpsertWithWhereUniqueWithoutOperatorInput | Prisma.SessionUpsertWithWhereUniqueWithoutOperatorInput[]
+  createMany?: Prisma.SessionCreateManyOperatorInputEnvelope
+  set?: Prisma.SessionWhereUniqueInput | Prisma.SessionWhereUniqueInput[]
+  disconnect?: Prisma.SessionWhereUniqueInput | Prisma.SessionWhereUniqueInput[]
+  delete?: Prisma.SessionWhereUniqueInput | Prisma.SessionWhereUniqueInput[]
+  connect?: Prisma.SessionWhereUniqueInput | Prisma.SessionWhereUniqueInput[]
+  update?: Prisma.SessionUpdateWithWhereUniqueWithoutOperatorInput | Prisma.SessionUpdateWithWhereUniqueWithoutOperatorInput[]
+  updateMany?: Prisma.SessionUpdateManyWithWhereWithoutOperatorInput | Prisma.SessionUpdateManyWithWhereWithoutOperatorInput[]
+  deleteMany?: Prisma.SessionScalarWhereInput | Prisma.SessionScalarWhereInput[]
+}
+
+export type SessionUncheckedUpdateManyWithoutOperatorNestedInput = {
+  create?: Prisma.XOR<Prisma.SessionCreateWithoutOperatorInput, Prisma.SessionUncheckedCreateWithoutOperatorInput> | Prisma.SessionCreateWithoutOperatorInput[] | Prisma.SessionUncheckedCreateWithoutOperatorInput[]
+  connectOrCreate?: Prisma.SessionCreateOrConnectWithoutOperatorInput | Prisma.SessionCreateOrConnectWithoutOperatorInput[]
+  upsert?: Prisma.SessionUpsertWithWhereUniqueWithoutOperatorInput | Prisma.SessionUpsertWithWhereUniqueWithoutOperatorInput[]
+  createMany?: Prisma.SessionCreateManyOperatorInputEnvelope
+  set?: Prisma.SessionWhereUniqueInput | Prisma.SessionWhereUniqueInput[]
+  disconnect?: Prisma.SessionWhereUniqueInput | Prisma.SessionWhereUniqueInput[]
+  delete?: Prisma.SessionWhereUniqueInput | Prisma.SessionWhereUniqueInput[]
+  connect?: Prisma.SessionWhereUniqueInput | Prisma.SessionWhereUniqueInput[]
+  update?: Prisma.SessionUpdateWithWhereUniqueWithoutOperatorInput | Prisma.SessionUpdateWithWhereUniqueWithoutOperatorInput[]
+  updateMany?: Prisma.SessionUpdateManyWithWhereWithoutOperatorInput | Prisma.SessionUpdateManyWithWhereWithoutOperatorInput[]
+  deleteMany?: Prisma.SessionScalarWhereInput | Prisma.SessionScalarWhereInput[]
+}
+
 export type SessionCreateotherUserIdsInput = {
   set: number[]
 }
@@ -683,12 +769,14 @@ export type SessionUncheckedUpdateManyWithoutCustomerNestedInput = {
 export type SessionCreateWithoutStoreUserInput = {
   tokenHash: string
   otherUserIds?: Prisma.SessionCreateotherUserIdsInput | number[]
+  provedAt: Date | string
   createdAt: Date | string
   seenAt: Date | string
   expiresAt: Date | string
   address: string
   userAgent: string
   developer?: Prisma.DeveloperCreateNestedOneWithoutSessionsInput
+  operator?: Prisma.OperatorCreateNestedOneWithoutSessionsInput
   customer?: Prisma.CustomerCreateNestedOneWithoutSessionsInput
 }
 
@@ -696,9 +784,11 @@ export type SessionUncheckedCreateWithoutStoreUserInput = {
   id?: number
   tokenHash: string
   developerId?: number | null
+  operatorId?: number | null
   storeId?: number | null
   customerId?: number | null
   otherUserIds?: Prisma.SessionCreateotherUserIdsInput | number[]
+  provedAt: Date | string
   createdAt: Date | string
   seenAt: Date | string
   expiresAt: Date | string
@@ -740,9 +830,11 @@ export type SessionScalarWhereInput = {
   tokenHash?: Prisma.StringFilter<"Session"> | string
   developerId?: Prisma.IntNullableFilter<"Session"> | number | null
   storeUserId?: Prisma.IntNullableFilter<"Session"> | number | null
+  operatorId?: Prisma.IntNullableFilter<"Session"> | number | null
   storeId?: Prisma.IntNullableFilter<"Session"> | number | null
   customerId?: Prisma.IntNullableFilter<"Session"> | number | null
   otherUserIds?: Prisma.IntNullableListFilter<"Session">
+  provedAt?: Prisma.DateTimeFilter<"Session"> | Date | string
   createdAt?: Prisma.DateTimeFilter<"Session"> | Date | string
   seenAt?: Prisma.DateTimeFilter<"Session"> | Date | string
   expiresAt?: Prisma.DateTimeFilter<"Session"> | Date | string
@@ -753,12 +845,14 @@ export type SessionScalarWhereInput = {
 export type SessionCreateWithoutDeveloperInput = {
   tokenHash: string
   otherUserIds?: Prisma.SessionCreateotherUserIdsInput | number[]
+  provedAt: Date | string
   createdAt: Date | string
   seenAt: Date | string
   expiresAt: Date | string
   address: string
   userAgent: string
   storeUser?: Prisma.StoreUserCreateNestedOneWithoutSessionsInput
+  operator?: Prisma.OperatorCreateNestedOneWithoutSessionsInput
   customer?: Prisma.CustomerCreateNestedOneWithoutSessionsInput
 }
 
@@ -766,9 +860,11 @@ export type SessionUncheckedCreateWithoutDeveloperInput = {
   id?: number
   tokenHash: string
   storeUserId?: number | null
+  operatorId?: number | null
   storeId?: number | null
   customerId?: number | null
   otherUserIds?: Prisma.SessionCreateotherUserIdsInput | number[]
+  provedAt: Date | string
   createdAt: Date | string
   seenAt: Date | string
   expiresAt: Date | string
@@ -802,9 +898,10 @@ export type SessionUpdateManyWithWhereWithoutDeveloperInput = {
   data: Prisma.XOR<Prisma.SessionUpdateManyMutationInput, Prisma.SessionUncheckedUpdateManyWithoutDeveloperInput>
 }
 
-export type SessionCreateWithoutCustomerInput = {
+export type SessionCreateWithoutOperatorInput = {
   tokenHash: string
   otherUserIds?: Prisma.SessionCreateotherUserIdsInput | number[]
+  provedAt: Date | string
   createdAt: Date | string
   seenAt: Date | string
   expiresAt: Date | string
@@ -812,6 +909,63 @@ export type SessionCreateWithoutCustomerInput = {
   userAgent: string
   developer?: Prisma.DeveloperCreateNestedOneWithoutSessionsInput
   storeUser?: Prisma.StoreUserCreateNestedOneWithoutSessionsInput
+  customer?: Prisma.CustomerCreateNestedOneWithoutSessionsInput
+}
+
+export type SessionUncheckedCreateWithoutOperatorInput = {
+  id?: number
+  tokenHash: string
+  developerId?: number | null
+  storeUserId?: number | null
+  storeId?: number | null
+  customerId?: number | null
+  otherUserIds?: Prisma.SessionCreateotherUserIdsInput | number[]
+  provedAt: Date | string
+  createdAt: Date | string
+  seenAt: Date | string
+  expiresAt: Date | string
+  address: string
+  userAgent: string
+}
+
+export type SessionCreateOrConnectWithoutOperatorInput = {
+  where: Prisma.SessionWhereUniqueInput
+  create: Prisma.XOR<Prisma.SessionCreateWithoutOperatorInput, Prisma.SessionUncheckedCreateWithoutOperatorInput>
+}
+
+export type SessionCreateManyOperatorInputEnvelope = {
+  data: Prisma.SessionCreateManyOperatorInput | Prisma.SessionCreateManyOperatorInput[]
+  skipDuplicates?: boolean
+}
+
+export type SessionUpsertWithWhereUniqueWithoutOperatorInput = {
+  where: Prisma.SessionWhereUniqueInput
+  update: Prisma.XOR<Prisma.SessionUpdateWithoutOperatorInput, Prisma.SessionUncheckedUpdateWithoutOperatorInput>
+  create: Prisma.XOR<Prisma.SessionCreateWithoutOperatorInput, Prisma.SessionUncheckedCreateWithoutOperatorInput>
+}
+
+export type SessionUpdateWithWhereUniqueWithoutOperatorInput = {
+  where: Prisma.SessionWhereUniqueInput
+  data: Prisma.XOR<Prisma.SessionUpdateWithoutOperatorInput, Prisma.SessionUncheckedUpdateWithoutOperatorInput>
+}
+
+export type SessionUpdateManyWithWhereWithoutOperatorInput = {
+  where: Prisma.SessionScalarWhereInput
+  data: Prisma.XOR<Prisma.SessionUpdateManyMutationInput, Prisma.SessionUncheckedUpdateManyWithoutOperatorInput>
+}
+
+export type SessionCreateWithoutCustomerInput = {
+  tokenHash: string
+  otherUserIds?: Prisma.SessionCreateotherUserIdsInput | number[]
+  provedAt: Date | string
+  createdAt: Date | string
+  seenAt: Date | string
+  expiresAt: Date | string
+  address: string
+  userAgent: string
+  developer?: Prisma.DeveloperCreateNestedOneWithoutSessionsInput
+  storeUser?: Prisma.StoreUserCreateNestedOneWithoutSessionsInput
+  operator?: Prisma.OperatorCreateNestedOneWithoutSessionsInput
 }
 
 export type SessionUncheckedCreateWithoutCustomerInput = {
@@ -819,7 +973,9 @@ export type SessionUncheckedCreateWithoutCustomerInput = {
   tokenHash: string
   developerId?: number | null
   storeUserId?: number | null
+  operatorId?: number | null
   otherUserIds?: Prisma.SessionCreateotherUserIdsInput | number[]
+  provedAt: Date | string
   createdAt: Date | string
   seenAt: Date | string
   expiresAt: Date | string
@@ -857,9 +1013,11 @@ export type SessionCreateManyStoreUserInput = {
   id?: number
   tokenHash: string
   developerId?: number | null
+  operatorId?: number | null
   storeId?: number | null
   customerId?: number | null
   otherUserIds?: Prisma.SessionCreateotherUserIdsInput | number[]
+  provedAt: Date | string
   createdAt: Date | string
   seenAt: Date | string
   expiresAt: Date | string
@@ -870,12 +1028,14 @@ export type SessionCreateManyStoreUserInput = {
 export type SessionUpdateWithoutStoreUserInput = {
   tokenHash?: Prisma.StringFieldUpdateOperationsInput | string
   otherUserIds?: Prisma.SessionUpdateotherUserIdsInput | number[]
+  provedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   seenAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   address?: Prisma.StringFieldUpdateOperationsInput | string
   userAgent?: Prisma.StringFieldUpdateOperationsInput | string
   developer?: Prisma.DeveloperUpdateOneWithoutSessionsNestedInput
+  operator?: Prisma.OperatorUpdateOneWithoutSessionsNestedInput
   customer?: Prisma.CustomerUpdateOneWithoutSessionsNestedInput
 }
 
@@ -883,9 +1043,11 @@ export type SessionUncheckedUpdateWithoutStoreUserInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
   tokenHash?: Prisma.StringFieldUpdateOperationsInput | string
   developerId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  operatorId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   storeId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   customerId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   otherUserIds?: Prisma.SessionUpdateotherUserIdsInput | number[]
+  provedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   seenAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -897,9 +1059,11 @@ export type SessionUncheckedUpdateManyWithoutStoreUserInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
   tokenHash?: Prisma.StringFieldUpdateOperationsInput | string
   developerId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  operatorId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   storeId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   customerId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   otherUserIds?: Prisma.SessionUpdateotherUserIdsInput | number[]
+  provedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   seenAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -911,9 +1075,11 @@ export type SessionCreateManyDeveloperInput = {
   id?: number
   tokenHash: string
   storeUserId?: number | null
+  operatorId?: number | null
   storeId?: number | null
   customerId?: number | null
   otherUserIds?: Prisma.SessionCreateotherUserIdsInput | number[]
+  provedAt: Date | string
   createdAt: Date | string
   seenAt: Date | string
   expiresAt: Date | string
@@ -924,12 +1090,14 @@ export type SessionCreateManyDeveloperInput = {
 export type SessionUpdateWithoutDeveloperInput = {
   tokenHash?: Prisma.StringFieldUpdateOperationsInput | string
   otherUserIds?: Prisma.SessionUpdateotherUserIdsInput | number[]
+  provedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   seenAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   address?: Prisma.StringFieldUpdateOperationsInput | string
   userAgent?: Prisma.StringFieldUpdateOperationsInput | string
   storeUser?: Prisma.StoreUserUpdateOneWithoutSessionsNestedInput
+  operator?: Prisma.OperatorUpdateOneWithoutSessionsNestedInput
   customer?: Prisma.CustomerUpdateOneWithoutSessionsNestedInput
 }
 
@@ -937,9 +1105,11 @@ export type SessionUncheckedUpdateWithoutDeveloperInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
   tokenHash?: Prisma.StringFieldUpdateOperationsInput | string
   storeUserId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  operatorId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   storeId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   customerId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   otherUserIds?: Prisma.SessionUpdateotherUserIdsInput | number[]
+  provedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   seenAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -951,9 +1121,73 @@ export type SessionUncheckedUpdateManyWithoutDeveloperInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
   tokenHash?: Prisma.StringFieldUpdateOperationsInput | string
   storeUserId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  operatorId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   storeId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   customerId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   otherUserIds?: Prisma.SessionUpdateotherUserIdsInput | number[]
+  provedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  seenAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  address?: Prisma.StringFieldUpdateOperationsInput | string
+  userAgent?: Prisma.StringFieldUpdateOperationsInput | string
+}
+
+export type SessionCreateManyOperatorInput = {
+  id?: number
+  tokenHash: string
+  developerId?: number | null
+  storeUserId?: number | null
+  storeId?: number | null
+  customerId?: number | null
+  otherUserIds?: Prisma.SessionCreateotherUserIdsInput | number[]
+  provedAt: Date | string
+  createdAt: Date | string
+  seenAt: Date | string
+  expiresAt: Date | string
+  address: string
+  userAgent: string
+}
+
+export type SessionUpdateWithoutOperatorInput = {
+  tokenHash?: Prisma.StringFieldUpdateOperationsInput | string
+  otherUserIds?: Prisma.SessionUpdateotherUserIdsInput | number[]
+  provedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  seenAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  address?: Prisma.StringFieldUpdateOperationsInput | string
+  userAgent?: Prisma.StringFieldUpdateOperationsInput | string
+  developer?: Prisma.DeveloperUpdateOneWithoutSessionsNestedInput
+  storeUser?: Prisma.StoreUserUpdateOneWithoutSessionsNestedInput
+  customer?: Prisma.CustomerUpdateOneWithoutSessionsNestedInput
+}
+
+export type SessionUncheckedUpdateWithoutOperatorInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  tokenHash?: Prisma.StringFieldUpdateOperationsInput | string
+  developerId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  storeUserId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  storeId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  customerId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  otherUserIds?: Prisma.SessionUpdateotherUserIdsInput | number[]
+  provedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  seenAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  address?: Prisma.StringFieldUpdateOperationsInput | string
+  userAgent?: Prisma.StringFieldUpdateOperationsInput | string
+}
+
+export type SessionUncheckedUpdateManyWithoutOperatorInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  tokenHash?: Prisma.StringFieldUpdateOperationsInput | string
+  developerId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  storeUserId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  storeId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  customerId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  otherUserIds?: Prisma.SessionUpdateotherUserIdsInput | number[]
+  provedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   seenAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -966,7 +1200,9 @@ export type SessionCreateManyCustomerInput = {
   tokenHash: string
   developerId?: number | null
   storeUserId?: number | null
+  operatorId?: number | null
   otherUserIds?: Prisma.SessionCreateotherUserIdsInput | number[]
+  provedAt: Date | string
   createdAt: Date | string
   seenAt: Date | string
   expiresAt: Date | string
@@ -977,6 +1213,7 @@ export type SessionCreateManyCustomerInput = {
 export type SessionUpdateWithoutCustomerInput = {
   tokenHash?: Prisma.StringFieldUpdateOperationsInput | string
   otherUserIds?: Prisma.SessionUpdateotherUserIdsInput | number[]
+  provedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   seenAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -984,6 +1221,7 @@ export type SessionUpdateWithoutCustomerInput = {
   userAgent?: Prisma.StringFieldUpdateOperationsInput | string
   developer?: Prisma.DeveloperUpdateOneWithoutSessionsNestedInput
   storeUser?: Prisma.StoreUserUpdateOneWithoutSessionsNestedInput
+  operator?: Prisma.OperatorUpdateOneWithoutSessionsNestedInput
 }
 
 export type SessionUncheckedUpdateWithoutCustomerInput = {
@@ -991,7 +1229,9 @@ export type SessionUncheckedUpdateWithoutCustomerInput = {
   tokenHash?: Prisma.StringFieldUpdateOperationsInput | string
   developerId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   storeUserId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  operatorId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   otherUserIds?: Prisma.SessionUpdateotherUserIdsInput | number[]
+  provedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   seenAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1004,7 +1244,9 @@ export type SessionUncheckedUpdateManyWithoutCustomerInput = {
   tokenHash?: Prisma.StringFieldUpdateOperationsInput | string
   developerId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   storeUserId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  operatorId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   otherUserIds?: Prisma.SessionUpdateotherUserIdsInput | number[]
+  provedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   seenAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1019,9 +1261,11 @@ export type SessionSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   tokenHash?: boolean
   developerId?: boolean
   storeUserId?: boolean
+  operatorId?: boolean
   storeId?: boolean
   customerId?: boolean
   otherUserIds?: boolean
+  provedAt?: boolean
   createdAt?: boolean
   seenAt?: boolean
   expiresAt?: boolean
@@ -1029,6 +1273,7 @@ export type SessionSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   userAgent?: boolean
   developer?: boolean | Prisma.Session$developerArgs<ExtArgs>
   storeUser?: boolean | Prisma.Session$storeUserArgs<ExtArgs>
+  operator?: boolean | Prisma.Session$operatorArgs<ExtArgs>
   customer?: boolean | Prisma.Session$customerArgs<ExtArgs>
 }, ExtArgs["result"]["session"]>
 
@@ -1037,9 +1282,11 @@ export type SessionSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exten
   tokenHash?: boolean
   developerId?: boolean
   storeUserId?: boolean
+  operatorId?: boolean
   storeId?: boolean
   customerId?: boolean
   otherUserIds?: boolean
+  provedAt?: boolean
   createdAt?: boolean
   seenAt?: boolean
   expiresAt?: boolean
@@ -1047,6 +1294,7 @@ export type SessionSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exten
   userAgent?: boolean
   developer?: boolean | Prisma.Session$developerArgs<ExtArgs>
   storeUser?: boolean | Prisma.Session$storeUserArgs<ExtArgs>
+  operator?: boolean | Prisma.Session$operatorArgs<ExtArgs>
   customer?: boolean | Prisma.Session$customerArgs<ExtArgs>
 }, ExtArgs["result"]["session"]>
 
@@ -1055,9 +1303,11 @@ export type SessionSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exten
   tokenHash?: boolean
   developerId?: boolean
   storeUserId?: boolean
+  operatorId?: boolean
   storeId?: boolean
   customerId?: boolean
   otherUserIds?: boolean
+  provedAt?: boolean
   createdAt?: boolean
   seenAt?: boolean
   expiresAt?: boolean
@@ -1065,6 +1315,7 @@ export type SessionSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exten
   userAgent?: boolean
   developer?: boolean | Prisma.Session$developerArgs<ExtArgs>
   storeUser?: boolean | Prisma.Session$storeUserArgs<ExtArgs>
+  operator?: boolean | Prisma.Session$operatorArgs<ExtArgs>
   customer?: boolean | Prisma.Session$customerArgs<ExtArgs>
 }, ExtArgs["result"]["session"]>
 
@@ -1073,9 +1324,11 @@ export type SessionSelectScalar = {
   tokenHash?: boolean
   developerId?: boolean
   storeUserId?: boolean
+  operatorId?: boolean
   storeId?: boolean
   customerId?: boolean
   otherUserIds?: boolean
+  provedAt?: boolean
   createdAt?: boolean
   seenAt?: boolean
   expiresAt?: boolean
@@ -1083,20 +1336,23 @@ export type SessionSelectScalar = {
   userAgent?: boolean
 }
 
-export type SessionOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "tokenHash" | "developerId" | "storeUserId" | "storeId" | "customerId" | "otherUserIds" | "createdAt" | "seenAt" | "expiresAt" | "address" | "userAgent", ExtArgs["result"]["session"]>
+export type SessionOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "tokenHash" | "developerId" | "storeUserId" | "operatorId" | "storeId" | "customerId" | "otherUserIds" | "provedAt" | "createdAt" | "seenAt" | "expiresAt" | "address" | "userAgent", ExtArgs["result"]["session"]>
 export type SessionInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   developer?: boolean | Prisma.Session$developerArgs<ExtArgs>
   storeUser?: boolean | Prisma.Session$storeUserArgs<ExtArgs>
+  operator?: boolean | Prisma.Session$operatorArgs<ExtArgs>
   customer?: boolean | Prisma.Session$customerArgs<ExtArgs>
 }
 export type SessionIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   developer?: boolean | Prisma.Session$developerArgs<ExtArgs>
   storeUser?: boolean | Prisma.Session$storeUserArgs<ExtArgs>
+  operator?: boolean | Prisma.Session$operatorArgs<ExtArgs>
   customer?: boolean | Prisma.Session$customerArgs<ExtArgs>
 }
 export type SessionIncludeUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   developer?: boolean | Prisma.Session$developerArgs<ExtArgs>
   storeUser?: boolean | Prisma.Session$storeUserArgs<ExtArgs>
+  operator?: boolean | Prisma.Session$operatorArgs<ExtArgs>
   customer?: boolean | Prisma.Session$customerArgs<ExtArgs>
 }
 
@@ -1105,6 +1361,7 @@ export type $SessionPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
   objects: {
     developer: Prisma.$DeveloperPayload<ExtArgs> | null
     storeUser: Prisma.$StoreUserPayload<ExtArgs> | null
+    operator: Prisma.$OperatorPayload<ExtArgs> | null
     customer: Prisma.$CustomerPayload<ExtArgs> | null
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
@@ -1112,15 +1369,20 @@ export type $SessionPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     tokenHash: string
     developerId: number | null
     storeUserId: number | null
+    operatorId: number | null
     /**
-     * The customer's store; NULL for developers and merchants.
+     * The customer's store; NULL for all others.
      */
     storeId: number | null
     customerId: number | null
     /**
-     * A merchant's accounts in other stores that the same e-mail address and password opened.
+     * A merchant's accounts in other stores: of the same identity, or of others whose e-mail address and password are the same.
      */
     otherUserIds: number[]
+    /**
+     * When the person last showed a password or a passkey.
+     */
+    provedAt: Date
     createdAt: Date
     seenAt: Date
     expiresAt: Date
@@ -1522,6 +1784,7 @@ export interface Prisma__SessionClient<T, Null = never, ExtArgs extends runtime.
   readonly [Symbol.toStringTag]: "PrismaPromise"
   developer<T extends Prisma.Session$developerArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Session$developerArgs<ExtArgs>>): Prisma.Prisma__DeveloperClient<runtime.Types.Result.GetResult<Prisma.$DeveloperPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   storeUser<T extends Prisma.Session$storeUserArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Session$storeUserArgs<ExtArgs>>): Prisma.Prisma__StoreUserClient<runtime.Types.Result.GetResult<Prisma.$StoreUserPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
+  operator<T extends Prisma.Session$operatorArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Session$operatorArgs<ExtArgs>>): Prisma.Prisma__OperatorClient<runtime.Types.Result.GetResult<Prisma.$OperatorPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   customer<T extends Prisma.Session$customerArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Session$customerArgs<ExtArgs>>): Prisma.Prisma__CustomerClient<runtime.Types.Result.GetResult<Prisma.$CustomerPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
@@ -1556,9 +1819,11 @@ export interface SessionFieldRefs {
   readonly tokenHash: Prisma.FieldRef<"Session", 'String'>
   readonly developerId: Prisma.FieldRef<"Session", 'Int'>
   readonly storeUserId: Prisma.FieldRef<"Session", 'Int'>
+  readonly operatorId: Prisma.FieldRef<"Session", 'Int'>
   readonly storeId: Prisma.FieldRef<"Session", 'Int'>
   readonly customerId: Prisma.FieldRef<"Session", 'Int'>
   readonly otherUserIds: Prisma.FieldRef<"Session", 'Int[]'>
+  readonly provedAt: Prisma.FieldRef<"Session", 'DateTime'>
   readonly createdAt: Prisma.FieldRef<"Session", 'DateTime'>
   readonly seenAt: Prisma.FieldRef<"Session", 'DateTime'>
   readonly expiresAt: Prisma.FieldRef<"Session", 'DateTime'>
@@ -2000,6 +2265,25 @@ export type Session$storeUserArgs<ExtArgs extends runtime.Types.Extensions.Inter
    */
   include?: Prisma.StoreUserInclude<ExtArgs> | null
   where?: Prisma.StoreUserWhereInput
+}
+
+/**
+ * Session.operator
+ */
+export type Session$operatorArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Operator
+   */
+  select?: Prisma.OperatorSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Operator
+   */
+  omit?: Prisma.OperatorOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.OperatorInclude<ExtArgs> | null
+  where?: Prisma.OperatorWhereInput
 }
 
 /**

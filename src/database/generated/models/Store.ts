@@ -55,6 +55,7 @@ export type StoreMinAggregateOutputType = {
   invoicePrefix: string | null
   nextInvoiceNumber: number | null
   createdAt: Date | null
+  factorRequiredFrom: Date | null
 }
 
 export type StoreMaxAggregateOutputType = {
@@ -72,6 +73,7 @@ export type StoreMaxAggregateOutputType = {
   invoicePrefix: string | null
   nextInvoiceNumber: number | null
   createdAt: Date | null
+  factorRequiredFrom: Date | null
 }
 
 export type StoreCountAggregateOutputType = {
@@ -90,6 +92,7 @@ export type StoreCountAggregateOutputType = {
   invoicePrefix: number
   nextInvoiceNumber: number
   createdAt: number
+  factorRequiredFrom: number
   _all: number
 }
 
@@ -123,6 +126,7 @@ export type StoreMinAggregateInputType = {
   invoicePrefix?: true
   nextInvoiceNumber?: true
   createdAt?: true
+  factorRequiredFrom?: true
 }
 
 export type StoreMaxAggregateInputType = {
@@ -140,6 +144,7 @@ export type StoreMaxAggregateInputType = {
   invoicePrefix?: true
   nextInvoiceNumber?: true
   createdAt?: true
+  factorRequiredFrom?: true
 }
 
 export type StoreCountAggregateInputType = {
@@ -158,6 +163,7 @@ export type StoreCountAggregateInputType = {
   invoicePrefix?: true
   nextInvoiceNumber?: true
   createdAt?: true
+  factorRequiredFrom?: true
   _all?: true
 }
 
@@ -263,6 +269,7 @@ export type StoreGroupByOutputType = {
   invoicePrefix: string
   nextInvoiceNumber: number
   createdAt: Date
+  factorRequiredFrom: Date | null
   _count: StoreCountAggregateOutputType | null
   _avg: StoreAvgAggregateOutputType | null
   _sum: StoreSumAggregateOutputType | null
@@ -304,7 +311,10 @@ export type StoreWhereInput = {
   invoicePrefix?: Prisma.StringFilter<"Store"> | string
   nextInvoiceNumber?: Prisma.IntFilter<"Store"> | number
   createdAt?: Prisma.DateTimeFilter<"Store"> | Date | string
+  factorRequiredFrom?: Prisma.DateTimeNullableFilter<"Store"> | Date | string | null
   users?: Prisma.StoreUserListRelationFilter
+  roles?: Prisma.StoreRoleListRelationFilter
+  invitations?: Prisma.InvitationListRelationFilter
   subscriptions?: Prisma.SubscriptionListRelationFilter
   handshakes?: Prisma.HandshakeListRelationFilter
   webhooks?: Prisma.WebhookListRelationFilter
@@ -326,7 +336,10 @@ export type StoreOrderByWithRelationInput = {
   invoicePrefix?: Prisma.SortOrder
   nextInvoiceNumber?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  factorRequiredFrom?: Prisma.SortOrderInput | Prisma.SortOrder
   users?: Prisma.StoreUserOrderByRelationAggregateInput
+  roles?: Prisma.StoreRoleOrderByRelationAggregateInput
+  invitations?: Prisma.InvitationOrderByRelationAggregateInput
   subscriptions?: Prisma.SubscriptionOrderByRelationAggregateInput
   handshakes?: Prisma.HandshakeOrderByRelationAggregateInput
   webhooks?: Prisma.WebhookOrderByRelationAggregateInput
@@ -351,7 +364,10 @@ export type StoreWhereUniqueInput = Prisma.AtLeast<{
   invoicePrefix?: Prisma.StringFilter<"Store"> | string
   nextInvoiceNumber?: Prisma.IntFilter<"Store"> | number
   createdAt?: Prisma.DateTimeFilter<"Store"> | Date | string
+  factorRequiredFrom?: Prisma.DateTimeNullableFilter<"Store"> | Date | string | null
   users?: Prisma.StoreUserListRelationFilter
+  roles?: Prisma.StoreRoleListRelationFilter
+  invitations?: Prisma.InvitationListRelationFilter
   subscriptions?: Prisma.SubscriptionListRelationFilter
   handshakes?: Prisma.HandshakeListRelationFilter
   webhooks?: Prisma.WebhookListRelationFilter
@@ -373,6 +389,7 @@ export type StoreOrderByWithAggregationInput = {
   invoicePrefix?: Prisma.SortOrder
   nextInvoiceNumber?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  factorRequiredFrom?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.StoreCountOrderByAggregateInput
   _avg?: Prisma.StoreAvgOrderByAggregateInput
   _max?: Prisma.StoreMaxOrderByAggregateInput
@@ -399,6 +416,7 @@ export type StoreScalarWhereWithAggregatesInput = {
   invoicePrefix?: Prisma.StringWithAggregatesFilter<"Store"> | string
   nextInvoiceNumber?: Prisma.IntWithAggregatesFilter<"Store"> | number
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Store"> | Date | string
+  factorRequiredFrom?: Prisma.DateTimeNullableWithAggregatesFilter<"Store"> | Date | string | null
 }
 
 export type StoreCreateInput = {
@@ -416,7 +434,10 @@ export type StoreCreateInput = {
   invoicePrefix?: string
   nextInvoiceNumber?: number
   createdAt: Date | string
+  factorRequiredFrom?: Date | string | null
   users?: Prisma.StoreUserCreateNestedManyWithoutStoreInput
+  roles?: Prisma.StoreRoleCreateNestedManyWithoutStoreInput
+  invitations?: Prisma.InvitationCreateNestedManyWithoutStoreInput
   subscriptions?: Prisma.SubscriptionCreateNestedManyWithoutStoreInput
   handshakes?: Prisma.HandshakeCreateNestedManyWithoutStoreInput
   webhooks?: Prisma.WebhookCreateNestedManyWithoutStoreInput
@@ -438,7 +459,10 @@ export type StoreUncheckedCreateInput = {
   invoicePrefix?: string
   nextInvoiceNumber?: number
   createdAt: Date | string
+  factorRequiredFrom?: Date | string | null
   users?: Prisma.StoreUserUncheckedCreateNestedManyWithoutStoreInput
+  roles?: Prisma.StoreRoleUncheckedCreateNestedManyWithoutStoreInput
+  invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutStoreInput
   subscriptions?: Prisma.SubscriptionUncheckedCreateNestedManyWithoutStoreInput
   handshakes?: Prisma.HandshakeUncheckedCreateNestedManyWithoutStoreInput
   webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutStoreInput
@@ -459,7 +483,10 @@ export type StoreUpdateInput = {
   invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
   nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   users?: Prisma.StoreUserUpdateManyWithoutStoreNestedInput
+  roles?: Prisma.StoreRoleUpdateManyWithoutStoreNestedInput
+  invitations?: Prisma.InvitationUpdateManyWithoutStoreNestedInput
   subscriptions?: Prisma.SubscriptionUpdateManyWithoutStoreNestedInput
   handshakes?: Prisma.HandshakeUpdateManyWithoutStoreNestedInput
   webhooks?: Prisma.WebhookUpdateManyWithoutStoreNestedInput
@@ -481,7 +508,10 @@ export type StoreUncheckedUpdateInput = {
   invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
   nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   users?: Prisma.StoreUserUncheckedUpdateManyWithoutStoreNestedInput
+  roles?: Prisma.StoreRoleUncheckedUpdateManyWithoutStoreNestedInput
+  invitations?: Prisma.InvitationUncheckedUpdateManyWithoutStoreNestedInput
   subscriptions?: Prisma.SubscriptionUncheckedUpdateManyWithoutStoreNestedInput
   handshakes?: Prisma.HandshakeUncheckedUpdateManyWithoutStoreNestedInput
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutStoreNestedInput
@@ -503,6 +533,7 @@ export type StoreCreateManyInput = {
   invoicePrefix?: string
   nextInvoiceNumber?: number
   createdAt: Date | string
+  factorRequiredFrom?: Date | string | null
 }
 
 export type StoreUpdateManyMutationInput = {
@@ -520,6 +551,7 @@ export type StoreUpdateManyMutationInput = {
   invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
   nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type StoreUncheckedUpdateManyInput = {
@@ -538,6 +570,7 @@ export type StoreUncheckedUpdateManyInput = {
   invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
   nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type StringNullableListFilter<$PrismaModel = never> = {
@@ -564,6 +597,7 @@ export type StoreCountOrderByAggregateInput = {
   invoicePrefix?: Prisma.SortOrder
   nextInvoiceNumber?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  factorRequiredFrom?: Prisma.SortOrder
 }
 
 export type StoreAvgOrderByAggregateInput = {
@@ -588,6 +622,7 @@ export type StoreMaxOrderByAggregateInput = {
   invoicePrefix?: Prisma.SortOrder
   nextInvoiceNumber?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  factorRequiredFrom?: Prisma.SortOrder
 }
 
 export type StoreMinOrderByAggregateInput = {
@@ -605,6 +640,7 @@ export type StoreMinOrderByAggregateInput = {
   invoicePrefix?: Prisma.SortOrder
   nextInvoiceNumber?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  factorRequiredFrom?: Prisma.SortOrder
 }
 
 export type StoreSumOrderByAggregateInput = {
@@ -664,6 +700,10 @@ export type DateTimeFieldUpdateOperationsInput = {
   set?: Date | string
 }
 
+export type NullableDateTimeFieldUpdateOperationsInput = {
+  set?: Date | string | null
+}
+
 export type StoreCreateNestedOneWithoutUsersInput = {
   create?: Prisma.XOR<Prisma.StoreCreateWithoutUsersInput, Prisma.StoreUncheckedCreateWithoutUsersInput>
   connectOrCreate?: Prisma.StoreCreateOrConnectWithoutUsersInput
@@ -676,6 +716,34 @@ export type StoreUpdateOneRequiredWithoutUsersNestedInput = {
   upsert?: Prisma.StoreUpsertWithoutUsersInput
   connect?: Prisma.StoreWhereUniqueInput
   update?: Prisma.XOR<Prisma.XOR<Prisma.StoreUpdateToOneWithWhereWithoutUsersInput, Prisma.StoreUpdateWithoutUsersInput>, Prisma.StoreUncheckedUpdateWithoutUsersInput>
+}
+
+export type StoreCreateNestedOneWithoutRolesInput = {
+  create?: Prisma.XOR<Prisma.StoreCreateWithoutRolesInput, Prisma.StoreUncheckedCreateWithoutRolesInput>
+  connectOrCreate?: Prisma.StoreCreateOrConnectWithoutRolesInput
+  connect?: Prisma.StoreWhereUniqueInput
+}
+
+export type StoreUpdateOneRequiredWithoutRolesNestedInput = {
+  create?: Prisma.XOR<Prisma.StoreCreateWithoutRolesInput, Prisma.StoreUncheckedCreateWithoutRolesInput>
+  connectOrCreate?: Prisma.StoreCreateOrConnectWithoutRolesInput
+  upsert?: Prisma.StoreUpsertWithoutRolesInput
+  connect?: Prisma.StoreWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.StoreUpdateToOneWithWhereWithoutRolesInput, Prisma.StoreUpdateWithoutRolesInput>, Prisma.StoreUncheckedUpdateWithoutRolesInput>
+}
+
+export type StoreCreateNestedOneWithoutInvitationsInput = {
+  create?: Prisma.XOR<Prisma.StoreCreateWithoutInvitationsInput, Prisma.StoreUncheckedCreateWithoutInvitationsInput>
+  connectOrCreate?: Prisma.StoreCreateOrConnectWithoutInvitationsInput
+  connect?: Prisma.StoreWhereUniqueInput
+}
+
+export type StoreUpdateOneRequiredWithoutInvitationsNestedInput = {
+  create?: Prisma.XOR<Prisma.StoreCreateWithoutInvitationsInput, Prisma.StoreUncheckedCreateWithoutInvitationsInput>
+  connectOrCreate?: Prisma.StoreCreateOrConnectWithoutInvitationsInput
+  upsert?: Prisma.StoreUpsertWithoutInvitationsInput
+  connect?: Prisma.StoreWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.StoreUpdateToOneWithWhereWithoutInvitationsInput, Prisma.StoreUpdateWithoutInvitationsInput>, Prisma.StoreUncheckedUpdateWithoutInvitationsInput>
 }
 
 export type StoreCreateNestedOneWithoutSubscriptionsInput = {
@@ -735,6 +803,9 @@ export type StoreCreateWithoutUsersInput = {
   invoicePrefix?: string
   nextInvoiceNumber?: number
   createdAt: Date | string
+  factorRequiredFrom?: Date | string | null
+  roles?: Prisma.StoreRoleCreateNestedManyWithoutStoreInput
+  invitations?: Prisma.InvitationCreateNestedManyWithoutStoreInput
   subscriptions?: Prisma.SubscriptionCreateNestedManyWithoutStoreInput
   handshakes?: Prisma.HandshakeCreateNestedManyWithoutStoreInput
   webhooks?: Prisma.WebhookCreateNestedManyWithoutStoreInput
@@ -756,6 +827,9 @@ export type StoreUncheckedCreateWithoutUsersInput = {
   invoicePrefix?: string
   nextInvoiceNumber?: number
   createdAt: Date | string
+  factorRequiredFrom?: Date | string | null
+  roles?: Prisma.StoreRoleUncheckedCreateNestedManyWithoutStoreInput
+  invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutStoreInput
   subscriptions?: Prisma.SubscriptionUncheckedCreateNestedManyWithoutStoreInput
   handshakes?: Prisma.HandshakeUncheckedCreateNestedManyWithoutStoreInput
   webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutStoreInput
@@ -792,6 +866,9 @@ export type StoreUpdateWithoutUsersInput = {
   invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
   nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  roles?: Prisma.StoreRoleUpdateManyWithoutStoreNestedInput
+  invitations?: Prisma.InvitationUpdateManyWithoutStoreNestedInput
   subscriptions?: Prisma.SubscriptionUpdateManyWithoutStoreNestedInput
   handshakes?: Prisma.HandshakeUpdateManyWithoutStoreNestedInput
   webhooks?: Prisma.WebhookUpdateManyWithoutStoreNestedInput
@@ -813,6 +890,229 @@ export type StoreUncheckedUpdateWithoutUsersInput = {
   invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
   nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  roles?: Prisma.StoreRoleUncheckedUpdateManyWithoutStoreNestedInput
+  invitations?: Prisma.InvitationUncheckedUpdateManyWithoutStoreNestedInput
+  subscriptions?: Prisma.SubscriptionUncheckedUpdateManyWithoutStoreNestedInput
+  handshakes?: Prisma.HandshakeUncheckedUpdateManyWithoutStoreNestedInput
+  webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutStoreNestedInput
+}
+
+export type StoreCreateWithoutRolesInput = {
+  name: string
+  secureUrl: string
+  host: string
+  currency: string
+  timeZone: string
+  userKeyHash: string
+  userKeySealed: string
+  cartApiEnabled?: boolean
+  cartApiAddresses?: Prisma.StoreCreatecartApiAddressesInput | string[]
+  throttleCapacity?: number | null
+  throttleLeakPerSecond?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  invoicePrefix?: string
+  nextInvoiceNumber?: number
+  createdAt: Date | string
+  factorRequiredFrom?: Date | string | null
+  users?: Prisma.StoreUserCreateNestedManyWithoutStoreInput
+  invitations?: Prisma.InvitationCreateNestedManyWithoutStoreInput
+  subscriptions?: Prisma.SubscriptionCreateNestedManyWithoutStoreInput
+  handshakes?: Prisma.HandshakeCreateNestedManyWithoutStoreInput
+  webhooks?: Prisma.WebhookCreateNestedManyWithoutStoreInput
+}
+
+export type StoreUncheckedCreateWithoutRolesInput = {
+  id?: number
+  name: string
+  secureUrl: string
+  host: string
+  currency: string
+  timeZone: string
+  userKeyHash: string
+  userKeySealed: string
+  cartApiEnabled?: boolean
+  cartApiAddresses?: Prisma.StoreCreatecartApiAddressesInput | string[]
+  throttleCapacity?: number | null
+  throttleLeakPerSecond?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  invoicePrefix?: string
+  nextInvoiceNumber?: number
+  createdAt: Date | string
+  factorRequiredFrom?: Date | string | null
+  users?: Prisma.StoreUserUncheckedCreateNestedManyWithoutStoreInput
+  invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutStoreInput
+  subscriptions?: Prisma.SubscriptionUncheckedCreateNestedManyWithoutStoreInput
+  handshakes?: Prisma.HandshakeUncheckedCreateNestedManyWithoutStoreInput
+  webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutStoreInput
+}
+
+export type StoreCreateOrConnectWithoutRolesInput = {
+  where: Prisma.StoreWhereUniqueInput
+  create: Prisma.XOR<Prisma.StoreCreateWithoutRolesInput, Prisma.StoreUncheckedCreateWithoutRolesInput>
+}
+
+export type StoreUpsertWithoutRolesInput = {
+  update: Prisma.XOR<Prisma.StoreUpdateWithoutRolesInput, Prisma.StoreUncheckedUpdateWithoutRolesInput>
+  create: Prisma.XOR<Prisma.StoreCreateWithoutRolesInput, Prisma.StoreUncheckedCreateWithoutRolesInput>
+  where?: Prisma.StoreWhereInput
+}
+
+export type StoreUpdateToOneWithWhereWithoutRolesInput = {
+  where?: Prisma.StoreWhereInput
+  data: Prisma.XOR<Prisma.StoreUpdateWithoutRolesInput, Prisma.StoreUncheckedUpdateWithoutRolesInput>
+}
+
+export type StoreUpdateWithoutRolesInput = {
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  secureUrl?: Prisma.StringFieldUpdateOperationsInput | string
+  host?: Prisma.StringFieldUpdateOperationsInput | string
+  currency?: Prisma.StringFieldUpdateOperationsInput | string
+  timeZone?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeyHash?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeySealed?: Prisma.StringFieldUpdateOperationsInput | string
+  cartApiEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  cartApiAddresses?: Prisma.StoreUpdatecartApiAddressesInput | string[]
+  throttleCapacity?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  throttleLeakPerSecond?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
+  nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  users?: Prisma.StoreUserUpdateManyWithoutStoreNestedInput
+  invitations?: Prisma.InvitationUpdateManyWithoutStoreNestedInput
+  subscriptions?: Prisma.SubscriptionUpdateManyWithoutStoreNestedInput
+  handshakes?: Prisma.HandshakeUpdateManyWithoutStoreNestedInput
+  webhooks?: Prisma.WebhookUpdateManyWithoutStoreNestedInput
+}
+
+export type StoreUncheckedUpdateWithoutRolesInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  secureUrl?: Prisma.StringFieldUpdateOperationsInput | string
+  host?: Prisma.StringFieldUpdateOperationsInput | string
+  currency?: Prisma.StringFieldUpdateOperationsInput | string
+  timeZone?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeyHash?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeySealed?: Prisma.StringFieldUpdateOperationsInput | string
+  cartApiEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  cartApiAddresses?: Prisma.StoreUpdatecartApiAddressesInput | string[]
+  throttleCapacity?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  throttleLeakPerSecond?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
+  nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  users?: Prisma.StoreUserUncheckedUpdateManyWithoutStoreNestedInput
+  invitations?: Prisma.InvitationUncheckedUpdateManyWithoutStoreNestedInput
+  subscriptions?: Prisma.SubscriptionUncheckedUpdateManyWithoutStoreNestedInput
+  handshakes?: Prisma.HandshakeUncheckedUpdateManyWithoutStoreNestedInput
+  webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutStoreNestedInput
+}
+
+export type StoreCreateWithoutInvitationsInput = {
+  name: string
+  secureUrl: string
+  host: string
+  currency: string
+  timeZone: string
+  userKeyHash: string
+  userKeySealed: string
+  cartApiEnabled?: boolean
+  cartApiAddresses?: Prisma.StoreCreatecartApiAddressesInput | string[]
+  throttleCapacity?: number | null
+  throttleLeakPerSecond?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  invoicePrefix?: string
+  nextInvoiceNumber?: number
+  createdAt: Date | string
+  factorRequiredFrom?: Date | string | null
+  users?: Prisma.StoreUserCreateNestedManyWithoutStoreInput
+  roles?: Prisma.StoreRoleCreateNestedManyWithoutStoreInput
+  subscriptions?: Prisma.SubscriptionCreateNestedManyWithoutStoreInput
+  handshakes?: Prisma.HandshakeCreateNestedManyWithoutStoreInput
+  webhooks?: Prisma.WebhookCreateNestedManyWithoutStoreInput
+}
+
+export type StoreUncheckedCreateWithoutInvitationsInput = {
+  id?: number
+  name: string
+  secureUrl: string
+  host: string
+  currency: string
+  timeZone: string
+  userKeyHash: string
+  userKeySealed: string
+  cartApiEnabled?: boolean
+  cartApiAddresses?: Prisma.StoreCreatecartApiAddressesInput | string[]
+  throttleCapacity?: number | null
+  throttleLeakPerSecond?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  invoicePrefix?: string
+  nextInvoiceNumber?: number
+  createdAt: Date | string
+  factorRequiredFrom?: Date | string | null
+  users?: Prisma.StoreUserUncheckedCreateNestedManyWithoutStoreInput
+  roles?: Prisma.StoreRoleUncheckedCreateNestedManyWithoutStoreInput
+  subscriptions?: Prisma.SubscriptionUncheckedCreateNestedManyWithoutStoreInput
+  handshakes?: Prisma.HandshakeUncheckedCreateNestedManyWithoutStoreInput
+  webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutStoreInput
+}
+
+export type StoreCreateOrConnectWithoutInvitationsInput = {
+  where: Prisma.StoreWhereUniqueInput
+  create: Prisma.XOR<Prisma.StoreCreateWithoutInvitationsInput, Prisma.StoreUncheckedCreateWithoutInvitationsInput>
+}
+
+export type StoreUpsertWithoutInvitationsInput = {
+  update: Prisma.XOR<Prisma.StoreUpdateWithoutInvitationsInput, Prisma.StoreUncheckedUpdateWithoutInvitationsInput>
+  create: Prisma.XOR<Prisma.StoreCreateWithoutInvitationsInput, Prisma.StoreUncheckedCreateWithoutInvitationsInput>
+  where?: Prisma.StoreWhereInput
+}
+
+export type StoreUpdateToOneWithWhereWithoutInvitationsInput = {
+  where?: Prisma.StoreWhereInput
+  data: Prisma.XOR<Prisma.StoreUpdateWithoutInvitationsInput, Prisma.StoreUncheckedUpdateWithoutInvitationsInput>
+}
+
+export type StoreUpdateWithoutInvitationsInput = {
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  secureUrl?: Prisma.StringFieldUpdateOperationsInput | string
+  host?: Prisma.StringFieldUpdateOperationsInput | string
+  currency?: Prisma.StringFieldUpdateOperationsInput | string
+  timeZone?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeyHash?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeySealed?: Prisma.StringFieldUpdateOperationsInput | string
+  cartApiEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  cartApiAddresses?: Prisma.StoreUpdatecartApiAddressesInput | string[]
+  throttleCapacity?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  throttleLeakPerSecond?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
+  nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  users?: Prisma.StoreUserUpdateManyWithoutStoreNestedInput
+  roles?: Prisma.StoreRoleUpdateManyWithoutStoreNestedInput
+  subscriptions?: Prisma.SubscriptionUpdateManyWithoutStoreNestedInput
+  handshakes?: Prisma.HandshakeUpdateManyWithoutStoreNestedInput
+  webhooks?: Prisma.WebhookUpdateManyWithoutStoreNestedInput
+}
+
+export type StoreUncheckedUpdateWithoutInvitationsInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  secureUrl?: Prisma.StringFieldUpdateOperationsInput | string
+  host?: Prisma.StringFieldUpdateOperationsInput | string
+  currency?: Prisma.StringFieldUpdateOperationsInput | string
+  timeZone?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeyHash?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeySealed?: Prisma.StringFieldUpdateOperationsInput | string
+  cartApiEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  cartApiAddresses?: Prisma.StoreUpdatecartApiAddressesInput | string[]
+  throttleCapacity?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  throttleLeakPerSecond?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
+  nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  users?: Prisma.StoreUserUncheckedUpdateManyWithoutStoreNestedInput
+  roles?: Prisma.StoreRoleUncheckedUpdateManyWithoutStoreNestedInput
   subscriptions?: Prisma.SubscriptionUncheckedUpdateManyWithoutStoreNestedInput
   handshakes?: Prisma.HandshakeUncheckedUpdateManyWithoutStoreNestedInput
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutStoreNestedInput
@@ -833,7 +1133,10 @@ export type StoreCreateWithoutSubscriptionsInput = {
   invoicePrefix?: string
   nextInvoiceNumber?: number
   createdAt: Date | string
+  factorRequiredFrom?: Date | string | null
   users?: Prisma.StoreUserCreateNestedManyWithoutStoreInput
+  roles?: Prisma.StoreRoleCreateNestedManyWithoutStoreInput
+  invitations?: Prisma.InvitationCreateNestedManyWithoutStoreInput
   handshakes?: Prisma.HandshakeCreateNestedManyWithoutStoreInput
   webhooks?: Prisma.WebhookCreateNestedManyWithoutStoreInput
 }
@@ -854,7 +1157,10 @@ export type StoreUncheckedCreateWithoutSubscriptionsInput = {
   invoicePrefix?: string
   nextInvoiceNumber?: number
   createdAt: Date | string
+  factorRequiredFrom?: Date | string | null
   users?: Prisma.StoreUserUncheckedCreateNestedManyWithoutStoreInput
+  roles?: Prisma.StoreRoleUncheckedCreateNestedManyWithoutStoreInput
+  invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutStoreInput
   handshakes?: Prisma.HandshakeUncheckedCreateNestedManyWithoutStoreInput
   webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutStoreInput
 }
@@ -890,7 +1196,10 @@ export type StoreUpdateWithoutSubscriptionsInput = {
   invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
   nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   users?: Prisma.StoreUserUpdateManyWithoutStoreNestedInput
+  roles?: Prisma.StoreRoleUpdateManyWithoutStoreNestedInput
+  invitations?: Prisma.InvitationUpdateManyWithoutStoreNestedInput
   handshakes?: Prisma.HandshakeUpdateManyWithoutStoreNestedInput
   webhooks?: Prisma.WebhookUpdateManyWithoutStoreNestedInput
 }
@@ -911,7 +1220,10 @@ export type StoreUncheckedUpdateWithoutSubscriptionsInput = {
   invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
   nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   users?: Prisma.StoreUserUncheckedUpdateManyWithoutStoreNestedInput
+  roles?: Prisma.StoreRoleUncheckedUpdateManyWithoutStoreNestedInput
+  invitations?: Prisma.InvitationUncheckedUpdateManyWithoutStoreNestedInput
   handshakes?: Prisma.HandshakeUncheckedUpdateManyWithoutStoreNestedInput
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutStoreNestedInput
 }
@@ -931,7 +1243,10 @@ export type StoreCreateWithoutHandshakesInput = {
   invoicePrefix?: string
   nextInvoiceNumber?: number
   createdAt: Date | string
+  factorRequiredFrom?: Date | string | null
   users?: Prisma.StoreUserCreateNestedManyWithoutStoreInput
+  roles?: Prisma.StoreRoleCreateNestedManyWithoutStoreInput
+  invitations?: Prisma.InvitationCreateNestedManyWithoutStoreInput
   subscriptions?: Prisma.SubscriptionCreateNestedManyWithoutStoreInput
   webhooks?: Prisma.WebhookCreateNestedManyWithoutStoreInput
 }
@@ -952,7 +1267,10 @@ export type StoreUncheckedCreateWithoutHandshakesInput = {
   invoicePrefix?: string
   nextInvoiceNumber?: number
   createdAt: Date | string
+  factorRequiredFrom?: Date | string | null
   users?: Prisma.StoreUserUncheckedCreateNestedManyWithoutStoreInput
+  roles?: Prisma.StoreRoleUncheckedCreateNestedManyWithoutStoreInput
+  invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutStoreInput
   subscriptions?: Prisma.SubscriptionUncheckedCreateNestedManyWithoutStoreInput
   webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutStoreInput
 }
@@ -988,7 +1306,10 @@ export type StoreUpdateWithoutHandshakesInput = {
   invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
   nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   users?: Prisma.StoreUserUpdateManyWithoutStoreNestedInput
+  roles?: Prisma.StoreRoleUpdateManyWithoutStoreNestedInput
+  invitations?: Prisma.InvitationUpdateManyWithoutStoreNestedInput
   subscriptions?: Prisma.SubscriptionUpdateManyWithoutStoreNestedInput
   webhooks?: Prisma.WebhookUpdateManyWithoutStoreNestedInput
 }
@@ -1009,7 +1330,10 @@ export type StoreUncheckedUpdateWithoutHandshakesInput = {
   invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
   nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   users?: Prisma.StoreUserUncheckedUpdateManyWithoutStoreNestedInput
+  roles?: Prisma.StoreRoleUncheckedUpdateManyWithoutStoreNestedInput
+  invitations?: Prisma.InvitationUncheckedUpdateManyWithoutStoreNestedInput
   subscriptions?: Prisma.SubscriptionUncheckedUpdateManyWithoutStoreNestedInput
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutStoreNestedInput
 }
@@ -1029,7 +1353,10 @@ export type StoreCreateWithoutWebhooksInput = {
   invoicePrefix?: string
   nextInvoiceNumber?: number
   createdAt: Date | string
+  factorRequiredFrom?: Date | string | null
   users?: Prisma.StoreUserCreateNestedManyWithoutStoreInput
+  roles?: Prisma.StoreRoleCreateNestedManyWithoutStoreInput
+  invitations?: Prisma.InvitationCreateNestedManyWithoutStoreInput
   subscriptions?: Prisma.SubscriptionCreateNestedManyWithoutStoreInput
   handshakes?: Prisma.HandshakeCreateNestedManyWithoutStoreInput
 }
@@ -1050,7 +1377,10 @@ export type StoreUncheckedCreateWithoutWebhooksInput = {
   invoicePrefix?: string
   nextInvoiceNumber?: number
   createdAt: Date | string
+  factorRequiredFrom?: Date | string | null
   users?: Prisma.StoreUserUncheckedCreateNestedManyWithoutStoreInput
+  roles?: Prisma.StoreRoleUncheckedCreateNestedManyWithoutStoreInput
+  invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutStoreInput
   subscriptions?: Prisma.SubscriptionUncheckedCreateNestedManyWithoutStoreInput
   handshakes?: Prisma.HandshakeUncheckedCreateNestedManyWithoutStoreInput
 }
@@ -1086,7 +1416,10 @@ export type StoreUpdateWithoutWebhooksInput = {
   invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
   nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   users?: Prisma.StoreUserUpdateManyWithoutStoreNestedInput
+  roles?: Prisma.StoreRoleUpdateManyWithoutStoreNestedInput
+  invitations?: Prisma.InvitationUpdateManyWithoutStoreNestedInput
   subscriptions?: Prisma.SubscriptionUpdateManyWithoutStoreNestedInput
   handshakes?: Prisma.HandshakeUpdateManyWithoutStoreNestedInput
 }
@@ -1107,7 +1440,10 @@ export type StoreUncheckedUpdateWithoutWebhooksInput = {
   invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
   nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   users?: Prisma.StoreUserUncheckedUpdateManyWithoutStoreNestedInput
+  roles?: Prisma.StoreRoleUncheckedUpdateManyWithoutStoreNestedInput
+  invitations?: Prisma.InvitationUncheckedUpdateManyWithoutStoreNestedInput
   subscriptions?: Prisma.SubscriptionUncheckedUpdateManyWithoutStoreNestedInput
   handshakes?: Prisma.HandshakeUncheckedUpdateManyWithoutStoreNestedInput
 }
@@ -1119,6 +1455,8 @@ export type StoreUncheckedUpdateWithoutWebhooksInput = {
 
 export type StoreCountOutputType = {
   users: number
+  roles: number
+  invitations: number
   subscriptions: number
   handshakes: number
   webhooks: number
@@ -1126,6 +1464,8 @@ export type StoreCountOutputType = {
 
 export type StoreCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   users?: boolean | StoreCountOutputTypeCountUsersArgs
+  roles?: boolean | StoreCountOutputTypeCountRolesArgs
+  invitations?: boolean | StoreCountOutputTypeCountInvitationsArgs
   subscriptions?: boolean | StoreCountOutputTypeCountSubscriptionsArgs
   handshakes?: boolean | StoreCountOutputTypeCountHandshakesArgs
   webhooks?: boolean | StoreCountOutputTypeCountWebhooksArgs
@@ -1146,6 +1486,20 @@ export type StoreCountOutputTypeDefaultArgs<ExtArgs extends runtime.Types.Extens
  */
 export type StoreCountOutputTypeCountUsersArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   where?: Prisma.StoreUserWhereInput
+}
+
+/**
+ * StoreCountOutputType without action
+ */
+export type StoreCountOutputTypeCountRolesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.StoreRoleWhereInput
+}
+
+/**
+ * StoreCountOutputType without action
+ */
+export type StoreCountOutputTypeCountInvitationsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.InvitationWhereInput
 }
 
 /**
@@ -1186,7 +1540,10 @@ export type StoreSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   invoicePrefix?: boolean
   nextInvoiceNumber?: boolean
   createdAt?: boolean
+  factorRequiredFrom?: boolean
   users?: boolean | Prisma.Store$usersArgs<ExtArgs>
+  roles?: boolean | Prisma.Store$rolesArgs<ExtArgs>
+  invitations?: boolean | Prisma.Store$invitationsArgs<ExtArgs>
   subscriptions?: boolean | Prisma.Store$subscriptionsArgs<ExtArgs>
   handshakes?: boolean | Prisma.Store$handshakesArgs<ExtArgs>
   webhooks?: boolean | Prisma.Store$webhooksArgs<ExtArgs>
@@ -1209,6 +1566,7 @@ export type StoreSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensi
   invoicePrefix?: boolean
   nextInvoiceNumber?: boolean
   createdAt?: boolean
+  factorRequiredFrom?: boolean
 }, ExtArgs["result"]["store"]>
 
 export type StoreSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -1227,6 +1585,7 @@ export type StoreSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensi
   invoicePrefix?: boolean
   nextInvoiceNumber?: boolean
   createdAt?: boolean
+  factorRequiredFrom?: boolean
 }, ExtArgs["result"]["store"]>
 
 export type StoreSelectScalar = {
@@ -1245,11 +1604,14 @@ export type StoreSelectScalar = {
   invoicePrefix?: boolean
   nextInvoiceNumber?: boolean
   createdAt?: boolean
+  factorRequiredFrom?: boolean
 }
 
-export type StoreOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "name" | "secureUrl" | "host" | "currency" | "timeZone" | "userKeyHash" | "userKeySealed" | "cartApiEnabled" | "cartApiAddresses" | "throttleCapacity" | "throttleLeakPerSecond" | "invoicePrefix" | "nextInvoiceNumber" | "createdAt", ExtArgs["result"]["store"]>
+export type StoreOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "name" | "secureUrl" | "host" | "currency" | "timeZone" | "userKeyHash" | "userKeySealed" | "cartApiEnabled" | "cartApiAddresses" | "throttleCapacity" | "throttleLeakPerSecond" | "invoicePrefix" | "nextInvoiceNumber" | "createdAt" | "factorRequiredFrom", ExtArgs["result"]["store"]>
 export type StoreInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   users?: boolean | Prisma.Store$usersArgs<ExtArgs>
+  roles?: boolean | Prisma.Store$rolesArgs<ExtArgs>
+  invitations?: boolean | Prisma.Store$invitationsArgs<ExtArgs>
   subscriptions?: boolean | Prisma.Store$subscriptionsArgs<ExtArgs>
   handshakes?: boolean | Prisma.Store$handshakesArgs<ExtArgs>
   webhooks?: boolean | Prisma.Store$webhooksArgs<ExtArgs>
@@ -1262,6 +1624,8 @@ export type $StorePayload<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   name: "Store"
   objects: {
     users: Prisma.$StoreUserPayload<ExtArgs>[]
+    roles: Prisma.$StoreRolePayload<ExtArgs>[]
+    invitations: Prisma.$InvitationPayload<ExtArgs>[]
     subscriptions: Prisma.$SubscriptionPayload<ExtArgs>[]
     handshakes: Prisma.$HandshakePayload<ExtArgs>[]
     webhooks: Prisma.$WebhookPayload<ExtArgs>[]
@@ -1300,6 +1664,10 @@ export type $StorePayload<ExtArgs extends runtime.Types.Extensions.InternalArgs 
     invoicePrefix: string
     nextInvoiceNumber: number
     createdAt: Date
+    /**
+     * From then on, everybody who signs in to the administration needs a second factor; NULL: nobody does.
+     */
+    factorRequiredFrom: Date | null
   }, ExtArgs["result"]["store"]>
   composites: {}
 }
@@ -1695,6 +2063,8 @@ readonly fields: StoreFieldRefs;
 export interface Prisma__StoreClient<T, Null = never, ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs, GlobalOmitOptions = {}> extends Prisma.PrismaPromise<T> {
   readonly [Symbol.toStringTag]: "PrismaPromise"
   users<T extends Prisma.Store$usersArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Store$usersArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$StoreUserPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  roles<T extends Prisma.Store$rolesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Store$rolesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$StoreRolePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  invitations<T extends Prisma.Store$invitationsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Store$invitationsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$InvitationPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   subscriptions<T extends Prisma.Store$subscriptionsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Store$subscriptionsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$SubscriptionPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   handshakes<T extends Prisma.Store$handshakesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Store$handshakesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$HandshakePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   webhooks<T extends Prisma.Store$webhooksArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Store$webhooksArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$WebhookPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
@@ -1742,6 +2112,7 @@ export interface StoreFieldRefs {
   readonly invoicePrefix: Prisma.FieldRef<"Store", 'String'>
   readonly nextInvoiceNumber: Prisma.FieldRef<"Store", 'Int'>
   readonly createdAt: Prisma.FieldRef<"Store", 'DateTime'>
+  readonly factorRequiredFrom: Prisma.FieldRef<"Store", 'DateTime'>
 }
     
 
@@ -2156,6 +2527,54 @@ export type Store$usersArgs<ExtArgs extends runtime.Types.Extensions.InternalArg
   take?: number
   skip?: number
   distinct?: Prisma.StoreUserScalarFieldEnum | Prisma.StoreUserScalarFieldEnum[]
+}
+
+/**
+ * Store.roles
+ */
+export type Store$rolesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the StoreRole
+   */
+  select?: Prisma.StoreRoleSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the StoreRole
+   */
+  omit?: Prisma.StoreRoleOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.StoreRoleInclude<ExtArgs> | null
+  where?: Prisma.StoreRoleWhereInput
+  orderBy?: Prisma.StoreRoleOrderByWithRelationInput | Prisma.StoreRoleOrderByWithRelationInput[]
+  cursor?: Prisma.StoreRoleWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.StoreRoleScalarFieldEnum | Prisma.StoreRoleScalarFieldEnum[]
+}
+
+/**
+ * Store.invitations
+ */
+export type Store$invitationsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Invitation
+   */
+  select?: Prisma.InvitationSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Invitation
+   */
+  omit?: Prisma.InvitationOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.InvitationInclude<ExtArgs> | null
+  where?: Prisma.InvitationWhereInput
+  orderBy?: Prisma.InvitationOrderByWithRelationInput | Prisma.InvitationOrderByWithRelationInput[]
+  cursor?: Prisma.InvitationWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.InvitationScalarFieldEnum | Prisma.InvitationScalarFieldEnum[]
 }
 
 /**

@@ -14,8 +14,8 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model StoreUser
- * A merchant's account in the store's administration. Its e-mail address is unique in the store without regard to
- * case; the same person may have an account, and another password, in other stores.
+ * A person's account in a store's administration. Its e-mail address is that of the identity, and unique in the store without
+ * regard to case.
  */
 export type StoreUserModel = runtime.Types.Result.DefaultSelection<Prisma.$StoreUserPayload>
 
@@ -30,34 +30,44 @@ export type AggregateStoreUser = {
 export type StoreUserAvgAggregateOutputType = {
   id: number | null
   storeId: number | null
+  identityId: number | null
+  roleId: number | null
 }
 
 export type StoreUserSumAggregateOutputType = {
   id: number | null
   storeId: number | null
+  identityId: number | null
+  roleId: number | null
 }
 
 export type StoreUserMinAggregateOutputType = {
   id: number | null
   storeId: number | null
+  identityId: number | null
   email: string | null
-  passwordHash: string | null
+  role: string | null
+  roleId: number | null
   createdAt: Date | null
 }
 
 export type StoreUserMaxAggregateOutputType = {
   id: number | null
   storeId: number | null
+  identityId: number | null
   email: string | null
-  passwordHash: string | null
+  role: string | null
+  roleId: number | null
   createdAt: Date | null
 }
 
 export type StoreUserCountAggregateOutputType = {
   id: number
   storeId: number
+  identityId: number
   email: number
-  passwordHash: number
+  role: number
+  roleId: number
   createdAt: number
   _all: number
 }
@@ -66,34 +76,44 @@ export type StoreUserCountAggregateOutputType = {
 export type StoreUserAvgAggregateInputType = {
   id?: true
   storeId?: true
+  identityId?: true
+  roleId?: true
 }
 
 export type StoreUserSumAggregateInputType = {
   id?: true
   storeId?: true
+  identityId?: true
+  roleId?: true
 }
 
 export type StoreUserMinAggregateInputType = {
   id?: true
   storeId?: true
+  identityId?: true
   email?: true
-  passwordHash?: true
+  role?: true
+  roleId?: true
   createdAt?: true
 }
 
 export type StoreUserMaxAggregateInputType = {
   id?: true
   storeId?: true
+  identityId?: true
   email?: true
-  passwordHash?: true
+  role?: true
+  roleId?: true
   createdAt?: true
 }
 
 export type StoreUserCountAggregateInputType = {
   id?: true
   storeId?: true
+  identityId?: true
   email?: true
-  passwordHash?: true
+  role?: true
+  roleId?: true
   createdAt?: true
   _all?: true
 }
@@ -187,8 +207,10 @@ export type StoreUserGroupByArgs<ExtArgs extends runtime.Types.Extensions.Intern
 export type StoreUserGroupByOutputType = {
   id: number
   storeId: number
+  identityId: number
   email: string
-  passwordHash: string
+  role: string | null
+  roleId: number | null
   createdAt: Date
   _count: StoreUserCountAggregateOutputType | null
   _avg: StoreUserAvgAggregateOutputType | null
@@ -218,10 +240,14 @@ export type StoreUserWhereInput = {
   NOT?: Prisma.StoreUserWhereInput | Prisma.StoreUserWhereInput[]
   id?: Prisma.IntFilter<"StoreUser"> | number
   storeId?: Prisma.IntFilter<"StoreUser"> | number
+  identityId?: Prisma.IntFilter<"StoreUser"> | number
   email?: Prisma.StringFilter<"StoreUser"> | string
-  passwordHash?: Prisma.StringFilter<"StoreUser"> | string
+  role?: Prisma.StringNullableFilter<"StoreUser"> | string | null
+  roleId?: Prisma.IntNullableFilter<"StoreUser"> | number | null
   createdAt?: Prisma.DateTimeFilter<"StoreUser"> | Date | string
   store?: Prisma.XOR<Prisma.StoreScalarRelationFilter, Prisma.StoreWhereInput>
+  identity?: Prisma.XOR<Prisma.IdentityScalarRelationFilter, Prisma.IdentityWhereInput>
+  ownRole?: Prisma.XOR<Prisma.StoreRoleNullableScalarRelationFilter, Prisma.StoreRoleWhereInput> | null
   sessions?: Prisma.SessionListRelationFilter
   authorizationCodes?: Prisma.AuthorizationCodeListRelationFilter
 }
@@ -229,33 +255,44 @@ export type StoreUserWhereInput = {
 export type StoreUserOrderByWithRelationInput = {
   id?: Prisma.SortOrder
   storeId?: Prisma.SortOrder
+  identityId?: Prisma.SortOrder
   email?: Prisma.SortOrder
-  passwordHash?: Prisma.SortOrder
+  role?: Prisma.SortOrderInput | Prisma.SortOrder
+  roleId?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   store?: Prisma.StoreOrderByWithRelationInput
+  identity?: Prisma.IdentityOrderByWithRelationInput
+  ownRole?: Prisma.StoreRoleOrderByWithRelationInput
   sessions?: Prisma.SessionOrderByRelationAggregateInput
   authorizationCodes?: Prisma.AuthorizationCodeOrderByRelationAggregateInput
 }
 
 export type StoreUserWhereUniqueInput = Prisma.AtLeast<{
   id?: number
+  storeId_identityId?: Prisma.StoreUserStoreIdIdentityIdCompoundUniqueInput
   AND?: Prisma.StoreUserWhereInput | Prisma.StoreUserWhereInput[]
   OR?: Prisma.StoreUserWhereInput[]
   NOT?: Prisma.StoreUserWhereInput | Prisma.StoreUserWhereInput[]
   storeId?: Prisma.IntFilter<"StoreUser"> | number
+  identityId?: Prisma.IntFilter<"StoreUser"> | number
   email?: Prisma.StringFilter<"StoreUser"> | string
-  passwordHash?: Prisma.StringFilter<"StoreUser"> | string
+  role?: Prisma.StringNullableFilter<"StoreUser"> | string | null
+  roleId?: Prisma.IntNullableFilter<"StoreUser"> | number | null
   createdAt?: Prisma.DateTimeFilter<"StoreUser"> | Date | string
   store?: Prisma.XOR<Prisma.StoreScalarRelationFilter, Prisma.StoreWhereInput>
+  identity?: Prisma.XOR<Prisma.IdentityScalarRelationFilter, Prisma.IdentityWhereInput>
+  ownRole?: Prisma.XOR<Prisma.StoreRoleNullableScalarRelationFilter, Prisma.StoreRoleWhereInput> | null
   sessions?: Prisma.SessionListRelationFilter
   authorizationCodes?: Prisma.AuthorizationCodeListRelationFilter
-}, "id">
+}, "id" | "storeId_identityId">
 
 export type StoreUserOrderByWithAggregationInput = {
   id?: Prisma.SortOrder
   storeId?: Prisma.SortOrder
+  identityId?: Prisma.SortOrder
   email?: Prisma.SortOrder
-  passwordHash?: Prisma.SortOrder
+  role?: Prisma.SortOrderInput | Prisma.SortOrder
+  roleId?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   _count?: Prisma.StoreUserCountOrderByAggregateInput
   _avg?: Prisma.StoreUserAvgOrderByAggregateInput
@@ -270,16 +307,19 @@ export type StoreUserScalarWhereWithAggregatesInput = {
   NOT?: Prisma.StoreUserScalarWhereWithAggregatesInput | Prisma.StoreUserScalarWhereWithAggregatesInput[]
   id?: Prisma.IntWithAggregatesFilter<"StoreUser"> | number
   storeId?: Prisma.IntWithAggregatesFilter<"StoreUser"> | number
+  identityId?: Prisma.IntWithAggregatesFilter<"StoreUser"> | number
   email?: Prisma.StringWithAggregatesFilter<"StoreUser"> | string
-  passwordHash?: Prisma.StringWithAggregatesFilter<"StoreUser"> | string
+  role?: Prisma.StringNullableWithAggregatesFilter<"StoreUser"> | string | null
+  roleId?: Prisma.IntNullableWithAggregatesFilter<"StoreUser"> | number | null
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"StoreUser"> | Date | string
 }
 
 export type StoreUserCreateInput = {
-  email: string
-  passwordHash: string
+  role?: string | null
   createdAt: Date | string
   store: Prisma.StoreCreateNestedOneWithoutUsersInput
+  identity: Prisma.IdentityCreateNestedOneWithoutUsersInput
+  ownRole?: Prisma.StoreRoleCreateNestedOneWithoutUsersInput
   sessions?: Prisma.SessionCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeCreateNestedManyWithoutStoreUserInput
 }
@@ -287,18 +327,21 @@ export type StoreUserCreateInput = {
 export type StoreUserUncheckedCreateInput = {
   id?: number
   storeId: number
+  identityId: number
   email: string
-  passwordHash: string
+  role?: string | null
+  roleId?: number | null
   createdAt: Date | string
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutStoreUserInput
 }
 
 export type StoreUserUpdateInput = {
-  email?: Prisma.StringFieldUpdateOperationsInput | string
-  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  role?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   store?: Prisma.StoreUpdateOneRequiredWithoutUsersNestedInput
+  identity?: Prisma.IdentityUpdateOneRequiredWithoutUsersNestedInput
+  ownRole?: Prisma.StoreRoleUpdateOneWithoutUsersNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUpdateManyWithoutStoreUserNestedInput
 }
@@ -306,8 +349,10 @@ export type StoreUserUpdateInput = {
 export type StoreUserUncheckedUpdateInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
   storeId?: Prisma.IntFieldUpdateOperationsInput | number
+  identityId?: Prisma.IntFieldUpdateOperationsInput | number
   email?: Prisma.StringFieldUpdateOperationsInput | string
-  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  role?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  roleId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutStoreUserNestedInput
@@ -316,22 +361,25 @@ export type StoreUserUncheckedUpdateInput = {
 export type StoreUserCreateManyInput = {
   id?: number
   storeId: number
+  identityId: number
   email: string
-  passwordHash: string
+  role?: string | null
+  roleId?: number | null
   createdAt: Date | string
 }
 
 export type StoreUserUpdateManyMutationInput = {
-  email?: Prisma.StringFieldUpdateOperationsInput | string
-  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  role?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
 export type StoreUserUncheckedUpdateManyInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
   storeId?: Prisma.IntFieldUpdateOperationsInput | number
+  identityId?: Prisma.IntFieldUpdateOperationsInput | number
   email?: Prisma.StringFieldUpdateOperationsInput | string
-  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  role?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  roleId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -345,38 +393,53 @@ export type StoreUserOrderByRelationAggregateInput = {
   _count?: Prisma.SortOrder
 }
 
+export type StoreUserStoreIdIdentityIdCompoundUniqueInput = {
+  storeId: number
+  identityId: number
+}
+
 export type StoreUserCountOrderByAggregateInput = {
   id?: Prisma.SortOrder
   storeId?: Prisma.SortOrder
+  identityId?: Prisma.SortOrder
   email?: Prisma.SortOrder
-  passwordHash?: Prisma.SortOrder
+  role?: Prisma.SortOrder
+  roleId?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
 
 export type StoreUserAvgOrderByAggregateInput = {
   id?: Prisma.SortOrder
   storeId?: Prisma.SortOrder
+  identityId?: Prisma.SortOrder
+  roleId?: Prisma.SortOrder
 }
 
 export type StoreUserMaxOrderByAggregateInput = {
   id?: Prisma.SortOrder
   storeId?: Prisma.SortOrder
+  identityId?: Prisma.SortOrder
   email?: Prisma.SortOrder
-  passwordHash?: Prisma.SortOrder
+  role?: Prisma.SortOrder
+  roleId?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
 
 export type StoreUserMinOrderByAggregateInput = {
   id?: Prisma.SortOrder
   storeId?: Prisma.SortOrder
+  identityId?: Prisma.SortOrder
   email?: Prisma.SortOrder
-  passwordHash?: Prisma.SortOrder
+  role?: Prisma.SortOrder
+  roleId?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
 
 export type StoreUserSumOrderByAggregateInput = {
   id?: Prisma.SortOrder
   storeId?: Prisma.SortOrder
+  identityId?: Prisma.SortOrder
+  roleId?: Prisma.SortOrder
 }
 
 export type StoreUserScalarRelationFilter = {
@@ -431,6 +494,90 @@ export type StoreUserUncheckedUpdateManyWithoutStoreNestedInput = {
   deleteMany?: Prisma.StoreUserScalarWhereInput | Prisma.StoreUserScalarWhereInput[]
 }
 
+export type StoreUserCreateNestedManyWithoutIdentityInput = {
+  create?: Prisma.XOR<Prisma.StoreUserCreateWithoutIdentityInput, Prisma.StoreUserUncheckedCreateWithoutIdentityInput> | Prisma.StoreUserCreateWithoutIdentityInput[] | Prisma.StoreUserUncheckedCreateWithoutIdentityInput[]
+  connectOrCreate?: Prisma.StoreUserCreateOrConnectWithoutIdentityInput | Prisma.StoreUserCreateOrConnectWithoutIdentityInput[]
+  createMany?: Prisma.StoreUserCreateManyIdentityInputEnvelope
+  connect?: Prisma.StoreUserWhereUniqueInput | Prisma.StoreUserWhereUniqueInput[]
+}
+
+export type StoreUserUncheckedCreateNestedManyWithoutIdentityInput = {
+  create?: Prisma.XOR<Prisma.StoreUserCreateWithoutIdentityInput, Prisma.StoreUserUncheckedCreateWithoutIdentityInput> | Prisma.StoreUserCreateWithoutIdentityInput[] | Prisma.StoreUserUncheckedCreateWithoutIdentityInput[]
+  connectOrCreate?: Prisma.StoreUserCreateOrConnectWithoutIdentityInput | Prisma.StoreUserCreateOrConnectWithoutIdentityInput[]
+  createMany?: Prisma.StoreUserCreateManyIdentityInputEnvelope
+  connect?: Prisma.StoreUserWhereUniqueInput | Prisma.StoreUserWhereUniqueInput[]
+}
+
+export type StoreUserUpdateManyWithoutIdentityNestedInput = {
+  create?: Prisma.XOR<Prisma.StoreUserCreateWithoutIdentityInput, Prisma.StoreUserUncheckedCreateWithoutIdentityInput> | Prisma.StoreUserCreateWithoutIdentityInput[] | Prisma.StoreUserUncheckedCreateWithoutIdentityInput[]
+  connectOrCreate?: Prisma.StoreUserCreateOrConnectWithoutIdentityInput | Prisma.StoreUserCreateOrConnectWithoutIdentityInput[]
+  upsert?: Prisma.StoreUserUpsertWithWhereUniqueWithoutIdentityInput | Prisma.StoreUserUpsertWithWhereUniqueWithoutIdentityInput[]
+  createMany?: Prisma.StoreUserCreateManyIdentityInputEnvelope
+  set?: Prisma.StoreUserWhereUniqueInput | Prisma.StoreUserWhereUniqueInput[]
+  disconnect?: Prisma.StoreUserWhereUniqueInput | Prisma.StoreUserWhereUniqueInput[]
+  delete?: Prisma.StoreUserWhereUniqueInput | Prisma.StoreUserWhereUniqueInput[]
+  connect?: Prisma.StoreUserWhereUniqueInput | Prisma.StoreUserWhereUniqueInput[]
+  update?: Prisma.StoreUserUpdateWithWhereUniqueWithoutIdentityInput | Prisma.StoreUserUpdateWithWhereUniqueWithoutIdentityInput[]
+  updateMany?: Prisma.StoreUserUpdateManyWithWhereWithoutIdentityInput | Prisma.StoreUserUpdateManyWithWhereWithoutIdentityInput[]
+  deleteMany?: Prisma.StoreUserScalarWhereInput | Prisma.StoreUserScalarWhereInput[]
+}
+
+export type StoreUserUncheckedUpdateManyWithoutIdentityNestedInput = {
+  create?: Prisma.XOR<Prisma.StoreUserCreateWithoutIdentityInput, Prisma.StoreUserUncheckedCreateWithoutIdentityInput> | Prisma.StoreUserCreateWithoutIdentityInput[] | Prisma.StoreUserUncheckedCreateWithoutIdentityInput[]
+  connectOrCreate?: Prisma.StoreUserCreateOrConnectWithoutIdentityInput | Prisma.StoreUserCreateOrConnectWithoutIdentityInput[]
+  upsert?: Prisma.StoreUserUpsertWithWhereUniqueWithoutIdentityInput | Prisma.StoreUserUpsertWithWhereUniqueWithoutIdentityInput[]
+  createMany?: Prisma.StoreUserCreateManyIdentityInputEnvelope
+  set?: Prisma.StoreUserWhereUniqueInput | Prisma.StoreUserWhereUniqueInput[]
+  disconnect?: Prisma.StoreUserWhereUniqueInput | Prisma.StoreUserWhereUniqueInput[]
+  delete?: Prisma.StoreUserWhereUniqueInput | Prisma.StoreUserWhereUniqueInput[]
+  connect?: Prisma.StoreUserWhereUniqueInput | Prisma.StoreUserWhereUniqueInput[]
+  update?: Prisma.StoreUserUpdateWithWhereUniqueWithoutIdentityInput | Prisma.StoreUserUpdateWithWhereUniqueWithoutIdentityInput[]
+  updateMany?: Prisma.StoreUserUpdateManyWithWhereWithoutIdentityInput | Prisma.StoreUserUpdateManyWithWhereWithoutIdentityInput[]
+  deleteMany?: Prisma.StoreUserScalarWhereInput | Prisma.StoreUserScalarWhereInput[]
+}
+
+export type StoreUserCreateNestedManyWithoutOwnRoleInput = {
+  create?: Prisma.XOR<Prisma.StoreUserCreateWithoutOwnRoleInput, Prisma.StoreUserUncheckedCreateWithoutOwnRoleInput> | Prisma.StoreUserCreateWithoutOwnRoleInput[] | Prisma.StoreUserUncheckedCreateWithoutOwnRoleInput[]
+  connectOrCreate?: Prisma.StoreUserCreateOrConnectWithoutOwnRoleInput | Prisma.StoreUserCreateOrConnectWithoutOwnRoleInput[]
+  createMany?: Prisma.StoreUserCreateManyOwnRoleInputEnvelope
+  connect?: Prisma.StoreUserWhereUniqueInput | Prisma.StoreUserWhereUniqueInput[]
+}
+
+export type StoreUserUncheckedCreateNestedManyWithoutOwnRoleInput = {
+  create?: Prisma.XOR<Prisma.StoreUserCreateWithoutOwnRoleInput, Prisma.StoreUserUncheckedCreateWithoutOwnRoleInput> | Prisma.StoreUserCreateWithoutOwnRoleInput[] | Prisma.StoreUserUncheckedCreateWithoutOwnRoleInput[]
+  connectOrCreate?: Prisma.StoreUserCreateOrConnectWithoutOwnRoleInput | Prisma.StoreUserCreateOrConnectWithoutOwnRoleInput[]
+  createMany?: Prisma.StoreUserCreateManyOwnRoleInputEnvelope
+  connect?: Prisma.StoreUserWhereUniqueInput | Prisma.StoreUserWhereUniqueInput[]
+}
+
+export type StoreUserUpdateManyWithoutOwnRoleNestedInput = {
+  create?: Prisma.XOR<Prisma.StoreUserCreateWithoutOwnRoleInput, Prisma.StoreUserUncheckedCreateWithoutOwnRoleInput> | Prisma.StoreUserCreateWithoutOwnRoleInput[] | Prisma.StoreUserUncheckedCreateWithoutOwnRoleInput[]
+  connectOrCreate?: Prisma.StoreUserCreateOrConnectWithoutOwnRoleInput | Prisma.StoreUserCreateOrConnectWithoutOwnRoleInput[]
+  upsert?: Prisma.StoreUserUpsertWithWhereUniqueWithoutOwnRoleInput | Prisma.StoreUserUpsertWithWhereUniqueWithoutOwnRoleInput[]
+  createMany?: Prisma.StoreUserCreateManyOwnRoleInputEnvelope
+  set?: Prisma.StoreUserWhereUniqueInput | Prisma.StoreUserWhereUniqueInput[]
+  disconnect?: Prisma.StoreUserWhereUniqueInput | Prisma.StoreUserWhereUniqueInput[]
+  delete?: Prisma.StoreUserWhereUniqueInput | Prisma.StoreUserWhereUniqueInput[]
+  connect?: Prisma.StoreUserWhereUniqueInput | Prisma.StoreUserWhereUniqueInput[]
+  update?: Prisma.StoreUserUpdateWithWhereUniqueWithoutOwnRoleInput | Prisma.StoreUserUpdateWithWhereUniqueWithoutOwnRoleInput[]
+  updateMany?: Prisma.StoreUserUpdateManyWithWhereWithoutOwnRoleInput | Prisma.StoreUserUpdateManyWithWhereWithoutOwnRoleInput[]
+  deleteMany?: Prisma.StoreUserScalarWhereInput | Prisma.StoreUserScalarWhereInput[]
+}
+
+export type StoreUserUncheckedUpdateManyWithoutOwnRoleNestedInput = {
+  create?: Prisma.XOR<Prisma.StoreUserCreateWithoutOwnRoleInput, Prisma.StoreUserUncheckedCreateWithoutOwnRoleInput> | Prisma.StoreUserCreateWithoutOwnRoleInput[] | Prisma.StoreUserUncheckedCreateWithoutOwnRoleInput[]
+  connectOrCreate?: Prisma.StoreUserCreateOrConnectWithoutOwnRoleInput | Prisma.StoreUserCreateOrConnectWithoutOwnRoleInput[]
+  upsert?: Prisma.StoreUserUpsertWithWhereUniqueWithoutOwnRoleInput | Prisma.StoreUserUpsertWithWhereUniqueWithoutOwnRoleInput[]
+  createMany?: Prisma.StoreUserCreateManyOwnRoleInputEnvelope
+  set?: Prisma.StoreUserWhereUniqueInput | Prisma.StoreUserWhereUniqueInput[]
+  disconnect?: Prisma.StoreUserWhereUniqueInput | Prisma.StoreUserWhereUniqueInput[]
+  delete?: Prisma.StoreUserWhereUniqueInput | Prisma.StoreUserWhereUniqueInput[]
+  connect?: Prisma.StoreUserWhereUniqueInput | Prisma.StoreUserWhereUniqueInput[]
+  update?: Prisma.StoreUserUpdateWithWhereUniqueWithoutOwnRoleInput | Prisma.StoreUserUpdateWithWhereUniqueWithoutOwnRoleInput[]
+  updateMany?: Prisma.StoreUserUpdateManyWithWhereWithoutOwnRoleInput | Prisma.StoreUserUpdateManyWithWhereWithoutOwnRoleInput[]
+  deleteMany?: Prisma.StoreUserScalarWhereInput | Prisma.StoreUserScalarWhereInput[]
+}
+
 export type StoreUserCreateNestedOneWithoutAuthorizationCodesInput = {
   create?: Prisma.XOR<Prisma.StoreUserCreateWithoutAuthorizationCodesInput, Prisma.StoreUserUncheckedCreateWithoutAuthorizationCodesInput>
   connectOrCreate?: Prisma.StoreUserCreateOrConnectWithoutAuthorizationCodesInput
@@ -462,17 +609,20 @@ export type StoreUserUpdateOneWithoutSessionsNestedInput = {
 }
 
 export type StoreUserCreateWithoutStoreInput = {
-  email: string
-  passwordHash: string
+  role?: string | null
   createdAt: Date | string
+  identity: Prisma.IdentityCreateNestedOneWithoutUsersInput
+  ownRole?: Prisma.StoreRoleCreateNestedOneWithoutUsersInput
   sessions?: Prisma.SessionCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeCreateNestedManyWithoutStoreUserInput
 }
 
 export type StoreUserUncheckedCreateWithoutStoreInput = {
   id?: number
+  identityId: number
   email: string
-  passwordHash: string
+  role?: string | null
+  roleId?: number | null
   createdAt: Date | string
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutStoreUserInput
@@ -510,24 +660,119 @@ export type StoreUserScalarWhereInput = {
   NOT?: Prisma.StoreUserScalarWhereInput | Prisma.StoreUserScalarWhereInput[]
   id?: Prisma.IntFilter<"StoreUser"> | number
   storeId?: Prisma.IntFilter<"StoreUser"> | number
+  identityId?: Prisma.IntFilter<"StoreUser"> | number
   email?: Prisma.StringFilter<"StoreUser"> | string
-  passwordHash?: Prisma.StringFilter<"StoreUser"> | string
+  role?: Prisma.StringNullableFilter<"StoreUser"> | string | null
+  roleId?: Prisma.IntNullableFilter<"StoreUser"> | number | null
   createdAt?: Prisma.DateTimeFilter<"StoreUser"> | Date | string
 }
 
-export type StoreUserCreateWithoutAuthorizationCodesInput = {
-  email: string
-  passwordHash: string
+export type StoreUserCreateWithoutIdentityInput = {
+  role?: string | null
   createdAt: Date | string
   store: Prisma.StoreCreateNestedOneWithoutUsersInput
+  ownRole?: Prisma.StoreRoleCreateNestedOneWithoutUsersInput
+  sessions?: Prisma.SessionCreateNestedManyWithoutStoreUserInput
+  authorizationCodes?: Prisma.AuthorizationCodeCreateNestedManyWithoutStoreUserInput
+}
+
+export type StoreUserUncheckedCreateWithoutIdentityInput = {
+  id?: number
+  storeId: number
+  role?: string | null
+  roleId?: number | null
+  createdAt: Date | string
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutStoreUserInput
+  authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutStoreUserInput
+}
+
+export type StoreUserCreateOrConnectWithoutIdentityInput = {
+  where: Prisma.StoreUserWhereUniqueInput
+  create: Prisma.XOR<Prisma.StoreUserCreateWithoutIdentityInput, Prisma.StoreUserUncheckedCreateWithoutIdentityInput>
+}
+
+export type StoreUserCreateManyIdentityInputEnvelope = {
+  data: Prisma.StoreUserCreateManyIdentityInput | Prisma.StoreUserCreateManyIdentityInput[]
+  skipDuplicates?: boolean
+}
+
+export type StoreUserUpsertWithWhereUniqueWithoutIdentityInput = {
+  where: Prisma.StoreUserWhereUniqueInput
+  update: Prisma.XOR<Prisma.StoreUserUpdateWithoutIdentityInput, Prisma.StoreUserUncheckedUpdateWithoutIdentityInput>
+  create: Prisma.XOR<Prisma.StoreUserCreateWithoutIdentityInput, Prisma.StoreUserUncheckedCreateWithoutIdentityInput>
+}
+
+export type StoreUserUpdateWithWhereUniqueWithoutIdentityInput = {
+  where: Prisma.StoreUserWhereUniqueInput
+  data: Prisma.XOR<Prisma.StoreUserUpdateWithoutIdentityInput, Prisma.StoreUserUncheckedUpdateWithoutIdentityInput>
+}
+
+export type StoreUserUpdateManyWithWhereWithoutIdentityInput = {
+  where: Prisma.StoreUserScalarWhereInput
+  data: Prisma.XOR<Prisma.StoreUserUpdateManyMutationInput, Prisma.StoreUserUncheckedUpdateManyWithoutIdentityInput>
+}
+
+export type StoreUserCreateWithoutOwnRoleInput = {
+  role?: string | null
+  createdAt: Date | string
+  store: Prisma.StoreCreateNestedOneWithoutUsersInput
+  identity: Prisma.IdentityCreateNestedOneWithoutUsersInput
+  sessions?: Prisma.SessionCreateNestedManyWithoutStoreUserInput
+  authorizationCodes?: Prisma.AuthorizationCodeCreateNestedManyWithoutStoreUserInput
+}
+
+export type StoreUserUncheckedCreateWithoutOwnRoleInput = {
+  id?: number
+  identityId: number
+  email: string
+  role?: string | null
+  createdAt: Date | string
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutStoreUserInput
+  authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutStoreUserInput
+}
+
+export type StoreUserCreateOrConnectWithoutOwnRoleInput = {
+  where: Prisma.StoreUserWhereUniqueInput
+  create: Prisma.XOR<Prisma.StoreUserCreateWithoutOwnRoleInput, Prisma.StoreUserUncheckedCreateWithoutOwnRoleInput>
+}
+
+export type StoreUserCreateManyOwnRoleInputEnvelope = {
+  data: Prisma.StoreUserCreateManyOwnRoleInput | Prisma.StoreUserCreateManyOwnRoleInput[]
+  skipDuplicates?: boolean
+}
+
+export type StoreUserUpsertWithWhereUniqueWithoutOwnRoleInput = {
+  where: Prisma.StoreUserWhereUniqueInput
+  update: Prisma.XOR<Prisma.StoreUserUpdateWithoutOwnRoleInput, Prisma.StoreUserUncheckedUpdateWithoutOwnRoleInput>
+  create: Prisma.XOR<Prisma.StoreUserCreateWithoutOwnRoleInput, Prisma.StoreUserUncheckedCreateWithoutOwnRoleInput>
+}
+
+export type StoreUserUpdateWithWhereUniqueWithoutOwnRoleInput = {
+  where: Prisma.StoreUserWhereUniqueInput
+  data: Prisma.XOR<Prisma.StoreUserUpdateWithoutOwnRoleInput, Prisma.StoreUserUncheckedUpdateWithoutOwnRoleInput>
+}
+
+export type StoreUserUpdateManyWithWhereWithoutOwnRoleInput = {
+  where: Prisma.StoreUserScalarWhereInput
+  data: Prisma.XOR<Prisma.StoreUserUpdateManyMutationInput, Prisma.StoreUserUncheckedUpdateManyWithoutOwnRoleInput>
+}
+
+export type StoreUserCreateWithoutAuthorizationCodesInput = {
+  role?: string | null
+  createdAt: Date | string
+  store: Prisma.StoreCreateNestedOneWithoutUsersInput
+  identity: Prisma.IdentityCreateNestedOneWithoutUsersInput
+  ownRole?: Prisma.StoreRoleCreateNestedOneWithoutUsersInput
   sessions?: Prisma.SessionCreateNestedManyWithoutStoreUserInput
 }
 
 export type StoreUserUncheckedCreateWithoutAuthorizationCodesInput = {
   id?: number
   storeId: number
+  identityId: number
   email: string
-  passwordHash: string
+  role?: string | null
+  roleId?: number | null
   createdAt: Date | string
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutStoreUserInput
 }
@@ -549,35 +794,41 @@ export type StoreUserUpdateToOneWithWhereWithoutAuthorizationCodesInput = {
 }
 
 export type StoreUserUpdateWithoutAuthorizationCodesInput = {
-  email?: Prisma.StringFieldUpdateOperationsInput | string
-  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  role?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   store?: Prisma.StoreUpdateOneRequiredWithoutUsersNestedInput
+  identity?: Prisma.IdentityUpdateOneRequiredWithoutUsersNestedInput
+  ownRole?: Prisma.StoreRoleUpdateOneWithoutUsersNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutStoreUserNestedInput
 }
 
 export type StoreUserUncheckedUpdateWithoutAuthorizationCodesInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
   storeId?: Prisma.IntFieldUpdateOperationsInput | number
+  identityId?: Prisma.IntFieldUpdateOperationsInput | number
   email?: Prisma.StringFieldUpdateOperationsInput | string
-  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  role?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  roleId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutStoreUserNestedInput
 }
 
 export type StoreUserCreateWithoutSessionsInput = {
-  email: string
-  passwordHash: string
+  role?: string | null
   createdAt: Date | string
   store: Prisma.StoreCreateNestedOneWithoutUsersInput
+  identity: Prisma.IdentityCreateNestedOneWithoutUsersInput
+  ownRole?: Prisma.StoreRoleCreateNestedOneWithoutUsersInput
   authorizationCodes?: Prisma.AuthorizationCodeCreateNestedManyWithoutStoreUserInput
 }
 
 export type StoreUserUncheckedCreateWithoutSessionsInput = {
   id?: number
   storeId: number
+  identityId: number
   email: string
-  passwordHash: string
+  role?: string | null
+  roleId?: number | null
   createdAt: Date | string
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutStoreUserInput
 }
@@ -599,41 +850,49 @@ export type StoreUserUpdateToOneWithWhereWithoutSessionsInput = {
 }
 
 export type StoreUserUpdateWithoutSessionsInput = {
-  email?: Prisma.StringFieldUpdateOperationsInput | string
-  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  role?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   store?: Prisma.StoreUpdateOneRequiredWithoutUsersNestedInput
+  identity?: Prisma.IdentityUpdateOneRequiredWithoutUsersNestedInput
+  ownRole?: Prisma.StoreRoleUpdateOneWithoutUsersNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUpdateManyWithoutStoreUserNestedInput
 }
 
 export type StoreUserUncheckedUpdateWithoutSessionsInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
   storeId?: Prisma.IntFieldUpdateOperationsInput | number
+  identityId?: Prisma.IntFieldUpdateOperationsInput | number
   email?: Prisma.StringFieldUpdateOperationsInput | string
-  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  role?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  roleId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutStoreUserNestedInput
 }
 
 export type StoreUserCreateManyStoreInput = {
   id?: number
+  identityId: number
   email: string
-  passwordHash: string
+  role?: string | null
+  roleId?: number | null
   createdAt: Date | string
 }
 
 export type StoreUserUpdateWithoutStoreInput = {
-  email?: Prisma.StringFieldUpdateOperationsInput | string
-  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  role?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  identity?: Prisma.IdentityUpdateOneRequiredWithoutUsersNestedInput
+  ownRole?: Prisma.StoreRoleUpdateOneWithoutUsersNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUpdateManyWithoutStoreUserNestedInput
 }
 
 export type StoreUserUncheckedUpdateWithoutStoreInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
+  identityId?: Prisma.IntFieldUpdateOperationsInput | number
   email?: Prisma.StringFieldUpdateOperationsInput | string
-  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  role?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  roleId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutStoreUserNestedInput
@@ -641,8 +900,80 @@ export type StoreUserUncheckedUpdateWithoutStoreInput = {
 
 export type StoreUserUncheckedUpdateManyWithoutStoreInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
+  identityId?: Prisma.IntFieldUpdateOperationsInput | number
   email?: Prisma.StringFieldUpdateOperationsInput | string
-  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  role?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  roleId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+}
+
+export type StoreUserCreateManyIdentityInput = {
+  id?: number
+  storeId: number
+  role?: string | null
+  roleId?: number | null
+  createdAt: Date | string
+}
+
+export type StoreUserUpdateWithoutIdentityInput = {
+  role?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  store?: Prisma.StoreUpdateOneRequiredWithoutUsersNestedInput
+  ownRole?: Prisma.StoreRoleUpdateOneWithoutUsersNestedInput
+  sessions?: Prisma.SessionUpdateManyWithoutStoreUserNestedInput
+  authorizationCodes?: Prisma.AuthorizationCodeUpdateManyWithoutStoreUserNestedInput
+}
+
+export type StoreUserUncheckedUpdateWithoutIdentityInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  storeId?: Prisma.IntFieldUpdateOperationsInput | number
+  role?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  roleId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutStoreUserNestedInput
+  authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutStoreUserNestedInput
+}
+
+export type StoreUserUncheckedUpdateManyWithoutIdentityInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  storeId?: Prisma.IntFieldUpdateOperationsInput | number
+  role?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  roleId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+}
+
+export type StoreUserCreateManyOwnRoleInput = {
+  id?: number
+  identityId: number
+  email: string
+  role?: string | null
+  createdAt: Date | string
+}
+
+export type StoreUserUpdateWithoutOwnRoleInput = {
+  role?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  store?: Prisma.StoreUpdateOneRequiredWithoutUsersNestedInput
+  identity?: Prisma.IdentityUpdateOneRequiredWithoutUsersNestedInput
+  sessions?: Prisma.SessionUpdateManyWithoutStoreUserNestedInput
+  authorizationCodes?: Prisma.AuthorizationCodeUpdateManyWithoutStoreUserNestedInput
+}
+
+export type StoreUserUncheckedUpdateWithoutOwnRoleInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  identityId?: Prisma.IntFieldUpdateOperationsInput | number
+  email?: Prisma.StringFieldUpdateOperationsInput | string
+  role?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutStoreUserNestedInput
+  authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutStoreUserNestedInput
+}
+
+export type StoreUserUncheckedUpdateManyWithoutOwnRoleInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  identityId?: Prisma.IntFieldUpdateOperationsInput | number
+  email?: Prisma.StringFieldUpdateOperationsInput | string
+  role?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -689,10 +1020,14 @@ export type StoreUserCountOutputTypeCountAuthorizationCodesArgs<ExtArgs extends 
 export type StoreUserSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
   storeId?: boolean
+  identityId?: boolean
   email?: boolean
-  passwordHash?: boolean
+  role?: boolean
+  roleId?: boolean
   createdAt?: boolean
   store?: boolean | Prisma.StoreDefaultArgs<ExtArgs>
+  identity?: boolean | Prisma.IdentityDefaultArgs<ExtArgs>
+  ownRole?: boolean | Prisma.StoreUser$ownRoleArgs<ExtArgs>
   sessions?: boolean | Prisma.StoreUser$sessionsArgs<ExtArgs>
   authorizationCodes?: boolean | Prisma.StoreUser$authorizationCodesArgs<ExtArgs>
   _count?: boolean | Prisma.StoreUserCountOutputTypeDefaultArgs<ExtArgs>
@@ -701,55 +1036,78 @@ export type StoreUserSelect<ExtArgs extends runtime.Types.Extensions.InternalArg
 export type StoreUserSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
   storeId?: boolean
+  identityId?: boolean
   email?: boolean
-  passwordHash?: boolean
+  role?: boolean
+  roleId?: boolean
   createdAt?: boolean
   store?: boolean | Prisma.StoreDefaultArgs<ExtArgs>
+  identity?: boolean | Prisma.IdentityDefaultArgs<ExtArgs>
+  ownRole?: boolean | Prisma.StoreUser$ownRoleArgs<ExtArgs>
 }, ExtArgs["result"]["storeUser"]>
 
 export type StoreUserSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
   storeId?: boolean
+  identityId?: boolean
   email?: boolean
-  passwordHash?: boolean
+  role?: boolean
+  roleId?: boolean
   createdAt?: boolean
   store?: boolean | Prisma.StoreDefaultArgs<ExtArgs>
+  identity?: boolean | Prisma.IdentityDefaultArgs<ExtArgs>
+  ownRole?: boolean | Prisma.StoreUser$ownRoleArgs<ExtArgs>
 }, ExtArgs["result"]["storeUser"]>
 
 export type StoreUserSelectScalar = {
   id?: boolean
   storeId?: boolean
+  identityId?: boolean
   email?: boolean
-  passwordHash?: boolean
+  role?: boolean
+  roleId?: boolean
   createdAt?: boolean
 }
 
-export type StoreUserOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "storeId" | "email" | "passwordHash" | "createdAt", ExtArgs["result"]["storeUser"]>
+export type StoreUserOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "storeId" | "identityId" | "email" | "role" | "roleId" | "createdAt", ExtArgs["result"]["storeUser"]>
 export type StoreUserInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   store?: boolean | Prisma.StoreDefaultArgs<ExtArgs>
+  identity?: boolean | Prisma.IdentityDefaultArgs<ExtArgs>
+  ownRole?: boolean | Prisma.StoreUser$ownRoleArgs<ExtArgs>
   sessions?: boolean | Prisma.StoreUser$sessionsArgs<ExtArgs>
   authorizationCodes?: boolean | Prisma.StoreUser$authorizationCodesArgs<ExtArgs>
   _count?: boolean | Prisma.StoreUserCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type StoreUserIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   store?: boolean | Prisma.StoreDefaultArgs<ExtArgs>
+  identity?: boolean | Prisma.IdentityDefaultArgs<ExtArgs>
+  ownRole?: boolean | Prisma.StoreUser$ownRoleArgs<ExtArgs>
 }
 export type StoreUserIncludeUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   store?: boolean | Prisma.StoreDefaultArgs<ExtArgs>
+  identity?: boolean | Prisma.IdentityDefaultArgs<ExtArgs>
+  ownRole?: boolean | Prisma.StoreUser$ownRoleArgs<ExtArgs>
 }
 
 export type $StoreUserPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "StoreUser"
   objects: {
     store: Prisma.$StorePayload<ExtArgs>
+    identity: Prisma.$IdentityPayload<ExtArgs>
+    ownRole: Prisma.$StoreRolePayload<ExtArgs> | null
     sessions: Prisma.$SessionPayload<ExtArgs>[]
     authorizationCodes: Prisma.$AuthorizationCodePayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: number
     storeId: number
+    identityId: number
     email: string
-    passwordHash: string
+    /**
+     * A role that every store has (roles.ts); NULL: `roleId`.
+     */
+    role: string | null
+    roleId: number | null
     createdAt: Date
   }, ExtArgs["result"]["storeUser"]>
   composites: {}
@@ -1146,6 +1504,8 @@ readonly fields: StoreUserFieldRefs;
 export interface Prisma__StoreUserClient<T, Null = never, ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs, GlobalOmitOptions = {}> extends Prisma.PrismaPromise<T> {
   readonly [Symbol.toStringTag]: "PrismaPromise"
   store<T extends Prisma.StoreDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.StoreDefaultArgs<ExtArgs>>): Prisma.Prisma__StoreClient<runtime.Types.Result.GetResult<Prisma.$StorePayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
+  identity<T extends Prisma.IdentityDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.IdentityDefaultArgs<ExtArgs>>): Prisma.Prisma__IdentityClient<runtime.Types.Result.GetResult<Prisma.$IdentityPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
+  ownRole<T extends Prisma.StoreUser$ownRoleArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.StoreUser$ownRoleArgs<ExtArgs>>): Prisma.Prisma__StoreRoleClient<runtime.Types.Result.GetResult<Prisma.$StoreRolePayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   sessions<T extends Prisma.StoreUser$sessionsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.StoreUser$sessionsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$SessionPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   authorizationCodes<T extends Prisma.StoreUser$authorizationCodesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.StoreUser$authorizationCodesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$AuthorizationCodePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
@@ -1179,8 +1539,10 @@ export interface Prisma__StoreUserClient<T, Null = never, ExtArgs extends runtim
 export interface StoreUserFieldRefs {
   readonly id: Prisma.FieldRef<"StoreUser", 'Int'>
   readonly storeId: Prisma.FieldRef<"StoreUser", 'Int'>
+  readonly identityId: Prisma.FieldRef<"StoreUser", 'Int'>
   readonly email: Prisma.FieldRef<"StoreUser", 'String'>
-  readonly passwordHash: Prisma.FieldRef<"StoreUser", 'String'>
+  readonly role: Prisma.FieldRef<"StoreUser", 'String'>
+  readonly roleId: Prisma.FieldRef<"StoreUser", 'Int'>
   readonly createdAt: Prisma.FieldRef<"StoreUser", 'DateTime'>
 }
     
@@ -1580,6 +1942,25 @@ export type StoreUserDeleteManyArgs<ExtArgs extends runtime.Types.Extensions.Int
    * Limit how many StoreUsers to delete.
    */
   limit?: number
+}
+
+/**
+ * StoreUser.ownRole
+ */
+export type StoreUser$ownRoleArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the StoreRole
+   */
+  select?: Prisma.StoreRoleSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the StoreRole
+   */
+  omit?: Prisma.StoreRoleOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.StoreRoleInclude<ExtArgs> | null
+  where?: Prisma.StoreRoleWhereInput
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { HtmlPage } from '../../../html/page.ts'
-import { pagesFor } from '../../../html/page-routes.ts'
+import { adminPages } from '../../../html/page-routes.ts'
 import { type CallerServices, merchantCaller, textIn } from '../../../html/request.ts'
 import { type CategoryNode, countProducts, readCategoryPaths, readTree } from '../../../resources/categories/tree.ts'
 import { StoreFailure } from '../../../values/failure.ts'
@@ -12,7 +12,7 @@ const COUNTED_CATEGORIES_MAX = 500
 const COUNTED_PRODUCTS_MAX = 100
 
 export function categoryPages(app: FastifyInstance, services: CallerServices): void {
-  pagesFor(app, 'merchant').page('/admin/categories/tree', (request) => treePage(request, services))
+  adminPages(app, ['Category', 'read']).page('/admin/categories/tree', (request) => treePage(request, services))
 }
 
 /** The tree of a store's categories, or of those below one. */

@@ -2,13 +2,13 @@ import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { disarm } from '../../../csv/cells.ts'
 import { columnsOf, isTaken } from '../../../csv/columns.ts'
-import { findImport, listLines } from '../../../csv/imports.ts'
+import { listLines } from '../../../csv/imports.ts'
 import type { Caller } from '../../../engine/caller.ts'
-import { type CallerServices, merchantCaller, textIn } from '../../../html/request.ts'
+import { type CallerServices, textIn } from '../../../html/request.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import { fileTypes } from '../records/files.ts'
-import { idIn } from '../records/record-page.ts'
 import type { Service } from '../records/services.ts'
+import { importOf } from './import-page.ts'
 import { ALL } from './upload-page.ts'
 
 /** Sends a file with only headings. */
@@ -40,8 +40,8 @@ export async function sendProblems(
   reply: FastifyReply,
   services: CallerServices,
 ): Promise<FastifyReply> {
-  const caller = merchantCaller(request, services)
-  const { id } = await findImport(caller, idIn(request))
+  const { caller, found } = await importOf(request, services)
+  const { id } = found
   return sendCsv(reply, `import-${id}-errors.csv`, problemRows(caller, id))
 }
 

@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify'
+import { allows } from '../../../applications/privileges.ts'
 import {
   cancelImport,
   findImport,
@@ -9,8 +10,9 @@ import {
   startImport,
 } from '../../../csv/imports.ts'
 import type { CsvImports } from '../../../csv/runner.ts'
+import type { Caller } from '../../../engine/caller.ts'
 import type { HtmlPage } from '../../../html/page.ts'
-import { type CallerServices, merchantCaller, textIn } from '../../../html/request.ts'
+import { type CallerServices, merchantCaller, merchantOf, requirePrivileges, textIn } from '../../../html/request.ts'
 import { idIn } from '../records/record-page.ts'
 import { services as allServices, type Service } from '../records/services.ts'
 
@@ -27,7 +29,9 @@ interface Tab {
 
 /** The latest imports of the store. */
 export async function importsPage(request: FastifyRequest, services: CallerServices): Promise<HtmlPage> {
-  const imports = await listImports(merchantCaller(request, services))
+  const caller = merchantCaller(request, services)
+  const all = await listImports(caller)
+  const imports = all.filter((one) => allows(caller.privileges, serviceOf(one).resource.privilege, 'write'))
   return {
     template: '/pages/admin/csv/imports',
     title: 'CSV imports',
@@ -35,10 +39,20 @@ export async function importsPage(request: FastifyRequest, services: CallerServi
   }
 }
 
-/** What a file would change, is changing or has changed. */
-export async function importPage(request: FastifyRequest, services: CallerServices): Promise<HtmlPage> {
+/** Returns the import that an address names. Throws (403) where the merchant may not change records of its service. */
+export async function importOf(
+  request: FastifyRequest,
+  services: CallerServices,
+): Promise<{ caller: Caller; found: Import }> {
   const caller = merchantCaller(request, services)
   const found = await findImport(caller, idIn(request))
+  requirePrivileges(merchantOf(request), [[serviceOf(found).resource.privilege, 'write']])
+  return { caller, found }
+}
+
+/** What a file would change, is changing or has changed. */
+export async function importPage(request: FastifyRequest, services: CallerServices): Promise<HtmlPage> {
+  const { caller, found } = await importOf(request, services)
   const tabs = tabsOf(found).filter(({ count }) => count > 0)
   const asked = textIn(request.query, 'show')
   const tab = tabs.find(({ name }) => name === asked) ?? tabs[0]
@@ -133,15 +147,15 @@ export async function applyChanges(
   request: FastifyRequest,
   services: CallerServices & { readonly csvImports: Pick<CsvImports, 'wake'> },
 ): Promise<string> {
-  const caller = merchantCaller(request, services)
-  const { id } = await findImport(caller, idIn(request))
+  const { caller, found } = await importOf(request, services)
+  const { id } = found
   if (await startImport(caller, id)) services.csvImports.wake()
   return `/admin/csv/${id}`
 }
 
 export async function cancel(request: FastifyRequest, services: CallerServices): Promise<string> {
-  const caller = merchantCaller(request, services)
-  const { id } = await findImport(caller, idIn(request))
+  const { caller, found } = await importOf(request, services)
+  const { id } = found
   await cancelImport(caller, id)
   return `/admin/csv/${id}`
 }

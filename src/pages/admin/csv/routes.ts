@@ -1,8 +1,9 @@
 import type { FastifyInstance } from 'fastify'
 import type { CsvImports } from '../../../csv/runner.ts'
-import { pagesFor } from '../../../html/page-routes.ts'
+import { adminPages } from '../../../html/page-routes.ts'
 import type { CallerServices } from '../../../html/request.ts'
 import { takeUploads } from '../../../html/upload.ts'
+import type { Privilege } from '../../../staff/roles.ts'
 import type { Secrets } from '../../../values/secrets.ts'
 import { services as allServices, canImport } from '../records/services.ts'
 import { sendProblems, sendTemplate } from './files.ts'
@@ -18,8 +19,8 @@ export interface CsvServices extends CallerServices {
 export function csvPages(app: FastifyInstance, services: CsvServices): void {
   app.register(async (scope) => {
     takeUploads(scope)
-    const { get, page, form, upload: uploadForm } = pagesFor(scope, 'merchant')
     for (const service of allServices.filter(canImport)) {
+      const { get, page, upload: uploadForm } = adminPages(scope, [service.resource.privilege as Privilege, 'write'])
       const path = `${service.path}/csv`
       page(path, () => uploadPage(service))
       get(`${path}/template`, (request, reply) => sendTemplate(request, reply, service))
@@ -29,6 +30,8 @@ export function csvPages(app: FastifyInstance, services: CsvServices): void {
         () => uploadPage(service),
       )
     }
+    // Which service's records an import changes is known by its id alone: the pages look.
+    const { get, page, form } = adminPages(scope)
     page('/admin/csv', (request) => importsPage(request, services))
     page('/admin/csv/:id', (request) => importPage(request, services))
     get('/admin/csv/:id/problems', (request, reply) => sendProblems(request, reply, services))

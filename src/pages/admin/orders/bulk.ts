@@ -3,7 +3,7 @@ import type { Caller } from '../../../engine/caller.ts'
 import { changeRecord } from '../../../engine/changing/change.ts'
 import { getRecords } from '../../../engine/reading/read.ts'
 import { type HtmlPage, sendPage } from '../../../html/page.ts'
-import { pagesFor, refusedFields } from '../../../html/page-routes.ts'
+import { adminPages, refusedFields } from '../../../html/page-routes.ts'
 import { type CallerServices, type Form, formOf, merchantCaller, textIn } from '../../../html/request.ts'
 import { listStatuses } from '../../../resources/order-statuses/status-texts.ts'
 import { orders } from '../../../resources/orders/orders.ts'
@@ -20,7 +20,8 @@ import { slipKindIn } from './slips.ts'
 
 /** Adds what can be done with several orders of the list at once. */
 export function bulkPages(app: FastifyInstance, services: CallerServices): void {
-  const { form } = pagesFor(app, 'merchant')
+  const { form } = adminPages(app, ['Orders', 'write'])
+  const reading = adminPages(app, ['Orders', 'read'])
   const { listed, listing } = listedOf(targetService(orders))
 
   const listAgain = async (request: FastifyRequest): Promise<HtmlPage> => {
@@ -43,12 +44,12 @@ export function bulkPages(app: FastifyInstance, services: CallerServices): void 
     const sent = formOf(request)
     return `/admin/orders/slips?${new URLSearchParams({ ids: chosenIn(sent).join(','), kind: slipKindIn(sent) })}`
   }
-  form('/admin/orders/bulk/slips', slips, listAgain)
+  reading.form('/admin/orders/bulk/slips', slips, listAgain)
   const file = async (request: FastifyRequest) => {
     const ids = chosenIn(formOf(request)).join(',')
     return `/admin/orders/export?${new URLSearchParams({ ids, format: 'csv' })}`
   }
-  form('/admin/orders/bulk/file', file, listAgain)
+  reading.form('/admin/orders/bulk/file', file, listAgain)
 }
 
 /** What a change of status does to the stock of an order's goods. */

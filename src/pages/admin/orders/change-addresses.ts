@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { changeRecord } from '../../../engine/changing/change.ts'
 import { getRecord } from '../../../engine/reading/read.ts'
 import { type HtmlPage, sendPage } from '../../../html/page.ts'
-import { inFormFields, pagesFor } from '../../../html/page-routes.ts'
+import { adminPages, inFormFields } from '../../../html/page-routes.ts'
 import { type CallerServices, type Form, formOf, merchantCaller, textIn } from '../../../html/request.ts'
 import { shippingToBuyer } from '../../../resources/orders/buyer.ts'
 import { orders } from '../../../resources/orders/orders.ts'
@@ -18,7 +18,7 @@ const advice = 'Compare what you typed with what is stored now, and save again'
 
 /** Adds the pages that change the billing address of an order and the addresses of its shipments. */
 export function addressPages(app: FastifyInstance, services: CallerServices): void {
-  const { page, form, post } = pagesFor(app, 'merchant')
+  const { page, form, post } = adminPages(app, ['Orders', 'write'])
   page(address, (request) => addressPage(request, services))
   // Shows the form again, with the billing address for a shipment.
   post(`${address}/copy`, async (request, reply) =>

@@ -3,7 +3,7 @@ import { changeRecord } from '../../../engine/changing/change.ts'
 import { lockRecord } from '../../../engine/changing/write.ts'
 import { getRecord } from '../../../engine/reading/read.ts'
 import { type HtmlPage, sendPage } from '../../../html/page.ts'
-import { inFormFields, pagesFor } from '../../../html/page-routes.ts'
+import { adminPages, inFormFields } from '../../../html/page-routes.ts'
 import { type CallerServices, type Form, formOf, merchantCaller } from '../../../html/request.ts'
 import { toNumber } from '../../../resources/orders/amounts.ts'
 import { ORDER_ITEMS_MAX } from '../../../resources/orders/order-body.ts'
@@ -25,7 +25,7 @@ const advice =
 
 /** Adds the pages that change the goods of an order, and its shipping cost, taxes and discounts. */
 export function goodsPages(app: FastifyInstance, services: CallerServices): void {
-  const { page, form, post } = pagesFor(app, 'merchant')
+  const { page, form, post } = adminPages(app, ['Orders', 'write'])
   page(address, (request) => goodsPage(request, services))
   // Shows the form again after looking up its new lines or adding one.
   post(`${address}/lookup`, async (request, reply) =>

@@ -3,7 +3,7 @@ import { changeRecord, updateRecord } from '../../../engine/changing/change.ts'
 import { getRecord } from '../../../engine/reading/read.ts'
 import { numberIn } from '../../../html/numbers.ts'
 import type { HtmlPage } from '../../../html/page.ts'
-import { inFormFields, pagesFor } from '../../../html/page-routes.ts'
+import { adminPages, inFormFields } from '../../../html/page-routes.ts'
 import { type CallerServices, type Form, formOf, merchantCaller } from '../../../html/request.ts'
 import { listStatuses } from '../../../resources/order-statuses/status-texts.ts'
 import { orders } from '../../../resources/orders/orders.ts'
@@ -22,7 +22,8 @@ const address = '/admin/orders/:id'
 
 /** Adds the page of an order, with its status and notes. */
 export function orderPage(app: FastifyInstance, services: CallerServices): void {
-  const { page, form } = pagesFor(app, 'merchant')
+  const { page } = adminPages(app, ['Orders', 'read'])
+  const { form } = adminPages(app, ['Orders', 'write'])
   page(address, (request) => shownOrder(request, services))
   form(
     `${address}/status`,

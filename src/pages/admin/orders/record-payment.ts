@@ -8,7 +8,7 @@ import type { Scalar } from '../../../engine/definition/fields.ts'
 import { getRecord } from '../../../engine/reading/read.ts'
 import { numberIn } from '../../../html/numbers.ts'
 import type { HtmlPage } from '../../../html/page.ts'
-import { inFormFields, pagesFor, refusedFields } from '../../../html/page-routes.ts'
+import { adminPages, inFormFields, refusedFields } from '../../../html/page-routes.ts'
 import { type CallerServices, type Form, formOf, merchantCaller, textIn } from '../../../html/request.ts'
 import { orders } from '../../../resources/orders/orders.ts'
 import { listPaymentMethods } from '../../../resources/payment-methods/update-methods.ts'
@@ -22,7 +22,7 @@ const address = '/admin/orders/:id/payments'
 
 /** Adds the page that shows an order's payments and records payments and refunds. */
 export function paymentPages(app: FastifyInstance, services: CallerServices): void {
-  const { page, form } = pagesFor(app, 'merchant')
+  const { page, form } = adminPages(app, ['Orders', 'write'])
   page(address, (request) => paymentPage(request, services))
   form(
     address,

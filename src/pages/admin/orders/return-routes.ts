@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { sendPage } from '../../../html/page.ts'
-import { pagesFor } from '../../../html/page-routes.ts'
+import { adminPages } from '../../../html/page-routes.ts'
 import { type CallerServices, formOf } from '../../../html/request.ts'
 import { addNew, newReturnPage, stockOfNew } from './new-return.ts'
 import { returnPage, saveReturn, stockOfReturn } from './receive-return.ts'
@@ -10,7 +10,7 @@ const address = '/admin/orders/:id/returns/:rmaId'
 
 /** Adds the pages that add a return of an order, and that receive and restock what it returns. */
 export function returnPages(app: FastifyInstance, services: CallerServices): void {
-  const { page, form } = pagesFor(app, 'merchant')
+  const { page, form } = adminPages(app, ['RMA', 'write'])
   const isOutdated = (kind: string) => kind === 'precondition-failed' || kind === 'conflict'
 
   page(newAddress, (request) => newReturnPage(request, services))

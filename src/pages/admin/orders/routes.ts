@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Caller } from '../../../engine/caller.ts'
 import type { Remember } from '../../../engine/changing/idempotency.ts'
 import { type HtmlPage, sendPage } from '../../../html/page.ts'
-import { inFormFields, pagesFor } from '../../../html/page-routes.ts'
+import { adminPages, inFormFields } from '../../../html/page-routes.ts'
 import { type CallerServices, type Form, formOf, merchantCaller } from '../../../html/request.ts'
 import { ORDER_ITEMS_MAX } from '../../../resources/orders/order-body.ts'
 import { type PlacedOrder, placeOrder } from '../../../resources/orders/place-order.ts'
@@ -22,7 +22,7 @@ import { slipPages } from './slips.ts'
 
 /** Adds the pages of the store's orders beside those of its records: one order, several at once, slips, and placing an order manually. */
 export function orderPages(app: FastifyInstance, services: CallerServices): void {
-  const { post, page, form } = pagesFor(app, 'merchant')
+  const { post, page, form } = adminPages(app, ['Orders', 'write'])
 
   orderPage(app, services)
   shippingPages(app, services)

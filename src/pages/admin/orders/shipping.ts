@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { getRecord, notFound } from '../../../engine/reading/read.ts'
 import { numberIn } from '../../../html/numbers.ts'
 import type { HtmlPage } from '../../../html/page.ts'
-import { inFormFields, pagesFor, refusedFields } from '../../../html/page-routes.ts'
+import { adminPages, inFormFields, refusedFields } from '../../../html/page-routes.ts'
 import { type CallerServices, type Form, formOf, merchantCaller, textIn } from '../../../html/request.ts'
 import { orders } from '../../../resources/orders/orders.ts'
 import { changeConsignment, readConsignment, shipGoods } from '../../../resources/orders/ship.ts'
@@ -18,7 +18,7 @@ const address = '/admin/orders/:id/shipments/:shipmentId'
 
 /** Adds the page that ships goods of a shipment, or corrects how it was shipped. */
 export function shippingPages(app: FastifyInstance, services: CallerServices): void {
-  const { page, form } = pagesFor(app, 'merchant')
+  const { page, form } = adminPages(app, ['Orders', 'write'])
   page(address, (request) => shippingPage(request, services))
   form(
     address,

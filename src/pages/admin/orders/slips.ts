@@ -3,7 +3,7 @@ import { refused } from '../../../engine/definition/refused.ts'
 import { getRecord, getRecords } from '../../../engine/reading/read.ts'
 import { format } from '../../../html/format.ts'
 import type { HtmlPage } from '../../../html/page.ts'
-import { pagesFor } from '../../../html/page-routes.ts'
+import { adminPages } from '../../../html/page-routes.ts'
 import { type CallerServices, merchantCaller, textIn } from '../../../html/request.ts'
 import { withoutPrice } from '../../../resources/orders/line-description.ts'
 import { orders } from '../../../resources/orders/orders.ts'
@@ -27,7 +27,7 @@ const LINES_MAX = 2_000
 
 /** Adds what is printed of orders: packing slips and invoices, of one order or of several. */
 export function slipPages(app: FastifyInstance, services: CallerServices): void {
-  const { page } = pagesFor(app, 'merchant')
+  const { page } = adminPages(app, ['Orders', 'read'])
   page('/admin/orders/slips', async (request) => {
     const kind = slipKindIn(request.query)
     const ids = chosenIn(request.query)

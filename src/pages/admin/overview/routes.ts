@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { refusedSubscriptions } from '../../../applications/call-log.ts'
 import type { DataServices } from '../../../database/client.ts'
-import { pagesFor } from '../../../html/page-routes.ts'
+import { adminPages } from '../../../html/page-routes.ts'
 import { merchantOf } from '../../../html/request.ts'
 import { brokenWebhooks } from '../../../webhooks/status.ts'
 import { readSales } from './sales.ts'
@@ -13,7 +13,7 @@ import { COUNTED_MAX, readBeginnings, readLowStock, readWaiting } from './work.t
  * by an index and reads a bounded number of rows, so that the page takes as long with a million orders as with a few.
  */
 export function overviewPage(app: FastifyInstance, services: Pick<DataServices, 'db' | 'now'>): void {
-  pagesFor(app, 'merchant').page('/admin', async (request) => {
+  adminPages(app).page('/admin', async (request) => {
     const { store } = merchantOf(request)
     const [sales, waiting, lowStock, applications, webhooks, beginnings] = await Promise.all([
       readSales(services, store),

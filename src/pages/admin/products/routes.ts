@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type HtmlPage, sendPage } from '../../../html/page.ts'
-import { pagesFor } from '../../../html/page-routes.ts'
+import { adminPages } from '../../../html/page-routes.ts'
 import { type CallerServices, type Form, formOf } from '../../../html/request.ts'
 import { categoriesPage, saveCategories } from './categories-page.ts'
 import { optionsPage, saveOptions } from './options-page.ts'
@@ -16,7 +16,7 @@ type CarryOut = (request: FastifyRequest, services: CallerServices) => Promise<s
 
 /** Adds the forms of a product's parts that deserve more than their fields. */
 export function productPages(app: FastifyInstance, services: CallerServices): void {
-  const { page, form, post } = pagesFor(app, 'merchant')
+  const { page, form, post } = adminPages(app, ['Products', 'write'])
   const addPart = (part: string, pageOf: PageOf, carryOut: CarryOut) => {
     const path = `/admin/products/:id/${part}`
     page(path, (request) => pageOf(request, services))

@@ -1,8 +1,9 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { sendPage } from '../../../html/page.ts'
-import { pagesFor } from '../../../html/page-routes.ts'
+import { adminPages } from '../../../html/page-routes.ts'
 import { type CallerServices, formOf } from '../../../html/request.ts'
 import { orders } from '../../../resources/orders/orders.ts'
+import type { Privilege } from '../../../staff/roles.ts'
 import { create, deletePage, editPage, newPage, remove, save } from './edit-page.ts'
 import { kindsOf } from './events.ts'
 import { eventsPage } from './events-page.ts'
@@ -17,16 +18,17 @@ import { services as allServices, canCreate, type Service } from './services.ts'
 /** Adds the pages of every service's records: the list, one record, and the forms that its methods allow. */
 export function recordPages(app: FastifyInstance, services: CallerServices): void {
   const data = { services: allServices }
-  const { page } = pagesFor(app, 'merchant')
+  const { page } = adminPages(app)
   page('/admin/records', () => ({ template: '/pages/admin/records/index', title: 'Records', data }))
-  page('/admin/history', (request) => storeHistoryPage(request, services))
+  adminPages(app, ['Settings', 'read']).page('/admin/history', (request) => storeHistoryPage(request, services))
   for (const service of allServices) recordPagesOf(app, services, service)
 }
 
 /** Adds the pages of one service's records. */
 export function recordPagesOf(app: FastifyInstance, services: CallerServices, service: Service): void {
-  const { get, page, form, post } = pagesFor(app, 'merchant')
   const { path, resource } = service
+  const { get, page } = adminPages(app, [resource.privilege as Privilege, 'read'])
+  const { page: formPage, form, post } = adminPages(app, [resource.privilege as Privilege, 'write'])
   // Orders have a page of their own (src/pages/admin/orders), which leads to this one.
   const isOwn = service.resource === orders
   const { listed, listing } = listedOf(service)
@@ -40,7 +42,7 @@ export function recordPagesOf(app: FastifyInstance, services: CallerServices, se
   }
   if (canCreate(service)) {
     const again = (request: FastifyRequest) => newPage(request, services, service, formOf(request))
-    page(`${path}/new`, (request) => newPage(request, services, service, {}))
+    formPage(`${path}/new`, (request) => newPage(request, services, service, {}))
     form(path, (request) => create(request, services, service), again)
     // Shows the form again with the records that its words fit.
     if (service.values.some(({ refersTo }) => refersTo !== null)) {
@@ -49,7 +51,7 @@ export function recordPagesOf(app: FastifyInstance, services: CallerServices, se
   }
   if (resource.methods.includes('PUT')) {
     const edit = `${path}/:id/edit`
-    page(edit, (request) => editPage(request, services, service))
+    formPage(edit, (request) => editPage(request, services, service))
     form(
       edit,
       (request) => save(request, services, service),
@@ -62,7 +64,7 @@ export function recordPagesOf(app: FastifyInstance, services: CallerServices, se
     )
   }
   if (resource.methods.includes('DELETE')) {
-    page(`${path}/:id/delete`, (request) => deletePage(request, services, service))
+    formPage(`${path}/:id/delete`, (request) => deletePage(request, services, service))
     form(
       `${path}/:id/delete`,
       (request) => remove(request, services, service),

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { contractRateLimit } from '../../../applications/throttle.ts'
 import { numberIn } from '../../../html/numbers.ts'
 import type { HtmlPage } from '../../../html/page.ts'
-import { pagesFor } from '../../../html/page-routes.ts'
+import { adminPages } from '../../../html/page-routes.ts'
 import { actorOf, type Form, formOf, merchantCaller, merchantOf, textIn } from '../../../html/request.ts'
 import { addedStatus, addOrderStatus } from '../../../resources/order-statuses/add-status.ts'
 import { listStatuses } from '../../../resources/order-statuses/status-texts.ts'
@@ -13,6 +13,7 @@ import {
   listPaymentMethods,
   updatePaymentMethods,
 } from '../../../resources/payment-methods/update-methods.ts'
+import type { Privilege } from '../../../staff/roles.ts'
 import { type ChangeStore, changedStore, storeWithKey, updateStore } from '../../../stores/stores.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import { readInput } from '../../../values/input.ts'
@@ -21,13 +22,25 @@ const zones = Intl.supportedValuesOf('timeZone')
 
 /** Adds the pages of a store's settings: name, address, currency, time zone, order statuses and payment methods. */
 export function settingsPages(app: FastifyInstance, services: ChangeStore): void {
-  savedPage(app, services, { path: '/admin/settings', pageOf: settingsPage, save: saveSettings })
-  savedPage(app, services, { path: '/admin/settings/order-statuses', pageOf: statusesPage, save: saveStatuses })
+  savedPage(app, services, { privilege: 'Settings', path: '/admin/settings', pageOf: settingsPage, save: saveSettings })
+  savedPage(app, services, {
+    privilege: 'Settings',
+    path: '/admin/settings/order-statuses',
+    pageOf: statusesPage,
+    save: saveStatuses,
+  })
   addedStatusPage(app, services)
-  savedPage(app, services, { path: '/admin/settings/payment-methods', pageOf: methodsPage, save: saveMethods })
+  savedPage(app, services, {
+    privilege: 'Settings',
+    path: '/admin/settings/payment-methods',
+    pageOf: methodsPage,
+    save: saveMethods,
+  })
 }
 
 interface SavedPage<Services> {
+  /** What reading the page and saving need. */
+  readonly privilege: Privilege
   readonly path: string
   pageOf(request: FastifyRequest, services: Services): Promise<HtmlPage>
   save(request: FastifyRequest, services: Services): Promise<unknown>
@@ -39,9 +52,10 @@ interface SavedPage<Services> {
 export function savedPage<Services>(
   app: FastifyInstance,
   services: Services,
-  { path, pageOf, save, valuesOf = (form) => form }: SavedPage<Services>,
+  { privilege, path, pageOf, save, valuesOf = (form) => form }: SavedPage<Services>,
 ): void {
-  const { page, form } = pagesFor(app, 'merchant')
+  const { page } = adminPages(app, [privilege, 'read'])
+  const { form } = adminPages(app, [privilege, 'write'])
   page(path, (request) => pageOf(request, services))
   const carryOut = async (request: FastifyRequest) => {
     await save(request, services)
@@ -84,7 +98,7 @@ async function statusesPage(request: FastifyRequest, { db }: ChangeStore): Promi
 
 /** Adds the form that adds an order status, on the page of all of them. */
 function addedStatusPage(app: FastifyInstance, services: ChangeStore): void {
-  const { form } = pagesFor(app, 'merchant')
+  const { form } = adminPages(app, ['Settings', 'write'])
   const add = async (request: FastifyRequest) => {
     const typed = formOf(request)
     const OrderStatusID = numberIn(typed, 'OrderStatusID') ?? undefined

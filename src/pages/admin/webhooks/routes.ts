@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { DataServices } from '../../../database/client.ts'
 import { eventKinds } from '../../../engine/definition/event-kinds.ts'
 import type { HtmlPage } from '../../../html/page.ts'
-import { pagesFor } from '../../../html/page-routes.ts'
+import { adminPages } from '../../../html/page-routes.ts'
 import { actorOf, type Form, formOf, merchantCaller, textIn } from '../../../html/request.ts'
 import { readIds, wholeNumber } from '../../../server/parameters.ts'
 import { StoreFailure } from '../../../values/failure.ts'
@@ -37,13 +37,15 @@ const shown = namedObject({
 
 /** Adds the pages of a store's webhooks, including those of applications: add, status, change, resume, delete. */
 export function webhookPages(app: FastifyInstance, services: DataServices): void {
-  const { post, page, form } = pagesFor(app, 'merchant')
+  const reading = adminPages(app, ['Webhooks', 'read'])
+  const { post, page, form } = adminPages(app, ['Webhooks', 'write'])
+  const secrets = adminPages(app, ['Webhooks', 'write'], ['Keys', 'write'])
   const by = (request: FastifyRequest): By => ({ caller: merchantCaller(request, services), actor: actorOf(request) })
   const again = (request: FastifyRequest) => webhookPage(services, request)
 
-  page(home, (request) => listPage(services, request))
+  reading.page(home, (request) => listPage(services, request))
   page(`${home}/new`, () => newPage({ Format: 'JSON', Enabled: 'true' }))
-  page(`${home}/:id`, again)
+  reading.page(`${home}/:id`, again)
   page(`${home}/:id/delete`, (request) => deletePage(services, request))
 
   const create = async (request: FastifyRequest) => {
@@ -76,7 +78,7 @@ export function webhookPages(app: FastifyInstance, services: DataServices): void
     await rotateSecret(by(request), idIn(request), { secrets: services.secrets, replaced })
     return doneAddress(request, 'webhook-secret')
   }
-  form(`${home}/:id/secret`, rotate, again)
+  secrets.form(`${home}/:id/secret`, rotate, again)
 
   post(`${home}/:id/delete`, async (request, reply) => {
     await deleteWebhook(by(request), idIn(request))
@@ -87,7 +89,8 @@ export function webhookPages(app: FastifyInstance, services: DataServices): void
 
 /** Adds the pages of a delivery: its details, redelivery, and sending a test event, which is also a delivery. */
 function deliveryPages(app: FastifyInstance, services: DataServices): void {
-  const { post, page, form } = pagesFor(app, 'merchant')
+  const reading = adminPages(app, ['Webhooks', 'read'])
+  const { post, form } = adminPages(app, ['Webhooks', 'write'])
   const show = (request: FastifyRequest, reply: FastifyReply) => deliveryPage(services, request, reply)
 
   post(`${home}/:id/test`, async (request, reply) => {
@@ -95,7 +98,7 @@ function deliveryPages(app: FastifyInstance, services: DataServices): void {
     return reply.redirect(deliveryAddress(idIn(request), deliveryId, LOOKS_MAX), 303)
   })
 
-  page(`${home}/:id/deliveries/:deliveryId`, show)
+  reading.page(`${home}/:id/deliveries/:deliveryId`, show)
 
   const sendAgain = async (request: FastifyRequest) => {
     const { id, deliveryId } = readInput(deliveryIds, request.params)

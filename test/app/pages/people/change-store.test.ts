@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createStoreUser } from '../../../../src/people/accounts.ts'
+import { addMember } from '../../../../src/staff/members.ts'
 import { testPerson } from '../../../support/person.ts'
 import { merchantIn } from '../../../support/signed-in.ts'
 import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
@@ -93,7 +93,7 @@ test.each(['https://evil.example', '/\\evil.example', '//evil.example', 'javascr
 test('an account that the sign-in did not open stays closed', async () => {
   const actor = { kind: 'operator', name: '', address: '' } as const
   const colleague = { Email: 'colleague@shop.example', Password: 'another password' }
-  const { id } = await createStoreUser(server.services, second.store.id, colleague, actor)
+  const { id } = await addMember(server.services, second.store.id, colleague, actor)
   const person = await merchantIn(server)
   const answer = await person.submit(page, { UserId: String(id) })
 

@@ -33,7 +33,10 @@ const areas = [
     newAccount: async (): Promise<Account> => {
       const { store } = await server.openStore()
       const Email = `owner-${store.id}@shop.example`
-      await server.services.db.storeUser.updateMany({ where: { storeId: store.id }, data: { email: Email } })
+      await server.services.db.identity.updateMany({
+        where: { users: { some: { storeId: store.id } } },
+        data: { email: Email },
+      })
       return { ...merchantAccount, Email }
     },
   },
@@ -198,7 +201,10 @@ test('a browser that signed up is known', async () => {
 test('a developer’s browser is not known for the merchant’s account of the same address', async () => {
   const { cookies, account } = await developerIn(server)
   const { store } = await server.openStore()
-  await server.services.db.storeUser.updateMany({ where: { storeId: store.id }, data: { email: account.Email } })
+  await server.services.db.identity.updateMany({
+    where: { users: { some: { storeId: store.id } } },
+    data: { email: account.Email },
+  })
   const stranger = testPerson(server.app)
   for (let count = 0; count < 5; count++) {
     await stranger.call('POST', '/admin/sign-in', { Email: account.Email, Password: wrong })

@@ -143,7 +143,10 @@ test('customers’ passwords are not under the rule, and a stored one that would
   const { db } = server.services
   const { passwordHash } = await db.customer.findFirstOrThrow({ where: { email: 'c@mail.example' } })
   const { store } = await server.openStore()
-  await db.storeUser.updateMany({ where: { storeId: store.id }, data: { passwordHash: passwordHash ?? '' } })
+  await db.identity.updateMany({
+    where: { users: { some: { storeId: store.id } } },
+    data: { passwordHash: passwordHash ?? '' },
+  })
   const account = { Email: merchantAccount.Email, Password: 'password', Store: store.secureUrl }
   expect((await testPerson(server.app).call('POST', '/admin/sign-in', account)).statusCode).toBe(200)
 })

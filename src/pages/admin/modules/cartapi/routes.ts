@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { HtmlPage } from '../../../../html/page.ts'
-import { pagesFor, refusedFields } from '../../../../html/page-routes.ts'
+import { adminPages, refusedFields } from '../../../../html/page-routes.ts'
 import { actorOf, type Form, formOf, linesIn, merchantOf } from '../../../../html/request.ts'
 import { type ChangeStore, changedStore, rotateUserKey, storeWithKey, updateStore } from '../../../../stores/stores.ts'
 import { type Fault, StoreFailure } from '../../../../values/failure.ts'
@@ -21,6 +21,7 @@ const home = '/admin/modules/cartapi'
 export function cartApiPages(app: FastifyInstance, services: CartApiServices): void {
   savedPage(app, services, {
     path: home,
+    privilege: 'Keys',
     pageOf: cartApiPage,
     save,
     valuesOf: ({ Enabled, Addresses = '' }) => ({
@@ -28,7 +29,7 @@ export function cartApiPages(app: FastifyInstance, services: CartApiServices): v
       Addresses: [Addresses].flat().join('\n'),
     }),
   })
-  pagesFor(app, 'merchant').post(`${home}/user-key`, async (request, reply) => {
+  adminPages(app, ['Keys', 'write']).post(`${home}/user-key`, async (request, reply) => {
     await rotateUserKey(services, merchantOf(request).store.id, actorOf(request))
     return reply.redirect(`${home}?notice=user-key-rotated`, 303)
   })

@@ -12,9 +12,10 @@ import { type Subscribing, subscribe, unsubscribe } from '../../../../applicatio
 import type { Privileges } from '../../../../engine/caller.ts'
 import { adviseMerchant } from '../../../../html/errors.ts'
 import { type HtmlPage, sendPage } from '../../../../html/page.ts'
-import { orShowAgain, pagesFor } from '../../../../html/page-routes.ts'
+import { adminPages, orShowAgain } from '../../../../html/page-routes.ts'
 import { actorOf, formOf, merchantOf, textIn, wantsHtml } from '../../../../html/request.ts'
 import { readIds } from '../../../../server/parameters.ts'
+import { privilegesOf } from '../../../../staff/roles.ts'
 import { namedObject, readInput, text } from '../../../../values/input.ts'
 
 const home = '/admin/modules/rest-api'
@@ -44,11 +45,12 @@ const removal = namedObject({ Force: z.literal('true', 'must be true or absent')
 
 /** Adds the pages of a store's applications: adding one, its privileges and calls, removing it (contract §3). */
 export function restApiPages(app: FastifyInstance, services: Subscribing): void {
-  const { get, page, form } = pagesFor(app, 'merchant')
+  const { page } = adminPages(app, ['Keys', 'read'])
+  const { get, page: changing, form } = adminPages(app, ['Keys', 'write'])
 
   page(home, (request) => listPage(services, request))
   page(`${home}/:subscriptionId`, (request) => applicationPage(services, request))
-  page(`${home}/:subscriptionId/unsubscribe`, (request) => unsubscribePage(services, request, false))
+  changing(`${home}/:subscriptionId/unsubscribe`, (request) => unsubscribePage(services, request, false))
 
   get(`${home}/subscribe`, async (request, reply) => {
     const { PublicKey: given } = request.query as { PublicKey?: unknown }
@@ -65,8 +67,9 @@ export function restApiPages(app: FastifyInstance, services: Subscribing): void 
   })
 
   const agreeTo = (request: FastifyRequest, publicKey: string, agreed: Privileges) => {
-    const asked = { storeId: merchantOf(request).store.id, publicKey, actor: actorOf(request), agreed }
-    return subscribe(services, asked).catch(adviseMerchant)
+    const merchant = merchantOf(request)
+    const by = { storeId: merchant.store.id, actor: actorOf(request), grantable: privilegesOf(merchant) }
+    return subscribe(services, { ...by, publicKey, agreed }).catch(adviseMerchant)
   }
   const letIn = async (request: FastifyRequest) => {
     const { PublicKey, Privileges: agreed } = readInput(agreement, formOf(request))

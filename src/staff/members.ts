@@ -1,0 +1,174 @@
+import type { z } from 'zod'
+import { type Actor, recordAudit } from '../audit/audit.ts'
+import { byId, type DataServices, inTransaction, type Paging, type Transaction } from '../database/client.ts'
+import { databaseError } from '../database/outage.ts'
+import type { Privileges } from '../engine/caller.ts'
+import { type Account, type NewPassword, notFound, setPassword } from '../people/accounts.ts'
+import { insertIdentity, refuseTaken } from '../people/identities.ts'
+import { emailInput, hashPassword, newPasswordInput, refuseNamesAsPassword } from '../people/passwords.ts'
+import { endSessions } from '../people/sessions.ts'
+import { noSuchStore, storeById } from '../stores/stores.ts'
+import { StoreFailure } from '../values/failure.ts'
+import { namedObject, text } from '../values/input.ts'
+import type { RoleOfAccount } from './roles.ts'
+import { type Changing, type ChosenRole, lockStore, refuseMoreThan, roleNamed } from './store-roles.ts'
+
+// The people of a store: their accounts, and the roles that they have.
+
+/** Somebody who belongs to a store. */
+export interface Member extends Account, RoleOfAccount {}
+
+const columns = {
+  id: true,
+  email: true,
+  createdAt: true,
+  role: true,
+  ownRole: { select: { name: true, privileges: true } },
+} as const
+
+type Row = Account & { role: string | null; ownRole: { name: string; privileges: unknown } | null }
+
+function memberOf({ role, ownRole, ...account }: Row): Member {
+  return { ...account, role: ownRole?.name ?? role ?? '', ownPrivileges: (ownRole?.privileges ?? null) as Privileges }
+}
+
+/** The body of `POST /admin/stores/{id}/users`. */
+export const newMember = namedObject({ Email: emailInput, Password: newPasswordInput, Role: text(50).optional() })
+
+/** Lists a store's people by ascending id. Throws for an unknown store (404). */
+export async function listMembers(
+  { db }: DataServices,
+  { storeId, ...page }: Paging & { storeId: number },
+): Promise<Member[]> {
+  await storeById(db, storeId)
+  return (await db.storeUser.findMany({ where: { storeId }, select: columns, ...byId(page) })).map(memberOf)
+}
+
+/**
+ * Creates a further account in a store for the operator, as `Role`, an owner unless it says otherwise. Throws when the password is
+ * the address, for a role that the store does not have (400), for an unknown store (404), and for an address that has an account in
+ * the store (409).
+ */
+export async function addMember(
+  { db, now }: DataServices,
+  storeId: number,
+  { Email, Password, Role = 'owner' }: z.output<typeof newMember>,
+  actor: Actor,
+): Promise<Member> {
+  const store = await storeById(db, storeId)
+  refuseNamesAsPassword(Password, { email: Email, storeName: store.name })
+  const passwordHash = await hashPassword(Password)
+  return inTransaction(db, async (tx) => {
+    const role = await roleNamed(tx, storeId, Role)
+    const identity = await insertIdentity(tx, now, { email: Email, passwordHash })
+    const member = await insertMember(tx, now, { storeId, ...identity, role })
+    const details = { role: role.role }
+    await recordAudit(tx, now, { actor, action: 'account.created', target: Email, storeId, details })
+    return member
+  })
+}
+
+/** Lets an identity belong to a store. Throws for an unknown store (404) and for an address that has an account there (409). */
+export async function insertMember(
+  tx: Transaction,
+  now: () => Date,
+  { storeId, identityId, email, role }: { storeId: number; identityId: number; email: string; role: ChosenRole },
+): Promise<Member> {
+  const data = { storeId, identityId, email, ...role.columns, createdAt: now() }
+  const row = await tx.storeUser
+    .create({ data, select: columns })
+    .catch((error) => {
+      if (databaseError(error)?.constraint === 'StoreUser_storeId_fkey') throw noSuchStore(storeId)
+      throw error
+    })
+    .catch(refuseTaken('Email is the address of another account of the store'))
+  return memberOf(row)
+}
+
+/**
+ * Sets the password of somebody of a store for the operator. Takes effect at once, in all stores of the person, ends all sessions
+ * and deletes failed sign-ins. Throws when the password is a name of the account (400), and for an account that is not the store's
+ * (404).
+ */
+export async function setMemberPassword(
+  services: DataServices,
+  { storeId, userId }: { storeId: number; userId: number },
+  { Password }: NewPassword,
+  actor: Actor,
+): Promise<Member> {
+  const passwordHash = await hashPassword(Password)
+  return inTransaction(services.db, async (tx) => {
+    const found = await tx.storeUser.findFirst({
+      where: { id: userId, storeId },
+      select: { ...columns, identityId: true, store: { select: { name: true } } },
+    })
+    if (!found) throw noSuchMember(userId)
+    const { identityId, store, ...row } = found
+    refuseNamesAsPassword(Password, { email: row.email, storeName: store.name })
+    const about = { actor, target: row.email, storeId }
+    await setPassword(tx, services, { identityId, kind: 'merchant', passwordHash }, about)
+    return memberOf(row)
+  })
+}
+
+/**
+ * Gives somebody of a store another role. Throws where the caller would grant or take more than it has (403), for an account that is
+ * not the store's (404), a role that the store does not have (400), and for the last owner (409).
+ */
+export async function changeRole(
+  { db, now }: DataServices,
+  { storeId, userId }: { storeId: number; userId: number },
+  roleName: string,
+  { actor, privileges }: Changing,
+): Promise<Member> {
+  return inTransaction(db, async (tx) => {
+    await lockStore(tx, storeId)
+    const before = await memberIn(tx, storeId, userId)
+    const role = await roleNamed(tx, storeId, roleName)
+    refuseMoreThan(privileges, before)
+    refuseMoreThan(privileges, role)
+    if (role.role === before.role) return before
+    if (role.role !== 'owner') await refuseLastOwner(tx, storeId, before)
+    const row = await tx.storeUser.update({ where: { id: userId }, data: role.columns, select: columns })
+    const details = { role: { from: before.role, to: role.role } }
+    await recordAudit(tx, now, { actor, action: 'account.role-changed', target: row.email, storeId, details })
+    return memberOf(row)
+  })
+}
+
+/**
+ * Ends somebody's belonging to a store, with the sessions there. Throws where somebody with more privileges would go (403), for an
+ * account that is not the store's (404), and for the last owner (409).
+ */
+export async function removeMember(
+  { db, now }: DataServices,
+  { storeId, userId }: { storeId: number; userId: number },
+  { actor, privileges }: Changing,
+): Promise<void> {
+  await inTransaction(db, async (tx) => {
+    await lockStore(tx, storeId)
+    const member = await memberIn(tx, storeId, userId)
+    refuseMoreThan(privileges, member)
+    await refuseLastOwner(tx, storeId, member)
+    await endSessions(tx, { kind: 'merchant', id: userId })
+    await tx.storeUser.delete({ where: { id: userId } })
+    await recordAudit(tx, now, { actor, action: 'account.deleted', target: member.email, storeId })
+  })
+}
+
+async function memberIn(tx: Transaction, storeId: number, id: number): Promise<Member> {
+  const row = await tx.storeUser.findFirst({ where: { id, storeId }, select: columns })
+  if (!row) throw noSuchMember(id)
+  return memberOf(row)
+}
+
+/** Under the lock of the store, so that of concurrent requests one finds the other owner gone. */
+async function refuseLastOwner(tx: Transaction, storeId: number, { id, role }: Member): Promise<void> {
+  if (role !== 'owner' || (await tx.storeUser.count({ where: { storeId, role: 'owner' } })) > 1) return
+  const message = 'This is the last owner of the store; make somebody else an owner first'
+  throw new StoreFailure('conflict', message, { field: String(id) })
+}
+
+function noSuchMember(userId: number): StoreFailure {
+  return notFound(`The store has no account with the id ${userId}`, userId)
+}

@@ -1,0 +1,155 @@
+import { z } from 'zod'
+import { exceeds } from '../applications/privileges.ts'
+import { type Actor, recordAudit } from '../audit/audit.ts'
+import { type DataServices, type Db, inTransaction, type Transaction } from '../database/client.ts'
+import { databaseError } from '../database/outage.ts'
+import type { Privileges } from '../engine/caller.ts'
+import { noSuchStore } from '../stores/stores.ts'
+import { StoreFailure } from '../values/failure.ts'
+import { namedObject, text } from '../values/input.ts'
+import { builtInRoles, isBuiltIn, privilegeNames, privilegesOf, type RoleOfAccount } from './roles.ts'
+
+// The roles that a store may give its people: those of every store, and its own.
+
+const ROLES_MAX = 50
+const NAME_LENGTH_MAX = 50
+
+const access = z.array(z.enum(['read', 'write'])).max(2)
+const rolePrivileges = z.strictObject(Object.fromEntries(privilegeNames.map((name) => [name, access.optional()])))
+
+/** A role of the store's own. `Privileges` names services and parts of the administration; at least one. */
+export const ownRoleInput = namedObject({
+  Name: text(NAME_LENGTH_MAX).refine(
+    (name) => !isBuiltIn(name.toLowerCase()),
+    'must not be the name of a role that every store has',
+  ),
+  Privileges: rolePrivileges
+    .transform((given) => complete(given as Readonly<Record<string, readonly ('read' | 'write')[] | undefined>>))
+    .refine((given) => Object.keys(given).length > 0, 'must name at least one privilege'),
+})
+
+/** Writing needs reading: no page could show what is to be written otherwise. */
+function complete(given: Readonly<Record<string, readonly ('read' | 'write')[] | undefined>>) {
+  const entries = Object.entries(given).flatMap(([name, accesses = []]) => {
+    if (accesses.length === 0) return []
+    return [[name, accesses.includes('write') ? (['read', 'write'] as const) : (['read'] as const)] as const]
+  })
+  return Object.fromEntries(entries) as Readonly<Record<string, readonly ('read' | 'write')[]>>
+}
+
+export interface StoreRole extends RoleOfAccount {
+  readonly id: number
+  /** The number of people who have it. */
+  readonly members: number
+}
+
+/** A role to give, with the columns of an account or invitation that has it. */
+export interface ChosenRole extends RoleOfAccount {
+  readonly columns: { readonly role: string | null; readonly roleId: number | null }
+}
+
+/** Locks the store, so that changes of its people and roles come one after another. Throws for an unknown store (404). */
+export async function lockStore(tx: Transaction, storeId: number): Promise<void> {
+  const [store] = await tx.$queryRaw<unknown[]>`SELECT FROM "Store" WHERE "id" = ${storeId} FOR NO KEY UPDATE`
+  if (!store) throw noSuchStore(storeId)
+}
+
+/** Returns the role of this name in the store, in any case. Throws (400) for an unknown one, and names those that there are. */
+export async function roleNamed(db: Db | Transaction, storeId: number, name: string): Promise<ChosenRole> {
+  const wanted = name.trim().toLowerCase()
+  if (isBuiltIn(wanted)) return { role: wanted, ownPrivileges: null, columns: { role: wanted, roleId: null } }
+  const own = await listRoles(db, storeId)
+  const found = own.find(({ role }) => role.toLowerCase() === wanted)
+  if (found) return { ...found, columns: { role: null, roleId: found.id } }
+  const names = [...Object.keys(builtInRoles), ...own.map(({ role }) => role)].join(', ')
+  const problem = `must be the name of a role: ${names}`
+  throw new StoreFailure('bad-request', `Role ${problem}`, { field: 'Role', faults: [{ field: 'Role', problem }] })
+}
+
+/** Lists the store's own roles by name. */
+export async function listRoles(db: Db | Transaction, storeId: number): Promise<StoreRole[]> {
+  const rows = await db.storeRole.findMany({
+    where: { storeId },
+    orderBy: { name: 'asc' },
+    take: ROLES_MAX,
+    include: { _count: { select: { users: true } } },
+  })
+  return rows.map(({ id, name, privileges, _count }) => {
+    return { id, role: name, ownPrivileges: privileges as Privileges, members: _count.users }
+  })
+}
+
+/** Who changes the people of a store: the audit log's actor, and what it may do there. */
+export interface Changing {
+  readonly actor: Actor
+  /** Null: everything. */
+  readonly privileges: Privileges
+}
+
+/** Throws (403) for a role that may do more than `privileges`: nobody gives more than they have, nor takes it from others. */
+export function refuseMoreThan(privileges: Privileges, role: RoleOfAccount): void {
+  if (!exceeds(privilegesOf(role), privileges)) return
+  const message = `The role ${role.role} may do more than your own, so you cannot give or change it`
+  throw new StoreFailure('forbidden', message, { field: 'Role' })
+}
+
+/**
+ * Adds a role of the store's own, or changes it; what changes counts at once for everybody who has it. Throws for a name that another
+ * role has (409), for the 51st role (409), where it may do more than the caller, before or after (403), and for an unknown one (404).
+ */
+export async function saveRole(
+  { db, now }: DataServices,
+  { storeId, id }: { storeId: number; id: number | null },
+  { Name, Privileges: wanted }: z.output<typeof ownRoleInput>,
+  { actor, privileges }: Changing,
+): Promise<void> {
+  await inTransaction(db, async (tx) => {
+    await lockStore(tx, storeId)
+    refuseMoreThan(privileges, { role: Name, ownPrivileges: wanted })
+    const roles = await listRoles(tx, storeId)
+    if (roles.some((role) => role.id !== id && role.role.toLowerCase() === Name.toLowerCase())) throw nameTaken()
+    const details = { privileges: wanted }
+    const about = { actor, target: Name, storeId, details }
+    if (id === null) {
+      if (roles.length >= ROLES_MAX)
+        throw new StoreFailure('conflict', `A store has at most ${ROLES_MAX} roles of its own`)
+      await tx.storeRole.create({ data: { storeId, name: Name, privileges: wanted, createdAt: now() } })
+      await recordAudit(tx, now, { ...about, action: 'role.created' })
+      return
+    }
+    refuseMoreThan(privileges, await ownRole(tx, storeId, id))
+    const where = { storeId_id: { storeId, id } }
+    await tx.storeRole.update({ where, data: { name: Name, privileges: wanted } })
+    await recordAudit(tx, now, { ...about, action: 'role.changed' })
+  })
+}
+
+/** Deletes a role of the store's own. Throws while somebody has it or is invited to it (409), and as `saveRole`. */
+export async function deleteRole(
+  { db, now }: DataServices,
+  { storeId, id }: { storeId: number; id: number },
+  { actor, privileges }: Changing,
+): Promise<void> {
+  await inTransaction(db, async (tx) => {
+    await lockStore(tx, storeId)
+    const role = await ownRole(tx, storeId, id)
+    refuseMoreThan(privileges, role)
+    await tx.storeRole.delete({ where: { storeId_id: { storeId, id } } }).catch((error) => {
+      const isUsed = databaseError(error)?.constraint?.endsWith('_storeId_roleId_fkey') === true
+      const message = `Somebody has the role ${role.role} or is invited to it: give them another one first`
+      throw isUsed ? new StoreFailure('conflict', message) : error
+    })
+    await recordAudit(tx, now, { actor, action: 'role.deleted', target: role.role, storeId })
+  })
+}
+
+async function ownRole(tx: Transaction, storeId: number, id: number): Promise<StoreRole> {
+  const found = (await listRoles(tx, storeId)).find((role) => role.id === id)
+  if (found) return found
+  throw new StoreFailure('not-found', `The store has no role with the id ${id}`, { field: String(id) })
+}
+
+function nameTaken(): StoreFailure {
+  const problem = 'is the name of another role of the store'
+  return new StoreFailure('conflict', `Name ${problem}`, { field: 'Name', faults: [{ field: 'Name', problem }] })
+}
