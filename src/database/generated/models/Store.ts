@@ -308,6 +308,7 @@ export type StoreWhereInput = {
   subscriptions?: Prisma.SubscriptionListRelationFilter
   handshakes?: Prisma.HandshakeListRelationFilter
   webhooks?: Prisma.WebhookListRelationFilter
+  mails?: Prisma.MailListRelationFilter
 }
 
 export type StoreOrderByWithRelationInput = {
@@ -330,6 +331,7 @@ export type StoreOrderByWithRelationInput = {
   subscriptions?: Prisma.SubscriptionOrderByRelationAggregateInput
   handshakes?: Prisma.HandshakeOrderByRelationAggregateInput
   webhooks?: Prisma.WebhookOrderByRelationAggregateInput
+  mails?: Prisma.MailOrderByRelationAggregateInput
 }
 
 export type StoreWhereUniqueInput = Prisma.AtLeast<{
@@ -355,6 +357,7 @@ export type StoreWhereUniqueInput = Prisma.AtLeast<{
   subscriptions?: Prisma.SubscriptionListRelationFilter
   handshakes?: Prisma.HandshakeListRelationFilter
   webhooks?: Prisma.WebhookListRelationFilter
+  mails?: Prisma.MailListRelationFilter
 }, "id" | "host" | "userKeyHash">
 
 export type StoreOrderByWithAggregationInput = {
@@ -420,6 +423,7 @@ export type StoreCreateInput = {
   subscriptions?: Prisma.SubscriptionCreateNestedManyWithoutStoreInput
   handshakes?: Prisma.HandshakeCreateNestedManyWithoutStoreInput
   webhooks?: Prisma.WebhookCreateNestedManyWithoutStoreInput
+  mails?: Prisma.MailCreateNestedManyWithoutStoreInput
 }
 
 export type StoreUncheckedCreateInput = {
@@ -442,6 +446,7 @@ export type StoreUncheckedCreateInput = {
   subscriptions?: Prisma.SubscriptionUncheckedCreateNestedManyWithoutStoreInput
   handshakes?: Prisma.HandshakeUncheckedCreateNestedManyWithoutStoreInput
   webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutStoreInput
+  mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
 }
 
 export type StoreUpdateInput = {
@@ -463,6 +468,7 @@ export type StoreUpdateInput = {
   subscriptions?: Prisma.SubscriptionUpdateManyWithoutStoreNestedInput
   handshakes?: Prisma.HandshakeUpdateManyWithoutStoreNestedInput
   webhooks?: Prisma.WebhookUpdateManyWithoutStoreNestedInput
+  mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreUncheckedUpdateInput = {
@@ -485,6 +491,7 @@ export type StoreUncheckedUpdateInput = {
   subscriptions?: Prisma.SubscriptionUncheckedUpdateManyWithoutStoreNestedInput
   handshakes?: Prisma.HandshakeUncheckedUpdateManyWithoutStoreNestedInput
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutStoreNestedInput
+  mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreCreateManyInput = {
@@ -619,6 +626,11 @@ export type StoreScalarRelationFilter = {
   isNot?: Prisma.StoreWhereInput
 }
 
+export type StoreNullableScalarRelationFilter = {
+  is?: Prisma.StoreWhereInput | null
+  isNot?: Prisma.StoreWhereInput | null
+}
+
 export type StoreCreatecartApiAddressesInput = {
   set: string[]
 }
@@ -706,6 +718,22 @@ export type StoreUpdateOneRequiredWithoutHandshakesNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.StoreUpdateToOneWithWhereWithoutHandshakesInput, Prisma.StoreUpdateWithoutHandshakesInput>, Prisma.StoreUncheckedUpdateWithoutHandshakesInput>
 }
 
+export type StoreCreateNestedOneWithoutMailsInput = {
+  create?: Prisma.XOR<Prisma.StoreCreateWithoutMailsInput, Prisma.StoreUncheckedCreateWithoutMailsInput>
+  connectOrCreate?: Prisma.StoreCreateOrConnectWithoutMailsInput
+  connect?: Prisma.StoreWhereUniqueInput
+}
+
+export type StoreUpdateOneWithoutMailsNestedInput = {
+  create?: Prisma.XOR<Prisma.StoreCreateWithoutMailsInput, Prisma.StoreUncheckedCreateWithoutMailsInput>
+  connectOrCreate?: Prisma.StoreCreateOrConnectWithoutMailsInput
+  upsert?: Prisma.StoreUpsertWithoutMailsInput
+  disconnect?: Prisma.StoreWhereInput | boolean
+  delete?: Prisma.StoreWhereInput | boolean
+  connect?: Prisma.StoreWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.StoreUpdateToOneWithWhereWithoutMailsInput, Prisma.StoreUpdateWithoutMailsInput>, Prisma.StoreUncheckedUpdateWithoutMailsInput>
+}
+
 export type StoreCreateNestedOneWithoutWebhooksInput = {
   create?: Prisma.XOR<Prisma.StoreCreateWithoutWebhooksInput, Prisma.StoreUncheckedCreateWithoutWebhooksInput>
   connectOrCreate?: Prisma.StoreCreateOrConnectWithoutWebhooksInput
@@ -738,6 +766,7 @@ export type StoreCreateWithoutUsersInput = {
   subscriptions?: Prisma.SubscriptionCreateNestedManyWithoutStoreInput
   handshakes?: Prisma.HandshakeCreateNestedManyWithoutStoreInput
   webhooks?: Prisma.WebhookCreateNestedManyWithoutStoreInput
+  mails?: Prisma.MailCreateNestedManyWithoutStoreInput
 }
 
 export type StoreUncheckedCreateWithoutUsersInput = {
@@ -759,6 +788,7 @@ export type StoreUncheckedCreateWithoutUsersInput = {
   subscriptions?: Prisma.SubscriptionUncheckedCreateNestedManyWithoutStoreInput
   handshakes?: Prisma.HandshakeUncheckedCreateNestedManyWithoutStoreInput
   webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutStoreInput
+  mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
 }
 
 export type StoreCreateOrConnectWithoutUsersInput = {
@@ -795,6 +825,7 @@ export type StoreUpdateWithoutUsersInput = {
   subscriptions?: Prisma.SubscriptionUpdateManyWithoutStoreNestedInput
   handshakes?: Prisma.HandshakeUpdateManyWithoutStoreNestedInput
   webhooks?: Prisma.WebhookUpdateManyWithoutStoreNestedInput
+  mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreUncheckedUpdateWithoutUsersInput = {
@@ -816,6 +847,7 @@ export type StoreUncheckedUpdateWithoutUsersInput = {
   subscriptions?: Prisma.SubscriptionUncheckedUpdateManyWithoutStoreNestedInput
   handshakes?: Prisma.HandshakeUncheckedUpdateManyWithoutStoreNestedInput
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutStoreNestedInput
+  mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreCreateWithoutSubscriptionsInput = {
@@ -836,6 +868,7 @@ export type StoreCreateWithoutSubscriptionsInput = {
   users?: Prisma.StoreUserCreateNestedManyWithoutStoreInput
   handshakes?: Prisma.HandshakeCreateNestedManyWithoutStoreInput
   webhooks?: Prisma.WebhookCreateNestedManyWithoutStoreInput
+  mails?: Prisma.MailCreateNestedManyWithoutStoreInput
 }
 
 export type StoreUncheckedCreateWithoutSubscriptionsInput = {
@@ -857,6 +890,7 @@ export type StoreUncheckedCreateWithoutSubscriptionsInput = {
   users?: Prisma.StoreUserUncheckedCreateNestedManyWithoutStoreInput
   handshakes?: Prisma.HandshakeUncheckedCreateNestedManyWithoutStoreInput
   webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutStoreInput
+  mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
 }
 
 export type StoreCreateOrConnectWithoutSubscriptionsInput = {
@@ -893,6 +927,7 @@ export type StoreUpdateWithoutSubscriptionsInput = {
   users?: Prisma.StoreUserUpdateManyWithoutStoreNestedInput
   handshakes?: Prisma.HandshakeUpdateManyWithoutStoreNestedInput
   webhooks?: Prisma.WebhookUpdateManyWithoutStoreNestedInput
+  mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreUncheckedUpdateWithoutSubscriptionsInput = {
@@ -914,6 +949,7 @@ export type StoreUncheckedUpdateWithoutSubscriptionsInput = {
   users?: Prisma.StoreUserUncheckedUpdateManyWithoutStoreNestedInput
   handshakes?: Prisma.HandshakeUncheckedUpdateManyWithoutStoreNestedInput
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutStoreNestedInput
+  mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreCreateWithoutHandshakesInput = {
@@ -934,6 +970,7 @@ export type StoreCreateWithoutHandshakesInput = {
   users?: Prisma.StoreUserCreateNestedManyWithoutStoreInput
   subscriptions?: Prisma.SubscriptionCreateNestedManyWithoutStoreInput
   webhooks?: Prisma.WebhookCreateNestedManyWithoutStoreInput
+  mails?: Prisma.MailCreateNestedManyWithoutStoreInput
 }
 
 export type StoreUncheckedCreateWithoutHandshakesInput = {
@@ -955,6 +992,7 @@ export type StoreUncheckedCreateWithoutHandshakesInput = {
   users?: Prisma.StoreUserUncheckedCreateNestedManyWithoutStoreInput
   subscriptions?: Prisma.SubscriptionUncheckedCreateNestedManyWithoutStoreInput
   webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutStoreInput
+  mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
 }
 
 export type StoreCreateOrConnectWithoutHandshakesInput = {
@@ -991,6 +1029,7 @@ export type StoreUpdateWithoutHandshakesInput = {
   users?: Prisma.StoreUserUpdateManyWithoutStoreNestedInput
   subscriptions?: Prisma.SubscriptionUpdateManyWithoutStoreNestedInput
   webhooks?: Prisma.WebhookUpdateManyWithoutStoreNestedInput
+  mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreUncheckedUpdateWithoutHandshakesInput = {
@@ -1012,6 +1051,109 @@ export type StoreUncheckedUpdateWithoutHandshakesInput = {
   users?: Prisma.StoreUserUncheckedUpdateManyWithoutStoreNestedInput
   subscriptions?: Prisma.SubscriptionUncheckedUpdateManyWithoutStoreNestedInput
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutStoreNestedInput
+  mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
+}
+
+export type StoreCreateWithoutMailsInput = {
+  name: string
+  secureUrl: string
+  host: string
+  currency: string
+  timeZone: string
+  userKeyHash: string
+  userKeySealed: string
+  cartApiEnabled?: boolean
+  cartApiAddresses?: Prisma.StoreCreatecartApiAddressesInput | string[]
+  throttleCapacity?: number | null
+  throttleLeakPerSecond?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  invoicePrefix?: string
+  nextInvoiceNumber?: number
+  createdAt: Date | string
+  users?: Prisma.StoreUserCreateNestedManyWithoutStoreInput
+  subscriptions?: Prisma.SubscriptionCreateNestedManyWithoutStoreInput
+  handshakes?: Prisma.HandshakeCreateNestedManyWithoutStoreInput
+  webhooks?: Prisma.WebhookCreateNestedManyWithoutStoreInput
+}
+
+export type StoreUncheckedCreateWithoutMailsInput = {
+  id?: number
+  name: string
+  secureUrl: string
+  host: string
+  currency: string
+  timeZone: string
+  userKeyHash: string
+  userKeySealed: string
+  cartApiEnabled?: boolean
+  cartApiAddresses?: Prisma.StoreCreatecartApiAddressesInput | string[]
+  throttleCapacity?: number | null
+  throttleLeakPerSecond?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  invoicePrefix?: string
+  nextInvoiceNumber?: number
+  createdAt: Date | string
+  users?: Prisma.StoreUserUncheckedCreateNestedManyWithoutStoreInput
+  subscriptions?: Prisma.SubscriptionUncheckedCreateNestedManyWithoutStoreInput
+  handshakes?: Prisma.HandshakeUncheckedCreateNestedManyWithoutStoreInput
+  webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutStoreInput
+}
+
+export type StoreCreateOrConnectWithoutMailsInput = {
+  where: Prisma.StoreWhereUniqueInput
+  create: Prisma.XOR<Prisma.StoreCreateWithoutMailsInput, Prisma.StoreUncheckedCreateWithoutMailsInput>
+}
+
+export type StoreUpsertWithoutMailsInput = {
+  update: Prisma.XOR<Prisma.StoreUpdateWithoutMailsInput, Prisma.StoreUncheckedUpdateWithoutMailsInput>
+  create: Prisma.XOR<Prisma.StoreCreateWithoutMailsInput, Prisma.StoreUncheckedCreateWithoutMailsInput>
+  where?: Prisma.StoreWhereInput
+}
+
+export type StoreUpdateToOneWithWhereWithoutMailsInput = {
+  where?: Prisma.StoreWhereInput
+  data: Prisma.XOR<Prisma.StoreUpdateWithoutMailsInput, Prisma.StoreUncheckedUpdateWithoutMailsInput>
+}
+
+export type StoreUpdateWithoutMailsInput = {
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  secureUrl?: Prisma.StringFieldUpdateOperationsInput | string
+  host?: Prisma.StringFieldUpdateOperationsInput | string
+  currency?: Prisma.StringFieldUpdateOperationsInput | string
+  timeZone?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeyHash?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeySealed?: Prisma.StringFieldUpdateOperationsInput | string
+  cartApiEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  cartApiAddresses?: Prisma.StoreUpdatecartApiAddressesInput | string[]
+  throttleCapacity?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  throttleLeakPerSecond?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
+  nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  users?: Prisma.StoreUserUpdateManyWithoutStoreNestedInput
+  subscriptions?: Prisma.SubscriptionUpdateManyWithoutStoreNestedInput
+  handshakes?: Prisma.HandshakeUpdateManyWithoutStoreNestedInput
+  webhooks?: Prisma.WebhookUpdateManyWithoutStoreNestedInput
+}
+
+export type StoreUncheckedUpdateWithoutMailsInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  secureUrl?: Prisma.StringFieldUpdateOperationsInput | string
+  host?: Prisma.StringFieldUpdateOperationsInput | string
+  currency?: Prisma.StringFieldUpdateOperationsInput | string
+  timeZone?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeyHash?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeySealed?: Prisma.StringFieldUpdateOperationsInput | string
+  cartApiEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  cartApiAddresses?: Prisma.StoreUpdatecartApiAddressesInput | string[]
+  throttleCapacity?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  throttleLeakPerSecond?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
+  nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  users?: Prisma.StoreUserUncheckedUpdateManyWithoutStoreNestedInput
+  subscriptions?: Prisma.SubscriptionUncheckedUpdateManyWithoutStoreNestedInput
+  handshakes?: Prisma.HandshakeUncheckedUpdateManyWithoutStoreNestedInput
+  webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreCreateWithoutWebhooksInput = {
@@ -1032,6 +1174,7 @@ export type StoreCreateWithoutWebhooksInput = {
   users?: Prisma.StoreUserCreateNestedManyWithoutStoreInput
   subscriptions?: Prisma.SubscriptionCreateNestedManyWithoutStoreInput
   handshakes?: Prisma.HandshakeCreateNestedManyWithoutStoreInput
+  mails?: Prisma.MailCreateNestedManyWithoutStoreInput
 }
 
 export type StoreUncheckedCreateWithoutWebhooksInput = {
@@ -1053,6 +1196,7 @@ export type StoreUncheckedCreateWithoutWebhooksInput = {
   users?: Prisma.StoreUserUncheckedCreateNestedManyWithoutStoreInput
   subscriptions?: Prisma.SubscriptionUncheckedCreateNestedManyWithoutStoreInput
   handshakes?: Prisma.HandshakeUncheckedCreateNestedManyWithoutStoreInput
+  mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
 }
 
 export type StoreCreateOrConnectWithoutWebhooksInput = {
@@ -1089,6 +1233,7 @@ export type StoreUpdateWithoutWebhooksInput = {
   users?: Prisma.StoreUserUpdateManyWithoutStoreNestedInput
   subscriptions?: Prisma.SubscriptionUpdateManyWithoutStoreNestedInput
   handshakes?: Prisma.HandshakeUpdateManyWithoutStoreNestedInput
+  mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreUncheckedUpdateWithoutWebhooksInput = {
@@ -1110,6 +1255,7 @@ export type StoreUncheckedUpdateWithoutWebhooksInput = {
   users?: Prisma.StoreUserUncheckedUpdateManyWithoutStoreNestedInput
   subscriptions?: Prisma.SubscriptionUncheckedUpdateManyWithoutStoreNestedInput
   handshakes?: Prisma.HandshakeUncheckedUpdateManyWithoutStoreNestedInput
+  mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
 }
 
 
@@ -1122,6 +1268,7 @@ export type StoreCountOutputType = {
   subscriptions: number
   handshakes: number
   webhooks: number
+  mails: number
 }
 
 export type StoreCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -1129,6 +1276,7 @@ export type StoreCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.
   subscriptions?: boolean | StoreCountOutputTypeCountSubscriptionsArgs
   handshakes?: boolean | StoreCountOutputTypeCountHandshakesArgs
   webhooks?: boolean | StoreCountOutputTypeCountWebhooksArgs
+  mails?: boolean | StoreCountOutputTypeCountMailsArgs
 }
 
 /**
@@ -1169,6 +1317,13 @@ export type StoreCountOutputTypeCountWebhooksArgs<ExtArgs extends runtime.Types.
   where?: Prisma.WebhookWhereInput
 }
 
+/**
+ * StoreCountOutputType without action
+ */
+export type StoreCountOutputTypeCountMailsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.MailWhereInput
+}
+
 
 export type StoreSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
@@ -1190,6 +1345,7 @@ export type StoreSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   subscriptions?: boolean | Prisma.Store$subscriptionsArgs<ExtArgs>
   handshakes?: boolean | Prisma.Store$handshakesArgs<ExtArgs>
   webhooks?: boolean | Prisma.Store$webhooksArgs<ExtArgs>
+  mails?: boolean | Prisma.Store$mailsArgs<ExtArgs>
   _count?: boolean | Prisma.StoreCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["store"]>
 
@@ -1253,6 +1409,7 @@ export type StoreInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   subscriptions?: boolean | Prisma.Store$subscriptionsArgs<ExtArgs>
   handshakes?: boolean | Prisma.Store$handshakesArgs<ExtArgs>
   webhooks?: boolean | Prisma.Store$webhooksArgs<ExtArgs>
+  mails?: boolean | Prisma.Store$mailsArgs<ExtArgs>
   _count?: boolean | Prisma.StoreCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type StoreIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {}
@@ -1265,6 +1422,7 @@ export type $StorePayload<ExtArgs extends runtime.Types.Extensions.InternalArgs 
     subscriptions: Prisma.$SubscriptionPayload<ExtArgs>[]
     handshakes: Prisma.$HandshakePayload<ExtArgs>[]
     webhooks: Prisma.$WebhookPayload<ExtArgs>[]
+    mails: Prisma.$MailPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: number
@@ -1698,6 +1856,7 @@ export interface Prisma__StoreClient<T, Null = never, ExtArgs extends runtime.Ty
   subscriptions<T extends Prisma.Store$subscriptionsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Store$subscriptionsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$SubscriptionPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   handshakes<T extends Prisma.Store$handshakesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Store$handshakesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$HandshakePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   webhooks<T extends Prisma.Store$webhooksArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Store$webhooksArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$WebhookPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  mails<T extends Prisma.Store$mailsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Store$mailsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$MailPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -2228,6 +2387,30 @@ export type Store$webhooksArgs<ExtArgs extends runtime.Types.Extensions.Internal
   take?: number
   skip?: number
   distinct?: Prisma.WebhookScalarFieldEnum | Prisma.WebhookScalarFieldEnum[]
+}
+
+/**
+ * Store.mails
+ */
+export type Store$mailsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Mail
+   */
+  select?: Prisma.MailSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Mail
+   */
+  omit?: Prisma.MailOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.MailInclude<ExtArgs> | null
+  where?: Prisma.MailWhereInput
+  orderBy?: Prisma.MailOrderByWithRelationInput | Prisma.MailOrderByWithRelationInput[]
+  cursor?: Prisma.MailWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.MailScalarFieldEnum | Prisma.MailScalarFieldEnum[]
 }
 
 /**
