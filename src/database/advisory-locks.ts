@@ -22,6 +22,12 @@ export const locks = {
   readableKey: 7_301_410,
   /** By number of a secret key, held by the processes that store under it. */
   writtenKey: 7_301_411,
+  /** By hash of an e-mail address in lower case: mails to it, whose number is bounded. Of the three, each transaction takes this one first. */
+  mailAddress: 7_301_412,
+  /** By hash of a network: mails that it causes. */
+  mailNetwork: 7_301_413,
+  /** By store: its mails. */
+  mailStore: 7_301_414,
   /** What moves old rows into the archive. */
   archive: 7_301_421,
   /** Deletion of rows of a ledger; shared by those who delete rows of records that they have locked. */

@@ -21,6 +21,8 @@ export const leases = {
   delivery: { table: 'Delivery', until: 'dueAt', claim: 'attempts', ms: 60_000 },
   /** An attempt at a REMOVE that the application did not accept. */
   removalNotice: { table: 'RemovalNotice', until: 'nextAttemptAt', claim: 'attempts', ms: 60_000 },
+  /** An attempt to send a mail, which has a minute. */
+  mail: { table: 'Mail', until: 'nextAttemptAt', claim: 'attempts', hasProcess: true, ms: 120_000 },
   /** A callback about a subscription, which has 10 s, and the change that follows it. Its first holder inserts the row. */
   handshake: { table: 'Handshake', until: 'claimedUntil', claim: 'claim', ms: 15_000 },
   /** Reading a CSV file. Renewed by the request that brings it; nobody can take over, and past it the import may be deleted. */

@@ -1,21 +1,6 @@
-import { LRUCache } from 'lru-cache'
 import { readDate } from '../values/dates.ts'
+import { cachedFormatters as cached, shownDate as date, toTheMinute } from '../values/shown-date.ts'
 
-const FORMATTERS_MAX = 200
-
-/** Caches formatters, because creating one takes a hundred times as long as using it. */
-function cached<Formatter extends object>(memoMethod: (key: string) => Formatter) {
-  return new LRUCache<string, Formatter>({ max: FORMATTERS_MAX, memoMethod })
-}
-
-const minute = {
-  year: 'numeric',
-  month: 'short',
-  day: 'numeric',
-  hour: 'numeric',
-  minute: '2-digit',
-  timeZoneName: 'short',
-} as const
 const moneyFormats = cached((currency) => new Intl.NumberFormat('en-US', { style: 'currency', currency }))
 const shortMoneyFormats = cached(
   (currency) => new Intl.NumberFormat('en-US', { style: 'currency', currency, notation: 'compact' }),
@@ -23,8 +8,9 @@ const shortMoneyFormats = cached(
 const amountFormats = cached(
   (currency) => new Intl.NumberFormat('en-US', { style: 'currency', currency, maximumFractionDigits: 4 }),
 )
-const dateFormats = cached((timeZone) => new Intl.DateTimeFormat('en-US', { ...minute, timeZone }))
-const secondFormats = cached((timeZone) => new Intl.DateTimeFormat('en-US', { ...minute, second: '2-digit', timeZone }))
+const secondFormats = cached(
+  (timeZone) => new Intl.DateTimeFormat('en-US', { ...toTheMinute, second: '2-digit', timeZone }),
+)
 const dayFormat = new Intl.DateTimeFormat('en-US', { dateStyle: 'medium', timeZone: 'UTC' })
 const shortDayFormat = new Intl.DateTimeFormat('en-US', { month: 'short', day: 'numeric', timeZone: 'UTC' })
 const weekdayFormat = new Intl.DateTimeFormat('en-US', {
@@ -43,9 +29,6 @@ const units = [
 
 /** In the currency's own decimals, such as `$1,234.50`. */
 const money = (amount: number | string, currency: string) => moneyFormats.memo(currency).format(Number(amount))
-
-/** Such as `Mar 10, 2026, 4:05 PM EDT`, in an IANA zone. */
-const date = (value: Date, timeZone: string) => dateFormats.memo(timeZone).format(value)
 
 /** Returns the non-empty lines of the `Billing…` or `Shipment…` address of an order's record, from name to country. */
 export function postalAddress(record: object, prefix: 'Billing' | 'Shipment'): string[] {

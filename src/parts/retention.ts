@@ -6,6 +6,7 @@ import { type Sweep, sweepByTime } from '../database/sweeper.ts'
 import { KEPT_MS as KEY_MS } from '../engine/changing/idempotency.ts'
 import { historySweep } from '../engine/recording/history.ts'
 import { archivedSweep } from '../installation/archive.ts'
+import { KEPT_DAYS as MAIL_DAYS } from '../mail/limits.ts'
 import { FORGOTTEN_MS } from '../people/sign-in-delay.ts'
 import { makePrivateFolder } from '../process/data-folder.ts'
 import type { Config } from '../process/settings.ts'
@@ -34,6 +35,7 @@ export function sweepsByAge({ db, now }: RetentionServices, { historyDays }: Pic
       { table: 'CsvImport', time: 'createdAt', mayGo: sql`"state" <> 'applying'`, batch: 1 },
       days(CSV_DAYS),
     ),
+    'old mails': sweepByTime(db, { table: 'Mail', time: 'createdAt' }, days(MAIL_DAYS)),
     'old sessions': sweepByTime(db, { table: 'Session', time: 'expiresAt' }, now),
     'old sign-in links': sweepByTime(db, { table: 'CustomerLoginToken', time: 'expiresAt' }, now),
     // An access token has the hash of its code, so that a later reuse is still detected.

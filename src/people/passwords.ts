@@ -2,13 +2,12 @@ import { createRequire } from 'node:module'
 import { hash, verify } from '@node-rs/argon2'
 import { z } from 'zod'
 import type { Db, Transaction } from '../database/client.ts'
-import { asciiEmail } from '../values/email.ts'
+import { asciiEmail, EMAIL_LENGTH_MAX } from '../values/email.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { createSemaphore } from '../values/semaphore.ts'
 
 // The e-mail addresses and passwords of accounts: what is allowed, and how they are compared.
 
-const EMAIL_LENGTH_MAX = 254
 const PASSWORD_LENGTH_MAX = 1000
 const NEW_LENGTH_MIN = 12
 const COMMON_MAX = 10_000

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { isAddressBlock } from '../values/address-blocks.ts'
+import { asciiEmail, EMAIL_LENGTH_MAX } from '../values/email.ts'
 
 // The forms of settings: each names the value, what is wrong with it, and what is allowed.
 
@@ -33,6 +34,42 @@ export function secret(isAllowed: (text: string) => boolean, error: string) {
 
 export function databaseUrl() {
   return secret(isDatabaseAddress, `is not the address of a PostgreSQL database; allowed: ${DATABASE_ADDRESS}`)
+}
+
+/** The form of SMTP_URL, for messages. */
+const MAIL_SERVER =
+  'smtp://user:password@host:587 (STARTTLS) or smtps://user:password@host:465 (TLS), special characters of user and password percent-encoded'
+
+/** The address of the mail server. User and password are both given or both left out; the port may be left out. */
+export function smtpUrl() {
+  return secret(isMailServer, `is not the address of a mail server; allowed: ${MAIL_SERVER}`)
+}
+
+function isMailServer(text: string): boolean {
+  const url = URL.parse(text)
+  if (url === null || !/^smtps?:\/\//i.test(text) || /[\p{Cc}\s]/u.test(text) || url.hostname === '') return false
+  const isBare = /^\/?$/.test(url.pathname) && `${url.search}${url.hash}` === ''
+  return isBare && (url.username === '') === (url.password === '') && isDecodable(`${url.username}${url.password}`)
+}
+
+function isDecodable(text: string): boolean {
+  try {
+    return !/\p{Cc}/u.test(decodeURIComponent(text))
+  } catch {
+    return false
+  }
+}
+
+/** The sender of mails: an address alone, or a name before it in angle brackets. */
+export function sender() {
+  const error = shown('is not a sender', 'mail@shop.example or Shop Name <mail@shop.example>')
+  return z.string().transform((text, context) => {
+    const [, name, address] = /^(?:"?([^"<>\p{Cc}]*?)"?\s*<([^<>]+)>|[^<>]+)$/u.exec(text) ?? []
+    const sender = { name: name?.trim() ?? '', address: asciiEmail(address ?? text) }
+    if (z.email().max(EMAIL_LENGTH_MAX).safeParse(sender.address).success) return Object.freeze(sender)
+    context.addIssue({ code: 'custom', message: error({ input: text }) })
+    return z.NEVER
+  })
 }
 
 export function secretKey() {

@@ -19,6 +19,8 @@ import {
   operatorKey,
   port,
   secretKey,
+  sender,
+  smtpUrl,
   wholeNumber,
   withoutTrailingSlash,
   yesOrNo,
@@ -97,6 +99,8 @@ const Settings = z.object({
     'an IANA name, such as America/New_York',
   ).default('America/New_York'),
   OUTBOUND_ALLOW: addressBlocks(),
+  SMTP_URL: smtpUrl(),
+  MAIL_FROM: sender().optional(),
   DEVELOPER_SIGNUP: oneOf(['open', 'closed'], 'is neither open nor closed').optional(),
   HISTORY_DAYS: wholeNumber('is not a number of days', 0, 36_500).default('730'),
   LEDGER_DAYS: wholeNumber('is not a number of days', 0, 36_500).default('0'),
@@ -181,6 +185,10 @@ function configOf(settings: z.output<typeof Settings>, publicUrl: string, tls: T
     timeZone: settings.TIME_ZONE,
     /** Addresses and CIDR blocks that outbound requests may reach though they are not public. */
     outboundAllow: Object.freeze(settings.OUTBOUND_ALLOW ?? (sandbox ? LOOPBACK_BLOCKS : [])),
+    /** The mail server, with its user and password if it has them. Null: no mail can be sent. */
+    smtpUrl: settings.SMTP_URL ?? null,
+    /** The sender of mails, its name empty where there is none; null exactly where `smtpUrl` is. */
+    mailFrom: settings.MAIL_FROM ?? null,
     /** Whether anyone may open a developer account, or only the operator. */
     developerSignup: settings.DEVELOPER_SIGNUP ?? (sandbox ? 'open' : 'closed'),
     /** How long the history of records is kept; null: for ever. */
@@ -259,6 +267,10 @@ function faultsBetween(given: Given): string[] {
   }
   if (given.DATABASE_DIRECT_URL && !given.DATABASE_URL) {
     faults.push('DATABASE_DIRECT_URL is set without DATABASE_URL; allowed: both, or only DATABASE_URL')
+  }
+  if (Boolean(given.SMTP_URL) !== Boolean(given.MAIL_FROM)) {
+    const [is, other] = given.SMTP_URL ? ['SMTP_URL', 'MAIL_FROM'] : ['MAIL_FROM', 'SMTP_URL']
+    faults.push(`${is} is set without ${other}; allowed: both, or neither`)
   }
   faults.push(...faultsBetweenKeys(given))
   const archived = (['LEDGER_DAYS', 'AUDIT_DAYS'] as const).filter((name) => Number(given[name] ?? 0) > 0)

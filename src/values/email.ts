@@ -1,5 +1,7 @@
 import { domainToASCII } from 'node:url'
 
+export const EMAIL_LENGTH_MAX = 254
+
 /** The address with the letters beyond ASCII of its domain as `xn--…`: the only form that the rule of HTML takes. */
 export function asciiEmail(given: string): string {
   const at = given.lastIndexOf('@') + 1

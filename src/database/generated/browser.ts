@@ -147,6 +147,12 @@ export type CustomerLoginToken = Prisma.CustomerLoginTokenModel
  */
 export type AuditEntry = Prisma.AuditEntryModel
 /**
+ * Model Mail
+ * A mail to one person, written in the transaction of its cause and sent in the background. Rows without a recipient's
+ * account (`void`) are kept as well, because limits count them.
+ */
+export type Mail = Prisma.MailModel
+/**
  * Model HistoryEntry
  * A change of a record: who made it, and what it replaced. Rows are never changed, and outlive the record.
  */

@@ -5,8 +5,10 @@ import { type Db, isClient, type Transaction } from '../../database/client.ts'
 export const eventsChannel = 'events'
 /** The NOTIFY channel for deliveries that are due. */
 export const deliveriesChannel = 'deliveries'
+/** The NOTIFY channel for mails that are due. */
+export const mailsChannel = 'mails'
 
-type Channel = typeof eventsChannel | typeof deliveriesChannel
+type Channel = typeof eventsChannel | typeof deliveriesChannel | typeof mailsChannel
 
 /** Between two calls. Without it, each of many changes would wake the workers of all processes. */
 const PAUSE_MS = 20

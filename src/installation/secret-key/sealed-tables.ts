@@ -25,6 +25,7 @@ export const sealedTables: readonly SealedTable[] = [
   { table: 'Handshake', key: ['storeId', 'applicationId'], sealed: ['tokenSealed'] },
   { table: 'CsvImportLine', key: ['storeId', 'importId', 'line'], sealed: ['sealed'] },
   { table: 'RemovalNotice', key: ['id'], sealed: ['bodySealed'] },
+  { table: 'Mail', key: ['id'], sealed: ['contentSealed'] },
   { table: 'Webhook', key: ['storeId', 'id'], sealed: ['secretSealed', 'formerSecretSealed'] },
   { table: 'Store', key: ['id'], sealed: ['userKeySealed'], hash: 'userKeyHash' },
 ]

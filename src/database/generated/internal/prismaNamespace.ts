@@ -422,6 +422,7 @@ export const ModelName = {
   SignInDelay: 'SignInDelay',
   CustomerLoginToken: 'CustomerLoginToken',
   AuditEntry: 'AuditEntry',
+  Mail: 'Mail',
   HistoryEntry: 'HistoryEntry',
   Counter: 'Counter',
   RecordCount: 'RecordCount',
@@ -475,7 +476,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "store" | "identity" | "recoveryCode" | "passkey" | "challenge" | "resetLink" | "addressChange" | "storeUser" | "storeRole" | "invitation" | "developer" | "operator" | "application" | "subscription" | "handshake" | "removalNotice" | "apiCall" | "secretKey" | "authorizationCode" | "accessToken" | "endedToken" | "session" | "signInDelay" | "customerLoginToken" | "auditEntry" | "historyEntry" | "counter" | "recordCount" | "salesSum" | "referencedVersion" | "manufacturer" | "distributor" | "category" | "customerGroup" | "product" | "productCategory" | "productDistributor" | "advancedOption" | "stockMovement" | "customer" | "orderStatus" | "paymentMethod" | "order" | "orderShipment" | "orderItem" | "orderTransaction" | "rma" | "rmaItem" | "giftRegistry" | "giftRegistryItem" | "event" | "eventFeed" | "eventCut" | "webhook" | "delivery" | "deliveryAttempt" | "idempotencyKey" | "idempotencyAnswer" | "csvImport" | "csvImportLine" | "backup" | "rateBucket" | "serverProcess"
+    modelProps: "store" | "identity" | "recoveryCode" | "passkey" | "challenge" | "resetLink" | "addressChange" | "storeUser" | "storeRole" | "invitation" | "developer" | "operator" | "application" | "subscription" | "handshake" | "removalNotice" | "apiCall" | "secretKey" | "authorizationCode" | "accessToken" | "endedToken" | "session" | "signInDelay" | "customerLoginToken" | "auditEntry" | "mail" | "historyEntry" | "counter" | "recordCount" | "salesSum" | "referencedVersion" | "manufacturer" | "distributor" | "category" | "customerGroup" | "product" | "productCategory" | "productDistributor" | "advancedOption" | "stockMovement" | "customer" | "orderStatus" | "paymentMethod" | "order" | "orderShipment" | "orderItem" | "orderTransaction" | "rma" | "rmaItem" | "giftRegistry" | "giftRegistryItem" | "event" | "eventFeed" | "eventCut" | "webhook" | "delivery" | "deliveryAttempt" | "idempotencyKey" | "idempotencyAnswer" | "csvImport" | "csvImportLine" | "backup" | "rateBucket" | "serverProcess"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -2326,6 +2327,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.AuditEntryCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.AuditEntryCountAggregateOutputType> | number
+        }
+      }
+    }
+    Mail: {
+      payload: Prisma.$MailPayload<ExtArgs>
+      fields: Prisma.MailFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.MailFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MailPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.MailFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MailPayload>
+        }
+        findFirst: {
+          args: Prisma.MailFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MailPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.MailFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MailPayload>
+        }
+        findMany: {
+          args: Prisma.MailFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MailPayload>[]
+        }
+        create: {
+          args: Prisma.MailCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MailPayload>
+        }
+        createMany: {
+          args: Prisma.MailCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.MailCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MailPayload>[]
+        }
+        delete: {
+          args: Prisma.MailDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MailPayload>
+        }
+        update: {
+          args: Prisma.MailUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MailPayload>
+        }
+        deleteMany: {
+          args: Prisma.MailDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.MailUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.MailUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MailPayload>[]
+        }
+        upsert: {
+          args: Prisma.MailUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MailPayload>
+        }
+        aggregate: {
+          args: Prisma.MailAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateMail>
+        }
+        groupBy: {
+          args: Prisma.MailGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.MailGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.MailCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.MailCountAggregateOutputType> | number
         }
       }
     }
@@ -5522,6 +5597,26 @@ export const AuditEntryScalarFieldEnum = {
 export type AuditEntryScalarFieldEnum = (typeof AuditEntryScalarFieldEnum)[keyof typeof AuditEntryScalarFieldEnum]
 
 
+export const MailScalarFieldEnum = {
+  id: 'id',
+  storeId: 'storeId',
+  kind: 'kind',
+  recipient: 'recipient',
+  networkHash: 'networkHash',
+  messageId: 'messageId',
+  contentSealed: 'contentSealed',
+  state: 'state',
+  attempts: 'attempts',
+  nextAttemptAt: 'nextAttemptAt',
+  process: 'process',
+  reason: 'reason',
+  createdAt: 'createdAt',
+  sentAt: 'sentAt'
+} as const
+
+export type MailScalarFieldEnum = (typeof MailScalarFieldEnum)[keyof typeof MailScalarFieldEnum]
+
+
 export const HistoryEntryScalarFieldEnum = {
   storeId: 'storeId',
   id: 'id',
@@ -6441,6 +6536,7 @@ export type GlobalOmitConfig = {
   signInDelay?: Prisma.SignInDelayOmit
   customerLoginToken?: Prisma.CustomerLoginTokenOmit
   auditEntry?: Prisma.AuditEntryOmit
+  mail?: Prisma.MailOmit
   historyEntry?: Prisma.HistoryEntryOmit
   counter?: Prisma.CounterOmit
   recordCount?: Prisma.RecordCountOmit

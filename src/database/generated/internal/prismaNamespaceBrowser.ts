@@ -76,6 +76,7 @@ export const ModelName = {
   SignInDelay: 'SignInDelay',
   CustomerLoginToken: 'CustomerLoginToken',
   AuditEntry: 'AuditEntry',
+  Mail: 'Mail',
   HistoryEntry: 'HistoryEntry',
   Counter: 'Counter',
   RecordCount: 'RecordCount',
@@ -472,6 +473,26 @@ export const AuditEntryScalarFieldEnum = {
 } as const
 
 export type AuditEntryScalarFieldEnum = (typeof AuditEntryScalarFieldEnum)[keyof typeof AuditEntryScalarFieldEnum]
+
+
+export const MailScalarFieldEnum = {
+  id: 'id',
+  storeId: 'storeId',
+  kind: 'kind',
+  recipient: 'recipient',
+  networkHash: 'networkHash',
+  messageId: 'messageId',
+  contentSealed: 'contentSealed',
+  state: 'state',
+  attempts: 'attempts',
+  nextAttemptAt: 'nextAttemptAt',
+  process: 'process',
+  reason: 'reason',
+  createdAt: 'createdAt',
+  sentAt: 'sentAt'
+} as const
+
+export type MailScalarFieldEnum = (typeof MailScalarFieldEnum)[keyof typeof MailScalarFieldEnum]
 
 
 export const HistoryEntryScalarFieldEnum = {

@@ -318,6 +318,7 @@ export type StoreWhereInput = {
   subscriptions?: Prisma.SubscriptionListRelationFilter
   handshakes?: Prisma.HandshakeListRelationFilter
   webhooks?: Prisma.WebhookListRelationFilter
+  mails?: Prisma.MailListRelationFilter
 }
 
 export type StoreOrderByWithRelationInput = {
@@ -343,6 +344,7 @@ export type StoreOrderByWithRelationInput = {
   subscriptions?: Prisma.SubscriptionOrderByRelationAggregateInput
   handshakes?: Prisma.HandshakeOrderByRelationAggregateInput
   webhooks?: Prisma.WebhookOrderByRelationAggregateInput
+  mails?: Prisma.MailOrderByRelationAggregateInput
 }
 
 export type StoreWhereUniqueInput = Prisma.AtLeast<{
@@ -371,6 +373,7 @@ export type StoreWhereUniqueInput = Prisma.AtLeast<{
   subscriptions?: Prisma.SubscriptionListRelationFilter
   handshakes?: Prisma.HandshakeListRelationFilter
   webhooks?: Prisma.WebhookListRelationFilter
+  mails?: Prisma.MailListRelationFilter
 }, "id" | "host" | "userKeyHash">
 
 export type StoreOrderByWithAggregationInput = {
@@ -441,6 +444,7 @@ export type StoreCreateInput = {
   subscriptions?: Prisma.SubscriptionCreateNestedManyWithoutStoreInput
   handshakes?: Prisma.HandshakeCreateNestedManyWithoutStoreInput
   webhooks?: Prisma.WebhookCreateNestedManyWithoutStoreInput
+  mails?: Prisma.MailCreateNestedManyWithoutStoreInput
 }
 
 export type StoreUncheckedCreateInput = {
@@ -466,6 +470,7 @@ export type StoreUncheckedCreateInput = {
   subscriptions?: Prisma.SubscriptionUncheckedCreateNestedManyWithoutStoreInput
   handshakes?: Prisma.HandshakeUncheckedCreateNestedManyWithoutStoreInput
   webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutStoreInput
+  mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
 }
 
 export type StoreUpdateInput = {
@@ -490,6 +495,7 @@ export type StoreUpdateInput = {
   subscriptions?: Prisma.SubscriptionUpdateManyWithoutStoreNestedInput
   handshakes?: Prisma.HandshakeUpdateManyWithoutStoreNestedInput
   webhooks?: Prisma.WebhookUpdateManyWithoutStoreNestedInput
+  mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreUncheckedUpdateInput = {
@@ -515,6 +521,7 @@ export type StoreUncheckedUpdateInput = {
   subscriptions?: Prisma.SubscriptionUncheckedUpdateManyWithoutStoreNestedInput
   handshakes?: Prisma.HandshakeUncheckedUpdateManyWithoutStoreNestedInput
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutStoreNestedInput
+  mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreCreateManyInput = {
@@ -655,6 +662,11 @@ export type StoreScalarRelationFilter = {
   isNot?: Prisma.StoreWhereInput
 }
 
+export type StoreNullableScalarRelationFilter = {
+  is?: Prisma.StoreWhereInput | null
+  isNot?: Prisma.StoreWhereInput | null
+}
+
 export type StoreCreatecartApiAddressesInput = {
   set: string[]
 }
@@ -774,6 +786,22 @@ export type StoreUpdateOneRequiredWithoutHandshakesNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.StoreUpdateToOneWithWhereWithoutHandshakesInput, Prisma.StoreUpdateWithoutHandshakesInput>, Prisma.StoreUncheckedUpdateWithoutHandshakesInput>
 }
 
+export type StoreCreateNestedOneWithoutMailsInput = {
+  create?: Prisma.XOR<Prisma.StoreCreateWithoutMailsInput, Prisma.StoreUncheckedCreateWithoutMailsInput>
+  connectOrCreate?: Prisma.StoreCreateOrConnectWithoutMailsInput
+  connect?: Prisma.StoreWhereUniqueInput
+}
+
+export type StoreUpdateOneWithoutMailsNestedInput = {
+  create?: Prisma.XOR<Prisma.StoreCreateWithoutMailsInput, Prisma.StoreUncheckedCreateWithoutMailsInput>
+  connectOrCreate?: Prisma.StoreCreateOrConnectWithoutMailsInput
+  upsert?: Prisma.StoreUpsertWithoutMailsInput
+  disconnect?: Prisma.StoreWhereInput | boolean
+  delete?: Prisma.StoreWhereInput | boolean
+  connect?: Prisma.StoreWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.StoreUpdateToOneWithWhereWithoutMailsInput, Prisma.StoreUpdateWithoutMailsInput>, Prisma.StoreUncheckedUpdateWithoutMailsInput>
+}
+
 export type StoreCreateNestedOneWithoutWebhooksInput = {
   create?: Prisma.XOR<Prisma.StoreCreateWithoutWebhooksInput, Prisma.StoreUncheckedCreateWithoutWebhooksInput>
   connectOrCreate?: Prisma.StoreCreateOrConnectWithoutWebhooksInput
@@ -809,6 +837,7 @@ export type StoreCreateWithoutUsersInput = {
   subscriptions?: Prisma.SubscriptionCreateNestedManyWithoutStoreInput
   handshakes?: Prisma.HandshakeCreateNestedManyWithoutStoreInput
   webhooks?: Prisma.WebhookCreateNestedManyWithoutStoreInput
+  mails?: Prisma.MailCreateNestedManyWithoutStoreInput
 }
 
 export type StoreUncheckedCreateWithoutUsersInput = {
@@ -833,6 +862,7 @@ export type StoreUncheckedCreateWithoutUsersInput = {
   subscriptions?: Prisma.SubscriptionUncheckedCreateNestedManyWithoutStoreInput
   handshakes?: Prisma.HandshakeUncheckedCreateNestedManyWithoutStoreInput
   webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutStoreInput
+  mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
 }
 
 export type StoreCreateOrConnectWithoutUsersInput = {
@@ -872,6 +902,7 @@ export type StoreUpdateWithoutUsersInput = {
   subscriptions?: Prisma.SubscriptionUpdateManyWithoutStoreNestedInput
   handshakes?: Prisma.HandshakeUpdateManyWithoutStoreNestedInput
   webhooks?: Prisma.WebhookUpdateManyWithoutStoreNestedInput
+  mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreUncheckedUpdateWithoutUsersInput = {
@@ -896,6 +927,7 @@ export type StoreUncheckedUpdateWithoutUsersInput = {
   subscriptions?: Prisma.SubscriptionUncheckedUpdateManyWithoutStoreNestedInput
   handshakes?: Prisma.HandshakeUncheckedUpdateManyWithoutStoreNestedInput
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutStoreNestedInput
+  mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreCreateWithoutRolesInput = {
@@ -919,6 +951,7 @@ export type StoreCreateWithoutRolesInput = {
   subscriptions?: Prisma.SubscriptionCreateNestedManyWithoutStoreInput
   handshakes?: Prisma.HandshakeCreateNestedManyWithoutStoreInput
   webhooks?: Prisma.WebhookCreateNestedManyWithoutStoreInput
+  mails?: Prisma.MailCreateNestedManyWithoutStoreInput
 }
 
 export type StoreUncheckedCreateWithoutRolesInput = {
@@ -943,6 +976,7 @@ export type StoreUncheckedCreateWithoutRolesInput = {
   subscriptions?: Prisma.SubscriptionUncheckedCreateNestedManyWithoutStoreInput
   handshakes?: Prisma.HandshakeUncheckedCreateNestedManyWithoutStoreInput
   webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutStoreInput
+  mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
 }
 
 export type StoreCreateOrConnectWithoutRolesInput = {
@@ -982,6 +1016,7 @@ export type StoreUpdateWithoutRolesInput = {
   subscriptions?: Prisma.SubscriptionUpdateManyWithoutStoreNestedInput
   handshakes?: Prisma.HandshakeUpdateManyWithoutStoreNestedInput
   webhooks?: Prisma.WebhookUpdateManyWithoutStoreNestedInput
+  mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreUncheckedUpdateWithoutRolesInput = {
@@ -1006,6 +1041,7 @@ export type StoreUncheckedUpdateWithoutRolesInput = {
   subscriptions?: Prisma.SubscriptionUncheckedUpdateManyWithoutStoreNestedInput
   handshakes?: Prisma.HandshakeUncheckedUpdateManyWithoutStoreNestedInput
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutStoreNestedInput
+  mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreCreateWithoutInvitationsInput = {
@@ -1029,6 +1065,7 @@ export type StoreCreateWithoutInvitationsInput = {
   subscriptions?: Prisma.SubscriptionCreateNestedManyWithoutStoreInput
   handshakes?: Prisma.HandshakeCreateNestedManyWithoutStoreInput
   webhooks?: Prisma.WebhookCreateNestedManyWithoutStoreInput
+  mails?: Prisma.MailCreateNestedManyWithoutStoreInput
 }
 
 export type StoreUncheckedCreateWithoutInvitationsInput = {
@@ -1053,6 +1090,7 @@ export type StoreUncheckedCreateWithoutInvitationsInput = {
   subscriptions?: Prisma.SubscriptionUncheckedCreateNestedManyWithoutStoreInput
   handshakes?: Prisma.HandshakeUncheckedCreateNestedManyWithoutStoreInput
   webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutStoreInput
+  mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
 }
 
 export type StoreCreateOrConnectWithoutInvitationsInput = {
@@ -1092,6 +1130,7 @@ export type StoreUpdateWithoutInvitationsInput = {
   subscriptions?: Prisma.SubscriptionUpdateManyWithoutStoreNestedInput
   handshakes?: Prisma.HandshakeUpdateManyWithoutStoreNestedInput
   webhooks?: Prisma.WebhookUpdateManyWithoutStoreNestedInput
+  mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreUncheckedUpdateWithoutInvitationsInput = {
@@ -1116,6 +1155,7 @@ export type StoreUncheckedUpdateWithoutInvitationsInput = {
   subscriptions?: Prisma.SubscriptionUncheckedUpdateManyWithoutStoreNestedInput
   handshakes?: Prisma.HandshakeUncheckedUpdateManyWithoutStoreNestedInput
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutStoreNestedInput
+  mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreCreateWithoutSubscriptionsInput = {
@@ -1139,6 +1179,7 @@ export type StoreCreateWithoutSubscriptionsInput = {
   invitations?: Prisma.InvitationCreateNestedManyWithoutStoreInput
   handshakes?: Prisma.HandshakeCreateNestedManyWithoutStoreInput
   webhooks?: Prisma.WebhookCreateNestedManyWithoutStoreInput
+  mails?: Prisma.MailCreateNestedManyWithoutStoreInput
 }
 
 export type StoreUncheckedCreateWithoutSubscriptionsInput = {
@@ -1163,6 +1204,7 @@ export type StoreUncheckedCreateWithoutSubscriptionsInput = {
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutStoreInput
   handshakes?: Prisma.HandshakeUncheckedCreateNestedManyWithoutStoreInput
   webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutStoreInput
+  mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
 }
 
 export type StoreCreateOrConnectWithoutSubscriptionsInput = {
@@ -1202,6 +1244,7 @@ export type StoreUpdateWithoutSubscriptionsInput = {
   invitations?: Prisma.InvitationUpdateManyWithoutStoreNestedInput
   handshakes?: Prisma.HandshakeUpdateManyWithoutStoreNestedInput
   webhooks?: Prisma.WebhookUpdateManyWithoutStoreNestedInput
+  mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreUncheckedUpdateWithoutSubscriptionsInput = {
@@ -1226,6 +1269,7 @@ export type StoreUncheckedUpdateWithoutSubscriptionsInput = {
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutStoreNestedInput
   handshakes?: Prisma.HandshakeUncheckedUpdateManyWithoutStoreNestedInput
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutStoreNestedInput
+  mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreCreateWithoutHandshakesInput = {
@@ -1249,6 +1293,7 @@ export type StoreCreateWithoutHandshakesInput = {
   invitations?: Prisma.InvitationCreateNestedManyWithoutStoreInput
   subscriptions?: Prisma.SubscriptionCreateNestedManyWithoutStoreInput
   webhooks?: Prisma.WebhookCreateNestedManyWithoutStoreInput
+  mails?: Prisma.MailCreateNestedManyWithoutStoreInput
 }
 
 export type StoreUncheckedCreateWithoutHandshakesInput = {
@@ -1273,6 +1318,7 @@ export type StoreUncheckedCreateWithoutHandshakesInput = {
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutStoreInput
   subscriptions?: Prisma.SubscriptionUncheckedCreateNestedManyWithoutStoreInput
   webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutStoreInput
+  mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
 }
 
 export type StoreCreateOrConnectWithoutHandshakesInput = {
@@ -1312,6 +1358,7 @@ export type StoreUpdateWithoutHandshakesInput = {
   invitations?: Prisma.InvitationUpdateManyWithoutStoreNestedInput
   subscriptions?: Prisma.SubscriptionUpdateManyWithoutStoreNestedInput
   webhooks?: Prisma.WebhookUpdateManyWithoutStoreNestedInput
+  mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreUncheckedUpdateWithoutHandshakesInput = {
@@ -1336,6 +1383,121 @@ export type StoreUncheckedUpdateWithoutHandshakesInput = {
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutStoreNestedInput
   subscriptions?: Prisma.SubscriptionUncheckedUpdateManyWithoutStoreNestedInput
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutStoreNestedInput
+  mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
+}
+
+export type StoreCreateWithoutMailsInput = {
+  name: string
+  secureUrl: string
+  host: string
+  currency: string
+  timeZone: string
+  userKeyHash: string
+  userKeySealed: string
+  cartApiEnabled?: boolean
+  cartApiAddresses?: Prisma.StoreCreatecartApiAddressesInput | string[]
+  throttleCapacity?: number | null
+  throttleLeakPerSecond?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  invoicePrefix?: string
+  nextInvoiceNumber?: number
+  createdAt: Date | string
+  factorRequiredFrom?: Date | string | null
+  users?: Prisma.StoreUserCreateNestedManyWithoutStoreInput
+  roles?: Prisma.StoreRoleCreateNestedManyWithoutStoreInput
+  invitations?: Prisma.InvitationCreateNestedManyWithoutStoreInput
+  subscriptions?: Prisma.SubscriptionCreateNestedManyWithoutStoreInput
+  handshakes?: Prisma.HandshakeCreateNestedManyWithoutStoreInput
+  webhooks?: Prisma.WebhookCreateNestedManyWithoutStoreInput
+}
+
+export type StoreUncheckedCreateWithoutMailsInput = {
+  id?: number
+  name: string
+  secureUrl: string
+  host: string
+  currency: string
+  timeZone: string
+  userKeyHash: string
+  userKeySealed: string
+  cartApiEnabled?: boolean
+  cartApiAddresses?: Prisma.StoreCreatecartApiAddressesInput | string[]
+  throttleCapacity?: number | null
+  throttleLeakPerSecond?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  invoicePrefix?: string
+  nextInvoiceNumber?: number
+  createdAt: Date | string
+  factorRequiredFrom?: Date | string | null
+  users?: Prisma.StoreUserUncheckedCreateNestedManyWithoutStoreInput
+  roles?: Prisma.StoreRoleUncheckedCreateNestedManyWithoutStoreInput
+  invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutStoreInput
+  subscriptions?: Prisma.SubscriptionUncheckedCreateNestedManyWithoutStoreInput
+  handshakes?: Prisma.HandshakeUncheckedCreateNestedManyWithoutStoreInput
+  webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutStoreInput
+}
+
+export type StoreCreateOrConnectWithoutMailsInput = {
+  where: Prisma.StoreWhereUniqueInput
+  create: Prisma.XOR<Prisma.StoreCreateWithoutMailsInput, Prisma.StoreUncheckedCreateWithoutMailsInput>
+}
+
+export type StoreUpsertWithoutMailsInput = {
+  update: Prisma.XOR<Prisma.StoreUpdateWithoutMailsInput, Prisma.StoreUncheckedUpdateWithoutMailsInput>
+  create: Prisma.XOR<Prisma.StoreCreateWithoutMailsInput, Prisma.StoreUncheckedCreateWithoutMailsInput>
+  where?: Prisma.StoreWhereInput
+}
+
+export type StoreUpdateToOneWithWhereWithoutMailsInput = {
+  where?: Prisma.StoreWhereInput
+  data: Prisma.XOR<Prisma.StoreUpdateWithoutMailsInput, Prisma.StoreUncheckedUpdateWithoutMailsInput>
+}
+
+export type StoreUpdateWithoutMailsInput = {
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  secureUrl?: Prisma.StringFieldUpdateOperationsInput | string
+  host?: Prisma.StringFieldUpdateOperationsInput | string
+  currency?: Prisma.StringFieldUpdateOperationsInput | string
+  timeZone?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeyHash?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeySealed?: Prisma.StringFieldUpdateOperationsInput | string
+  cartApiEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  cartApiAddresses?: Prisma.StoreUpdatecartApiAddressesInput | string[]
+  throttleCapacity?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  throttleLeakPerSecond?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
+  nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  users?: Prisma.StoreUserUpdateManyWithoutStoreNestedInput
+  roles?: Prisma.StoreRoleUpdateManyWithoutStoreNestedInput
+  invitations?: Prisma.InvitationUpdateManyWithoutStoreNestedInput
+  subscriptions?: Prisma.SubscriptionUpdateManyWithoutStoreNestedInput
+  handshakes?: Prisma.HandshakeUpdateManyWithoutStoreNestedInput
+  webhooks?: Prisma.WebhookUpdateManyWithoutStoreNestedInput
+}
+
+export type StoreUncheckedUpdateWithoutMailsInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  secureUrl?: Prisma.StringFieldUpdateOperationsInput | string
+  host?: Prisma.StringFieldUpdateOperationsInput | string
+  currency?: Prisma.StringFieldUpdateOperationsInput | string
+  timeZone?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeyHash?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeySealed?: Prisma.StringFieldUpdateOperationsInput | string
+  cartApiEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  cartApiAddresses?: Prisma.StoreUpdatecartApiAddressesInput | string[]
+  throttleCapacity?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  throttleLeakPerSecond?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
+  nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  users?: Prisma.StoreUserUncheckedUpdateManyWithoutStoreNestedInput
+  roles?: Prisma.StoreRoleUncheckedUpdateManyWithoutStoreNestedInput
+  invitations?: Prisma.InvitationUncheckedUpdateManyWithoutStoreNestedInput
+  subscriptions?: Prisma.SubscriptionUncheckedUpdateManyWithoutStoreNestedInput
+  handshakes?: Prisma.HandshakeUncheckedUpdateManyWithoutStoreNestedInput
+  webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreCreateWithoutWebhooksInput = {
@@ -1359,6 +1521,7 @@ export type StoreCreateWithoutWebhooksInput = {
   invitations?: Prisma.InvitationCreateNestedManyWithoutStoreInput
   subscriptions?: Prisma.SubscriptionCreateNestedManyWithoutStoreInput
   handshakes?: Prisma.HandshakeCreateNestedManyWithoutStoreInput
+  mails?: Prisma.MailCreateNestedManyWithoutStoreInput
 }
 
 export type StoreUncheckedCreateWithoutWebhooksInput = {
@@ -1383,6 +1546,7 @@ export type StoreUncheckedCreateWithoutWebhooksInput = {
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutStoreInput
   subscriptions?: Prisma.SubscriptionUncheckedCreateNestedManyWithoutStoreInput
   handshakes?: Prisma.HandshakeUncheckedCreateNestedManyWithoutStoreInput
+  mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
 }
 
 export type StoreCreateOrConnectWithoutWebhooksInput = {
@@ -1422,6 +1586,7 @@ export type StoreUpdateWithoutWebhooksInput = {
   invitations?: Prisma.InvitationUpdateManyWithoutStoreNestedInput
   subscriptions?: Prisma.SubscriptionUpdateManyWithoutStoreNestedInput
   handshakes?: Prisma.HandshakeUpdateManyWithoutStoreNestedInput
+  mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
 }
 
 export type StoreUncheckedUpdateWithoutWebhooksInput = {
@@ -1446,6 +1611,7 @@ export type StoreUncheckedUpdateWithoutWebhooksInput = {
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutStoreNestedInput
   subscriptions?: Prisma.SubscriptionUncheckedUpdateManyWithoutStoreNestedInput
   handshakes?: Prisma.HandshakeUncheckedUpdateManyWithoutStoreNestedInput
+  mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
 }
 
 
@@ -1460,6 +1626,7 @@ export type StoreCountOutputType = {
   subscriptions: number
   handshakes: number
   webhooks: number
+  mails: number
 }
 
 export type StoreCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -1469,6 +1636,7 @@ export type StoreCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.
   subscriptions?: boolean | StoreCountOutputTypeCountSubscriptionsArgs
   handshakes?: boolean | StoreCountOutputTypeCountHandshakesArgs
   webhooks?: boolean | StoreCountOutputTypeCountWebhooksArgs
+  mails?: boolean | StoreCountOutputTypeCountMailsArgs
 }
 
 /**
@@ -1523,6 +1691,13 @@ export type StoreCountOutputTypeCountWebhooksArgs<ExtArgs extends runtime.Types.
   where?: Prisma.WebhookWhereInput
 }
 
+/**
+ * StoreCountOutputType without action
+ */
+export type StoreCountOutputTypeCountMailsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.MailWhereInput
+}
+
 
 export type StoreSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
@@ -1547,6 +1722,7 @@ export type StoreSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   subscriptions?: boolean | Prisma.Store$subscriptionsArgs<ExtArgs>
   handshakes?: boolean | Prisma.Store$handshakesArgs<ExtArgs>
   webhooks?: boolean | Prisma.Store$webhooksArgs<ExtArgs>
+  mails?: boolean | Prisma.Store$mailsArgs<ExtArgs>
   _count?: boolean | Prisma.StoreCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["store"]>
 
@@ -1615,6 +1791,7 @@ export type StoreInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   subscriptions?: boolean | Prisma.Store$subscriptionsArgs<ExtArgs>
   handshakes?: boolean | Prisma.Store$handshakesArgs<ExtArgs>
   webhooks?: boolean | Prisma.Store$webhooksArgs<ExtArgs>
+  mails?: boolean | Prisma.Store$mailsArgs<ExtArgs>
   _count?: boolean | Prisma.StoreCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type StoreIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {}
@@ -1629,6 +1806,7 @@ export type $StorePayload<ExtArgs extends runtime.Types.Extensions.InternalArgs 
     subscriptions: Prisma.$SubscriptionPayload<ExtArgs>[]
     handshakes: Prisma.$HandshakePayload<ExtArgs>[]
     webhooks: Prisma.$WebhookPayload<ExtArgs>[]
+    mails: Prisma.$MailPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: number
@@ -2068,6 +2246,7 @@ export interface Prisma__StoreClient<T, Null = never, ExtArgs extends runtime.Ty
   subscriptions<T extends Prisma.Store$subscriptionsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Store$subscriptionsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$SubscriptionPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   handshakes<T extends Prisma.Store$handshakesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Store$handshakesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$HandshakePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   webhooks<T extends Prisma.Store$webhooksArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Store$webhooksArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$WebhookPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  mails<T extends Prisma.Store$mailsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Store$mailsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$MailPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -2647,6 +2826,30 @@ export type Store$webhooksArgs<ExtArgs extends runtime.Types.Extensions.Internal
   take?: number
   skip?: number
   distinct?: Prisma.WebhookScalarFieldEnum | Prisma.WebhookScalarFieldEnum[]
+}
+
+/**
+ * Store.mails
+ */
+export type Store$mailsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Mail
+   */
+  select?: Prisma.MailSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Mail
+   */
+  omit?: Prisma.MailOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.MailInclude<ExtArgs> | null
+  where?: Prisma.MailWhereInput
+  orderBy?: Prisma.MailOrderByWithRelationInput | Prisma.MailOrderByWithRelationInput[]
+  cursor?: Prisma.MailWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.MailScalarFieldEnum | Prisma.MailScalarFieldEnum[]
 }
 
 /**

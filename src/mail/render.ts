@@ -1,0 +1,85 @@
+import { fileURLToPath } from 'node:url'
+import { Eta } from 'eta'
+import { StoreFailure } from '../values/failure.ts'
+import { shownDate } from '../values/shown-date.ts'
+import { type MailData, type MailKind, type OwnPath, subjects } from './kinds.ts'
+
+/** What a mail says, as it is stored. */
+export interface Content {
+  readonly subject: string
+  readonly text: string
+  readonly html: string
+}
+
+/** One kind with its values. */
+export type Wording = { readonly [Kind in MailKind]: { readonly kind: Kind; readonly data: MailData[Kind] } }[MailKind]
+
+interface Setting {
+  /** IANA name. */
+  readonly timeZone: string
+  /** Without a trailing slash. */
+  readonly publicUrl: string
+}
+
+/** What is longer is cut: characters of a value, and lines of a list. */
+const VALUE_LENGTH_MAX = 1_000
+const LINES_MAX = 100
+const CONTROL = /[\p{Cc}\u2028\u2029]+/gu
+
+const options = {
+  views: fileURLToPath(new URL('templates', import.meta.url)),
+  cache: true,
+  autoFilter: true,
+  filterFunction: (value: unknown) => {
+    if (value === undefined) throw new Error('A mail reads what it was not given')
+    return String(value)
+  },
+}
+const textTemplates = new Eta({ ...options, autoEscape: false, autoTrim: false })
+const htmlTemplates = new Eta(options)
+
+/**
+ * Makes the subject, the text and the HTML of a mail. Values are text: no template is made of them, the HTML escapes
+ * them, and a line break in one becomes a blank, so that nobody writes a paragraph of the mail. Throws `bad-request`
+ * where a subject would have a control character.
+ */
+export function render(wording: Wording, { timeZone, publicUrl }: Setting): Content {
+  const subject = requireHeaderText(subjectOf(wording), 'Subject')
+  const shown = (value: string | Date) => {
+    if (value instanceof Date) return shownDate(value, timeZone)
+    return value.slice(0, VALUE_LENGTH_MAX).toWellFormed().replaceAll(CONTROL, ' ')
+  }
+  const link = 'link' in wording.data ? ownAddress(publicUrl, wording.data.link) : null
+  const given = Object.entries<string | Date | readonly string[]>({ ...wording.data }).map(([name, value]) => {
+    return [
+      name,
+      typeof value === 'string' || value instanceof Date ? shown(value) : value.slice(0, LINES_MAX).map(shown),
+    ]
+  })
+  const body = textTemplates.render(`/${wording.kind}`, { ...Object.fromEntries(given), link }).trim()
+  const blocks = body.split(/\n{2,}/).map((text) => blockOf(text, link))
+  const html = htmlTemplates.render('/layout', { subject, blocks, publicUrl })
+  return { subject, text: `${body}\n\n-- \nSent automatically by ${publicUrl}\n`, html }
+}
+
+/** Throws `bad-request` for a text that could end a header or begin another. */
+export function requireHeaderText(text: string, field: string): string {
+  if (text.search(CONTROL) === -1) return text
+  throw new StoreFailure('bad-request', `${field} must not have line breaks or other control characters`, { field })
+}
+
+function subjectOf<Kind extends MailKind>({ kind, data }: { kind: Kind; data: MailData[Kind] }): string {
+  return subjects[kind](data)
+}
+
+/** The whole address of a path of this server. Never from a request's Host, which anybody chooses. */
+function ownAddress(publicUrl: string, path: OwnPath): string {
+  return publicUrl + path
+}
+
+/** A paragraph of the text as HTML shows it. */
+function blockOf(text: string, link: string | null) {
+  if (text === link) return { link }
+  const lines = text.split('\n')
+  return lines.every((line) => line.startsWith('- ')) ? { items: lines.map((line) => line.slice(2)) } : { text }
+}
