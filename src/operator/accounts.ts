@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { DataServices } from '../database/client.ts'
-import { actorOf } from '../html/request.ts'
-import { id, operatorRoute, time } from '../html/route-groups.ts'
+import { actorOf, merchantOf } from '../html/request.ts'
+import { id, ofStore, operatorRoute, time } from '../html/route-groups.ts'
 import {
   type Account,
   createDeveloper,
@@ -12,7 +12,9 @@ import {
 } from '../people/accounts.ts'
 import { done, jsonBody, many, one, record } from '../server/json-routes.ts'
 import { pageQuery } from '../server/parameters.ts'
+import { type InvitationServices, invite, type MadeInvitation, newInvitation } from '../staff/invitations.ts'
 import { addMember, listMembers, type Member, newMember, removeMember, setMemberPassword } from '../staff/members.ts'
+import { privilegesOf } from '../staff/roles.ts'
 import { resultItem } from '../values/failure.ts'
 
 const account = record<Account>('Account')({
@@ -29,6 +31,14 @@ const member = record<Member>('Member')({
     (from) => from.role,
   ],
   DateCreated: [time, (from) => from.createdAt.toISOString()],
+})
+
+const invitation = record<MadeInvitation>('Invitation')({
+  Id: [id, (from) => from.id],
+  Email: [z.string(), (from) => from.email],
+  Role: [z.string(), (from) => from.role],
+  Link: [z.string().nullable().describe('To hand over. Null: it was mailed.'), (from) => from.link],
+  ExpiresAt: [time, (from) => from.expiresAt.toISOString()],
 })
 
 const example = { Email: 'ada@tools.example', Password: 'a password of twelve or more' }
@@ -83,6 +93,20 @@ export const accountRoutes = [
     answers: { 201: one('The account.', member) },
     refusals: [409],
     run: ({ request, ids, body }, services: DataServices) => addMember(services, ids.id, body(), actorOf(request)),
+  }),
+  operatorRoute('POST /admin/stores/:id/invitations', {
+    ...ofStore('People', 'write'),
+    id: 'inviteToStore',
+    summary: 'Invite somebody to a store',
+    description:
+      'Mails a link to the address, by which the person joins the store within seven days. Where no mail can be sent, or `HandOver` is true, the answer has the link, once, to hand over. An earlier invitation of the address ends. Nobody gives a role that may do more than their own.',
+    body: jsonBody(newInvitation, { Email: 'packer@shop.example', Role: 'orders' }),
+    answers: { 201: one('The invitation.', invitation) },
+    refusals: [409],
+    run: ({ request, ids, body }, services: InvitationServices) => {
+      const privileges = request.session === null ? null : privilegesOf(merchantOf(request))
+      return invite(services, ids.id, body(), { actor: actorOf(request), privileges })
+    },
   }),
   operatorRoute('PUT /admin/stores/:id/users/:userId', {
     roles: ['operator'],

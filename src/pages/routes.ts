@@ -4,7 +4,9 @@ import { assetRoutes } from '../html/assets.ts'
 import { answerUnknownAddress } from '../html/errors.ts'
 import type { GuardServices } from '../html/guard.ts'
 import { pagesFor } from '../html/page-routes.ts'
+import type { MailServices } from '../mail/write.ts'
 import type { SignUpServices } from '../people/accounts.ts'
+import type { ResetServices } from '../people/reset.ts'
 import type { SignInServices } from '../people/sign-in.ts'
 import { registerRoutes, type ServicesOf } from '../server/json-routes.ts'
 import { customerOrders } from './account/orders.ts'
@@ -16,6 +18,8 @@ import { type CartApiServices, cartApiPages } from './admin/modules/cartapi/rout
 import { restApiPages } from './admin/modules/rest-api/routes.ts'
 import { orderPages } from './admin/orders/routes.ts'
 import { overviewPage } from './admin/overview/routes.ts'
+import { invitationPages } from './admin/people/invitation.ts'
+import { peoplePages } from './admin/people/routes.ts'
 import { productPages } from './admin/products/routes.ts'
 import { recordPages } from './admin/records/routes.ts'
 import { settingsPages } from './admin/settings/routes.ts'
@@ -24,12 +28,13 @@ import { applicationForms, applicationRoutes, usingStoreRoutes } from './develop
 import { secretRoutes } from './developers/secrets.ts'
 import { accountPages } from './people/account.ts'
 import { auditRoutes, developerAudit } from './people/audit.ts'
+import { resetPages } from './people/reset.ts'
 import { administration, developerPages, signInPages, signUpPages } from './people/sign-in.ts'
 
 export const developerRoutes = [...applicationRoutes, ...secretRoutes, ...usingStoreRoutes]
 
-type AdminServices = CartApiServices & CsvServices & Subscribing & SignInServices
-type DeveloperServices = ServicesOf<(typeof developerRoutes)[number]> & SignUpServices
+type AdminServices = CartApiServices & CsvServices & Subscribing & SignInServices & MailServices
+type DeveloperServices = ServicesOf<(typeof developerRoutes)[number]> & SignUpServices & ResetServices
 export type PagesServices = GuardServices & AdminServices & DeveloperServices
 
 /** Adds all pages for browsers. */
@@ -60,7 +65,10 @@ export async function adminRoutes(app: FastifyInstance, services: AdminServices)
   settingsPages(app, services)
   registerRoutes(app, auditRoutes, services)
   signInPages(app, services, administration)
+  resetPages(app, services, administration)
   accountPages(app, services, administration)
+  peoplePages(app, services)
+  invitationPages(app, services)
   changeStorePages(app, services)
 }
 
@@ -73,6 +81,7 @@ function addDeveloperPages(app: FastifyInstance, services: DeveloperServices): v
   applicationForms(app, services)
   signUpPages(app, services, area)
   signInPages(app, services, area)
+  resetPages(app, services, area)
   accountPages(app, services, area)
   developerAudit(app, services)
 }

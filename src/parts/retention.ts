@@ -38,6 +38,10 @@ export function sweepsByAge({ db, now }: RetentionServices, { historyDays }: Pic
     'old mails': sweepByTime(db, { table: 'Mail', time: 'createdAt' }, days(MAIL_DAYS)),
     'old sessions': sweepByTime(db, { table: 'Session', time: 'expiresAt' }, now),
     'old sign-in links': sweepByTime(db, { table: 'CustomerLoginToken', time: 'expiresAt' }, now),
+    'old invitations': sweepByTime(db, { table: 'Invitation', time: 'expiresAt' }, now),
+    'old links for a new password': sweepByTime(db, { table: 'ResetLink', time: 'expiresAt' }, now),
+    'old links for another address': sweepByTime(db, { table: 'AddressChange', time: 'expiresAt' }, now),
+    'old challenges': sweepByTime(db, { table: 'Challenge', time: 'expiresAt' }, now),
     // An access token has the hash of its code, so that a later reuse is still detected.
     'old authorization codes': sweepByTime(db, { table: 'AuthorizationCode', time: 'expiresAt' }, now),
     'old failures of sign-ins': sweepByTime(db, { table: 'SignInDelay', time: 'failedAt' }, ago(FORGOTTEN_MS)),

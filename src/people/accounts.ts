@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import { type Actor, type AuditInput, recordAudit } from '../audit/audit.ts'
 import { byId, type DataServices, inTransaction, type Paging, type Transaction } from '../database/client.ts'
 import type { Developer } from '../database/generated/client.ts'
+import { type MailServices, writeMail } from '../mail/write.ts'
 import { networkOf } from '../values/address-blocks.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { namedObject, readInput } from '../values/input.ts'
@@ -14,8 +15,8 @@ import {
   newPasswordInput,
   passwordInput,
   refuseNamesAsPassword,
-  verifyPassword,
 } from './passwords.ts'
+import { type ByPerson, identityOf, provePassword } from './proof.ts'
 import { type AccountKind, type Client, endSessionsOfIdentity, openSession, ownerOf, type Session } from './sessions.ts'
 import type { EnteredSession } from './sign-in.ts'
 import { checkCounted, countTry, forgetFailures, forgiveTry, withDevice } from './sign-in-delay.ts'
@@ -80,34 +81,34 @@ const passwordChange = namedObject({ CurrentPassword: passwordInput, NewPassword
  * which counts as a failed sign-in, and for attempts that are too early (429).
  */
 export async function changePassword(
-  services: DataServices,
-  { id: sessionId, person }: Session,
+  services: DataServices & MailServices,
+  session: Session,
   input: unknown,
-  { actor, devices }: { actor: Actor; devices?: string | undefined },
+  by: ByPerson & { readonly userAgent?: string | undefined },
 ): Promise<void> {
+  const { person } = session
   const { db, now } = services
-  if (person.kind === 'customer') throw new Error('A customer has no password here')
-  const { kind, identityId, email } = person
+  const { identityId, email } = identityOf(session)
   const storeName = person.kind === 'merchant' ? person.store.name : undefined
   const { CurrentPassword, NewPassword } = readInput(passwordChange, input)
   refuseNamesAsPassword(NewPassword, { email, storeName }, 'NewPassword')
-  const attempt = { kind, email: await lowerCase(db, email), address: actor.address, devices }
-  const counted = await countTry(services, attempt)
-  const identity = await db.identity.findUnique({ where: { id: identityId }, select: { passwordHash: true } })
-  const network = networkOf(actor.address)
-  const stored = identity?.passwordHash ?? null
-  const fits = await checkCounted(db, counted, () => verifyPassword(stored, CurrentPassword, network))
-  const wrongPassword = () => fieldFault('CurrentPassword', 'is not the current password')
-  if (!identity || !fits) throw wrongPassword()
-  const passwordHash = await checkCounted(db, counted, () => hashPassword(NewPassword, network))
+  const shown = { password: CurrentPassword, field: 'CurrentPassword' }
+  const { counted, passwordHash: former } = await provePassword(services, session, shown, by)
+  const passwordHash = await checkCounted(db, counted, () => hashPassword(NewPassword, networkOf(by.actor.address)))
   await inTransaction(db, async (tx) => {
-    const where = { id: identityId, passwordHash: identity.passwordHash }
-    const { count } = await tx.identity.updateMany({ where, data: { passwordHash } })
+    const { count } = await tx.identity.updateMany({
+      where: { id: identityId, passwordHash: former },
+      data: { passwordHash },
+    })
     // A concurrent change replaced the password, so CurrentPassword is no longer current.
-    if (count === 0) throw wrongPassword()
-    await endSessionsOfIdentity(tx, identityId, sessionId)
+    if (count === 0) throw fieldFault('CurrentPassword', 'is not the current password')
+    await endSessionsOfIdentity(tx, identityId, session.id)
     await forgiveTry(tx, counted)
-    await recordAudit(tx, now, { actor, action: 'account.password-changed', target: email, ...ownerOf(person) })
+    const owner = person.kind === 'customer' ? {} : ownerOf(person)
+    await recordAudit(tx, now, { actor: by.actor, action: 'account.password-changed', target: email, ...owner })
+    const data = { at: now(), address: by.actor.address, userAgent: by.userAgent ?? '' }
+    const storeId = person.kind === 'merchant' ? person.store.id : null
+    await writeMail(tx, services, { kind: 'password-changed', to: email, storeId, causedBy: null, data })
   })
 }
 

@@ -31,7 +31,7 @@ const ACCOUNTS_MAX = 20
  * The minimum of password checks for a failed sign-in without a store. A merchant may have several accounts, each of
  * which takes a check; the duration must not reveal whether any exist.
  */
-const LOOKS_MIN = 4
+export const LOOKS_MIN = 4
 
 const signInInput = namedObject({
   Email: text(254).overwrite(asciiEmail),

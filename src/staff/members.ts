@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { type Actor, recordAudit } from '../audit/audit.ts'
-import { byId, type DataServices, inTransaction, type Paging, type Transaction } from '../database/client.ts'
+import { byId, type DataServices, type Db, inTransaction, type Paging, type Transaction } from '../database/client.ts'
 import { databaseError } from '../database/outage.ts'
 import type { Privileges } from '../engine/caller.ts'
 import { type Account, type NewPassword, notFound, setPassword } from '../people/accounts.ts'
@@ -156,7 +156,12 @@ export async function removeMember(
   })
 }
 
-async function memberIn(tx: Transaction, storeId: number, id: number): Promise<Member> {
+/** Returns somebody of a store. Throws for an account that is not the store's (404). */
+export function memberById({ db }: DataServices, storeId: number, id: number): Promise<Member> {
+  return memberIn(db, storeId, id)
+}
+
+async function memberIn(tx: Db | Transaction, storeId: number, id: number): Promise<Member> {
   const row = await tx.storeUser.findFirst({ where: { id, storeId }, select: columns })
   if (!row) throw noSuchMember(id)
   return memberOf(row)

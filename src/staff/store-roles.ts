@@ -86,9 +86,14 @@ export interface Changing {
   readonly privileges: Privileges
 }
 
+/** Whether somebody with these privileges may give the role, and take it. */
+export function mayGrant(privileges: Privileges, role: RoleOfAccount): boolean {
+  return !exceeds(privilegesOf(role), privileges)
+}
+
 /** Throws (403) for a role that may do more than `privileges`: nobody gives more than they have, nor takes it from others. */
 export function refuseMoreThan(privileges: Privileges, role: RoleOfAccount): void {
-  if (!exceeds(privilegesOf(role), privileges)) return
+  if (mayGrant(privileges, role)) return
   const message = `The role ${role.role} may do more than your own, so you cannot give or change it`
   throw new StoreFailure('forbidden', message, { field: 'Role' })
 }
@@ -117,7 +122,7 @@ export async function saveRole(
       await recordAudit(tx, now, { ...about, action: 'role.created' })
       return
     }
-    refuseMoreThan(privileges, await ownRole(tx, storeId, id))
+    refuseMoreThan(privileges, await roleById(tx, storeId, id))
     const where = { storeId_id: { storeId, id } }
     await tx.storeRole.update({ where, data: { name: Name, privileges: wanted } })
     await recordAudit(tx, now, { ...about, action: 'role.changed' })
@@ -132,7 +137,7 @@ export async function deleteRole(
 ): Promise<void> {
   await inTransaction(db, async (tx) => {
     await lockStore(tx, storeId)
-    const role = await ownRole(tx, storeId, id)
+    const role = await roleById(tx, storeId, id)
     refuseMoreThan(privileges, role)
     await tx.storeRole.delete({ where: { storeId_id: { storeId, id } } }).catch((error) => {
       const isUsed = databaseError(error)?.constraint?.endsWith('_storeId_roleId_fkey') === true
@@ -143,7 +148,8 @@ export async function deleteRole(
   })
 }
 
-async function ownRole(tx: Transaction, storeId: number, id: number): Promise<StoreRole> {
+/** Returns a role of the store's own. Throws for an unknown one (404). */
+export async function roleById(tx: Db | Transaction, storeId: number, id: number): Promise<StoreRole> {
   const found = (await listRoles(tx, storeId)).find((role) => role.id === id)
   if (found) return found
   throw new StoreFailure('not-found', `The store has no role with the id ${id}`, { field: String(id) })

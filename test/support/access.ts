@@ -3,6 +3,7 @@ import { createAuthenticator } from '../../src/applications/authenticate.ts'
 import { subscribe } from '../../src/applications/subscriptions.ts'
 import { createThrottle } from '../../src/applications/throttle.ts'
 import { createOutbound } from '../../src/outbound/outbound.ts'
+import { readConfig } from '../../src/process/settings.ts'
 import { createStore, newStore as newStoreInput, type Store } from '../../src/stores/stores.ts'
 import { readInput } from '../../src/values/input.ts'
 import { createSecrets } from '../../src/values/secrets.ts'
@@ -19,6 +20,7 @@ export async function openAccess(openDatabase: () => Promise<TestDatabase> = wor
     db,
     now,
     secrets,
+    config: readConfig({ SANDBOX: 'no' }),
     authenticator: createAuthenticator({ db, secrets, now }),
     throttle: createThrottle(now),
     outbound: createOutbound({ allow: ['127.0.0.0/8'] }),

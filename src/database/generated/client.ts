@@ -69,7 +69,7 @@ export type Passkey = Prisma.PasskeyModel
 export type Challenge = Prisma.ChallengeModel
 /**
  * Model ResetLink
- * A link by which a person sets another password, once.
+ * A link by which a person sets another password, once. It is made for an address whether or not an account has it.
  */
 export type ResetLink = Prisma.ResetLinkModel
 /**

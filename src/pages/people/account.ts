@@ -3,17 +3,14 @@ import { z } from 'zod'
 import { type HtmlPage, sendPage } from '../../html/page.ts'
 import { pagesOf } from '../../html/page-routes.ts'
 import { actorOf, formId, sentBy, sessionOf, wantsHtml } from '../../html/request.ts'
+import { mailsAre } from '../../mail/write.ts'
 import { changePassword } from '../../people/accounts.ts'
-import {
-  endOtherSessions,
-  endSession,
-  type ListedSession,
-  listSessions,
-  type SessionServices,
-} from '../../people/sessions.ts'
+import type { AddressServices } from '../../people/address.ts'
+import { endOtherSessions, endSession, type ListedSession, listSessions } from '../../people/sessions.ts'
 import { StoreFailure } from '../../values/failure.ts'
 import { namedObject, readInput } from '../../values/input.ts'
-import { type Area, signOut } from './sign-in.ts'
+import { addressPages } from './address.ts'
+import { type Area, clientOf, signOut } from './sign-in.ts'
 
 const which = 'must be the id of a session, or others'
 const endedSession = namedObject({
@@ -21,14 +18,16 @@ const endedSession = namedObject({
 })
 
 /** Adds the pages of the signed-in person's account: its password and its sessions. */
-export function accountPages(app: FastifyInstance, services: SessionServices, area: Area): void {
+export function accountPages(app: FastifyInstance, services: AddressServices, area: Area): void {
   const { get, form } = pagesOf(app, area.kind)
   const account = `${area.path}/account`
   const done = (reply: FastifyReply, notice: string) =>
     wantsHtml(reply.request) ? `${account}?notice=${notice}` : reply.code(204).send()
   const again = async (request: FastifyRequest): Promise<HtmlPage> => {
-    const sessions = await listSessions(services, sessionOf(request))
-    const data = { account, sessions, now: services.now() }
+    const session = sessionOf(request)
+    const sessions = await listSessions(services, session)
+    const canMail = mailsAre(services.config) !== 'none'
+    const data = { account, sessions, canMail, now: services.now() }
     return { template: '/pages/people/account', title: 'Your account', data }
   }
 
@@ -40,11 +39,12 @@ export function accountPages(app: FastifyInstance, services: SessionServices, ar
   })
 
   const setPassword = async (request: FastifyRequest, reply: FastifyReply) => {
-    const devices = app.sessionCookies.readDevices(request)
-    await changePassword(services, sessionOf(request), sentBy(request), { actor: actorOf(request), devices })
+    const by = { actor: actorOf(request), devices: app.sessionCookies.readDevices(request), ...clientOf(request) }
+    await changePassword(services, sessionOf(request), sentBy(request), by)
     return done(reply, 'password-changed')
   }
   form(`${account}/password`, setPassword, again)
+  addressPages(app, services, area, again)
 
   const endSessions = async (request: FastifyRequest, reply: FastifyReply) => {
     const { Session: ended } = readInput(endedSession, sentBy(request))

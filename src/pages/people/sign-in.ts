@@ -79,7 +79,7 @@ function signInPage({ path, kind, signUp }: Area, values: { Email?: string; Stor
   return {
     template: '/pages/people/sign-in',
     title: 'Sign in',
-    data: { action: `${path}/sign-in`, asksStore: kind === 'merchant', storeHost, signUp },
+    data: { action: `${path}/sign-in`, reset: `${path}/reset`, asksStore: kind === 'merchant', storeHost, signUp },
     values,
   }
 }
@@ -119,12 +119,12 @@ export function clientOf({ ip, headers }: FastifyRequest) {
   return { address: ip, userAgent: headers['user-agent'] }
 }
 
-function deviceOf(request: FastifyRequest) {
+export function deviceOf(request: FastifyRequest) {
   return { ...clientOf(request), devices: request.server.sessionCookies.readDevices(request) }
 }
 
 /** Sends the browser its new session and ends the former. Redirects browsers to `next`; programs get the session. */
-async function beginSession(
+export async function beginSession(
   services: SessionServices,
   { kind, path }: Area,
   reply: FastifyReply,

@@ -211,7 +211,9 @@ export type ChallengeScalarFieldEnum = (typeof ChallengeScalarFieldEnum)[keyof t
 
 export const ResetLinkScalarFieldEnum = {
   tokenHash: 'tokenHash',
-  identityId: 'identityId',
+  email: 'email',
+  accountKind: 'accountKind',
+  isMailed: 'isMailed',
   createdAt: 'createdAt',
   expiresAt: 'expiresAt'
 } as const

@@ -258,7 +258,6 @@ export type IdentityWhereInput = {
   operators?: Prisma.OperatorListRelationFilter
   recoveryCodes?: Prisma.RecoveryCodeListRelationFilter
   passkeys?: Prisma.PasskeyListRelationFilter
-  resetLinks?: Prisma.ResetLinkListRelationFilter
   addressChanges?: Prisma.AddressChangeListRelationFilter
   challenges?: Prisma.ChallengeListRelationFilter
 }
@@ -278,7 +277,6 @@ export type IdentityOrderByWithRelationInput = {
   operators?: Prisma.OperatorOrderByRelationAggregateInput
   recoveryCodes?: Prisma.RecoveryCodeOrderByRelationAggregateInput
   passkeys?: Prisma.PasskeyOrderByRelationAggregateInput
-  resetLinks?: Prisma.ResetLinkOrderByRelationAggregateInput
   addressChanges?: Prisma.AddressChangeOrderByRelationAggregateInput
   challenges?: Prisma.ChallengeOrderByRelationAggregateInput
 }
@@ -302,7 +300,6 @@ export type IdentityWhereUniqueInput = Prisma.AtLeast<{
   operators?: Prisma.OperatorListRelationFilter
   recoveryCodes?: Prisma.RecoveryCodeListRelationFilter
   passkeys?: Prisma.PasskeyListRelationFilter
-  resetLinks?: Prisma.ResetLinkListRelationFilter
   addressChanges?: Prisma.AddressChangeListRelationFilter
   challenges?: Prisma.ChallengeListRelationFilter
 }, "id" | "id_email">
@@ -353,7 +350,6 @@ export type IdentityCreateInput = {
   operators?: Prisma.OperatorCreateNestedManyWithoutIdentityInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutIdentityInput
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutIdentityInput
-  resetLinks?: Prisma.ResetLinkCreateNestedManyWithoutIdentityInput
   addressChanges?: Prisma.AddressChangeCreateNestedManyWithoutIdentityInput
   challenges?: Prisma.ChallengeCreateNestedManyWithoutIdentityInput
 }
@@ -373,7 +369,6 @@ export type IdentityUncheckedCreateInput = {
   operators?: Prisma.OperatorUncheckedCreateNestedManyWithoutIdentityInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutIdentityInput
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutIdentityInput
-  resetLinks?: Prisma.ResetLinkUncheckedCreateNestedManyWithoutIdentityInput
   addressChanges?: Prisma.AddressChangeUncheckedCreateNestedManyWithoutIdentityInput
   challenges?: Prisma.ChallengeUncheckedCreateNestedManyWithoutIdentityInput
 }
@@ -392,7 +387,6 @@ export type IdentityUpdateInput = {
   operators?: Prisma.OperatorUpdateManyWithoutIdentityNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutIdentityNestedInput
   passkeys?: Prisma.PasskeyUpdateManyWithoutIdentityNestedInput
-  resetLinks?: Prisma.ResetLinkUpdateManyWithoutIdentityNestedInput
   addressChanges?: Prisma.AddressChangeUpdateManyWithoutIdentityNestedInput
   challenges?: Prisma.ChallengeUpdateManyWithoutIdentityNestedInput
 }
@@ -412,7 +406,6 @@ export type IdentityUncheckedUpdateInput = {
   operators?: Prisma.OperatorUncheckedUpdateManyWithoutIdentityNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutIdentityNestedInput
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutIdentityNestedInput
-  resetLinks?: Prisma.ResetLinkUncheckedUpdateManyWithoutIdentityNestedInput
   addressChanges?: Prisma.AddressChangeUncheckedUpdateManyWithoutIdentityNestedInput
   challenges?: Prisma.ChallengeUncheckedUpdateManyWithoutIdentityNestedInput
 }
@@ -561,20 +554,6 @@ export type IdentityUpdateOneWithoutChallengesNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.IdentityUpdateToOneWithWhereWithoutChallengesInput, Prisma.IdentityUpdateWithoutChallengesInput>, Prisma.IdentityUncheckedUpdateWithoutChallengesInput>
 }
 
-export type IdentityCreateNestedOneWithoutResetLinksInput = {
-  create?: Prisma.XOR<Prisma.IdentityCreateWithoutResetLinksInput, Prisma.IdentityUncheckedCreateWithoutResetLinksInput>
-  connectOrCreate?: Prisma.IdentityCreateOrConnectWithoutResetLinksInput
-  connect?: Prisma.IdentityWhereUniqueInput
-}
-
-export type IdentityUpdateOneRequiredWithoutResetLinksNestedInput = {
-  create?: Prisma.XOR<Prisma.IdentityCreateWithoutResetLinksInput, Prisma.IdentityUncheckedCreateWithoutResetLinksInput>
-  connectOrCreate?: Prisma.IdentityCreateOrConnectWithoutResetLinksInput
-  upsert?: Prisma.IdentityUpsertWithoutResetLinksInput
-  connect?: Prisma.IdentityWhereUniqueInput
-  update?: Prisma.XOR<Prisma.XOR<Prisma.IdentityUpdateToOneWithWhereWithoutResetLinksInput, Prisma.IdentityUpdateWithoutResetLinksInput>, Prisma.IdentityUncheckedUpdateWithoutResetLinksInput>
-}
-
 export type IdentityCreateNestedOneWithoutAddressChangesInput = {
   create?: Prisma.XOR<Prisma.IdentityCreateWithoutAddressChangesInput, Prisma.IdentityUncheckedCreateWithoutAddressChangesInput>
   connectOrCreate?: Prisma.IdentityCreateOrConnectWithoutAddressChangesInput
@@ -644,7 +623,6 @@ export type IdentityCreateWithoutRecoveryCodesInput = {
   developers?: Prisma.DeveloperCreateNestedManyWithoutIdentityInput
   operators?: Prisma.OperatorCreateNestedManyWithoutIdentityInput
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutIdentityInput
-  resetLinks?: Prisma.ResetLinkCreateNestedManyWithoutIdentityInput
   addressChanges?: Prisma.AddressChangeCreateNestedManyWithoutIdentityInput
   challenges?: Prisma.ChallengeCreateNestedManyWithoutIdentityInput
 }
@@ -663,7 +641,6 @@ export type IdentityUncheckedCreateWithoutRecoveryCodesInput = {
   developers?: Prisma.DeveloperUncheckedCreateNestedManyWithoutIdentityInput
   operators?: Prisma.OperatorUncheckedCreateNestedManyWithoutIdentityInput
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutIdentityInput
-  resetLinks?: Prisma.ResetLinkUncheckedCreateNestedManyWithoutIdentityInput
   addressChanges?: Prisma.AddressChangeUncheckedCreateNestedManyWithoutIdentityInput
   challenges?: Prisma.ChallengeUncheckedCreateNestedManyWithoutIdentityInput
 }
@@ -697,7 +674,6 @@ export type IdentityUpdateWithoutRecoveryCodesInput = {
   developers?: Prisma.DeveloperUpdateManyWithoutIdentityNestedInput
   operators?: Prisma.OperatorUpdateManyWithoutIdentityNestedInput
   passkeys?: Prisma.PasskeyUpdateManyWithoutIdentityNestedInput
-  resetLinks?: Prisma.ResetLinkUpdateManyWithoutIdentityNestedInput
   addressChanges?: Prisma.AddressChangeUpdateManyWithoutIdentityNestedInput
   challenges?: Prisma.ChallengeUpdateManyWithoutIdentityNestedInput
 }
@@ -716,7 +692,6 @@ export type IdentityUncheckedUpdateWithoutRecoveryCodesInput = {
   developers?: Prisma.DeveloperUncheckedUpdateManyWithoutIdentityNestedInput
   operators?: Prisma.OperatorUncheckedUpdateManyWithoutIdentityNestedInput
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutIdentityNestedInput
-  resetLinks?: Prisma.ResetLinkUncheckedUpdateManyWithoutIdentityNestedInput
   addressChanges?: Prisma.AddressChangeUncheckedUpdateManyWithoutIdentityNestedInput
   challenges?: Prisma.ChallengeUncheckedUpdateManyWithoutIdentityNestedInput
 }
@@ -734,7 +709,6 @@ export type IdentityCreateWithoutPasskeysInput = {
   developers?: Prisma.DeveloperCreateNestedManyWithoutIdentityInput
   operators?: Prisma.OperatorCreateNestedManyWithoutIdentityInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutIdentityInput
-  resetLinks?: Prisma.ResetLinkCreateNestedManyWithoutIdentityInput
   addressChanges?: Prisma.AddressChangeCreateNestedManyWithoutIdentityInput
   challenges?: Prisma.ChallengeCreateNestedManyWithoutIdentityInput
 }
@@ -753,7 +727,6 @@ export type IdentityUncheckedCreateWithoutPasskeysInput = {
   developers?: Prisma.DeveloperUncheckedCreateNestedManyWithoutIdentityInput
   operators?: Prisma.OperatorUncheckedCreateNestedManyWithoutIdentityInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutIdentityInput
-  resetLinks?: Prisma.ResetLinkUncheckedCreateNestedManyWithoutIdentityInput
   addressChanges?: Prisma.AddressChangeUncheckedCreateNestedManyWithoutIdentityInput
   challenges?: Prisma.ChallengeUncheckedCreateNestedManyWithoutIdentityInput
 }
@@ -787,7 +760,6 @@ export type IdentityUpdateWithoutPasskeysInput = {
   developers?: Prisma.DeveloperUpdateManyWithoutIdentityNestedInput
   operators?: Prisma.OperatorUpdateManyWithoutIdentityNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutIdentityNestedInput
-  resetLinks?: Prisma.ResetLinkUpdateManyWithoutIdentityNestedInput
   addressChanges?: Prisma.AddressChangeUpdateManyWithoutIdentityNestedInput
   challenges?: Prisma.ChallengeUpdateManyWithoutIdentityNestedInput
 }
@@ -806,7 +778,6 @@ export type IdentityUncheckedUpdateWithoutPasskeysInput = {
   developers?: Prisma.DeveloperUncheckedUpdateManyWithoutIdentityNestedInput
   operators?: Prisma.OperatorUncheckedUpdateManyWithoutIdentityNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutIdentityNestedInput
-  resetLinks?: Prisma.ResetLinkUncheckedUpdateManyWithoutIdentityNestedInput
   addressChanges?: Prisma.AddressChangeUncheckedUpdateManyWithoutIdentityNestedInput
   challenges?: Prisma.ChallengeUncheckedUpdateManyWithoutIdentityNestedInput
 }
@@ -825,7 +796,6 @@ export type IdentityCreateWithoutChallengesInput = {
   operators?: Prisma.OperatorCreateNestedManyWithoutIdentityInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutIdentityInput
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutIdentityInput
-  resetLinks?: Prisma.ResetLinkCreateNestedManyWithoutIdentityInput
   addressChanges?: Prisma.AddressChangeCreateNestedManyWithoutIdentityInput
 }
 
@@ -844,7 +814,6 @@ export type IdentityUncheckedCreateWithoutChallengesInput = {
   operators?: Prisma.OperatorUncheckedCreateNestedManyWithoutIdentityInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutIdentityInput
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutIdentityInput
-  resetLinks?: Prisma.ResetLinkUncheckedCreateNestedManyWithoutIdentityInput
   addressChanges?: Prisma.AddressChangeUncheckedCreateNestedManyWithoutIdentityInput
 }
 
@@ -878,7 +847,6 @@ export type IdentityUpdateWithoutChallengesInput = {
   operators?: Prisma.OperatorUpdateManyWithoutIdentityNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutIdentityNestedInput
   passkeys?: Prisma.PasskeyUpdateManyWithoutIdentityNestedInput
-  resetLinks?: Prisma.ResetLinkUpdateManyWithoutIdentityNestedInput
   addressChanges?: Prisma.AddressChangeUpdateManyWithoutIdentityNestedInput
 }
 
@@ -897,98 +865,7 @@ export type IdentityUncheckedUpdateWithoutChallengesInput = {
   operators?: Prisma.OperatorUncheckedUpdateManyWithoutIdentityNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutIdentityNestedInput
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutIdentityNestedInput
-  resetLinks?: Prisma.ResetLinkUncheckedUpdateManyWithoutIdentityNestedInput
   addressChanges?: Prisma.AddressChangeUncheckedUpdateManyWithoutIdentityNestedInput
-}
-
-export type IdentityCreateWithoutResetLinksInput = {
-  email: string
-  emailProvedAt?: Date | string | null
-  passwordHash: string
-  totpSealed?: string | null
-  totpSince?: Date | string | null
-  totpUsed?: number | null
-  factorsEndAt?: Date | string | null
-  createdAt: Date | string
-  users?: Prisma.StoreUserCreateNestedManyWithoutIdentityInput
-  developers?: Prisma.DeveloperCreateNestedManyWithoutIdentityInput
-  operators?: Prisma.OperatorCreateNestedManyWithoutIdentityInput
-  recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutIdentityInput
-  passkeys?: Prisma.PasskeyCreateNestedManyWithoutIdentityInput
-  addressChanges?: Prisma.AddressChangeCreateNestedManyWithoutIdentityInput
-  challenges?: Prisma.ChallengeCreateNestedManyWithoutIdentityInput
-}
-
-export type IdentityUncheckedCreateWithoutResetLinksInput = {
-  id?: number
-  email: string
-  emailProvedAt?: Date | string | null
-  passwordHash: string
-  totpSealed?: string | null
-  totpSince?: Date | string | null
-  totpUsed?: number | null
-  factorsEndAt?: Date | string | null
-  createdAt: Date | string
-  users?: Prisma.StoreUserUncheckedCreateNestedManyWithoutIdentityInput
-  developers?: Prisma.DeveloperUncheckedCreateNestedManyWithoutIdentityInput
-  operators?: Prisma.OperatorUncheckedCreateNestedManyWithoutIdentityInput
-  recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutIdentityInput
-  passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutIdentityInput
-  addressChanges?: Prisma.AddressChangeUncheckedCreateNestedManyWithoutIdentityInput
-  challenges?: Prisma.ChallengeUncheckedCreateNestedManyWithoutIdentityInput
-}
-
-export type IdentityCreateOrConnectWithoutResetLinksInput = {
-  where: Prisma.IdentityWhereUniqueInput
-  create: Prisma.XOR<Prisma.IdentityCreateWithoutResetLinksInput, Prisma.IdentityUncheckedCreateWithoutResetLinksInput>
-}
-
-export type IdentityUpsertWithoutResetLinksInput = {
-  update: Prisma.XOR<Prisma.IdentityUpdateWithoutResetLinksInput, Prisma.IdentityUncheckedUpdateWithoutResetLinksInput>
-  create: Prisma.XOR<Prisma.IdentityCreateWithoutResetLinksInput, Prisma.IdentityUncheckedCreateWithoutResetLinksInput>
-  where?: Prisma.IdentityWhereInput
-}
-
-export type IdentityUpdateToOneWithWhereWithoutResetLinksInput = {
-  where?: Prisma.IdentityWhereInput
-  data: Prisma.XOR<Prisma.IdentityUpdateWithoutResetLinksInput, Prisma.IdentityUncheckedUpdateWithoutResetLinksInput>
-}
-
-export type IdentityUpdateWithoutResetLinksInput = {
-  email?: Prisma.StringFieldUpdateOperationsInput | string
-  emailProvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
-  totpSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  totpSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  totpUsed?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  factorsEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  users?: Prisma.StoreUserUpdateManyWithoutIdentityNestedInput
-  developers?: Prisma.DeveloperUpdateManyWithoutIdentityNestedInput
-  operators?: Prisma.OperatorUpdateManyWithoutIdentityNestedInput
-  recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutIdentityNestedInput
-  passkeys?: Prisma.PasskeyUpdateManyWithoutIdentityNestedInput
-  addressChanges?: Prisma.AddressChangeUpdateManyWithoutIdentityNestedInput
-  challenges?: Prisma.ChallengeUpdateManyWithoutIdentityNestedInput
-}
-
-export type IdentityUncheckedUpdateWithoutResetLinksInput = {
-  id?: Prisma.IntFieldUpdateOperationsInput | number
-  email?: Prisma.StringFieldUpdateOperationsInput | string
-  emailProvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
-  totpSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  totpSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  totpUsed?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  factorsEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  users?: Prisma.StoreUserUncheckedUpdateManyWithoutIdentityNestedInput
-  developers?: Prisma.DeveloperUncheckedUpdateManyWithoutIdentityNestedInput
-  operators?: Prisma.OperatorUncheckedUpdateManyWithoutIdentityNestedInput
-  recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutIdentityNestedInput
-  passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutIdentityNestedInput
-  addressChanges?: Prisma.AddressChangeUncheckedUpdateManyWithoutIdentityNestedInput
-  challenges?: Prisma.ChallengeUncheckedUpdateManyWithoutIdentityNestedInput
 }
 
 export type IdentityCreateWithoutAddressChangesInput = {
@@ -1005,7 +882,6 @@ export type IdentityCreateWithoutAddressChangesInput = {
   operators?: Prisma.OperatorCreateNestedManyWithoutIdentityInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutIdentityInput
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutIdentityInput
-  resetLinks?: Prisma.ResetLinkCreateNestedManyWithoutIdentityInput
   challenges?: Prisma.ChallengeCreateNestedManyWithoutIdentityInput
 }
 
@@ -1024,7 +900,6 @@ export type IdentityUncheckedCreateWithoutAddressChangesInput = {
   operators?: Prisma.OperatorUncheckedCreateNestedManyWithoutIdentityInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutIdentityInput
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutIdentityInput
-  resetLinks?: Prisma.ResetLinkUncheckedCreateNestedManyWithoutIdentityInput
   challenges?: Prisma.ChallengeUncheckedCreateNestedManyWithoutIdentityInput
 }
 
@@ -1058,7 +933,6 @@ export type IdentityUpdateWithoutAddressChangesInput = {
   operators?: Prisma.OperatorUpdateManyWithoutIdentityNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutIdentityNestedInput
   passkeys?: Prisma.PasskeyUpdateManyWithoutIdentityNestedInput
-  resetLinks?: Prisma.ResetLinkUpdateManyWithoutIdentityNestedInput
   challenges?: Prisma.ChallengeUpdateManyWithoutIdentityNestedInput
 }
 
@@ -1077,7 +951,6 @@ export type IdentityUncheckedUpdateWithoutAddressChangesInput = {
   operators?: Prisma.OperatorUncheckedUpdateManyWithoutIdentityNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutIdentityNestedInput
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutIdentityNestedInput
-  resetLinks?: Prisma.ResetLinkUncheckedUpdateManyWithoutIdentityNestedInput
   challenges?: Prisma.ChallengeUncheckedUpdateManyWithoutIdentityNestedInput
 }
 
@@ -1094,7 +967,6 @@ export type IdentityCreateWithoutUsersInput = {
   operators?: Prisma.OperatorCreateNestedManyWithoutIdentityInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutIdentityInput
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutIdentityInput
-  resetLinks?: Prisma.ResetLinkCreateNestedManyWithoutIdentityInput
   addressChanges?: Prisma.AddressChangeCreateNestedManyWithoutIdentityInput
   challenges?: Prisma.ChallengeCreateNestedManyWithoutIdentityInput
 }
@@ -1113,7 +985,6 @@ export type IdentityUncheckedCreateWithoutUsersInput = {
   operators?: Prisma.OperatorUncheckedCreateNestedManyWithoutIdentityInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutIdentityInput
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutIdentityInput
-  resetLinks?: Prisma.ResetLinkUncheckedCreateNestedManyWithoutIdentityInput
   addressChanges?: Prisma.AddressChangeUncheckedCreateNestedManyWithoutIdentityInput
   challenges?: Prisma.ChallengeUncheckedCreateNestedManyWithoutIdentityInput
 }
@@ -1147,7 +1018,6 @@ export type IdentityUpdateWithoutUsersInput = {
   operators?: Prisma.OperatorUpdateManyWithoutIdentityNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutIdentityNestedInput
   passkeys?: Prisma.PasskeyUpdateManyWithoutIdentityNestedInput
-  resetLinks?: Prisma.ResetLinkUpdateManyWithoutIdentityNestedInput
   addressChanges?: Prisma.AddressChangeUpdateManyWithoutIdentityNestedInput
   challenges?: Prisma.ChallengeUpdateManyWithoutIdentityNestedInput
 }
@@ -1166,7 +1036,6 @@ export type IdentityUncheckedUpdateWithoutUsersInput = {
   operators?: Prisma.OperatorUncheckedUpdateManyWithoutIdentityNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutIdentityNestedInput
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutIdentityNestedInput
-  resetLinks?: Prisma.ResetLinkUncheckedUpdateManyWithoutIdentityNestedInput
   addressChanges?: Prisma.AddressChangeUncheckedUpdateManyWithoutIdentityNestedInput
   challenges?: Prisma.ChallengeUncheckedUpdateManyWithoutIdentityNestedInput
 }
@@ -1184,7 +1053,6 @@ export type IdentityCreateWithoutDevelopersInput = {
   operators?: Prisma.OperatorCreateNestedManyWithoutIdentityInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutIdentityInput
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutIdentityInput
-  resetLinks?: Prisma.ResetLinkCreateNestedManyWithoutIdentityInput
   addressChanges?: Prisma.AddressChangeCreateNestedManyWithoutIdentityInput
   challenges?: Prisma.ChallengeCreateNestedManyWithoutIdentityInput
 }
@@ -1203,7 +1071,6 @@ export type IdentityUncheckedCreateWithoutDevelopersInput = {
   operators?: Prisma.OperatorUncheckedCreateNestedManyWithoutIdentityInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutIdentityInput
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutIdentityInput
-  resetLinks?: Prisma.ResetLinkUncheckedCreateNestedManyWithoutIdentityInput
   addressChanges?: Prisma.AddressChangeUncheckedCreateNestedManyWithoutIdentityInput
   challenges?: Prisma.ChallengeUncheckedCreateNestedManyWithoutIdentityInput
 }
@@ -1237,7 +1104,6 @@ export type IdentityUpdateWithoutDevelopersInput = {
   operators?: Prisma.OperatorUpdateManyWithoutIdentityNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutIdentityNestedInput
   passkeys?: Prisma.PasskeyUpdateManyWithoutIdentityNestedInput
-  resetLinks?: Prisma.ResetLinkUpdateManyWithoutIdentityNestedInput
   addressChanges?: Prisma.AddressChangeUpdateManyWithoutIdentityNestedInput
   challenges?: Prisma.ChallengeUpdateManyWithoutIdentityNestedInput
 }
@@ -1256,7 +1122,6 @@ export type IdentityUncheckedUpdateWithoutDevelopersInput = {
   operators?: Prisma.OperatorUncheckedUpdateManyWithoutIdentityNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutIdentityNestedInput
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutIdentityNestedInput
-  resetLinks?: Prisma.ResetLinkUncheckedUpdateManyWithoutIdentityNestedInput
   addressChanges?: Prisma.AddressChangeUncheckedUpdateManyWithoutIdentityNestedInput
   challenges?: Prisma.ChallengeUncheckedUpdateManyWithoutIdentityNestedInput
 }
@@ -1274,7 +1139,6 @@ export type IdentityCreateWithoutOperatorsInput = {
   developers?: Prisma.DeveloperCreateNestedManyWithoutIdentityInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutIdentityInput
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutIdentityInput
-  resetLinks?: Prisma.ResetLinkCreateNestedManyWithoutIdentityInput
   addressChanges?: Prisma.AddressChangeCreateNestedManyWithoutIdentityInput
   challenges?: Prisma.ChallengeCreateNestedManyWithoutIdentityInput
 }
@@ -1293,7 +1157,6 @@ export type IdentityUncheckedCreateWithoutOperatorsInput = {
   developers?: Prisma.DeveloperUncheckedCreateNestedManyWithoutIdentityInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutIdentityInput
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutIdentityInput
-  resetLinks?: Prisma.ResetLinkUncheckedCreateNestedManyWithoutIdentityInput
   addressChanges?: Prisma.AddressChangeUncheckedCreateNestedManyWithoutIdentityInput
   challenges?: Prisma.ChallengeUncheckedCreateNestedManyWithoutIdentityInput
 }
@@ -1327,7 +1190,6 @@ export type IdentityUpdateWithoutOperatorsInput = {
   developers?: Prisma.DeveloperUpdateManyWithoutIdentityNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutIdentityNestedInput
   passkeys?: Prisma.PasskeyUpdateManyWithoutIdentityNestedInput
-  resetLinks?: Prisma.ResetLinkUpdateManyWithoutIdentityNestedInput
   addressChanges?: Prisma.AddressChangeUpdateManyWithoutIdentityNestedInput
   challenges?: Prisma.ChallengeUpdateManyWithoutIdentityNestedInput
 }
@@ -1346,7 +1208,6 @@ export type IdentityUncheckedUpdateWithoutOperatorsInput = {
   developers?: Prisma.DeveloperUncheckedUpdateManyWithoutIdentityNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutIdentityNestedInput
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutIdentityNestedInput
-  resetLinks?: Prisma.ResetLinkUncheckedUpdateManyWithoutIdentityNestedInput
   addressChanges?: Prisma.AddressChangeUncheckedUpdateManyWithoutIdentityNestedInput
   challenges?: Prisma.ChallengeUncheckedUpdateManyWithoutIdentityNestedInput
 }
@@ -1362,7 +1223,6 @@ export type IdentityCountOutputType = {
   operators: number
   recoveryCodes: number
   passkeys: number
-  resetLinks: number
   addressChanges: number
   challenges: number
 }
@@ -1373,7 +1233,6 @@ export type IdentityCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensio
   operators?: boolean | IdentityCountOutputTypeCountOperatorsArgs
   recoveryCodes?: boolean | IdentityCountOutputTypeCountRecoveryCodesArgs
   passkeys?: boolean | IdentityCountOutputTypeCountPasskeysArgs
-  resetLinks?: boolean | IdentityCountOutputTypeCountResetLinksArgs
   addressChanges?: boolean | IdentityCountOutputTypeCountAddressChangesArgs
   challenges?: boolean | IdentityCountOutputTypeCountChallengesArgs
 }
@@ -1426,13 +1285,6 @@ export type IdentityCountOutputTypeCountPasskeysArgs<ExtArgs extends runtime.Typ
 /**
  * IdentityCountOutputType without action
  */
-export type IdentityCountOutputTypeCountResetLinksArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
-  where?: Prisma.ResetLinkWhereInput
-}
-
-/**
- * IdentityCountOutputType without action
- */
 export type IdentityCountOutputTypeCountAddressChangesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   where?: Prisma.AddressChangeWhereInput
 }
@@ -1460,7 +1312,6 @@ export type IdentitySelect<ExtArgs extends runtime.Types.Extensions.InternalArgs
   operators?: boolean | Prisma.Identity$operatorsArgs<ExtArgs>
   recoveryCodes?: boolean | Prisma.Identity$recoveryCodesArgs<ExtArgs>
   passkeys?: boolean | Prisma.Identity$passkeysArgs<ExtArgs>
-  resetLinks?: boolean | Prisma.Identity$resetLinksArgs<ExtArgs>
   addressChanges?: boolean | Prisma.Identity$addressChangesArgs<ExtArgs>
   challenges?: boolean | Prisma.Identity$challengesArgs<ExtArgs>
   _count?: boolean | Prisma.IdentityCountOutputTypeDefaultArgs<ExtArgs>
@@ -1509,7 +1360,6 @@ export type IdentityInclude<ExtArgs extends runtime.Types.Extensions.InternalArg
   operators?: boolean | Prisma.Identity$operatorsArgs<ExtArgs>
   recoveryCodes?: boolean | Prisma.Identity$recoveryCodesArgs<ExtArgs>
   passkeys?: boolean | Prisma.Identity$passkeysArgs<ExtArgs>
-  resetLinks?: boolean | Prisma.Identity$resetLinksArgs<ExtArgs>
   addressChanges?: boolean | Prisma.Identity$addressChangesArgs<ExtArgs>
   challenges?: boolean | Prisma.Identity$challengesArgs<ExtArgs>
   _count?: boolean | Prisma.IdentityCountOutputTypeDefaultArgs<ExtArgs>
@@ -1525,7 +1375,6 @@ export type $IdentityPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
     operators: Prisma.$OperatorPayload<ExtArgs>[]
     recoveryCodes: Prisma.$RecoveryCodePayload<ExtArgs>[]
     passkeys: Prisma.$PasskeyPayload<ExtArgs>[]
-    resetLinks: Prisma.$ResetLinkPayload<ExtArgs>[]
     addressChanges: Prisma.$AddressChangePayload<ExtArgs>[]
     challenges: Prisma.$ChallengePayload<ExtArgs>[]
   }
@@ -1950,7 +1799,6 @@ export interface Prisma__IdentityClient<T, Null = never, ExtArgs extends runtime
   operators<T extends Prisma.Identity$operatorsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Identity$operatorsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$OperatorPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   recoveryCodes<T extends Prisma.Identity$recoveryCodesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Identity$recoveryCodesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$RecoveryCodePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   passkeys<T extends Prisma.Identity$passkeysArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Identity$passkeysArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$PasskeyPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
-  resetLinks<T extends Prisma.Identity$resetLinksArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Identity$resetLinksArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ResetLinkPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   addressChanges<T extends Prisma.Identity$addressChangesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Identity$addressChangesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$AddressChangePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   challenges<T extends Prisma.Identity$challengesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Identity$challengesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ChallengePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
@@ -2501,30 +2349,6 @@ export type Identity$passkeysArgs<ExtArgs extends runtime.Types.Extensions.Inter
   take?: number
   skip?: number
   distinct?: Prisma.PasskeyScalarFieldEnum | Prisma.PasskeyScalarFieldEnum[]
-}
-
-/**
- * Identity.resetLinks
- */
-export type Identity$resetLinksArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
-  /**
-   * Select specific fields to fetch from the ResetLink
-   */
-  select?: Prisma.ResetLinkSelect<ExtArgs> | null
-  /**
-   * Omit specific fields from the ResetLink
-   */
-  omit?: Prisma.ResetLinkOmit<ExtArgs> | null
-  /**
-   * Choose, which related nodes to fetch as well
-   */
-  include?: Prisma.ResetLinkInclude<ExtArgs> | null
-  where?: Prisma.ResetLinkWhereInput
-  orderBy?: Prisma.ResetLinkOrderByWithRelationInput | Prisma.ResetLinkOrderByWithRelationInput[]
-  cursor?: Prisma.ResetLinkWhereUniqueInput
-  take?: number
-  skip?: number
-  distinct?: Prisma.ResetLinkScalarFieldEnum | Prisma.ResetLinkScalarFieldEnum[]
 }
 
 /**

@@ -14,74 +14,68 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model ResetLink
- * A link by which a person sets another password, once.
+ * A link by which a person sets another password, once. It is made for an address whether or not an account has it.
  */
 export type ResetLinkModel = runtime.Types.Result.DefaultSelection<Prisma.$ResetLinkPayload>
 
 export type AggregateResetLink = {
   _count: ResetLinkCountAggregateOutputType | null
-  _avg: ResetLinkAvgAggregateOutputType | null
-  _sum: ResetLinkSumAggregateOutputType | null
   _min: ResetLinkMinAggregateOutputType | null
   _max: ResetLinkMaxAggregateOutputType | null
 }
 
-export type ResetLinkAvgAggregateOutputType = {
-  identityId: number | null
-}
-
-export type ResetLinkSumAggregateOutputType = {
-  identityId: number | null
-}
-
 export type ResetLinkMinAggregateOutputType = {
   tokenHash: string | null
-  identityId: number | null
+  email: string | null
+  accountKind: string | null
+  isMailed: boolean | null
   createdAt: Date | null
   expiresAt: Date | null
 }
 
 export type ResetLinkMaxAggregateOutputType = {
   tokenHash: string | null
-  identityId: number | null
+  email: string | null
+  accountKind: string | null
+  isMailed: boolean | null
   createdAt: Date | null
   expiresAt: Date | null
 }
 
 export type ResetLinkCountAggregateOutputType = {
   tokenHash: number
-  identityId: number
+  email: number
+  accountKind: number
+  isMailed: number
   createdAt: number
   expiresAt: number
   _all: number
 }
 
 
-export type ResetLinkAvgAggregateInputType = {
-  identityId?: true
-}
-
-export type ResetLinkSumAggregateInputType = {
-  identityId?: true
-}
-
 export type ResetLinkMinAggregateInputType = {
   tokenHash?: true
-  identityId?: true
+  email?: true
+  accountKind?: true
+  isMailed?: true
   createdAt?: true
   expiresAt?: true
 }
 
 export type ResetLinkMaxAggregateInputType = {
   tokenHash?: true
-  identityId?: true
+  email?: true
+  accountKind?: true
+  isMailed?: true
   createdAt?: true
   expiresAt?: true
 }
 
 export type ResetLinkCountAggregateInputType = {
   tokenHash?: true
-  identityId?: true
+  email?: true
+  accountKind?: true
+  isMailed?: true
   createdAt?: true
   expiresAt?: true
   _all?: true
@@ -125,18 +119,6 @@ export type ResetLinkAggregateArgs<ExtArgs extends runtime.Types.Extensions.Inte
   /**
    * {@link https://www.prisma.io/docs/concepts/components/prisma-client/aggregations Aggregation Docs}
    * 
-   * Select which fields to average
-  **/
-  _avg?: ResetLinkAvgAggregateInputType
-  /**
-   * {@link https://www.prisma.io/docs/concepts/components/prisma-client/aggregations Aggregation Docs}
-   * 
-   * Select which fields to sum
-  **/
-  _sum?: ResetLinkSumAggregateInputType
-  /**
-   * {@link https://www.prisma.io/docs/concepts/components/prisma-client/aggregations Aggregation Docs}
-   * 
    * Select which fields to find the minimum value
   **/
   _min?: ResetLinkMinAggregateInputType
@@ -167,20 +149,18 @@ export type ResetLinkGroupByArgs<ExtArgs extends runtime.Types.Extensions.Intern
   take?: number
   skip?: number
   _count?: ResetLinkCountAggregateInputType | true
-  _avg?: ResetLinkAvgAggregateInputType
-  _sum?: ResetLinkSumAggregateInputType
   _min?: ResetLinkMinAggregateInputType
   _max?: ResetLinkMaxAggregateInputType
 }
 
 export type ResetLinkGroupByOutputType = {
   tokenHash: string
-  identityId: number
+  email: string
+  accountKind: string
+  isMailed: boolean
   createdAt: Date
   expiresAt: Date
   _count: ResetLinkCountAggregateOutputType | null
-  _avg: ResetLinkAvgAggregateOutputType | null
-  _sum: ResetLinkSumAggregateOutputType | null
   _min: ResetLinkMinAggregateOutputType | null
   _max: ResetLinkMaxAggregateOutputType | null
 }
@@ -205,18 +185,20 @@ export type ResetLinkWhereInput = {
   OR?: Prisma.ResetLinkWhereInput[]
   NOT?: Prisma.ResetLinkWhereInput | Prisma.ResetLinkWhereInput[]
   tokenHash?: Prisma.StringFilter<"ResetLink"> | string
-  identityId?: Prisma.IntFilter<"ResetLink"> | number
+  email?: Prisma.StringFilter<"ResetLink"> | string
+  accountKind?: Prisma.StringFilter<"ResetLink"> | string
+  isMailed?: Prisma.BoolFilter<"ResetLink"> | boolean
   createdAt?: Prisma.DateTimeFilter<"ResetLink"> | Date | string
   expiresAt?: Prisma.DateTimeFilter<"ResetLink"> | Date | string
-  identity?: Prisma.XOR<Prisma.IdentityScalarRelationFilter, Prisma.IdentityWhereInput>
 }
 
 export type ResetLinkOrderByWithRelationInput = {
   tokenHash?: Prisma.SortOrder
-  identityId?: Prisma.SortOrder
+  email?: Prisma.SortOrder
+  accountKind?: Prisma.SortOrder
+  isMailed?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
-  identity?: Prisma.IdentityOrderByWithRelationInput
 }
 
 export type ResetLinkWhereUniqueInput = Prisma.AtLeast<{
@@ -224,22 +206,23 @@ export type ResetLinkWhereUniqueInput = Prisma.AtLeast<{
   AND?: Prisma.ResetLinkWhereInput | Prisma.ResetLinkWhereInput[]
   OR?: Prisma.ResetLinkWhereInput[]
   NOT?: Prisma.ResetLinkWhereInput | Prisma.ResetLinkWhereInput[]
-  identityId?: Prisma.IntFilter<"ResetLink"> | number
+  email?: Prisma.StringFilter<"ResetLink"> | string
+  accountKind?: Prisma.StringFilter<"ResetLink"> | string
+  isMailed?: Prisma.BoolFilter<"ResetLink"> | boolean
   createdAt?: Prisma.DateTimeFilter<"ResetLink"> | Date | string
   expiresAt?: Prisma.DateTimeFilter<"ResetLink"> | Date | string
-  identity?: Prisma.XOR<Prisma.IdentityScalarRelationFilter, Prisma.IdentityWhereInput>
 }, "tokenHash">
 
 export type ResetLinkOrderByWithAggregationInput = {
   tokenHash?: Prisma.SortOrder
-  identityId?: Prisma.SortOrder
+  email?: Prisma.SortOrder
+  accountKind?: Prisma.SortOrder
+  isMailed?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
   _count?: Prisma.ResetLinkCountOrderByAggregateInput
-  _avg?: Prisma.ResetLinkAvgOrderByAggregateInput
   _max?: Prisma.ResetLinkMaxOrderByAggregateInput
   _min?: Prisma.ResetLinkMinOrderByAggregateInput
-  _sum?: Prisma.ResetLinkSumOrderByAggregateInput
 }
 
 export type ResetLinkScalarWhereWithAggregatesInput = {
@@ -247,264 +230,157 @@ export type ResetLinkScalarWhereWithAggregatesInput = {
   OR?: Prisma.ResetLinkScalarWhereWithAggregatesInput[]
   NOT?: Prisma.ResetLinkScalarWhereWithAggregatesInput | Prisma.ResetLinkScalarWhereWithAggregatesInput[]
   tokenHash?: Prisma.StringWithAggregatesFilter<"ResetLink"> | string
-  identityId?: Prisma.IntWithAggregatesFilter<"ResetLink"> | number
+  email?: Prisma.StringWithAggregatesFilter<"ResetLink"> | string
+  accountKind?: Prisma.StringWithAggregatesFilter<"ResetLink"> | string
+  isMailed?: Prisma.BoolWithAggregatesFilter<"ResetLink"> | boolean
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"ResetLink"> | Date | string
   expiresAt?: Prisma.DateTimeWithAggregatesFilter<"ResetLink"> | Date | string
 }
 
 export type ResetLinkCreateInput = {
   tokenHash: string
+  email: string
+  accountKind: string
+  isMailed: boolean
   createdAt: Date | string
   expiresAt: Date | string
-  identity: Prisma.IdentityCreateNestedOneWithoutResetLinksInput
 }
 
 export type ResetLinkUncheckedCreateInput = {
   tokenHash: string
-  identityId: number
+  email: string
+  accountKind: string
+  isMailed: boolean
   createdAt: Date | string
   expiresAt: Date | string
 }
 
 export type ResetLinkUpdateInput = {
   tokenHash?: Prisma.StringFieldUpdateOperationsInput | string
+  email?: Prisma.StringFieldUpdateOperationsInput | string
+  accountKind?: Prisma.StringFieldUpdateOperationsInput | string
+  isMailed?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  identity?: Prisma.IdentityUpdateOneRequiredWithoutResetLinksNestedInput
 }
 
 export type ResetLinkUncheckedUpdateInput = {
   tokenHash?: Prisma.StringFieldUpdateOperationsInput | string
-  identityId?: Prisma.IntFieldUpdateOperationsInput | number
+  email?: Prisma.StringFieldUpdateOperationsInput | string
+  accountKind?: Prisma.StringFieldUpdateOperationsInput | string
+  isMailed?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
 export type ResetLinkCreateManyInput = {
   tokenHash: string
-  identityId: number
+  email: string
+  accountKind: string
+  isMailed: boolean
   createdAt: Date | string
   expiresAt: Date | string
 }
 
 export type ResetLinkUpdateManyMutationInput = {
   tokenHash?: Prisma.StringFieldUpdateOperationsInput | string
+  email?: Prisma.StringFieldUpdateOperationsInput | string
+  accountKind?: Prisma.StringFieldUpdateOperationsInput | string
+  isMailed?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
 export type ResetLinkUncheckedUpdateManyInput = {
   tokenHash?: Prisma.StringFieldUpdateOperationsInput | string
-  identityId?: Prisma.IntFieldUpdateOperationsInput | number
+  email?: Prisma.StringFieldUpdateOperationsInput | string
+  accountKind?: Prisma.StringFieldUpdateOperationsInput | string
+  isMailed?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
-export type ResetLinkListRelationFilter = {
-  every?: Prisma.ResetLinkWhereInput
-  some?: Prisma.ResetLinkWhereInput
-  none?: Prisma.ResetLinkWhereInput
-}
-
-export type ResetLinkOrderByRelationAggregateInput = {
-  _count?: Prisma.SortOrder
-}
-
 export type ResetLinkCountOrderByAggregateInput = {
   tokenHash?: Prisma.SortOrder
-  identityId?: Prisma.SortOrder
+  email?: Prisma.SortOrder
+  accountKind?: Prisma.SortOrder
+  isMailed?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
 }
 
-export type ResetLinkAvgOrderByAggregateInput = {
-  identityId?: Prisma.SortOrder
-}
-
 export type ResetLinkMaxOrderByAggregateInput = {
   tokenHash?: Prisma.SortOrder
-  identityId?: Prisma.SortOrder
+  email?: Prisma.SortOrder
+  accountKind?: Prisma.SortOrder
+  isMailed?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
 }
 
 export type ResetLinkMinOrderByAggregateInput = {
   tokenHash?: Prisma.SortOrder
-  identityId?: Prisma.SortOrder
+  email?: Prisma.SortOrder
+  accountKind?: Prisma.SortOrder
+  isMailed?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
-}
-
-export type ResetLinkSumOrderByAggregateInput = {
-  identityId?: Prisma.SortOrder
-}
-
-export type ResetLinkCreateNestedManyWithoutIdentityInput = {
-  create?: Prisma.XOR<Prisma.ResetLinkCreateWithoutIdentityInput, Prisma.ResetLinkUncheckedCreateWithoutIdentityInput> | Prisma.ResetLinkCreateWithoutIdentityInput[] | Prisma.ResetLinkUncheckedCreateWithoutIdentityInput[]
-  connectOrCreate?: Prisma.ResetLinkCreateOrConnectWithoutIdentityInput | Prisma.ResetLinkCreateOrConnectWithoutIdentityInput[]
-  createMany?: Prisma.ResetLinkCreateManyIdentityInputEnvelope
-  connect?: Prisma.ResetLinkWhereUniqueInput | Prisma.ResetLinkWhereUniqueInput[]
-}
-
-export type ResetLinkUncheckedCreateNestedManyWithoutIdentityInput = {
-  create?: Prisma.XOR<Prisma.ResetLinkCreateWithoutIdentityInput, Prisma.ResetLinkUncheckedCreateWithoutIdentityInput> | Prisma.ResetLinkCreateWithoutIdentityInput[] | Prisma.ResetLinkUncheckedCreateWithoutIdentityInput[]
-  connectOrCreate?: Prisma.ResetLinkCreateOrConnectWithoutIdentityInput | Prisma.ResetLinkCreateOrConnectWithoutIdentityInput[]
-  createMany?: Prisma.ResetLinkCreateManyIdentityInputEnvelope
-  connect?: Prisma.ResetLinkWhereUniqueInput | Prisma.ResetLinkWhereUniqueInput[]
-}
-
-export type ResetLinkUpdateManyWithoutIdentityNestedInput = {
-  create?: Prisma.XOR<Prisma.ResetLinkCreateWithoutIdentityInput, Prisma.ResetLinkUncheckedCreateWithoutIdentityInput> | Prisma.ResetLinkCreateWithoutIdentityInput[] | Prisma.ResetLinkUncheckedCreateWithoutIdentityInput[]
-  connectOrCreate?: Prisma.ResetLinkCreateOrConnectWithoutIdentityInput | Prisma.ResetLinkCreateOrConnectWithoutIdentityInput[]
-  upsert?: Prisma.ResetLinkUpsertWithWhereUniqueWithoutIdentityInput | Prisma.ResetLinkUpsertWithWhereUniqueWithoutIdentityInput[]
-  createMany?: Prisma.ResetLinkCreateManyIdentityInputEnvelope
-  set?: Prisma.ResetLinkWhereUniqueInput | Prisma.ResetLinkWhereUniqueInput[]
-  disconnect?: Prisma.ResetLinkWhereUniqueInput | Prisma.ResetLinkWhereUniqueInput[]
-  delete?: Prisma.ResetLinkWhereUniqueInput | Prisma.ResetLinkWhereUniqueInput[]
-  connect?: Prisma.ResetLinkWhereUniqueInput | Prisma.ResetLinkWhereUniqueInput[]
-  update?: Prisma.ResetLinkUpdateWithWhereUniqueWithoutIdentityInput | Prisma.ResetLinkUpdateWithWhereUniqueWithoutIdentityInput[]
-  updateMany?: Prisma.ResetLinkUpdateManyWithWhereWithoutIdentityInput | Prisma.ResetLinkUpdateManyWithWhereWithoutIdentityInput[]
-  deleteMany?: Prisma.ResetLinkScalarWhereInput | Prisma.ResetLinkScalarWhereInput[]
-}
-
-export type ResetLinkUncheckedUpdateManyWithoutIdentityNestedInput = {
-  create?: Prisma.XOR<Prisma.ResetLinkCreateWithoutIdentityInput, Prisma.ResetLinkUncheckedCreateWithoutIdentityInput> | Prisma.ResetLinkCreateWithoutIdentityInput[] | Prisma.ResetLinkUncheckedCreateWithoutIdentityInput[]
-  connectOrCreate?: Prisma.ResetLinkCreateOrConnectWithoutIdentityInput | Prisma.ResetLinkCreateOrConnectWithoutIdentityInput[]
-  upsert?: Prisma.ResetLinkUpsertWithWhereUniqueWithoutIdentityInput | Prisma.ResetLinkUpsertWithWhereUniqueWithoutIdentityInput[]
-  createMany?: Prisma.ResetLinkCreateManyIdentityInputEnvelope
-  set?: Prisma.ResetLinkWhereUniqueInput | Prisma.ResetLinkWhereUniqueInput[]
-  disconnect?: Prisma.ResetLinkWhereUniqueInput | Prisma.ResetLinkWhereUniqueInput[]
-  delete?: Prisma.ResetLinkWhereUniqueInput | Prisma.ResetLinkWhereUniqueInput[]
-  connect?: Prisma.ResetLinkWhereUniqueInput | Prisma.ResetLinkWhereUniqueInput[]
-  update?: Prisma.ResetLinkUpdateWithWhereUniqueWithoutIdentityInput | Prisma.ResetLinkUpdateWithWhereUniqueWithoutIdentityInput[]
-  updateMany?: Prisma.ResetLinkUpdateManyWithWhereWithoutIdentityInput | Prisma.ResetLinkUpdateManyWithWhereWithoutIdentityInput[]
-  deleteMany?: Prisma.ResetLinkScalarWhereInput | Prisma.ResetLinkScalarWhereInput[]
-}
-
-export type ResetLinkCreateWithoutIdentityInput = {
-  tokenHash: string
-  createdAt: Date | string
-  expiresAt: Date | string
-}
-
-export type ResetLinkUncheckedCreateWithoutIdentityInput = {
-  tokenHash: string
-  createdAt: Date | string
-  expiresAt: Date | string
-}
-
-export type ResetLinkCreateOrConnectWithoutIdentityInput = {
-  where: Prisma.ResetLinkWhereUniqueInput
-  create: Prisma.XOR<Prisma.ResetLinkCreateWithoutIdentityInput, Prisma.ResetLinkUncheckedCreateWithoutIdentityInput>
-}
-
-export type ResetLinkCreateManyIdentityInputEnvelope = {
-  data: Prisma.ResetLinkCreateManyIdentityInput | Prisma.ResetLinkCreateManyIdentityInput[]
-  skipDuplicates?: boolean
-}
-
-export type ResetLinkUpsertWithWhereUniqueWithoutIdentityInput = {
-  where: Prisma.ResetLinkWhereUniqueInput
-  update: Prisma.XOR<Prisma.ResetLinkUpdateWithoutIdentityInput, Prisma.ResetLinkUncheckedUpdateWithoutIdentityInput>
-  create: Prisma.XOR<Prisma.ResetLinkCreateWithoutIdentityInput, Prisma.ResetLinkUncheckedCreateWithoutIdentityInput>
-}
-
-export type ResetLinkUpdateWithWhereUniqueWithoutIdentityInput = {
-  where: Prisma.ResetLinkWhereUniqueInput
-  data: Prisma.XOR<Prisma.ResetLinkUpdateWithoutIdentityInput, Prisma.ResetLinkUncheckedUpdateWithoutIdentityInput>
-}
-
-export type ResetLinkUpdateManyWithWhereWithoutIdentityInput = {
-  where: Prisma.ResetLinkScalarWhereInput
-  data: Prisma.XOR<Prisma.ResetLinkUpdateManyMutationInput, Prisma.ResetLinkUncheckedUpdateManyWithoutIdentityInput>
-}
-
-export type ResetLinkScalarWhereInput = {
-  AND?: Prisma.ResetLinkScalarWhereInput | Prisma.ResetLinkScalarWhereInput[]
-  OR?: Prisma.ResetLinkScalarWhereInput[]
-  NOT?: Prisma.ResetLinkScalarWhereInput | Prisma.ResetLinkScalarWhereInput[]
-  tokenHash?: Prisma.StringFilter<"ResetLink"> | string
-  identityId?: Prisma.IntFilter<"ResetLink"> | number
-  createdAt?: Prisma.DateTimeFilter<"ResetLink"> | Date | string
-  expiresAt?: Prisma.DateTimeFilter<"ResetLink"> | Date | string
-}
-
-export type ResetLinkCreateManyIdentityInput = {
-  tokenHash: string
-  createdAt: Date | string
-  expiresAt: Date | string
-}
-
-export type ResetLinkUpdateWithoutIdentityInput = {
-  tokenHash?: Prisma.StringFieldUpdateOperationsInput | string
-  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-}
-
-export type ResetLinkUncheckedUpdateWithoutIdentityInput = {
-  tokenHash?: Prisma.StringFieldUpdateOperationsInput | string
-  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-}
-
-export type ResetLinkUncheckedUpdateManyWithoutIdentityInput = {
-  tokenHash?: Prisma.StringFieldUpdateOperationsInput | string
-  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
 
 
 export type ResetLinkSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   tokenHash?: boolean
-  identityId?: boolean
+  email?: boolean
+  accountKind?: boolean
+  isMailed?: boolean
   createdAt?: boolean
   expiresAt?: boolean
-  identity?: boolean | Prisma.IdentityDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["resetLink"]>
 
 export type ResetLinkSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   tokenHash?: boolean
-  identityId?: boolean
+  email?: boolean
+  accountKind?: boolean
+  isMailed?: boolean
   createdAt?: boolean
   expiresAt?: boolean
-  identity?: boolean | Prisma.IdentityDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["resetLink"]>
 
 export type ResetLinkSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   tokenHash?: boolean
-  identityId?: boolean
+  email?: boolean
+  accountKind?: boolean
+  isMailed?: boolean
   createdAt?: boolean
   expiresAt?: boolean
-  identity?: boolean | Prisma.IdentityDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["resetLink"]>
 
 export type ResetLinkSelectScalar = {
   tokenHash?: boolean
-  identityId?: boolean
+  email?: boolean
+  accountKind?: boolean
+  isMailed?: boolean
   createdAt?: boolean
   expiresAt?: boolean
 }
 
-export type ResetLinkOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tokenHash" | "identityId" | "createdAt" | "expiresAt", ExtArgs["result"]["resetLink"]>
-export type ResetLinkInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
-  identity?: boolean | Prisma.IdentityDefaultArgs<ExtArgs>
-}
-export type ResetLinkIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
-  identity?: boolean | Prisma.IdentityDefaultArgs<ExtArgs>
-}
-export type ResetLinkIncludeUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
-  identity?: boolean | Prisma.IdentityDefaultArgs<ExtArgs>
-}
+export type ResetLinkOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tokenHash" | "email" | "accountKind" | "isMailed" | "createdAt" | "expiresAt", ExtArgs["result"]["resetLink"]>
 
 export type $ResetLinkPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "ResetLink"
-  objects: {
-    identity: Prisma.$IdentityPayload<ExtArgs>
-  }
+  objects: {}
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     tokenHash: string
-    identityId: number
+    email: string
+    /**
+     * merchant, developer or operator.
+     */
+    accountKind: string
+    /**
+     * Whether the link went to the address; otherwise the operator handed it over.
+     */
+    isMailed: boolean
     createdAt: Date
     expiresAt: Date
   }, ExtArgs["result"]["resetLink"]>
@@ -901,7 +777,6 @@ readonly fields: ResetLinkFieldRefs;
  */
 export interface Prisma__ResetLinkClient<T, Null = never, ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs, GlobalOmitOptions = {}> extends Prisma.PrismaPromise<T> {
   readonly [Symbol.toStringTag]: "PrismaPromise"
-  identity<T extends Prisma.IdentityDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.IdentityDefaultArgs<ExtArgs>>): Prisma.Prisma__IdentityClient<runtime.Types.Result.GetResult<Prisma.$IdentityPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -932,7 +807,9 @@ export interface Prisma__ResetLinkClient<T, Null = never, ExtArgs extends runtim
  */
 export interface ResetLinkFieldRefs {
   readonly tokenHash: Prisma.FieldRef<"ResetLink", 'String'>
-  readonly identityId: Prisma.FieldRef<"ResetLink", 'Int'>
+  readonly email: Prisma.FieldRef<"ResetLink", 'String'>
+  readonly accountKind: Prisma.FieldRef<"ResetLink", 'String'>
+  readonly isMailed: Prisma.FieldRef<"ResetLink", 'Boolean'>
   readonly createdAt: Prisma.FieldRef<"ResetLink", 'DateTime'>
   readonly expiresAt: Prisma.FieldRef<"ResetLink", 'DateTime'>
 }
@@ -952,10 +829,6 @@ export type ResetLinkFindUniqueArgs<ExtArgs extends runtime.Types.Extensions.Int
    */
   omit?: Prisma.ResetLinkOmit<ExtArgs> | null
   /**
-   * Choose, which related nodes to fetch as well
-   */
-  include?: Prisma.ResetLinkInclude<ExtArgs> | null
-  /**
    * Filter, which ResetLink to fetch.
    */
   where: Prisma.ResetLinkWhereUniqueInput
@@ -974,10 +847,6 @@ export type ResetLinkFindUniqueOrThrowArgs<ExtArgs extends runtime.Types.Extensi
    */
   omit?: Prisma.ResetLinkOmit<ExtArgs> | null
   /**
-   * Choose, which related nodes to fetch as well
-   */
-  include?: Prisma.ResetLinkInclude<ExtArgs> | null
-  /**
    * Filter, which ResetLink to fetch.
    */
   where: Prisma.ResetLinkWhereUniqueInput
@@ -995,10 +864,6 @@ export type ResetLinkFindFirstArgs<ExtArgs extends runtime.Types.Extensions.Inte
    * Omit specific fields from the ResetLink
    */
   omit?: Prisma.ResetLinkOmit<ExtArgs> | null
-  /**
-   * Choose, which related nodes to fetch as well
-   */
-  include?: Prisma.ResetLinkInclude<ExtArgs> | null
   /**
    * Filter, which ResetLink to fetch.
    */
@@ -1048,10 +913,6 @@ export type ResetLinkFindFirstOrThrowArgs<ExtArgs extends runtime.Types.Extensio
    */
   omit?: Prisma.ResetLinkOmit<ExtArgs> | null
   /**
-   * Choose, which related nodes to fetch as well
-   */
-  include?: Prisma.ResetLinkInclude<ExtArgs> | null
-  /**
    * Filter, which ResetLink to fetch.
    */
   where?: Prisma.ResetLinkWhereInput
@@ -1099,10 +960,6 @@ export type ResetLinkFindManyArgs<ExtArgs extends runtime.Types.Extensions.Inter
    * Omit specific fields from the ResetLink
    */
   omit?: Prisma.ResetLinkOmit<ExtArgs> | null
-  /**
-   * Choose, which related nodes to fetch as well
-   */
-  include?: Prisma.ResetLinkInclude<ExtArgs> | null
   /**
    * Filter, which ResetLinks to fetch.
    */
@@ -1152,10 +1009,6 @@ export type ResetLinkCreateArgs<ExtArgs extends runtime.Types.Extensions.Interna
    */
   omit?: Prisma.ResetLinkOmit<ExtArgs> | null
   /**
-   * Choose, which related nodes to fetch as well
-   */
-  include?: Prisma.ResetLinkInclude<ExtArgs> | null
-  /**
    * The data needed to create a ResetLink.
    */
   data: Prisma.XOR<Prisma.ResetLinkCreateInput, Prisma.ResetLinkUncheckedCreateInput>
@@ -1189,10 +1042,6 @@ export type ResetLinkCreateManyAndReturnArgs<ExtArgs extends runtime.Types.Exten
    */
   data: Prisma.ResetLinkCreateManyInput | Prisma.ResetLinkCreateManyInput[]
   skipDuplicates?: boolean
-  /**
-   * Choose, which related nodes to fetch as well
-   */
-  include?: Prisma.ResetLinkIncludeCreateManyAndReturn<ExtArgs> | null
 }
 
 /**
@@ -1207,10 +1056,6 @@ export type ResetLinkUpdateArgs<ExtArgs extends runtime.Types.Extensions.Interna
    * Omit specific fields from the ResetLink
    */
   omit?: Prisma.ResetLinkOmit<ExtArgs> | null
-  /**
-   * Choose, which related nodes to fetch as well
-   */
-  include?: Prisma.ResetLinkInclude<ExtArgs> | null
   /**
    * The data needed to update a ResetLink.
    */
@@ -1263,10 +1108,6 @@ export type ResetLinkUpdateManyAndReturnArgs<ExtArgs extends runtime.Types.Exten
    * Limit how many ResetLinks to update.
    */
   limit?: number
-  /**
-   * Choose, which related nodes to fetch as well
-   */
-  include?: Prisma.ResetLinkIncludeUpdateManyAndReturn<ExtArgs> | null
 }
 
 /**
@@ -1281,10 +1122,6 @@ export type ResetLinkUpsertArgs<ExtArgs extends runtime.Types.Extensions.Interna
    * Omit specific fields from the ResetLink
    */
   omit?: Prisma.ResetLinkOmit<ExtArgs> | null
-  /**
-   * Choose, which related nodes to fetch as well
-   */
-  include?: Prisma.ResetLinkInclude<ExtArgs> | null
   /**
    * The filter to search for the ResetLink to update in case it exists.
    */
@@ -1311,10 +1148,6 @@ export type ResetLinkDeleteArgs<ExtArgs extends runtime.Types.Extensions.Interna
    * Omit specific fields from the ResetLink
    */
   omit?: Prisma.ResetLinkOmit<ExtArgs> | null
-  /**
-   * Choose, which related nodes to fetch as well
-   */
-  include?: Prisma.ResetLinkInclude<ExtArgs> | null
   /**
    * Filter which ResetLink to delete.
    */
@@ -1347,8 +1180,4 @@ export type ResetLinkDefaultArgs<ExtArgs extends runtime.Types.Extensions.Intern
    * Omit specific fields from the ResetLink
    */
   omit?: Prisma.ResetLinkOmit<ExtArgs> | null
-  /**
-   * Choose, which related nodes to fetch as well
-   */
-  include?: Prisma.ResetLinkInclude<ExtArgs> | null
 }

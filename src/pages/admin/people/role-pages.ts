@@ -1,0 +1,96 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { DataServices } from '../../../database/client.ts'
+import type { Privileges } from '../../../engine/caller.ts'
+import type { HtmlPage } from '../../../html/page.ts'
+import { adminPages, inFormFields } from '../../../html/page-routes.ts'
+import { actorOf, type Form, formOf, merchantOf, textIn } from '../../../html/request.ts'
+import { readIds } from '../../../server/parameters.ts'
+import { administrationPrivileges, privilegeNames, privilegesOf } from '../../../staff/roles.ts'
+import { deleteRole, ownRoleInput, roleById, saveRole } from '../../../staff/store-roles.ts'
+import { readInput } from '../../../values/input.ts'
+import { labelOf } from '../records/labels.ts'
+
+const home = '/admin/people/roles'
+
+/** Adds the pages of a store's own roles. */
+export function rolePages(app: FastifyInstance, services: DataServices): void {
+  const { page, form } = adminPages(app, ['People', 'write'])
+  const changingBy = (request: FastifyRequest) => {
+    return { actor: actorOf(request), privileges: privilegesOf(merchantOf(request)) }
+  }
+  const save = async (request: FastifyRequest, id: number | null) => {
+    const at = { storeId: merchantOf(request).store.id, id }
+    await saveRole(services, at, readRole(formOf(request)), changingBy(request))
+  }
+
+  page(`${home}/new`, (request) => rolePage(request, null, {}))
+  const add = async (request: FastifyRequest) => {
+    await save(request, null)
+    return '/admin/people?notice=role-added'
+  }
+  form(home, add, (request) => rolePage(request, null, formOf(request)))
+
+  page(`${home}/:id`, async (request) => {
+    const { id } = readIds(request.params, 'id')
+    const { role, ownPrivileges } = await roleById(services.db, merchantOf(request).store.id, id)
+    return rolePage(request, id, { Name: role, ...chosenIn(ownPrivileges) })
+  })
+  const change = async (request: FastifyRequest) => {
+    await save(request, readIds(request.params, 'id').id)
+    return '/admin/people?notice=role-changed'
+  }
+  form(`${home}/:id`, change, (request) => rolePage(request, readIds(request.params, 'id').id, formOf(request)))
+
+  const remove = async (request: FastifyRequest) => {
+    const { id } = readIds(request.params, 'id')
+    await deleteRole(services, { storeId: merchantOf(request).store.id, id }, changingBy(request))
+    return '/admin/people?notice=role-deleted'
+  }
+  form(`${home}/:id/delete`, remove, async (request) => {
+    const { id } = readIds(request.params, 'id')
+    const { role, ownPrivileges } = await roleById(services.db, merchantOf(request).store.id, id)
+    return rolePage(request, id, { Name: role, ...chosenIn(ownPrivileges) })
+  })
+}
+
+/** What a form's choice grants. */
+const choices = { none: [], read: ['read'], write: ['read', 'write'] } as const
+
+const fieldOf = (privilege: string) => `Privileges.${privilege}`
+
+function readRole(form: Form) {
+  const entries = privilegeNames.map((name) => {
+    const choice = textIn(form, fieldOf(name)) || 'none'
+    return [name, choices[choice as keyof typeof choices] ?? [choice]] as const
+  })
+  try {
+    return readInput(ownRoleInput, { Name: textIn(form, 'Name'), Privileges: Object.fromEntries(entries) })
+  } catch (error) {
+    return inFormFields((field) => field.replace(/\.\d+$/, ''))(error)
+  }
+}
+
+function chosenIn(privileges: Privileges): Form {
+  return Object.fromEntries(
+    privilegeNames.map((name) => {
+      const given = privileges?.[name] ?? []
+      return [fieldOf(name), given.includes('write') ? 'write' : given.includes('read') ? 'read' : 'none']
+    }),
+  )
+}
+
+/** The form of a role; `id` null: a new one. What the person may not grant cannot be chosen. */
+function rolePage(request: FastifyRequest, id: number | null, values: Form): HtmlPage {
+  const own = privilegesOf(merchantOf(request))
+  const rows = privilegeNames.map((name) => {
+    const words = (administrationPrivileges as Readonly<Record<string, string>>)[name]
+    const grantable = own === null ? ['read', 'write'] : (own[name] ?? [])
+    return { name, field: fieldOf(name), label: labelOf(name), words: words ?? null, grantable }
+  })
+  return {
+    template: '/pages/admin/people/role',
+    title: id === null ? 'New role' : 'Role',
+    values,
+    data: { id, rows, action: id === null ? home : `${home}/${id}` },
+  }
+}

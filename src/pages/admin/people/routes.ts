@@ -1,0 +1,114 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { type HtmlPage, sendPage } from '../../../html/page.ts'
+import { adminPages } from '../../../html/page-routes.ts'
+import { actorOf, type Form, formOf, merchantOf } from '../../../html/request.ts'
+import { mailsAre } from '../../../mail/write.ts'
+import { readIds } from '../../../server/parameters.ts'
+import {
+  type InvitationServices,
+  invite,
+  listInvitations,
+  newInvitation,
+  withdrawInvitation,
+} from '../../../staff/invitations.ts'
+import { changeRole, listMembers, memberById, removeMember } from '../../../staff/members.ts'
+import { builtInRoles, privilegesOf } from '../../../staff/roles.ts'
+import { type Changing, listRoles, mayGrant } from '../../../staff/store-roles.ts'
+import { namedObject, readInput, text } from '../../../values/input.ts'
+import { rolePages } from './role-pages.ts'
+
+const home = '/admin/people'
+const MEMBERS_MAX = 500
+
+const roleOnly = namedObject({ Role: text(50) })
+
+/** Who changes the store's people: the audit log's actor, and what the own role may do. */
+export function changingBy(request: FastifyRequest): Changing {
+  return { actor: actorOf(request), privileges: privilegesOf(merchantOf(request)) }
+}
+
+/** Adds the pages of a store's people: who belongs to it and as what, invitations, roles. */
+export function peoplePages(app: FastifyInstance, services: InvitationServices): void {
+  const { page } = adminPages(app, ['People', 'read'])
+  const { page: changing, form } = adminPages(app, ['People', 'write'])
+  const storeIdOf = (request: FastifyRequest) => merchantOf(request).store.id
+  const again = (request: FastifyRequest) => peoplePage(services, request)
+
+  page(home, again)
+
+  const change = async (request: FastifyRequest) => {
+    const { id: userId } = readIds(request.params, 'id')
+    const { Role } = readInput(roleOnly, formOf(request))
+    await changeRole(services, { storeId: storeIdOf(request), userId }, Role, changingBy(request))
+    return `${home}?notice=role-changed`
+  }
+  form(`${home}/:id`, change, again)
+
+  changing(`${home}/:id/remove`, (request) => removePage(services, request))
+  const remove = async (request: FastifyRequest) => {
+    const { id: userId } = readIds(request.params, 'id')
+    await removeMember(services, { storeId: storeIdOf(request), userId }, changingBy(request))
+    return `${home}?notice=person-removed`
+  }
+  form(`${home}/:id/remove`, remove, (request) => removePage(services, request))
+
+  form(
+    `${home}/invitations`,
+    async (request, reply) => {
+      const { Email, Role, HandOver } = formOf(request)
+      const given = readInput(newInvitation, { Email, Role, HandOver: HandOver === 'true' })
+      const made = await invite(services, storeIdOf(request), given, changingBy(request))
+      if (made.link === null) return `${home}?notice=invited`
+      const data = { invitation: made }
+      return sendPage(reply, { template: '/pages/admin/people/link', title: 'Hand this link over', data })
+    },
+    (request) => peoplePage(services, request, formOf(request)),
+  )
+
+  const withdraw = async (request: FastifyRequest) => {
+    const { id } = readIds(request.params, 'id')
+    await withdrawInvitation(services, { storeId: storeIdOf(request), id }, changingBy(request))
+    return `${home}?notice=invitation-withdrawn`
+  }
+  form(`${home}/invitations/:id/withdraw`, withdraw, again)
+
+  rolePages(app, services)
+}
+
+/** The store's people, its open invitations and its own roles. `values`: a refused invitation. */
+async function peoplePage(services: InvitationServices, request: FastifyRequest, values: Form = {}): Promise<HtmlPage> {
+  const { store, id: ownId } = merchantOf(request)
+  const by = changingBy(request)
+  const members = await listMembers(services, { storeId: store.id, limit: MEMBERS_MAX, offset: 0 })
+  const own = await listRoles(services.db, store.id)
+  const all = [
+    ...Object.entries(builtInRoles).map(([role, { summary }]) => ({ role, summary, ownPrivileges: null })),
+    ...own.map((role) => ({ ...role, summary: 'A role of this store' })),
+  ]
+  const grantable = all.filter((role) => mayGrant(by.privileges, role))
+  return {
+    template: '/pages/admin/people/people',
+    title: 'People',
+    values: { Role: 'orders', ...values },
+    data: {
+      members: members.map((member) => ({
+        ...member,
+        isSelf: member.id === ownId,
+        mayChange: mayGrant(by.privileges, member),
+      })),
+      invitations: await listInvitations(services, store.id),
+      roles: grantable,
+      ownRoles: own,
+      mails: mailsAre(services.config),
+      now: services.now(),
+    },
+  }
+}
+
+async function removePage(services: InvitationServices, request: FastifyRequest): Promise<HtmlPage> {
+  const { id } = readIds(request.params, 'id')
+  const { store } = merchantOf(request)
+  const member = await memberById(services, store.id, id)
+  const data = { member, isSelf: id === merchantOf(request).id }
+  return { template: '/pages/admin/people/remove', title: `Remove ${member.email}?`, data }
+}

@@ -1,0 +1,124 @@
+import { type Actor, recordAudit } from '../audit/audit.ts'
+import { type DataServices, inTransaction, type Transaction } from '../database/client.ts'
+import { type MailServices, mailsAre, writeMail } from '../mail/write.ts'
+import { namedObject, readInput } from '../values/input.ts'
+import { refuseTaken } from './identities.ts'
+import { linkUsed, newLinkToken, tokenHashes } from './links.ts'
+import { emailInput, fieldFault, passwordInput } from './passwords.ts'
+import { type ByPerson, identityOf, provePassword } from './proof.ts'
+import { endSessionsOfIdentity, ownerOf, type Session } from './sessions.ts'
+import { forgiveTry } from './sign-in-delay.ts'
+
+// A person's e-mail address: another one counts once a link that went to it was opened.
+
+export type AddressServices = DataServices & MailServices
+
+const HOURS = 24
+
+const addressChange = namedObject({ Email: emailInput, CurrentPassword: passwordInput })
+
+/**
+ * Asks for another e-mail address: mails a link to it, by which the person confirms it within 24 hours while signed in. Where no mail
+ * can be sent, the address changes at once, and counts as unproved. Returns which. Throws for a wrong CurrentPassword (400), and where
+ * mails or attempts are too many (429).
+ */
+export async function requestAddress(
+  services: AddressServices,
+  session: Session,
+  input: unknown,
+  by: ByPerson,
+): Promise<'mailed' | 'changed'> {
+  const { db, secrets, now, config } = services
+  const { identityId, email, kind } = identityOf(session)
+  const { Email, CurrentPassword } = readInput(addressChange, input)
+  if (Email === email) throw fieldFault('Email', 'is your address already')
+  const { counted } = await provePassword(
+    services,
+    session,
+    { password: CurrentPassword, field: 'CurrentPassword' },
+    by,
+  )
+  return inTransaction(db, async (tx) => {
+    await forgiveTry(tx, counted)
+    if (mailsAre(config) === 'none') {
+      await setAddress(tx, services, session, { email: Email, provedAt: null }, by.actor)
+      return 'changed'
+    }
+    const { token, tokenHash } = newLinkToken(secrets)
+    const createdAt = now()
+    const expiresAt = new Date(createdAt.getTime() + HOURS * 3_600_000)
+    await tx.addressChange.deleteMany({ where: { identityId } })
+    await tx.addressChange.create({ data: { tokenHash, identityId, email: Email, createdAt, expiresAt } })
+    const area = { merchant: '/admin', developer: '/developers', operator: '/operator' }[kind]
+    const link = `${area}/account/address?token=${token}` as const
+    const storeId = storeOf(session)
+    await writeMail(tx, services, {
+      kind: 'address-change',
+      to: Email,
+      storeId,
+      causedBy: by.actor.address,
+      data: { link: link as `/${string}`, expiresAt },
+    })
+    return 'mailed'
+  })
+}
+
+/**
+ * Confirms another address by its link, of the person who asked for it. Ends the person's other sessions. Of concurrent calls, one
+ * succeeds. Throws for a link that does not work for this person (404), and for an address that another account of a store or another
+ * developer has (409).
+ */
+export async function confirmAddress(
+  services: AddressServices,
+  session: Session,
+  token: string,
+  actor: Actor,
+): Promise<string> {
+  const { db, secrets, now } = services
+  const { identityId } = identityOf(session)
+  const hashes = tokenHashes(secrets, token)
+  return inTransaction(db, async (tx) => {
+    const [used] = await tx.$queryRaw<{ email: string }[]>`
+      DELETE FROM "AddressChange" WHERE "tokenHash" = ANY (${hashes}) AND "identityId" = ${identityId} AND "expiresAt" > ${now()}
+      RETURNING "email"`
+    if (!used) throw linkUsed()
+    await setAddress(tx, services, session, { email: used.email, provedAt: now() }, actor)
+    return used.email
+  })
+}
+
+async function setAddress(
+  tx: Transaction,
+  services: AddressServices,
+  session: Session,
+  { email, provedAt }: { email: string; provedAt: Date | null },
+  actor: Actor,
+): Promise<void> {
+  const { now } = services
+  const { identityId, email: former } = identityOf(session)
+  await tx.$queryRaw`SELECT FROM "Identity" WHERE "id" = ${identityId} FOR NO KEY UPDATE`
+  // While the accounts of a session still share the address by which its sessions are found.
+  await endSessionsOfIdentity(tx, identityId, session.id)
+  await tx.$executeRaw`
+    UPDATE "Session" SET "otherUserIds" = ARRAY(
+      SELECT "id" FROM "StoreUser" WHERE "identityId" = ${identityId} AND "id" = ANY ("otherUserIds"))
+    WHERE "id" = ${session.id}`
+  await tx.identity
+    .update({ where: { id: identityId }, data: { email, emailProvedAt: provedAt } })
+    .catch(refuseTaken('Email is the address of another account where you have one'))
+  await tx.resetLink.deleteMany({ where: { email: former } })
+  const about = { target: email, ...ownerOf(session.person as Exclude<Session['person'], { kind: 'customer' }>) }
+  await recordAudit(tx, now, { actor, action: 'account.address-changed', ...about, details: { from: former } })
+  const storeId = storeOf(session)
+  await writeMail(tx, services, {
+    kind: 'address-changed',
+    to: former,
+    storeId,
+    causedBy: null,
+    data: { newEmail: email },
+  })
+}
+
+function storeOf({ person }: Session): number | null {
+  return person.kind === 'merchant' ? person.store.id : null
+}

@@ -1,0 +1,31 @@
+import { randomBytes } from 'node:crypto'
+import { StoreFailure } from '../values/failure.ts'
+import type { Secrets } from '../values/secrets.ts'
+
+// The tokens of links that work once: a new password, another address, an invitation.
+
+const TOKEN_BYTES = 32
+const TOKEN = /^[\w-]{43}$/
+
+/** Returns a token for a link, and the hash that is stored of it. */
+export function newLinkToken(secrets: Pick<Secrets, 'lookup'>): { token: string; tokenHash: string } {
+  const token = randomBytes(TOKEN_BYTES).toString('base64url')
+  return { token, tokenHash: secrets.lookup(token) }
+}
+
+/** Returns the hashes that a token may be stored under. Throws (404) for what is no token, as for one that has been used. */
+export function tokenHashes(secrets: Pick<Secrets, 'lookups'>, token: string): string[] {
+  if (!TOKEN.test(token)) throw linkUsed()
+  return secrets.lookups(token)
+}
+
+/** The same for a link that was used, replaced or never there, and one that is too old. */
+export function linkUsed(): StoreFailure {
+  return new StoreFailure(
+    'not-found',
+    'This link has been used, was replaced by a newer one, or is too old: ask for another',
+    {
+      field: 'Token',
+    },
+  )
+}

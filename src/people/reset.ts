@@ -1,0 +1,179 @@
+import { type Actor, recordAudit } from '../audit/audit.ts'
+import { type Db, inTransaction, type Transaction } from '../database/client.ts'
+import { empty, sql } from '../database/sql.ts'
+import { type MailServices, mailsAre, writeMail } from '../mail/write.ts'
+import { networkOf } from '../values/address-blocks.ts'
+import { StoreFailure } from '../values/failure.ts'
+import { namedObject, readInput } from '../values/input.ts'
+import { linkUsed, newLinkToken, tokenHashes } from './links.ts'
+import {
+  emailInput,
+  fieldFault,
+  hashPassword,
+  lowerCase,
+  newPasswordInput,
+  refuseNamesAsPassword,
+} from './passwords.ts'
+import { type AccountKind, endSessionsOfIdentity } from './sessions.ts'
+import { type SignInServices, tableOf } from './sign-in.ts'
+import { forgetFailures, takeAttempt } from './sign-in-delay.ts'
+
+// A lost password: a link to the address, by which the person chooses another.
+
+export type ResetServices = SignInServices & MailServices
+
+export const RESET_MINUTES = 60
+/** Identities of one address, as a sign-in looks at. */
+const IDENTITIES_MAX = 20
+
+const resetRequest = namedObject({ Email: emailInput })
+
+/** Where the page of a kind of account lies that takes a link. */
+const pages = { merchant: '/admin/reset', developer: '/developers/reset', operator: '/operator/reset' } as const
+
+/**
+ * Mails a link for a new password to an address, if an account of the kind has it. Whether one has cannot be told: the same statements
+ * run and a mail's row is written either way. Throws for an address that is none (400), where no mail can be sent (409), and beyond the
+ * bounds of mails or of the network's sign-ins (429).
+ */
+export async function requestReset(
+  services: ResetServices,
+  kind: AccountKind,
+  input: unknown,
+  address: string,
+): Promise<void> {
+  const { db, secrets, now, config } = services
+  const { Email } = readInput(resetRequest, input)
+  if (mailsAre(config) === 'none') {
+    throw new StoreFailure('conflict', 'This server sends no mail: whoever runs it can hand you a link')
+  }
+  await takeAttempt(services, networkOf(address))
+  await inTransaction(db, async (tx) => {
+    const accounts = await accountsOf(tx, kind, Email)
+    const { link, expiresAt } = await insertLink(tx, { secrets, now }, { kind, email: Email, isMailed: true })
+    const data = { link, expiresAt, accounts: [...new Set(accounts.map(({ name }) => name))] }
+    const isVoid = accounts.length === 0
+    // Of no store: the store's zone would take a statement that an address without an account does not.
+    await writeMail(tx, services, { kind: 'reset', to: Email, storeId: null, causedBy: address, isVoid, data })
+  })
+}
+
+/** Makes a link that the operator hands over to a person. Who opens it proves nothing of the address. Ends earlier ones. */
+export async function handOverReset(
+  tx: Transaction,
+  services: Pick<ResetServices, 'secrets' | 'now'>,
+  account: { kind: AccountKind; email: string },
+): Promise<{ link: string; expiresAt: Date }> {
+  return insertLink(tx, services, { ...account, isMailed: false })
+}
+
+async function insertLink(
+  tx: Transaction,
+  { secrets, now }: Pick<ResetServices, 'secrets' | 'now'>,
+  { kind, email, isMailed }: { kind: AccountKind; email: string; isMailed: boolean },
+) {
+  const { token, tokenHash } = newLinkToken(secrets)
+  const createdAt = now()
+  const expiresAt = new Date(createdAt.getTime() + RESET_MINUTES * 60_000)
+  await tx.$executeRaw`DELETE FROM "ResetLink" WHERE lower("email") = lower(${email}::text) AND "accountKind" = ${kind}`
+  await tx.resetLink.create({ data: { tokenHash, email, accountKind: kind, isMailed, createdAt, expiresAt } })
+  return { link: `${pages[kind]}?token=${token}` as const, expiresAt }
+}
+
+/** An account that a new password would open. Accounts of one identity have one password. */
+export interface ResetAccount {
+  readonly identityId: number
+  readonly email: string
+  /** Null: a developer or an operator. */
+  readonly storeId: number | null
+  /** The developer, if it is one. */
+  readonly developerId: number | null
+  /** In words, such as `the store Garden Shop`. */
+  readonly name: string
+  readonly storeName: string | null
+}
+
+async function accountsOf(db: Db | Transaction, kind: AccountKind, email: string): Promise<ResetAccount[]> {
+  const table = tableOf(kind)
+  const columns = {
+    merchant: sql`"storeId", NULL::int AS "developerId", 'the store ' || "Store"."name" AS "name", "Store"."name" AS "storeName"`,
+    developer: sql`NULL::int AS "storeId", "Developer"."id" AS "developerId", 'the developer pages' AS "name", NULL AS "storeName"`,
+    operator: sql`NULL::int AS "storeId", NULL::int AS "developerId", 'the pages of the operator' AS "name", NULL AS "storeName"`,
+  }[kind]
+  const store = kind === 'merchant' ? sql`JOIN "Store" ON "Store"."id" = "storeId"` : empty
+  return db.$queryRaw`
+    SELECT "identityId", "email", ${columns} FROM ${table} ${store}
+    WHERE lower("email") = lower(${email}::text) ORDER BY ${table}."id" LIMIT ${IDENTITIES_MAX}`
+}
+
+/** What a link is for: its address, and what a new password opens, by identity. Throws for a link that does not work (404). */
+export async function findReset(
+  { db, secrets, now }: Pick<ResetServices, 'db' | 'secrets' | 'now'>,
+  kind: AccountKind,
+  token: string,
+): Promise<{ email: string; identities: { id: number; accounts: string[] }[] }> {
+  const where = { tokenHash: { in: tokenHashes(secrets, token) }, accountKind: kind, expiresAt: { gt: now() } }
+  const found = await db.resetLink.findFirst({ where, select: { email: true } })
+  if (!found) throw linkUsed()
+  const byIdentity = new Map<number, string[]>()
+  for (const { identityId, name } of await accountsOf(db, kind, found.email)) {
+    byIdentity.set(identityId, [...(byIdentity.get(identityId) ?? []), name])
+  }
+  if (byIdentity.size === 0) throw linkUsed()
+  return { email: found.email, identities: Array.from(byIdentity, ([id, accounts]) => ({ id, accounts })) }
+}
+
+export const resetInput = namedObject({ Password: newPasswordInput })
+
+/**
+ * Sets the password of identities of a link's address, ends their sessions, and uses the link up; second factors stay and are asked for.
+ * A mailed link proves the address. `identityIds`: which of several; empty: all. Of concurrent calls, one succeeds. Throws for a link
+ * that does not work (404), and a password that is a name of an account (400).
+ */
+export async function resetPassword(
+  services: ResetServices,
+  kind: AccountKind,
+  { token, password, identityIds }: { token: string; password: string; identityIds: readonly number[] },
+  { address, userAgent = '' }: { address: string; userAgent?: string | undefined },
+): Promise<void> {
+  const { db, secrets, now } = services
+  const { email, identities } = await findReset(services, kind, token)
+  const isChosen = ({ identityId }: ResetAccount) => identityIds.length === 0 || identityIds.includes(identityId)
+  if (!identityIds.every((id) => identities.some((each) => each.id === id))) {
+    throw fieldFault('Identity', 'must be one of the accounts of the link')
+  }
+  const passwordHash = await hashPassword(password, networkOf(address))
+  await inTransaction(db, async (tx) => {
+    const hashes = tokenHashes(secrets, token)
+    const [used] = await tx.$queryRaw<{ isMailed: boolean }[]>`
+      DELETE FROM "ResetLink" WHERE "tokenHash" = ANY (${hashes}) AND "accountKind" = ${kind} AND "expiresAt" > ${now()}
+      RETURNING "isMailed"`
+    const accounts = (await accountsOf(tx, kind, email)).filter(isChosen)
+    if (!used || accounts.length === 0) throw linkUsed()
+    for (const { email, storeName } of accounts) {
+      refuseNamesAsPassword(password, { email, storeName: storeName ?? undefined })
+    }
+    const ids = [...new Set(accounts.map(({ identityId }) => identityId))].sort((one, other) => one - other)
+    await tx.$executeRaw`
+      UPDATE "Identity" SET "passwordHash" = ${passwordHash},
+        "emailProvedAt" = coalesce("emailProvedAt", CASE WHEN ${used.isMailed} THEN ${now()}::timestamptz END)
+      WHERE "id" IN (SELECT "id" FROM "Identity" WHERE "id" = ANY (${ids}) ORDER BY "id" FOR NO KEY UPDATE)`
+    for (const id of ids) await endSessionsOfIdentity(tx, id)
+    await forgetFailures(tx, secrets, { kind, email: await lowerCase(tx, email) })
+    const actor: Actor = { kind, name: email, address }
+    for (const { storeId, developerId } of accounts) {
+      const details = { byLink: true }
+      await recordAudit(tx, now, {
+        actor,
+        action: 'account.password-changed',
+        target: email,
+        storeId,
+        developerId,
+        details,
+      })
+    }
+    const notice = { at: now(), address, userAgent }
+    const [{ storeId = null } = {}] = accounts
+    await writeMail(tx, services, { kind: 'password-changed', to: email, storeId, causedBy: null, data: notice })
+  })
+}

@@ -1,0 +1,263 @@
+import { z } from 'zod'
+import { type Actor, recordAudit } from '../audit/audit.ts'
+import { type DataServices, inTransaction, type Transaction } from '../database/client.ts'
+import type { Privileges } from '../engine/caller.ts'
+import { type MailServices, mailsAre, writeMail } from '../mail/write.ts'
+import { insertIdentity } from '../people/identities.ts'
+import { linkUsed, newLinkToken, tokenHashes } from '../people/links.ts'
+import { emailInput, hashPassword, lowerCase, newPasswordInput, refuseNamesAsPassword } from '../people/passwords.ts'
+import { identityOf } from '../people/proof.ts'
+import { type Client, openSession, type Session } from '../people/sessions.ts'
+import type { EnteredSession } from '../people/sign-in.ts'
+import { withDevice } from '../people/sign-in-delay.ts'
+import { storeById } from '../stores/stores.ts'
+import { networkOf } from '../values/address-blocks.ts'
+import { StoreFailure } from '../values/failure.ts'
+import { namedObject, text } from '../values/input.ts'
+import { insertMember } from './members.ts'
+import type { RoleOfAccount } from './roles.ts'
+import { type Changing, lockStore, refuseMoreThan, roleNamed } from './store-roles.ts'
+
+// Invitations: how somebody comes to belong to a store. A link that is mailed shows that who opens it reads the address; one that is
+// handed over shows nothing.
+
+export type InvitationServices = DataServices & MailServices
+
+const DAYS = 7
+const OPEN_MAX = 100
+
+/** The body of `POST /admin/stores/{id}/invitations`. */
+export const newInvitation = namedObject({ Email: emailInput, Role: text(50), HandOver: z.boolean().optional() })
+
+export interface Invitation extends RoleOfAccount {
+  readonly id: number
+  readonly email: string
+  readonly invitedBy: string
+  readonly isMailed: boolean
+  readonly createdAt: Date
+  readonly expiresAt: Date
+}
+
+/** An invitation that was just made. */
+export interface MadeInvitation extends Invitation {
+  /** The address to hand over, once. Null: it was mailed. */
+  readonly link: string | null
+}
+
+const withRole = { ownRole: { select: { name: true, privileges: true } } } as const
+
+interface Row extends Omit<Invitation, 'role' | 'ownPrivileges'> {
+  readonly role: string | null
+  readonly ownRole: { readonly name: string; readonly privileges: unknown } | null
+}
+
+function invitationOf({ id, email, invitedBy, isMailed, createdAt, expiresAt, role, ownRole }: Row): Invitation {
+  const ownPrivileges = (ownRole?.privileges ?? null) as Privileges
+  return { id, email, invitedBy, isMailed, createdAt, expiresAt, role: ownRole?.name ?? role ?? '', ownPrivileges }
+}
+
+/**
+ * Invites an address to a store for seven days: mails the link, or returns it where no mail can be sent or `HandOver` asks for it. An
+ * earlier invitation of the address ends. Throws for a role that the store does not have (400), for one that may do more than the
+ * caller (403), for an address that belongs to the store already and for the 101st open invitation (409), and beyond the bounds of
+ * mails (429).
+ */
+export async function invite(
+  services: InvitationServices,
+  storeId: number,
+  { Email, Role, HandOver = false }: z.output<typeof newInvitation>,
+  { actor, privileges }: Changing,
+): Promise<MadeInvitation> {
+  const { db, secrets, now, config } = services
+  const isMailed = !HandOver && mailsAre(config) !== 'none'
+  const { token, tokenHash } = newLinkToken(secrets)
+  const path = `/admin/invitations?token=${token}` as const
+  return inTransaction(db, async (tx) => {
+    await lockStore(tx, storeId)
+    const { name: storeName } = await storeById(tx, storeId)
+    const role = await roleNamed(tx, storeId, Role)
+    refuseMoreThan(privileges, role)
+    await refuseMember(tx, storeId, Email)
+    const createdAt = now()
+    await tx.$executeRaw`
+      DELETE FROM "Invitation" WHERE "storeId" = ${storeId} AND (lower("email") = lower(${Email}::text) OR "expiresAt" <= ${createdAt})`
+    if ((await tx.invitation.count({ where: { storeId } })) >= OPEN_MAX) {
+      throw new StoreFailure('conflict', `A store has at most ${OPEN_MAX} open invitations: withdraw one first`)
+    }
+    const expiresAt = new Date(createdAt.getTime() + DAYS * 86_400_000)
+    const invitedBy = actor.name || 'the operator'
+    const data = { storeId, email: Email, ...role.columns, tokenHash, isMailed, invitedBy, createdAt, expiresAt }
+    const row = await tx.invitation.create({ data, include: withRole })
+    const details = { role: role.role, mailed: isMailed }
+    await recordAudit(tx, now, { actor, action: 'invitation.created', target: Email, storeId, details })
+    if (isMailed) {
+      const wording = { storeName, role: role.role, invitedBy, link: path, expiresAt }
+      await writeMail(tx, services, { kind: 'invitation', to: Email, storeId, causedBy: actor.address, data: wording })
+    }
+    return { ...invitationOf(row), link: isMailed ? null : config.publicUrl + path }
+  })
+}
+
+async function refuseMember(tx: Transaction, storeId: number, email: string): Promise<void> {
+  const [member] = await tx.$queryRaw<unknown[]>`
+    SELECT FROM "StoreUser" WHERE "storeId" = ${storeId} AND lower("email") = lower(${email}::text)`
+  if (!member) return
+  const problem = 'belongs to the store already'
+  throw new StoreFailure('conflict', `Email ${problem}`, { field: 'Email', faults: [{ field: 'Email', problem }] })
+}
+
+/** An open invitation, and what became of its mail; null: it was handed over, or the mail is no longer known. */
+export interface OpenInvitation extends Invitation {
+  readonly mail: { readonly state: string; readonly reason: string } | null
+}
+
+/** Lists the open invitations of a store, the newest first. */
+export async function listInvitations(
+  { db, now }: Pick<DataServices, 'db' | 'now'>,
+  storeId: number,
+): Promise<OpenInvitation[]> {
+  const where = { storeId, expiresAt: { gt: now() } }
+  const rows = await db.invitation.findMany({ where, include: withRole, orderBy: { id: 'desc' }, take: OPEN_MAX })
+  const mails = await db.mail.findMany({
+    where: { storeId, kind: 'invitation', recipient: { in: rows.map(({ email }) => email) } },
+    select: { recipient: true, state: true, reason: true },
+    orderBy: { id: 'desc' },
+    take: 10 * OPEN_MAX,
+  })
+  return rows.map((row) => {
+    const mail = row.isMailed ? mails.find(({ recipient }) => recipient === row.email) : undefined
+    return { ...invitationOf(row), mail: mail ? { state: mail.state, reason: mail.reason ?? '' } : null }
+  })
+}
+
+/** Withdraws an invitation: its link no longer works. Throws where it gives more than the caller has (403), and for an unknown one (404). */
+export async function withdrawInvitation(
+  { db, now }: DataServices,
+  { storeId, id }: { storeId: number; id: number },
+  { actor, privileges }: Changing,
+): Promise<void> {
+  await inTransaction(db, async (tx) => {
+    const where = { storeId_id: { storeId, id } }
+    const row = await tx.invitation.findUnique({ where, include: withRole })
+    if (!row) throw new StoreFailure('not-found', 'There is no such invitation: it was used or withdrawn')
+    refuseMoreThan(privileges, invitationOf(row))
+    await tx.invitation.deleteMany({ where: { storeId, id } })
+    await recordAudit(tx, now, { actor, action: 'invitation.withdrawn', target: row.email, storeId })
+  })
+}
+
+/** What the page of a link shows. */
+export interface FoundInvitation extends Invitation {
+  readonly storeId: number
+  readonly storeName: string
+  /** Whether somebody has shown that the address is theirs: a mailed link is then for that person alone. */
+  readonly needsSignIn: boolean
+}
+
+/** Returns the invitation of a link. Throws for a link that does not work (404). */
+export async function findInvitation(
+  { db, secrets, now }: Pick<DataServices, 'db' | 'secrets' | 'now'>,
+  token: string,
+): Promise<FoundInvitation> {
+  const where = { tokenHash: { in: tokenHashes(secrets, token) }, expiresAt: { gt: now() } }
+  const row = await db.invitation.findFirst({ where, include: { ...withRole, store: { select: { name: true } } } })
+  if (!row) throw linkUsed()
+  const [proved] = await db.$queryRaw<unknown[]>`
+    SELECT FROM "Identity" WHERE lower("email") = lower(${row.email}::text) AND "emailProvedAt" IS NOT NULL
+      AND EXISTS (SELECT FROM "StoreUser" WHERE "identityId" = "Identity"."id") LIMIT 1`
+  const needsSignIn = row.isMailed && proved !== undefined
+  return { ...invitationOf(row), storeId: row.storeId, storeName: row.store.name, needsSignIn }
+}
+
+/** Whether the signed-in person has the address of the invitation. */
+export async function isForPerson(
+  { db }: Pick<DataServices, 'db'>,
+  { email }: Invitation,
+  session: Session,
+): Promise<boolean> {
+  const [asked, own] = await Promise.all([lowerCase(db, email), lowerCase(db, identityOf(session).email)])
+  return asked === own
+}
+
+/** The store that somebody joined. */
+interface Joined {
+  readonly storeId: number
+  readonly userId: number
+}
+
+/**
+ * Accepts an invitation as the signed-in person, and makes the store the session's current one. A mailed link proves the address. Of
+ * concurrent calls, one succeeds. Throws for a link that does not work (404), for a person with another address (403), and for one who
+ * belongs to the store already (409).
+ */
+export async function acceptAsPerson(
+  services: InvitationServices,
+  session: Session,
+  token: string,
+  actor: Actor,
+): Promise<Joined> {
+  const { db, now } = services
+  const found = await findInvitation(services, token)
+  if (!(await isForPerson(services, found, session))) {
+    throw new StoreFailure('forbidden', `The invitation is for ${found.email}: sign out, and open the link again`)
+  }
+  const { identityId, email } = identityOf(session)
+  return inTransaction(db, async (tx) => {
+    const joined = await useUp(tx, services, token, { identityId, email }, actor)
+    if (found.isMailed) {
+      await tx.identity.updateMany({ where: { id: identityId, emailProvedAt: null }, data: { emailProvedAt: now() } })
+    }
+    await tx.$executeRaw`
+      UPDATE "Session" SET "otherUserIds" = array_append("otherUserIds", "storeUserId"), "storeUserId" = ${joined.userId}
+      WHERE "id" = ${session.id} AND "storeUserId" IS NOT NULL`
+    return joined
+  })
+}
+
+/** The body of a new person who accepts an invitation. */
+export const newPerson = namedObject({ Password: newPasswordInput })
+
+/**
+ * Accepts an invitation as somebody new, and opens a session. The address counts as proved only where the link was mailed. Throws for a
+ * link that does not work (404), for a password that is a name of the account (400), and where a person of the address must sign in
+ * instead (409).
+ */
+export async function acceptAsNew(
+  services: InvitationServices,
+  { token, password }: { token: string; password: string },
+  client: Client & { readonly devices?: string | undefined },
+): Promise<EnteredSession & { readonly email: string }> {
+  const { db, secrets, now } = services
+  const { email, storeName, isMailed, needsSignIn } = await findInvitation(services, token)
+  if (needsSignIn) throw new StoreFailure('conflict', 'You have an account with this address: sign in to accept')
+  refuseNamesAsPassword(password, { email, storeName })
+  const passwordHash = await hashPassword(password, networkOf(client.address))
+  const session = await inTransaction(db, async (tx) => {
+    const actor: Actor = { kind: 'merchant', name: email, address: client.address }
+    const identity = await insertIdentity(tx, now, { email, passwordHash, isProved: isMailed })
+    const { userId } = await useUp(tx, services, token, identity, actor)
+    return openSession(tx, services, { kind: 'merchant', id: userId }, client)
+  })
+  const account = { kind: 'merchant', email: await lowerCase(db, email) } as const
+  return { ...session, email, devices: withDevice(secrets, client.devices, account) }
+}
+
+/** Ends an invitation by its link, and lets the identity belong to its store in the role that the invitation has now. */
+async function useUp(
+  tx: Transaction,
+  { secrets, now }: InvitationServices,
+  token: string,
+  identity: { identityId: number; email: string },
+  actor: Actor,
+): Promise<Joined> {
+  const where = { tokenHash: { in: tokenHashes(secrets, token) }, expiresAt: { gt: now() } }
+  const row = await tx.invitation.findFirst({ where, include: withRole })
+  const { count } = await tx.invitation.deleteMany({ where })
+  if (!row || count === 0) throw linkUsed()
+  const { storeId, role, roleId } = row
+  const columns = { role, roleId }
+  const { id: userId } = await insertMember(tx, now, { storeId, ...identity, role: { ...invitationOf(row), columns } })
+  const details = { role: invitationOf(row).role, invitedBy: row.invitedBy }
+  await recordAudit(tx, now, { actor, action: 'invitation.accepted', target: identity.email, storeId, details })
+  return { storeId, userId }
+}
