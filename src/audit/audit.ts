@@ -48,6 +48,7 @@ export const auditActions = [
   'account.role-changed',
   'account.address-changed',
   'account.joined',
+  'account.reset-handed-over',
   'invitation.created',
   'invitation.withdrawn',
   'invitation.accepted',

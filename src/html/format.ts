@@ -20,6 +20,8 @@ const weekdayFormat = new Intl.DateTimeFormat('en-US', {
   timeZone: 'UTC',
 })
 const numberFormat = new Intl.NumberFormat('en-US', { maximumFractionDigits: 4 })
+const bytesFormat = new Intl.NumberFormat('en-US', { maximumFractionDigits: 1 })
+const byteUnits = ['B', 'kB', 'MB', 'GB', 'TB']
 const relativeFormat = new Intl.RelativeTimeFormat('en-US', { numeric: 'auto' })
 const units = [
   ['day', 86_400_000],
@@ -56,6 +58,11 @@ export const format = {
   surcharge: (amount: number, currency: string) => `${amount > 0 ? '+' : ''}${money(amount, currency)}`,
   /** Formats a stored amount in full: `$10.00`, and `$9.1234` where money would be rounded. */
   amount: (amount: number | string, currency: string) => amountFormats.memo(currency).format(Number(amount)),
+  /** Such as `1.5 MB`, in powers of 1,000. */
+  bytes: (value: number) => {
+    const power = Math.min(Math.floor(Math.log10(Math.max(value, 1)) / 3), byteUnits.length - 1)
+    return `${bytesFormat.format(value / 1_000 ** power)} ${byteUnits[power]}`
+  },
   number: (value: number | string) => numberFormat.format(Number(value)),
   /** Such as `Mar 10, 2026, 4:05:09 PM EDT`, in an IANA zone. */
   second: (value: Date, timeZone: string) => secondFormats.memo(timeZone).format(value),

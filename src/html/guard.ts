@@ -50,8 +50,8 @@ export const pageHeaders = {
 }
 
 /**
- * Admits to this scope only the principals in the route's `roles`: the operator by `Authorization: Bearer
- * OPERATOR_KEY`, others by their session. Without a session, a browser is redirected to sign-in; a program gets a 401.
+ * Admits to this scope only the principals in the route's `roles`: programs of the operator by `Authorization: Bearer
+ * OPERATOR_KEY`, people by their session. Without a session, a browser is redirected to sign-in; a program gets a 401.
  * Rejects (403) changes that a page of another site makes a browser send, and changes by session without proof that no
  * other site sent them. Counts what nobody signed in sends, by network (429). Runs before the body is read.
  */
@@ -76,9 +76,9 @@ export function installGuard(app: FastifyInstance, services: GuardServices): voi
     if (plainHttp?.canLeadOn && isForBrowsers(request)) return reply.redirect(publicUrl + request.url)
     if (plainHttp) throw new StoreFailure('insecure-transport', plainHttp.fault)
     const allowed: readonly Role[] = request.routeOptions.config.roles ?? []
-    const isForOperator = allowed.includes('operator')
+    const isForOperator = allowed.includes('operator-key')
     if (isForOperator && request.headers.authorization !== undefined) return admitOperator(services, request, reply)
-    const kind = allowed.find((role): role is SessionKind => role !== 'anyone' && role !== 'operator')
+    const kind = allowed.find((role): role is SessionKind => role !== 'anyone' && role !== 'operator-key')
     const token = kind && app.sessionCookies.read(request, kind)
     const session = kind && token ? await findSession(services, kind, token) : null
     if (session) admitPerson(request, session)

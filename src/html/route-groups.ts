@@ -22,7 +22,7 @@ export const privileges: z.ZodType<Privileges> = z
 
 /** Routes of one store, for the operator and those of its people who have the privilege. */
 export function ofStore(privilege: Privilege, access: Access) {
-  return { roles: ['operator', 'merchant'], needs: [[privilege, access]], ids: { id: 'The store.' } } as const
+  return { roles: ['operator-key', 'merchant'], needs: [[privilege, access]], ids: { id: 'The store.' } } as const
 }
 
 /** Declares a JSON route for the operator, and optionally for merchants. */

@@ -47,7 +47,7 @@ const endsSessions = 'Takes effect immediately: all sessions of the account end,
 
 export const accountRoutes = [
   operatorRoute('GET /admin/developers', {
-    roles: ['operator'],
+    roles: ['operator-key'],
     id: 'listDevelopers',
     summary: 'List developers',
     query: pageQuery,
@@ -55,7 +55,7 @@ export const accountRoutes = [
     run: ({ query }, services: DataServices) => listDevelopers(services, query),
   }),
   operatorRoute('POST /admin/developers', {
-    roles: ['operator'],
+    roles: ['operator-key'],
     id: 'createDeveloper',
     summary: 'Open a developer’s account',
     body: jsonBody(newAccount, example),
@@ -64,7 +64,7 @@ export const accountRoutes = [
     run: ({ request, body }, services: DataServices) => createDeveloper(services, body(), actorOf(request)),
   }),
   operatorRoute('PUT /admin/developers/:id', {
-    roles: ['operator'],
+    roles: ['operator-key'],
     id: 'setDeveloperPassword',
     summary: 'Give a developer another password',
     description: endsSessions,
@@ -75,7 +75,7 @@ export const accountRoutes = [
       setDeveloperPassword(services, ids.id, body(), actorOf(request)),
   }),
   operatorRoute('GET /admin/stores/:id/users', {
-    roles: ['operator'],
+    roles: ['operator-key'],
     id: 'listStoreUsers',
     summary: 'List the accounts of a store’s merchants',
     ids: { id: 'The store.' },
@@ -84,7 +84,7 @@ export const accountRoutes = [
     run: ({ ids, query }, services: DataServices) => listMembers(services, { storeId: ids.id, ...query }),
   }),
   operatorRoute('POST /admin/stores/:id/users', {
-    roles: ['operator'],
+    roles: ['operator-key'],
     id: 'createStoreUser',
     summary: 'Open a further account in a store',
     ids: { id: 'The store.' },
@@ -109,7 +109,7 @@ export const accountRoutes = [
     },
   }),
   operatorRoute('PUT /admin/stores/:id/users/:userId', {
-    roles: ['operator'],
+    roles: ['operator-key'],
     id: 'setStoreUserPassword',
     summary: 'Give a merchant another password',
     description: endsSessions,
@@ -120,7 +120,7 @@ export const accountRoutes = [
       setMemberPassword(services, { storeId: ids.id, userId: ids.userId }, body(), actorOf(request)),
   }),
   operatorRoute('DELETE /admin/stores/:id/users/:userId', {
-    roles: ['operator'],
+    roles: ['operator-key'],
     id: 'removeStoreUser',
     summary: 'Remove an account of a store',
     description: 'Its sessions end. The last owner of a store stays.',

@@ -27,7 +27,7 @@ const application = record<Application>('Application')({
 
 export const applicationRoutes = [
   operatorRoute('GET /admin/applications', {
-    roles: ['operator'],
+    roles: ['operator-key'],
     id: 'listApplications',
     summary: 'List applications',
     query: pageQuery,
@@ -35,7 +35,7 @@ export const applicationRoutes = [
     run: ({ query }, services: JoiningServices) => listApplications(services, query),
   }),
   operatorRoute('POST /admin/applications', {
-    roles: ['operator'],
+    roles: ['operator-key'],
     id: 'registerApplication',
     summary: 'Register an application',
     body: jsonBody(newApplication(serviceNames), {
@@ -46,7 +46,7 @@ export const applicationRoutes = [
     run: ({ request, body }, services: JoiningServices) => registerApplication(services, body(), actorOf(request)),
   }),
   operatorRoute('PUT /admin/applications/:id', {
-    roles: ['operator'],
+    roles: ['operator-key'],
     id: 'updateApplication',
     summary: 'Change an application',
     ids: { id: 'The application.' },

@@ -2,11 +2,18 @@ import type { FastifyInstance } from 'fastify'
 import { registerRoutes, type ServicesOf } from '../server/json-routes.ts'
 import { accountRoutes } from './accounts.ts'
 import { applicationRoutes } from './applications.ts'
+import { namedOperatorRoutes } from './operators.ts'
 import { storeRoutes } from './stores.ts'
 import { subscriptionRoutes } from './subscriptions.ts'
 import { streamBodies, transferRoutes } from './transfer.ts'
 
-const plainRoutes = [...storeRoutes, ...subscriptionRoutes, ...applicationRoutes, ...accountRoutes]
+const plainRoutes = [
+  ...storeRoutes,
+  ...subscriptionRoutes,
+  ...applicationRoutes,
+  ...accountRoutes,
+  ...namedOperatorRoutes,
+]
 
 /** The JSON routes with which an operator runs the installation, and a merchant's programs manage one store. */
 export const operatorRoutes = [...plainRoutes, ...transferRoutes]

@@ -98,7 +98,7 @@ function shown(request: FastifyRequest, from: Store): ShownStore {
 
 export const storeRoutes = [
   operatorRoute('GET /admin/stores', {
-    roles: ['operator', 'merchant'],
+    roles: ['operator-key', 'merchant'],
     needs: [],
     id: 'listStores',
     summary: 'List stores',
@@ -111,7 +111,7 @@ export const storeRoutes = [
     },
   }),
   operatorRoute('POST /admin/stores', {
-    roles: ['operator'],
+    roles: ['operator-key'],
     id: 'createStore',
     summary: 'Open a store',
     body: jsonBody(newStore, {

@@ -74,7 +74,7 @@ export const subscriptionRoutes = [
     },
   }),
   operatorRoute('DELETE /admin/stores/:id/subscriptions/:subscriptionId', {
-    roles: ['operator', 'merchant'],
+    roles: ['operator-key', 'merchant'],
     needs: [['Keys', 'write']],
     id: 'unsubscribe',
     summary: 'End a subscription',

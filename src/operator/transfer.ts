@@ -57,7 +57,7 @@ function begin({ backgroundDb }: TransferServices, transfer: () => Promise<void>
 /** The routes that export and import a store as any number of `TransferLine` lines (engine/transfer.ts). */
 export const transferRoutes = [
   operatorRoute('GET /admin/stores/:id/export', {
-    roles: ['operator'],
+    roles: ['operator-key'],
     id: 'exportStore',
     summary: 'Stream a store out',
     ids: { id: 'The store.' },
@@ -72,7 +72,7 @@ export const transferRoutes = [
     },
   }),
   operatorRoute('POST /admin/stores/:id/import', {
-    roles: ['operator'],
+    roles: ['operator-key'],
     id: 'importStore',
     summary: 'Stream a store in',
     ids: { id: 'The store.' },

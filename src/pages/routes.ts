@@ -26,6 +26,7 @@ import { settingsPages } from './admin/settings/routes.ts'
 import { webhookPages } from './admin/webhooks/routes.ts'
 import { applicationForms, applicationRoutes, usingStoreRoutes } from './developers/applications.ts'
 import { secretRoutes } from './developers/secrets.ts'
+import { type OperatorPagesServices, operatorAdministration } from './operator/routes.ts'
 import { accountPages } from './people/account.ts'
 import { auditRoutes, developerAudit } from './people/audit.ts'
 import { resetPages } from './people/reset.ts'
@@ -35,7 +36,7 @@ export const developerRoutes = [...applicationRoutes, ...secretRoutes, ...usingS
 
 type AdminServices = CartApiServices & CsvServices & Subscribing & SignInServices & MailServices
 type DeveloperServices = ServicesOf<(typeof developerRoutes)[number]> & SignUpServices & ResetServices
-export type PagesServices = GuardServices & AdminServices & DeveloperServices
+export type PagesServices = GuardServices & AdminServices & DeveloperServices & OperatorPagesServices
 
 /** Adds all pages for browsers. */
 export async function pages(app: FastifyInstance, services: PagesServices): Promise<void> {
@@ -44,6 +45,7 @@ export async function pages(app: FastifyInstance, services: PagesServices): Prom
   pagesFor(app, 'anyone').page('/', () => ({ template: '/pages/start-page', title: 'Welcome' }))
   await adminRoutes(app, services)
   addDeveloperPages(app, services)
+  operatorAdministration(app, services)
   customerSignInPages(app, services)
   customerOrders(app, services)
   // Unknown addresses. The page keeps the navigation of a signed-in person.

@@ -50,7 +50,7 @@ export async function requestReset(
   await takeAttempt(services, networkOf(address))
   await inTransaction(db, async (tx) => {
     const accounts = await accountsOf(tx, kind, Email)
-    const { link, expiresAt } = await insertLink(tx, { secrets, now }, { kind, email: Email, isMailed: true })
+    const { link, expiresAt } = await insertLink(tx, { secrets, now }, { kind, email: Email, identityId: null })
     const data = { link, expiresAt, accounts: [...new Set(accounts.map(({ name }) => name))] }
     const isVoid = accounts.length === 0
     // Of no store: the store's zone would take a statement that an address without an account does not.
@@ -58,25 +58,28 @@ export async function requestReset(
   })
 }
 
-/** Makes a link that the operator hands over to a person. Who opens it proves nothing of the address. Ends earlier ones. */
+/**
+ * Makes a link that the operator hands over, for one identity alone: others with the address may be somebody else's. Who opens it proves
+ * nothing of the address. Ends earlier links of the address.
+ */
 export async function handOverReset(
   tx: Transaction,
   services: Pick<ResetServices, 'secrets' | 'now'>,
-  account: { kind: AccountKind; email: string },
+  account: { kind: AccountKind; email: string; identityId: number },
 ): Promise<{ link: string; expiresAt: Date }> {
-  return insertLink(tx, services, { ...account, isMailed: false })
+  return insertLink(tx, services, account)
 }
 
 async function insertLink(
   tx: Transaction,
   { secrets, now }: Pick<ResetServices, 'secrets' | 'now'>,
-  { kind, email, isMailed }: { kind: AccountKind; email: string; isMailed: boolean },
+  { kind, email, identityId }: { kind: AccountKind; email: string; identityId: number | null },
 ) {
   const { token, tokenHash } = newLinkToken(secrets)
   const createdAt = now()
   const expiresAt = new Date(createdAt.getTime() + RESET_MINUTES * 60_000)
   await tx.$executeRaw`DELETE FROM "ResetLink" WHERE lower("email") = lower(${email}::text) AND "accountKind" = ${kind}`
-  await tx.resetLink.create({ data: { tokenHash, email, accountKind: kind, isMailed, createdAt, expiresAt } })
+  await tx.resetLink.create({ data: { tokenHash, email, accountKind: kind, identityId, createdAt, expiresAt } })
   return { link: `${pages[kind]}?token=${token}` as const, expiresAt }
 }
 
@@ -113,10 +116,11 @@ export async function findReset(
   token: string,
 ): Promise<{ email: string; identities: { id: number; accounts: string[] }[] }> {
   const where = { tokenHash: { in: tokenHashes(secrets, token) }, accountKind: kind, expiresAt: { gt: now() } }
-  const found = await db.resetLink.findFirst({ where, select: { email: true } })
+  const found = await db.resetLink.findFirst({ where, select: { email: true, identityId: true } })
   if (!found) throw linkUsed()
   const byIdentity = new Map<number, string[]>()
   for (const { identityId, name } of await accountsOf(db, kind, found.email)) {
+    if (found.identityId !== null && found.identityId !== identityId) continue
     byIdentity.set(identityId, [...(byIdentity.get(identityId) ?? []), name])
   }
   if (byIdentity.size === 0) throw linkUsed()
@@ -138,17 +142,17 @@ export async function resetPassword(
 ): Promise<void> {
   const { db, secrets, now } = services
   const { email, identities } = await findReset(services, kind, token)
-  const isChosen = ({ identityId }: ResetAccount) => identityIds.length === 0 || identityIds.includes(identityId)
-  if (!identityIds.every((id) => identities.some((each) => each.id === id))) {
+  const open = identities.map(({ id }) => id)
+  if (!identityIds.every((id) => open.includes(id)))
     throw fieldFault('Identity', 'must be one of the accounts of the link')
-  }
+  const chosen = identityIds.length === 0 ? open : identityIds
   const passwordHash = await hashPassword(password, networkOf(address))
   await inTransaction(db, async (tx) => {
     const hashes = tokenHashes(secrets, token)
-    const [used] = await tx.$queryRaw<{ isMailed: boolean }[]>`
+    const [used] = await tx.$queryRaw<{ identityId: number | null }[]>`
       DELETE FROM "ResetLink" WHERE "tokenHash" = ANY (${hashes}) AND "accountKind" = ${kind} AND "expiresAt" > ${now()}
-      RETURNING "isMailed"`
-    const accounts = (await accountsOf(tx, kind, email)).filter(isChosen)
+      RETURNING "identityId"`
+    const accounts = (await accountsOf(tx, kind, email)).filter(({ identityId }) => chosen.includes(identityId))
     if (!used || accounts.length === 0) throw linkUsed()
     for (const { email, storeName } of accounts) {
       refuseNamesAsPassword(password, { email, storeName: storeName ?? undefined })
@@ -156,7 +160,7 @@ export async function resetPassword(
     const ids = [...new Set(accounts.map(({ identityId }) => identityId))].sort((one, other) => one - other)
     await tx.$executeRaw`
       UPDATE "Identity" SET "passwordHash" = ${passwordHash},
-        "emailProvedAt" = coalesce("emailProvedAt", CASE WHEN ${used.isMailed} THEN ${now()}::timestamptz END)
+        "emailProvedAt" = coalesce("emailProvedAt", CASE WHEN ${used.identityId === null} THEN ${now()}::timestamptz END)
       WHERE "id" IN (SELECT "id" FROM "Identity" WHERE "id" = ANY (${ids}) ORDER BY "id" FOR NO KEY UPDATE)`
     for (const id of ids) await endSessionsOfIdentity(tx, id)
     await forgetFailures(tx, secrets, { kind, email: await lowerCase(tx, email) })

@@ -1,7 +1,7 @@
 import type { Access } from '../engine/caller.ts'
 
-/** Who may use a route. `anyone` with another role: a session is optional. */
-export type Role = 'anyone' | 'operator' | 'merchant' | 'developer' | 'customer'
+/** Who may use a route: programs with OPERATOR_KEY, or people with a session. `anyone` with another role: a session is optional. */
+export type Role = 'anyone' | 'operator-key' | 'operator' | 'merchant' | 'developer' | 'customer'
 
 export type Roles = readonly [Role, ...Role[]]
 

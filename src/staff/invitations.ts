@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Actor, recordAudit } from '../audit/audit.ts'
-import { type DataServices, inTransaction, type Transaction } from '../database/client.ts'
+import { type DataServices, inTransaction, type JoiningServices, type Transaction } from '../database/client.ts'
 import type { Privileges } from '../engine/caller.ts'
 import { type MailServices, mailsAre, writeMail } from '../mail/write.ts'
 import { insertIdentity } from '../people/identities.ts'
@@ -63,7 +63,7 @@ function invitationOf({ id, email, invitedBy, isMailed, createdAt, expiresAt, ro
  * mails (429).
  */
 export async function invite(
-  services: InvitationServices,
+  services: JoiningServices & MailServices,
   storeId: number,
   { Email, Role, HandOver = false }: z.output<typeof newInvitation>,
   { actor, privileges }: Changing,

@@ -48,16 +48,27 @@ const zoneInput = z
 
 const CURRENCY_DEFAULT = 'USD'
 
-/** The body of `POST /admin/stores` (contract §10.1). */
-export const newStore = namedObject({
+const storeMembers = {
   Name: text(200),
   SecureURL: secureUrlInput,
-  Email: emailInput,
-  Password: newPasswordInput,
   Currency: currencyInput.optional().meta({ default: CURRENCY_DEFAULT }),
   TimeZone: zoneInput.optional(),
   Throttle: throttleInput,
+}
+
+/** The body of `POST /admin/stores` (contract §10.1). */
+export const newStore = namedObject({
+  Name: storeMembers.Name,
+  SecureURL: storeMembers.SecureURL,
+  Email: emailInput,
+  Password: newPasswordInput,
+  Currency: storeMembers.Currency,
+  TimeZone: storeMembers.TimeZone,
+  Throttle: storeMembers.Throttle,
 })
+
+/** A store whose owner is invited. */
+export const unownedStore = namedObject(storeMembers)
 
 /** The maximum number of addresses from which a store allows cartAPI calls. */
 export const ADDRESSES_MAX = 100
@@ -118,17 +129,32 @@ const initialMethods = [
 ]
 
 /**
- * Creates a store with its merchant's account, user key, order statuses and payment methods, in one transaction. Throws
+ * Creates a store with its owner's account, user key, order statuses and payment methods, in one transaction. Throws
  * when the password is a name of the account (400) or another store has the host (409).
  */
 export async function createStore(
-  { db, secrets, now, defaultTimeZone }: CreateStore,
-  given: z.output<typeof newStore>,
+  services: CreateStore,
+  { Email, Password, ...given }: z.output<typeof newStore>,
   actor: Actor = installation,
 ): Promise<Store> {
-  refuseNamesAsPassword(given.Password, { email: given.Email, storeName: given.Name })
+  const { db, now } = services
+  refuseNamesAsPassword(Password, { email: Email, storeName: given.Name })
+  const passwordHash = await hashPassword(Password)
+  return inTransaction(db, async (tx) => {
+    const store = await createUnownedStore({ ...services, db: tx }, given, actor)
+    const owner = await insertIdentity(tx, now, { email: Email, passwordHash })
+    await tx.storeUser.create({ data: { storeId: store.id, ...owner, role: 'owner', createdAt: store.createdAt } })
+    return store
+  })
+}
+
+/** Creates a store that nobody belongs to yet, as `createStore`. */
+export async function createUnownedStore(
+  { db, secrets, now, defaultTimeZone }: CreateStore,
+  given: z.output<typeof unownedStore>,
+  actor: Actor,
+): Promise<Store> {
   const createdAt = now()
-  const passwordHash = await hashPassword(given.Password)
   const data = {
     name: given.Name,
     secureUrl: given.SecureURL,
@@ -142,8 +168,6 @@ export async function createStore(
   return inTransaction(db, async (tx) => {
     const row = await tx.store.create({ data }).catch(refuseTakenHost)
     const { id: storeId, name: target } = row
-    const owner = await insertIdentity(tx, now, { email: given.Email, passwordHash })
-    await tx.storeUser.create({ data: { storeId, ...owner, role: 'owner', createdAt } })
     const statuses = initialStatuses.map((name, index) => {
       const visible = !name.startsWith('Custom')
       return { storeId, id: index + 1, sorting: index + 1, definition: name, text: name, visible }

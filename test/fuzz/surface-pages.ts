@@ -10,7 +10,7 @@ const roles = ['merchant', 'developer', 'customer', 'nobody'] as const satisfies
 
 /** Every route of pages and forms that the application has, by the session that opens it. */
 export async function pageOperations(): Promise<FuzzOperation[]> {
-  const routes = (await guardedRoutes()).filter(({ allowed }) => !allowed.includes('operator'))
+  const routes = (await guardedRoutes()).filter(({ allowed }) => !allowed.includes('operator-key'))
   return routes.map(({ method, url, allowed }) => {
     const visitors = roles.filter((role) => (role === 'nobody' ? allowed.includes('anyone') : allowed.includes(role)))
     const name = `${method} ${url}`

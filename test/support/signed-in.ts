@@ -1,5 +1,6 @@
 import { createDeveloper } from '../../src/people/accounts.ts'
 import { issueCustomerToken } from '../../src/people/customer-tokens.ts'
+import { inviteOperator } from '../../src/people/operators.ts'
 import { operator } from './actors.ts'
 import { type TestPerson, testPerson } from './person.ts'
 import type { TestServer, TestStore } from './store.ts'
@@ -43,6 +44,22 @@ export async function developerIn(server: TestServer): Promise<TestDeveloper> {
   }
   await signIn()
   return { ...person, account, signIn }
+}
+
+/** A person who runs the installation, who has just chosen a password and signed in. */
+export async function operatorIn(
+  server: TestServer,
+): Promise<TestPerson & { readonly account: { Email: string; Password: string } }> {
+  const account = { Email: `operator-${++serial}@server.example`, Password: 'correct horse battery' }
+  const { link } = await inviteOperator(server.services, account.Email, operator)
+  const person = testPerson(server.app)
+  const { pathname, search } = new URL(link)
+  const chosen = { Password: account.Password }
+  const set = await person.submit(pathname + search, chosen, { action: '/operator/reset/password' })
+  if (set.statusCode !== 303) throw new Error(`The operator could not choose a password: ${set.statusCode} ${set.body}`)
+  const { statusCode, body } = await person.submit('/operator/sign-in', account)
+  if (statusCode !== 303) throw new Error(`The operator could not sign in: ${statusCode} ${body}`)
+  return { ...person, account }
 }
 
 /** A new customer of a store, who has followed a link that signs in. */

@@ -60,7 +60,7 @@ CREATE TABLE "ResetLink" (
     "tokenHash" TEXT NOT NULL,
     "email" TEXT NOT NULL,
     "accountKind" TEXT NOT NULL,
-    "isMailed" BOOLEAN NOT NULL,
+    "identityId" INTEGER,
     "createdAt" TIMESTAMPTZ(3) NOT NULL,
     "expiresAt" TIMESTAMPTZ(3) NOT NULL,
 
@@ -163,6 +163,9 @@ CREATE INDEX "Challenge_identityId_idx" ON "Challenge"("identityId");
 CREATE INDEX "Challenge_expiresAt_idx" ON "Challenge"("expiresAt");
 
 -- CreateIndex
+CREATE INDEX "ResetLink_identityId_idx" ON "ResetLink"("identityId");
+
+-- CreateIndex
 CREATE INDEX "ResetLink_expiresAt_idx" ON "ResetLink"("expiresAt");
 
 -- CreateIndex
@@ -209,6 +212,9 @@ ALTER TABLE "Passkey" ADD CONSTRAINT "Passkey_identityId_fkey" FOREIGN KEY ("ide
 
 -- AddForeignKey
 ALTER TABLE "Challenge" ADD CONSTRAINT "Challenge_identityId_fkey" FOREIGN KEY ("identityId") REFERENCES "Identity"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "ResetLink" ADD CONSTRAINT "ResetLink_identityId_fkey" FOREIGN KEY ("identityId") REFERENCES "Identity"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 
 -- AddForeignKey
 ALTER TABLE "AddressChange" ADD CONSTRAINT "AddressChange_identityId_fkey" FOREIGN KEY ("identityId") REFERENCES "Identity"("id") ON DELETE CASCADE ON UPDATE CASCADE;

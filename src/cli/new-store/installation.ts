@@ -100,7 +100,7 @@ async function listed<T>(server: Server, path: string, page: { limit: number; of
 }
 
 /** Sends a change again when its answer is lost; the key makes it one change. */
-async function change<T>(server: Server, path: string, content: object, key: string): Promise<T> {
+export async function change<T>(server: Server, path: string, content: object, key: string): Promise<T> {
   const headers = { 'content-type': 'application/json', 'idempotency-key': key }
   const options = { method: 'POST', headers, body: JSON.stringify(content) } as const
   for (let tries = 1; ; tries++) {

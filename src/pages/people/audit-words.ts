@@ -31,6 +31,7 @@ const actions: Readonly<Record<AuditAction, string>> = {
   'account.signed-out': 'Signed out',
   'account.deleted': 'Account deleted',
   'account.address-changed': 'E-mail address changed',
+  'account.reset-handed-over': 'Link for a new password handed over',
   'account.joined': 'Account joined with another of the same person',
   'invitation.created': 'Invited to the store',
   'invitation.withdrawn': 'Invitation withdrawn',

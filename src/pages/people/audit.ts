@@ -16,7 +16,7 @@ import { actionInWords, actorInWords, detailsInWords } from './audit-words.ts'
 const LIMIT_DEFAULT = 50
 const ID_MAX = 9_999_999_999
 
-const auditQuery = namedObject({
+export const auditQuery = namedObject({
   limit: wholeNumber(1, PAGE_LIMIT_MAX).default(LIMIT_DEFAULT).describe('The maximum number of entries on the page.'),
   before: wholeNumber(1, ID_MAX)
     .optional()
@@ -43,7 +43,7 @@ const auditEntry = record<AuditEntry>('AuditEntry')({
 /** The route of the audit log: the operator reads all of it, a merchant the store's. */
 export const auditRoutes = [
   operatorRoute('GET /admin/audit', {
-    roles: ['operator', 'merchant'],
+    roles: ['operator-key', 'merchant'],
     needs: [['Settings', 'read']],
     id: 'listAudit',
     summary: 'Read the audit log',
@@ -61,7 +61,12 @@ export function developerAudit(app: FastifyInstance, services: { db: Db }): void
   })
 }
 
-async function auditPage(services: { db: Db }, reply: FastifyReply, { limit, before }: z.output<typeof auditQuery>) {
+/** Answers a page of the audit log, of what the person may read. */
+export async function auditPage(
+  services: { db: Db },
+  reply: FastifyReply,
+  { limit, before }: z.output<typeof auditQuery>,
+) {
   const { session, routeOptions } = reply.request
   // Reads one more than requested, to detect older entries.
   const found = await listAudit(services, ownerOf(session), { limit: limit + 1, before })

@@ -4,15 +4,21 @@ import { type HtmlPage, sendPage } from '../../html/page.ts'
 import { pagesFor, pagesOf } from '../../html/page-routes.ts'
 import { nextAddress, sentBy, sessionOf, textIn, wantsHtml } from '../../html/request.ts'
 import { type SignUpServices, signUpDeveloper } from '../../people/accounts.ts'
-import { endSession, type Session, type SessionKind, type SessionServices } from '../../people/sessions.ts'
+import {
+  type AccountKind,
+  endSession,
+  type Session,
+  type SessionKind,
+  type SessionServices,
+} from '../../people/sessions.ts'
 import { type EnteredSession, type SignInServices, signIn } from '../../people/sign-in.ts'
 import { normaliseHost, readSecureUrl } from '../../stores/secure-url.ts'
 import { namedObject, readInput } from '../../values/input.ts'
 
 /** The pages for one kind of person. */
-export interface Area<Kind extends SessionKind = 'merchant' | 'developer'> {
+export interface Area<Kind extends SessionKind = AccountKind> {
   /** The prefix of their addresses. */
-  readonly path: '/admin' | '/developers' | '/account'
+  readonly path: '/admin' | '/developers' | '/operator' | '/account'
   readonly kind: Kind
   /** The sign-up page. Null: none. */
   readonly signUp: string | null
@@ -21,6 +27,8 @@ export interface Area<Kind extends SessionKind = 'merchant' | 'developer'> {
 const signUpAddress = '/developers/sign-up'
 
 export const administration: Area = { path: '/admin', kind: 'merchant', signUp: null }
+
+export const operatorPages: Area = { path: '/operator', kind: 'operator', signUp: null }
 
 export function developerPages({ config }: SignUpServices): Area {
   return { path: '/developers', kind: 'developer', signUp: config.developerSignup === 'open' ? signUpAddress : null }

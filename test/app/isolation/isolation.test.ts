@@ -84,7 +84,7 @@ const guarded = (await guardedRoutes()).flatMap(({ method, url, allowed }) =>
       role,
       body: method === 'GET' ? undefined : exampleOf(method, url),
       send: (to, at, body) =>
-        role === 'operator' ? byOperator(to, at, body) : personOf(role).call(to as 'GET', at, body),
+        role === 'operator-key' ? byOperator(to, at, body) : personOf(role).call(to as 'GET', at, body),
     })),
 )
 
@@ -125,7 +125,7 @@ describe('what an address names in the other store is answered as what there nev
   })
 
   // The operator names every store, so that only what lies in another store than the one named is foreign.
-  const foreign = naming(guarded).filter(({ role, path }) => role !== 'operator' || path.split(':').length > 2)
+  const foreign = naming(guarded).filter(({ role, path }) => role !== 'operator-key' || path.split(':').length > 2)
   test.each(foreign)('$method $path, by a $role', async (operation) => {
     await expectUnknown(operation)
   })
@@ -450,7 +450,7 @@ describe('pages and routes whose address names nothing', () => {
     expect(all.toSorted()).toEqual(known.toSorted())
   })
 
-  test.each(routes.filter(({ role, method }) => role !== 'operator' && method === 'GET'))(
+  test.each(routes.filter(({ role, method }) => role !== 'operator-key' && method === 'GET'))(
     '$method $path shows a $role nothing of the other store',
     async ({ method, path, role }) => {
       for (const accept of ['text/html', 'application/json']) {

@@ -7,7 +7,7 @@ import { builtInRoles } from '../../../src/staff/roles.ts'
 import { guardedRoutes } from '../../support/guarded-routes.ts'
 import { type TestPerson, testPerson } from '../../support/person.ts'
 import { operatorKey } from '../../support/services.ts'
-import { customerIn, merchantIn } from '../../support/signed-in.ts'
+import { customerIn, merchantIn, operatorIn } from '../../support/signed-in.ts'
 import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
 
 /** The roles of a store's people that have all of these privileges. */
@@ -19,16 +19,21 @@ function staffWith(needs: readonly Need[]): string[] {
 }
 
 type Visitor = Exclude<Role, 'anyone'> | 'nobody'
-const visitors: readonly Visitor[] = ['nobody', 'operator', 'merchant', 'developer', 'customer']
+const visitors: readonly Visitor[] = ['nobody', 'operator-key', 'operator', 'merchant', 'developer', 'customer']
 
 let server: TestServer
 let shop: TestStore
-let people: Readonly<Record<'merchant' | 'developer' | 'customer', TestPerson>>
+let people: Readonly<Record<'merchant' | 'developer' | 'operator' | 'customer', TestPerson>>
 
 beforeAll(async () => {
   server = await openServer({ DEVELOPER_SIGNUP: 'open' })
   shop = await server.openStore()
-  people = { merchant: await merchant(), developer: await developer(), customer: await customer() }
+  people = {
+    merchant: await merchant(),
+    developer: await developer(),
+    operator: await operatorIn(server),
+    customer: await customer(),
+  }
 })
 afterAll(() => server?.close())
 
@@ -66,10 +71,12 @@ describe('the roles of routes', () => {
     })
   })
 
-  test.each(routes.filter(({ allowed }) => !allowed.includes('anyone') && !allowed.includes('operator')))(
+  test.each(routes.filter(({ allowed }) => !allowed.includes('anyone') && !allowed.includes('operator-key')))(
     'a browser without a session is sent from $method $url to the sign-in of its part, and back by GET alone',
     async ({ method, url, allowed }) => {
-      const area = { merchant: 'admin', developer: 'developers', customer: 'account' }[allowed[0] as string]
+      const area = { merchant: 'admin', developer: 'developers', operator: 'operator', customer: 'account' }[
+        allowed[0] as string
+      ]
       const answer = await server.app.inject({ method, url: addressOf(url), headers: { accept: 'text/html' } })
 
       const next = method === 'GET' ? `?next=${encodeURIComponent(addressOf(url))}` : ''
@@ -157,7 +164,7 @@ test('a merchant finds no other store below /admin/stores', async () => {
   }
 })
 
-const withIds = routes.filter(({ url, allowed }) => allowed.includes('operator') && url.includes(':'))
+const withIds = routes.filter(({ url, allowed }) => allowed.includes('operator-key') && url.includes(':'))
 
 test.each(withIds)('$method $url takes ids in digits alone', async ({ method, url, allowed }) => {
   const signedIn = allowed.includes('merchant') ? await merchant() : null
@@ -214,6 +221,7 @@ describe('a change by session', () => {
     signedIn = {
       merchant: await merchant(),
       developer: await developer('second@tools.example'),
+      operator: await operatorIn(server),
       customer: await customer(),
     }
   })
@@ -221,7 +229,7 @@ describe('a change by session', () => {
   const changing = ordered.flatMap(({ method, url, allowed }) =>
     method === 'GET' || allowed.includes('anyone')
       ? []
-      : allowed.flatMap((role) => (role === 'operator' || role === 'anyone' ? [] : [{ method, url, role }])),
+      : allowed.flatMap((role) => (role === 'operator-key' || role === 'anyone' ? [] : [{ method, url, role }])),
   )
 
   test.each(changing)('$method $url of a $role needs a token or a header', async ({ method, url, role }) => {
@@ -301,11 +309,14 @@ function customer(): Promise<TestPerson> {
 async function knock(visitor: Visitor, method: 'GET' | 'POST' | 'PUT' | 'DELETE', url: string) {
   const address = addressOf(url)
   const body = method === 'GET' ? undefined : {}
-  if (visitor !== 'nobody' && visitor !== 'operator') return people[visitor].call(method, address, body)
+  if (visitor !== 'nobody' && visitor !== 'operator-key') return people[visitor].call(method, address, body)
   return server.app.inject({
     method,
     url: address,
-    headers: { accept: 'application/json', ...(visitor === 'operator' && { authorization: `Bearer ${operatorKey}` }) },
+    headers: {
+      accept: 'application/json',
+      ...(visitor === 'operator-key' && { authorization: `Bearer ${operatorKey}` }),
+    },
     ...(body && { payload: body }),
   })
 }

@@ -145,7 +145,7 @@ describe('the routes of the server', () => {
   /** For people with a browser, by way of forms; what of them answers programs too is in the document. */
   const isPage = (url: string) => {
     const of = routes.filter((route) => route.url === url)
-    return of.every(({ roles }) => roles !== undefined && !roles.includes('operator'))
+    return of.every(({ roles }) => roles !== undefined && !roles.includes('operator-key'))
   }
 
   test('are in the document, each one but pages, their files, and what is no address of a service', () => {

@@ -213,7 +213,7 @@ export const ResetLinkScalarFieldEnum = {
   tokenHash: 'tokenHash',
   email: 'email',
   accountKind: 'accountKind',
-  isMailed: 'isMailed',
+  identityId: 'identityId',
   createdAt: 'createdAt',
   expiresAt: 'expiresAt'
 } as const

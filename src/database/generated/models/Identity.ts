@@ -258,6 +258,7 @@ export type IdentityWhereInput = {
   operators?: Prisma.OperatorListRelationFilter
   recoveryCodes?: Prisma.RecoveryCodeListRelationFilter
   passkeys?: Prisma.PasskeyListRelationFilter
+  resetLinks?: Prisma.ResetLinkListRelationFilter
   addressChanges?: Prisma.AddressChangeListRelationFilter
   challenges?: Prisma.ChallengeListRelationFilter
 }
@@ -277,6 +278,7 @@ export type IdentityOrderByWithRelationInput = {
   operators?: Prisma.OperatorOrderByRelationAggregateInput
   recoveryCodes?: Prisma.RecoveryCodeOrderByRelationAggregateInput
   passkeys?: Prisma.PasskeyOrderByRelationAggregateInput
+  resetLinks?: Prisma.ResetLinkOrderByRelationAggregateInput
   addressChanges?: Prisma.AddressChangeOrderByRelationAggregateInput
   challenges?: Prisma.ChallengeOrderByRelationAggregateInput
 }
@@ -300,6 +302,7 @@ export type IdentityWhereUniqueInput = Prisma.AtLeast<{
   operators?: Prisma.OperatorListRelationFilter
   recoveryCodes?: Prisma.RecoveryCodeListRelationFilter
   passkeys?: Prisma.PasskeyListRelationFilter
+  resetLinks?: Prisma.ResetLinkListRelationFilter
   addressChanges?: Prisma.AddressChangeListRelationFilter
   challenges?: Prisma.ChallengeListRelationFilter
 }, "id" | "id_email">
@@ -350,6 +353,7 @@ export type IdentityCreateInput = {
   operators?: Prisma.OperatorCreateNestedManyWithoutIdentityInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutIdentityInput
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutIdentityInput
+  resetLinks?: Prisma.ResetLinkCreateNestedManyWithoutIdentityInput
   addressChanges?: Prisma.AddressChangeCreateNestedManyWithoutIdentityInput
   challenges?: Prisma.ChallengeCreateNestedManyWithoutIdentityInput
 }
@@ -369,6 +373,7 @@ export type IdentityUncheckedCreateInput = {
   operators?: Prisma.OperatorUncheckedCreateNestedManyWithoutIdentityInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutIdentityInput
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutIdentityInput
+  resetLinks?: Prisma.ResetLinkUncheckedCreateNestedManyWithoutIdentityInput
   addressChanges?: Prisma.AddressChangeUncheckedCreateNestedManyWithoutIdentityInput
   challenges?: Prisma.ChallengeUncheckedCreateNestedManyWithoutIdentityInput
 }
@@ -387,6 +392,7 @@ export type IdentityUpdateInput = {
   operators?: Prisma.OperatorUpdateManyWithoutIdentityNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutIdentityNestedInput
   passkeys?: Prisma.PasskeyUpdateManyWithoutIdentityNestedInput
+  resetLinks?: Prisma.ResetLinkUpdateManyWithoutIdentityNestedInput
   addressChanges?: Prisma.AddressChangeUpdateManyWithoutIdentityNestedInput
   challenges?: Prisma.ChallengeUpdateManyWithoutIdentityNestedInput
 }
@@ -406,6 +412,7 @@ export type IdentityUncheckedUpdateInput = {
   operators?: Prisma.OperatorUncheckedUpdateManyWithoutIdentityNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutIdentityNestedInput
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutIdentityNestedInput
+  resetLinks?: Prisma.ResetLinkUncheckedUpdateManyWithoutIdentityNestedInput
   addressChanges?: Prisma.AddressChangeUncheckedUpdateManyWithoutIdentityNestedInput
   challenges?: Prisma.ChallengeUncheckedUpdateManyWithoutIdentityNestedInput
 }
@@ -554,6 +561,22 @@ export type IdentityUpdateOneWithoutChallengesNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.IdentityUpdateToOneWithWhereWithoutChallengesInput, Prisma.IdentityUpdateWithoutChallengesInput>, Prisma.IdentityUncheckedUpdateWithoutChallengesInput>
 }
 
+export type IdentityCreateNestedOneWithoutResetLinksInput = {
+  create?: Prisma.XOR<Prisma.IdentityCreateWithoutResetLinksInput, Prisma.IdentityUncheckedCreateWithoutResetLinksInput>
+  connectOrCreate?: Prisma.IdentityCreateOrConnectWithoutResetLinksInput
+  connect?: Prisma.IdentityWhereUniqueInput
+}
+
+export type IdentityUpdateOneWithoutResetLinksNestedInput = {
+  create?: Prisma.XOR<Prisma.IdentityCreateWithoutResetLinksInput, Prisma.IdentityUncheckedCreateWithoutResetLinksInput>
+  connectOrCreate?: Prisma.IdentityCreateOrConnectWithoutResetLinksInput
+  upsert?: Prisma.IdentityUpsertWithoutResetLinksInput
+  disconnect?: Prisma.IdentityWhereInput | boolean
+  delete?: Prisma.IdentityWhereInput | boolean
+  connect?: Prisma.IdentityWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.IdentityUpdateToOneWithWhereWithoutResetLinksInput, Prisma.IdentityUpdateWithoutResetLinksInput>, Prisma.IdentityUncheckedUpdateWithoutResetLinksInput>
+}
+
 export type IdentityCreateNestedOneWithoutAddressChangesInput = {
   create?: Prisma.XOR<Prisma.IdentityCreateWithoutAddressChangesInput, Prisma.IdentityUncheckedCreateWithoutAddressChangesInput>
   connectOrCreate?: Prisma.IdentityCreateOrConnectWithoutAddressChangesInput
@@ -623,6 +646,7 @@ export type IdentityCreateWithoutRecoveryCodesInput = {
   developers?: Prisma.DeveloperCreateNestedManyWithoutIdentityInput
   operators?: Prisma.OperatorCreateNestedManyWithoutIdentityInput
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutIdentityInput
+  resetLinks?: Prisma.ResetLinkCreateNestedManyWithoutIdentityInput
   addressChanges?: Prisma.AddressChangeCreateNestedManyWithoutIdentityInput
   challenges?: Prisma.ChallengeCreateNestedManyWithoutIdentityInput
 }
@@ -641,6 +665,7 @@ export type IdentityUncheckedCreateWithoutRecoveryCodesInput = {
   developers?: Prisma.DeveloperUncheckedCreateNestedManyWithoutIdentityInput
   operators?: Prisma.OperatorUncheckedCreateNestedManyWithoutIdentityInput
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutIdentityInput
+  resetLinks?: Prisma.ResetLinkUncheckedCreateNestedManyWithoutIdentityInput
   addressChanges?: Prisma.AddressChangeUncheckedCreateNestedManyWithoutIdentityInput
   challenges?: Prisma.ChallengeUncheckedCreateNestedManyWithoutIdentityInput
 }
@@ -674,6 +699,7 @@ export type IdentityUpdateWithoutRecoveryCodesInput = {
   developers?: Prisma.DeveloperUpdateManyWithoutIdentityNestedInput
   operators?: Prisma.OperatorUpdateManyWithoutIdentityNestedInput
   passkeys?: Prisma.PasskeyUpdateManyWithoutIdentityNestedInput
+  resetLinks?: Prisma.ResetLinkUpdateManyWithoutIdentityNestedInput
   addressChanges?: Prisma.AddressChangeUpdateManyWithoutIdentityNestedInput
   challenges?: Prisma.ChallengeUpdateManyWithoutIdentityNestedInput
 }
@@ -692,6 +718,7 @@ export type IdentityUncheckedUpdateWithoutRecoveryCodesInput = {
   developers?: Prisma.DeveloperUncheckedUpdateManyWithoutIdentityNestedInput
   operators?: Prisma.OperatorUncheckedUpdateManyWithoutIdentityNestedInput
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutIdentityNestedInput
+  resetLinks?: Prisma.ResetLinkUncheckedUpdateManyWithoutIdentityNestedInput
   addressChanges?: Prisma.AddressChangeUncheckedUpdateManyWithoutIdentityNestedInput
   challenges?: Prisma.ChallengeUncheckedUpdateManyWithoutIdentityNestedInput
 }
@@ -709,6 +736,7 @@ export type IdentityCreateWithoutPasskeysInput = {
   developers?: Prisma.DeveloperCreateNestedManyWithoutIdentityInput
   operators?: Prisma.OperatorCreateNestedManyWithoutIdentityInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutIdentityInput
+  resetLinks?: Prisma.ResetLinkCreateNestedManyWithoutIdentityInput
   addressChanges?: Prisma.AddressChangeCreateNestedManyWithoutIdentityInput
   challenges?: Prisma.ChallengeCreateNestedManyWithoutIdentityInput
 }
@@ -727,6 +755,7 @@ export type IdentityUncheckedCreateWithoutPasskeysInput = {
   developers?: Prisma.DeveloperUncheckedCreateNestedManyWithoutIdentityInput
   operators?: Prisma.OperatorUncheckedCreateNestedManyWithoutIdentityInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutIdentityInput
+  resetLinks?: Prisma.ResetLinkUncheckedCreateNestedManyWithoutIdentityInput
   addressChanges?: Prisma.AddressChangeUncheckedCreateNestedManyWithoutIdentityInput
   challenges?: Prisma.ChallengeUncheckedCreateNestedManyWithoutIdentityInput
 }
@@ -760,6 +789,7 @@ export type IdentityUpdateWithoutPasskeysInput = {
   developers?: Prisma.DeveloperUpdateManyWithoutIdentityNestedInput
   operators?: Prisma.OperatorUpdateManyWithoutIdentityNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutIdentityNestedInput
+  resetLinks?: Prisma.ResetLinkUpdateManyWithoutIdentityNestedInput
   addressChanges?: Prisma.AddressChangeUpdateManyWithoutIdentityNestedInput
   challenges?: Prisma.ChallengeUpdateManyWithoutIdentityNestedInput
 }
@@ -778,6 +808,7 @@ export type IdentityUncheckedUpdateWithoutPasskeysInput = {
   developers?: Prisma.DeveloperUncheckedUpdateManyWithoutIdentityNestedInput
   operators?: Prisma.OperatorUncheckedUpdateManyWithoutIdentityNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutIdentityNestedInput
+  resetLinks?: Prisma.ResetLinkUncheckedUpdateManyWithoutIdentityNestedInput
   addressChanges?: Prisma.AddressChangeUncheckedUpdateManyWithoutIdentityNestedInput
   challenges?: Prisma.ChallengeUncheckedUpdateManyWithoutIdentityNestedInput
 }
@@ -796,6 +827,7 @@ export type IdentityCreateWithoutChallengesInput = {
   operators?: Prisma.OperatorCreateNestedManyWithoutIdentityInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutIdentityInput
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutIdentityInput
+  resetLinks?: Prisma.ResetLinkCreateNestedManyWithoutIdentityInput
   addressChanges?: Prisma.AddressChangeCreateNestedManyWithoutIdentityInput
 }
 
@@ -814,6 +846,7 @@ export type IdentityUncheckedCreateWithoutChallengesInput = {
   operators?: Prisma.OperatorUncheckedCreateNestedManyWithoutIdentityInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutIdentityInput
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutIdentityInput
+  resetLinks?: Prisma.ResetLinkUncheckedCreateNestedManyWithoutIdentityInput
   addressChanges?: Prisma.AddressChangeUncheckedCreateNestedManyWithoutIdentityInput
 }
 
@@ -847,6 +880,7 @@ export type IdentityUpdateWithoutChallengesInput = {
   operators?: Prisma.OperatorUpdateManyWithoutIdentityNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutIdentityNestedInput
   passkeys?: Prisma.PasskeyUpdateManyWithoutIdentityNestedInput
+  resetLinks?: Prisma.ResetLinkUpdateManyWithoutIdentityNestedInput
   addressChanges?: Prisma.AddressChangeUpdateManyWithoutIdentityNestedInput
 }
 
@@ -865,7 +899,98 @@ export type IdentityUncheckedUpdateWithoutChallengesInput = {
   operators?: Prisma.OperatorUncheckedUpdateManyWithoutIdentityNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutIdentityNestedInput
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutIdentityNestedInput
+  resetLinks?: Prisma.ResetLinkUncheckedUpdateManyWithoutIdentityNestedInput
   addressChanges?: Prisma.AddressChangeUncheckedUpdateManyWithoutIdentityNestedInput
+}
+
+export type IdentityCreateWithoutResetLinksInput = {
+  email: string
+  emailProvedAt?: Date | string | null
+  passwordHash: string
+  totpSealed?: string | null
+  totpSince?: Date | string | null
+  totpUsed?: number | null
+  factorsEndAt?: Date | string | null
+  createdAt: Date | string
+  users?: Prisma.StoreUserCreateNestedManyWithoutIdentityInput
+  developers?: Prisma.DeveloperCreateNestedManyWithoutIdentityInput
+  operators?: Prisma.OperatorCreateNestedManyWithoutIdentityInput
+  recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutIdentityInput
+  passkeys?: Prisma.PasskeyCreateNestedManyWithoutIdentityInput
+  addressChanges?: Prisma.AddressChangeCreateNestedManyWithoutIdentityInput
+  challenges?: Prisma.ChallengeCreateNestedManyWithoutIdentityInput
+}
+
+export type IdentityUncheckedCreateWithoutResetLinksInput = {
+  id?: number
+  email: string
+  emailProvedAt?: Date | string | null
+  passwordHash: string
+  totpSealed?: string | null
+  totpSince?: Date | string | null
+  totpUsed?: number | null
+  factorsEndAt?: Date | string | null
+  createdAt: Date | string
+  users?: Prisma.StoreUserUncheckedCreateNestedManyWithoutIdentityInput
+  developers?: Prisma.DeveloperUncheckedCreateNestedManyWithoutIdentityInput
+  operators?: Prisma.OperatorUncheckedCreateNestedManyWithoutIdentityInput
+  recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutIdentityInput
+  passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutIdentityInput
+  addressChanges?: Prisma.AddressChangeUncheckedCreateNestedManyWithoutIdentityInput
+  challenges?: Prisma.ChallengeUncheckedCreateNestedManyWithoutIdentityInput
+}
+
+export type IdentityCreateOrConnectWithoutResetLinksInput = {
+  where: Prisma.IdentityWhereUniqueInput
+  create: Prisma.XOR<Prisma.IdentityCreateWithoutResetLinksInput, Prisma.IdentityUncheckedCreateWithoutResetLinksInput>
+}
+
+export type IdentityUpsertWithoutResetLinksInput = {
+  update: Prisma.XOR<Prisma.IdentityUpdateWithoutResetLinksInput, Prisma.IdentityUncheckedUpdateWithoutResetLinksInput>
+  create: Prisma.XOR<Prisma.IdentityCreateWithoutResetLinksInput, Prisma.IdentityUncheckedCreateWithoutResetLinksInput>
+  where?: Prisma.IdentityWhereInput
+}
+
+export type IdentityUpdateToOneWithWhereWithoutResetLinksInput = {
+  where?: Prisma.IdentityWhereInput
+  data: Prisma.XOR<Prisma.IdentityUpdateWithoutResetLinksInput, Prisma.IdentityUncheckedUpdateWithoutResetLinksInput>
+}
+
+export type IdentityUpdateWithoutResetLinksInput = {
+  email?: Prisma.StringFieldUpdateOperationsInput | string
+  emailProvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  totpSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  totpSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  totpUsed?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  factorsEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  users?: Prisma.StoreUserUpdateManyWithoutIdentityNestedInput
+  developers?: Prisma.DeveloperUpdateManyWithoutIdentityNestedInput
+  operators?: Prisma.OperatorUpdateManyWithoutIdentityNestedInput
+  recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutIdentityNestedInput
+  passkeys?: Prisma.PasskeyUpdateManyWithoutIdentityNestedInput
+  addressChanges?: Prisma.AddressChangeUpdateManyWithoutIdentityNestedInput
+  challenges?: Prisma.ChallengeUpdateManyWithoutIdentityNestedInput
+}
+
+export type IdentityUncheckedUpdateWithoutResetLinksInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  email?: Prisma.StringFieldUpdateOperationsInput | string
+  emailProvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  totpSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  totpSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  totpUsed?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  factorsEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  users?: Prisma.StoreUserUncheckedUpdateManyWithoutIdentityNestedInput
+  developers?: Prisma.DeveloperUncheckedUpdateManyWithoutIdentityNestedInput
+  operators?: Prisma.OperatorUncheckedUpdateManyWithoutIdentityNestedInput
+  recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutIdentityNestedInput
+  passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutIdentityNestedInput
+  addressChanges?: Prisma.AddressChangeUncheckedUpdateManyWithoutIdentityNestedInput
+  challenges?: Prisma.ChallengeUncheckedUpdateManyWithoutIdentityNestedInput
 }
 
 export type IdentityCreateWithoutAddressChangesInput = {
@@ -882,6 +1007,7 @@ export type IdentityCreateWithoutAddressChangesInput = {
   operators?: Prisma.OperatorCreateNestedManyWithoutIdentityInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutIdentityInput
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutIdentityInput
+  resetLinks?: Prisma.ResetLinkCreateNestedManyWithoutIdentityInput
   challenges?: Prisma.ChallengeCreateNestedManyWithoutIdentityInput
 }
 
@@ -900,6 +1026,7 @@ export type IdentityUncheckedCreateWithoutAddressChangesInput = {
   operators?: Prisma.OperatorUncheckedCreateNestedManyWithoutIdentityInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutIdentityInput
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutIdentityInput
+  resetLinks?: Prisma.ResetLinkUncheckedCreateNestedManyWithoutIdentityInput
   challenges?: Prisma.ChallengeUncheckedCreateNestedManyWithoutIdentityInput
 }
 
@@ -933,6 +1060,7 @@ export type IdentityUpdateWithoutAddressChangesInput = {
   operators?: Prisma.OperatorUpdateManyWithoutIdentityNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutIdentityNestedInput
   passkeys?: Prisma.PasskeyUpdateManyWithoutIdentityNestedInput
+  resetLinks?: Prisma.ResetLinkUpdateManyWithoutIdentityNestedInput
   challenges?: Prisma.ChallengeUpdateManyWithoutIdentityNestedInput
 }
 
@@ -951,6 +1079,7 @@ export type IdentityUncheckedUpdateWithoutAddressChangesInput = {
   operators?: Prisma.OperatorUncheckedUpdateManyWithoutIdentityNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutIdentityNestedInput
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutIdentityNestedInput
+  resetLinks?: Prisma.ResetLinkUncheckedUpdateManyWithoutIdentityNestedInput
   challenges?: Prisma.ChallengeUncheckedUpdateManyWithoutIdentityNestedInput
 }
 
@@ -967,6 +1096,7 @@ export type IdentityCreateWithoutUsersInput = {
   operators?: Prisma.OperatorCreateNestedManyWithoutIdentityInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutIdentityInput
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutIdentityInput
+  resetLinks?: Prisma.ResetLinkCreateNestedManyWithoutIdentityInput
   addressChanges?: Prisma.AddressChangeCreateNestedManyWithoutIdentityInput
   challenges?: Prisma.ChallengeCreateNestedManyWithoutIdentityInput
 }
@@ -985,6 +1115,7 @@ export type IdentityUncheckedCreateWithoutUsersInput = {
   operators?: Prisma.OperatorUncheckedCreateNestedManyWithoutIdentityInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutIdentityInput
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutIdentityInput
+  resetLinks?: Prisma.ResetLinkUncheckedCreateNestedManyWithoutIdentityInput
   addressChanges?: Prisma.AddressChangeUncheckedCreateNestedManyWithoutIdentityInput
   challenges?: Prisma.ChallengeUncheckedCreateNestedManyWithoutIdentityInput
 }
@@ -1018,6 +1149,7 @@ export type IdentityUpdateWithoutUsersInput = {
   operators?: Prisma.OperatorUpdateManyWithoutIdentityNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutIdentityNestedInput
   passkeys?: Prisma.PasskeyUpdateManyWithoutIdentityNestedInput
+  resetLinks?: Prisma.ResetLinkUpdateManyWithoutIdentityNestedInput
   addressChanges?: Prisma.AddressChangeUpdateManyWithoutIdentityNestedInput
   challenges?: Prisma.ChallengeUpdateManyWithoutIdentityNestedInput
 }
@@ -1036,6 +1168,7 @@ export type IdentityUncheckedUpdateWithoutUsersInput = {
   operators?: Prisma.OperatorUncheckedUpdateManyWithoutIdentityNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutIdentityNestedInput
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutIdentityNestedInput
+  resetLinks?: Prisma.ResetLinkUncheckedUpdateManyWithoutIdentityNestedInput
   addressChanges?: Prisma.AddressChangeUncheckedUpdateManyWithoutIdentityNestedInput
   challenges?: Prisma.ChallengeUncheckedUpdateManyWithoutIdentityNestedInput
 }
@@ -1053,6 +1186,7 @@ export type IdentityCreateWithoutDevelopersInput = {
   operators?: Prisma.OperatorCreateNestedManyWithoutIdentityInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutIdentityInput
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutIdentityInput
+  resetLinks?: Prisma.ResetLinkCreateNestedManyWithoutIdentityInput
   addressChanges?: Prisma.AddressChangeCreateNestedManyWithoutIdentityInput
   challenges?: Prisma.ChallengeCreateNestedManyWithoutIdentityInput
 }
@@ -1071,6 +1205,7 @@ export type IdentityUncheckedCreateWithoutDevelopersInput = {
   operators?: Prisma.OperatorUncheckedCreateNestedManyWithoutIdentityInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutIdentityInput
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutIdentityInput
+  resetLinks?: Prisma.ResetLinkUncheckedCreateNestedManyWithoutIdentityInput
   addressChanges?: Prisma.AddressChangeUncheckedCreateNestedManyWithoutIdentityInput
   challenges?: Prisma.ChallengeUncheckedCreateNestedManyWithoutIdentityInput
 }
@@ -1104,6 +1239,7 @@ export type IdentityUpdateWithoutDevelopersInput = {
   operators?: Prisma.OperatorUpdateManyWithoutIdentityNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutIdentityNestedInput
   passkeys?: Prisma.PasskeyUpdateManyWithoutIdentityNestedInput
+  resetLinks?: Prisma.ResetLinkUpdateManyWithoutIdentityNestedInput
   addressChanges?: Prisma.AddressChangeUpdateManyWithoutIdentityNestedInput
   challenges?: Prisma.ChallengeUpdateManyWithoutIdentityNestedInput
 }
@@ -1122,6 +1258,7 @@ export type IdentityUncheckedUpdateWithoutDevelopersInput = {
   operators?: Prisma.OperatorUncheckedUpdateManyWithoutIdentityNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutIdentityNestedInput
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutIdentityNestedInput
+  resetLinks?: Prisma.ResetLinkUncheckedUpdateManyWithoutIdentityNestedInput
   addressChanges?: Prisma.AddressChangeUncheckedUpdateManyWithoutIdentityNestedInput
   challenges?: Prisma.ChallengeUncheckedUpdateManyWithoutIdentityNestedInput
 }
@@ -1139,6 +1276,7 @@ export type IdentityCreateWithoutOperatorsInput = {
   developers?: Prisma.DeveloperCreateNestedManyWithoutIdentityInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutIdentityInput
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutIdentityInput
+  resetLinks?: Prisma.ResetLinkCreateNestedManyWithoutIdentityInput
   addressChanges?: Prisma.AddressChangeCreateNestedManyWithoutIdentityInput
   challenges?: Prisma.ChallengeCreateNestedManyWithoutIdentityInput
 }
@@ -1157,6 +1295,7 @@ export type IdentityUncheckedCreateWithoutOperatorsInput = {
   developers?: Prisma.DeveloperUncheckedCreateNestedManyWithoutIdentityInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutIdentityInput
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutIdentityInput
+  resetLinks?: Prisma.ResetLinkUncheckedCreateNestedManyWithoutIdentityInput
   addressChanges?: Prisma.AddressChangeUncheckedCreateNestedManyWithoutIdentityInput
   challenges?: Prisma.ChallengeUncheckedCreateNestedManyWithoutIdentityInput
 }
@@ -1190,6 +1329,7 @@ export type IdentityUpdateWithoutOperatorsInput = {
   developers?: Prisma.DeveloperUpdateManyWithoutIdentityNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutIdentityNestedInput
   passkeys?: Prisma.PasskeyUpdateManyWithoutIdentityNestedInput
+  resetLinks?: Prisma.ResetLinkUpdateManyWithoutIdentityNestedInput
   addressChanges?: Prisma.AddressChangeUpdateManyWithoutIdentityNestedInput
   challenges?: Prisma.ChallengeUpdateManyWithoutIdentityNestedInput
 }
@@ -1208,6 +1348,7 @@ export type IdentityUncheckedUpdateWithoutOperatorsInput = {
   developers?: Prisma.DeveloperUncheckedUpdateManyWithoutIdentityNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutIdentityNestedInput
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutIdentityNestedInput
+  resetLinks?: Prisma.ResetLinkUncheckedUpdateManyWithoutIdentityNestedInput
   addressChanges?: Prisma.AddressChangeUncheckedUpdateManyWithoutIdentityNestedInput
   challenges?: Prisma.ChallengeUncheckedUpdateManyWithoutIdentityNestedInput
 }
@@ -1223,6 +1364,7 @@ export type IdentityCountOutputType = {
   operators: number
   recoveryCodes: number
   passkeys: number
+  resetLinks: number
   addressChanges: number
   challenges: number
 }
@@ -1233,6 +1375,7 @@ export type IdentityCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensio
   operators?: boolean | IdentityCountOutputTypeCountOperatorsArgs
   recoveryCodes?: boolean | IdentityCountOutputTypeCountRecoveryCodesArgs
   passkeys?: boolean | IdentityCountOutputTypeCountPasskeysArgs
+  resetLinks?: boolean | IdentityCountOutputTypeCountResetLinksArgs
   addressChanges?: boolean | IdentityCountOutputTypeCountAddressChangesArgs
   challenges?: boolean | IdentityCountOutputTypeCountChallengesArgs
 }
@@ -1285,6 +1428,13 @@ export type IdentityCountOutputTypeCountPasskeysArgs<ExtArgs extends runtime.Typ
 /**
  * IdentityCountOutputType without action
  */
+export type IdentityCountOutputTypeCountResetLinksArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.ResetLinkWhereInput
+}
+
+/**
+ * IdentityCountOutputType without action
+ */
 export type IdentityCountOutputTypeCountAddressChangesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   where?: Prisma.AddressChangeWhereInput
 }
@@ -1312,6 +1462,7 @@ export type IdentitySelect<ExtArgs extends runtime.Types.Extensions.InternalArgs
   operators?: boolean | Prisma.Identity$operatorsArgs<ExtArgs>
   recoveryCodes?: boolean | Prisma.Identity$recoveryCodesArgs<ExtArgs>
   passkeys?: boolean | Prisma.Identity$passkeysArgs<ExtArgs>
+  resetLinks?: boolean | Prisma.Identity$resetLinksArgs<ExtArgs>
   addressChanges?: boolean | Prisma.Identity$addressChangesArgs<ExtArgs>
   challenges?: boolean | Prisma.Identity$challengesArgs<ExtArgs>
   _count?: boolean | Prisma.IdentityCountOutputTypeDefaultArgs<ExtArgs>
@@ -1360,6 +1511,7 @@ export type IdentityInclude<ExtArgs extends runtime.Types.Extensions.InternalArg
   operators?: boolean | Prisma.Identity$operatorsArgs<ExtArgs>
   recoveryCodes?: boolean | Prisma.Identity$recoveryCodesArgs<ExtArgs>
   passkeys?: boolean | Prisma.Identity$passkeysArgs<ExtArgs>
+  resetLinks?: boolean | Prisma.Identity$resetLinksArgs<ExtArgs>
   addressChanges?: boolean | Prisma.Identity$addressChangesArgs<ExtArgs>
   challenges?: boolean | Prisma.Identity$challengesArgs<ExtArgs>
   _count?: boolean | Prisma.IdentityCountOutputTypeDefaultArgs<ExtArgs>
@@ -1375,6 +1527,7 @@ export type $IdentityPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
     operators: Prisma.$OperatorPayload<ExtArgs>[]
     recoveryCodes: Prisma.$RecoveryCodePayload<ExtArgs>[]
     passkeys: Prisma.$PasskeyPayload<ExtArgs>[]
+    resetLinks: Prisma.$ResetLinkPayload<ExtArgs>[]
     addressChanges: Prisma.$AddressChangePayload<ExtArgs>[]
     challenges: Prisma.$ChallengePayload<ExtArgs>[]
   }
@@ -1799,6 +1952,7 @@ export interface Prisma__IdentityClient<T, Null = never, ExtArgs extends runtime
   operators<T extends Prisma.Identity$operatorsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Identity$operatorsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$OperatorPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   recoveryCodes<T extends Prisma.Identity$recoveryCodesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Identity$recoveryCodesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$RecoveryCodePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   passkeys<T extends Prisma.Identity$passkeysArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Identity$passkeysArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$PasskeyPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  resetLinks<T extends Prisma.Identity$resetLinksArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Identity$resetLinksArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ResetLinkPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   addressChanges<T extends Prisma.Identity$addressChangesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Identity$addressChangesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$AddressChangePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   challenges<T extends Prisma.Identity$challengesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Identity$challengesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ChallengePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
@@ -2349,6 +2503,30 @@ export type Identity$passkeysArgs<ExtArgs extends runtime.Types.Extensions.Inter
   take?: number
   skip?: number
   distinct?: Prisma.PasskeyScalarFieldEnum | Prisma.PasskeyScalarFieldEnum[]
+}
+
+/**
+ * Identity.resetLinks
+ */
+export type Identity$resetLinksArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the ResetLink
+   */
+  select?: Prisma.ResetLinkSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the ResetLink
+   */
+  omit?: Prisma.ResetLinkOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.ResetLinkInclude<ExtArgs> | null
+  where?: Prisma.ResetLinkWhereInput
+  orderBy?: Prisma.ResetLinkOrderByWithRelationInput | Prisma.ResetLinkOrderByWithRelationInput[]
+  cursor?: Prisma.ResetLinkWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.ResetLinkScalarFieldEnum | Prisma.ResetLinkScalarFieldEnum[]
 }
 
 /**

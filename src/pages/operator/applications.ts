@@ -1,0 +1,102 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { AccessServices } from '../../applications/access-changes.ts'
+import { changedApplication, updateApplication } from '../../applications/applications.ts'
+import { rateLimitOf } from '../../applications/throttle.ts'
+import type { HtmlPage } from '../../html/page.ts'
+import { inFormFields, pagesOf } from '../../html/page-routes.ts'
+import { actorOf, type Form, formOf, textIn } from '../../html/request.ts'
+import { serviceNames } from '../../html/route-groups.ts'
+import { readIds } from '../../server/parameters.ts'
+import { StoreFailure } from '../../values/failure.ts'
+import { readInput } from '../../values/input.ts'
+import { limitFields, limitIn, limitValues } from './limit-fields.ts'
+import { offsetIn, PAGE, pageOf } from './lists.ts'
+
+const home = '/operator/applications'
+
+/** Adds the pages of applications and their limits, and of developers. */
+export function applicationPages(app: FastifyInstance, services: AccessServices): void {
+  const { page, form } = pagesOf(app, 'operator')
+  page(home, (request) => applicationsPage(services, request))
+  page(`${home}/:id`, (request) => applicationPage(services, request))
+  const save = async (request: FastifyRequest) => {
+    const { id } = readIds(request.params, 'id')
+    const Throttle = limitIn(formOf(request))
+    const given = readInput(changedApplication(serviceNames), { Throttle })
+    await updateApplication(services, id, given, actorOf(request))
+    return `${home}/${id}?notice=settings-saved`
+  }
+  form(
+    `${home}/:id`,
+    (request) => save(request).catch(inFormFields(limitFields)),
+    (request) => applicationPage(services, request, formOf(request)),
+  )
+  page('/operator/developers', (request) => developersPage(services, request))
+}
+
+async function applicationsPage({ db }: AccessServices, request: FastifyRequest): Promise<HtmlPage> {
+  const offset = offsetIn(request)
+  const name = textIn(request.query, 'name').trim()
+  const rows = await db.application.findMany({
+    where: name === '' ? {} : { name: { contains: name, mode: 'insensitive' } },
+    select: {
+      id: true,
+      name: true,
+      createdAt: true,
+      developer: { select: { email: true } },
+      _count: { select: { subscriptions: true } },
+    },
+    orderBy: { id: 'asc' },
+    skip: offset,
+    take: PAGE + 1,
+  })
+  const data = { ...pageOf(rows, { home, offset, filters: { name } }) }
+  return { template: '/pages/operator/applications', title: 'Applications', values: { name }, data }
+}
+
+async function applicationPage({ db }: AccessServices, request: FastifyRequest, typed?: Form): Promise<HtmlPage> {
+  const { id } = readIds(request.params, 'id')
+  const application = await db.application.findUnique({
+    where: { id },
+    select: {
+      name: true,
+      createdAt: true,
+      privileges: true,
+      throttleCapacity: true,
+      throttleLeakPerSecond: true,
+      developer: { select: { email: true } },
+      subscriptions: {
+        select: { createdAt: true, lastUsedAt: true, store: { select: { id: true, name: true } } },
+        orderBy: { id: 'asc' },
+        take: PAGE,
+      },
+      _count: { select: { subscriptions: true } },
+    },
+  })
+  if (!application) throw new StoreFailure('not-found', `No application has the id ${id}`, { field: String(id) })
+  const { subscriptions, ...about } = application
+  return {
+    template: '/pages/operator/application',
+    title: application.name,
+    values: typed ?? limitValues(rateLimitOf(application)),
+    data: { id, application: about, subscriptions },
+  }
+}
+
+async function developersPage({ db }: AccessServices, request: FastifyRequest): Promise<HtmlPage> {
+  const offset = offsetIn(request)
+  const rows = await db.developer.findMany({
+    select: {
+      id: true,
+      email: true,
+      createdAt: true,
+      identityId: true,
+      applications: { select: { id: true, name: true }, take: 10 },
+    },
+    orderBy: { id: 'asc' },
+    skip: offset,
+    take: PAGE + 1,
+  })
+  const data = { ...pageOf(rows, { home: '/operator/developers', offset }) }
+  return { template: '/pages/operator/developers', title: 'Developers', data }
+}

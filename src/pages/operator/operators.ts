@@ -1,0 +1,40 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { HtmlPage } from '../../html/page.ts'
+import { sendPage } from '../../html/page.ts'
+import { pagesOf } from '../../html/page-routes.ts'
+import { actorOf, type Form, formOf, sessionOf } from '../../html/request.ts'
+import { inviteOperator, listOperators, newOperator, removeOperator } from '../../people/operators.ts'
+import type { ResetServices } from '../../people/reset.ts'
+import { readIds } from '../../server/parameters.ts'
+import { readInput } from '../../values/input.ts'
+
+const home = '/operator/operators'
+
+/** Adds the page of the operators: who they are, adding one by a link to hand over, removing one. */
+export function operatorsPages(app: FastifyInstance, services: ResetServices): void {
+  const { page, form } = pagesOf(app, 'operator')
+  const listPage = async (request: FastifyRequest, values: Form = {}): Promise<HtmlPage> => ({
+    template: '/pages/operator/operators',
+    title: 'Operators',
+    values,
+    data: { operators: await listOperators(services), ownId: sessionOf(request).person.id },
+  })
+
+  page(home, (request) => listPage(request))
+  form(
+    home,
+    async (request, reply) => {
+      const { Email } = readInput(newOperator, formOf(request))
+      const { email, link, expiresAt } = await inviteOperator(services, Email, actorOf(request))
+      const data = { email, link, expiresAt, back: home }
+      return sendPage(reply, { template: '/pages/operator/link', title: 'Hand this link over', data })
+    },
+    (request) => listPage(request, formOf(request)),
+  )
+  const remove = async (request: FastifyRequest) => {
+    const { id } = readIds(request.params, 'id')
+    await removeOperator(services, id, actorOf(request))
+    return `${home}?notice=person-removed`
+  }
+  form(`${home}/:id/remove`, remove, (request) => listPage(request))
+}

@@ -1,0 +1,115 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { recordAudit } from '../../audit/audit.ts'
+import { inTransaction } from '../../database/client.ts'
+import { type HtmlPage, sendPage } from '../../html/page.ts'
+import { pagesOf } from '../../html/page-routes.ts'
+import { actorOf, formOf, textIn } from '../../html/request.ts'
+import { handOverReset, type ResetServices } from '../../people/reset.ts'
+import type { AccountKind } from '../../people/sessions.ts'
+import { readIds } from '../../server/parameters.ts'
+import { StoreFailure } from '../../values/failure.ts'
+import { offsetIn, PAGE, pageOf } from './lists.ts'
+import { linkPage } from './stores.ts'
+
+const home = '/operator/people'
+
+const accountKinds: readonly AccountKind[] = ['merchant', 'developer', 'operator']
+
+/** Adds the pages of people across stores: what somebody signs in to, and how to help one who cannot. */
+export function peoplePages(app: FastifyInstance, services: ResetServices): void {
+  const { page, form } = pagesOf(app, 'operator')
+  page(home, (request) => peoplePage(services, request))
+  page(`${home}/:id`, (request) => personPage(services, request))
+
+  form(
+    `${home}/:id/reset`,
+    async (request, reply) => {
+      const { id } = readIds(request.params, 'id')
+      const kind = accountKinds.find((each) => each === textIn(formOf(request), 'Kind'))
+      const identity = await identityById(services, id)
+      const of = { merchant: identity.users, developer: identity.developers, operator: identity.operators }
+      if (!kind || of[kind].length === 0) {
+        throw new StoreFailure('bad-request', 'Kind must be a kind of account that the person has', { field: 'Kind' })
+      }
+      const { email } = identity
+      const handed = await inTransaction(services.db, async (tx) => {
+        const about = { actor: actorOf(request), target: email, details: { byLink: true } }
+        await recordAudit(tx, services.now, { ...about, action: 'account.reset-handed-over' })
+        for (const { storeId } of kind === 'merchant' ? identity.users : []) {
+          await recordAudit(tx, services.now, { ...about, action: 'account.reset-handed-over', storeId })
+        }
+        return handOverReset(tx, services, { kind, email, identityId: id })
+      })
+      const link = services.config.publicUrl + handed.link
+      return sendPage(reply, linkPage({ email, link, expiresAt: handed.expiresAt }, `${home}/${id}`))
+    },
+    (request) => personPage(services, request),
+  )
+}
+
+async function peoplePage({ db }: ResetServices, request: FastifyRequest): Promise<HtmlPage> {
+  const offset = offsetIn(request)
+  const email = textIn(request.query, 'email').trim()
+  const rows = await db.identity.findMany({
+    where: email === '' ? {} : { email: { contains: email, mode: 'insensitive' } },
+    select: {
+      id: true,
+      email: true,
+      emailProvedAt: true,
+      createdAt: true,
+      totpSince: true,
+      _count: { select: { users: true, developers: true, operators: true, passkeys: true } },
+    },
+    orderBy: { id: 'asc' },
+    skip: offset,
+    take: PAGE + 1,
+  })
+  const data = { ...pageOf(rows, { home, offset, filters: { email } }) }
+  return { template: '/pages/operator/people', title: 'People', values: { email }, data }
+}
+
+const identityColumns = {
+  id: true,
+  email: true,
+  emailProvedAt: true,
+  createdAt: true,
+  totpSince: true,
+  factorsEndAt: true,
+  users: {
+    select: {
+      id: true,
+      storeId: true,
+      role: true,
+      createdAt: true,
+      ownRole: { select: { name: true } },
+      store: { select: { name: true } },
+    },
+    orderBy: { id: 'asc' },
+    take: PAGE,
+  },
+  developers: { select: { id: true, applications: { select: { id: true, name: true }, take: PAGE } } },
+  operators: { select: { id: true } },
+  _count: { select: { passkeys: true } },
+} as const
+
+async function identityById({ db }: ResetServices, id: number) {
+  const identity = await db.identity.findUnique({ where: { id }, select: identityColumns })
+  if (!identity) throw new StoreFailure('not-found', `There is no person with the id ${id}`, { field: String(id) })
+  return identity
+}
+
+async function personPage(services: ResetServices, request: FastifyRequest): Promise<HtmlPage> {
+  const person = await identityById(services, readIds(request.params, 'id').id)
+  const { users, developers, operators } = person
+  const kinds = [
+    ...(users.length > 0 ? [['merchant', 'the store administration']] : []),
+    ...(developers.length > 0 ? [['developer', 'the developer pages']] : []),
+    ...(operators.length > 0 ? [['operator', 'these pages']] : []),
+  ]
+  const hasFactor = person.totpSince !== null || person._count.passkeys > 0
+  return {
+    template: '/pages/operator/person',
+    title: person.email,
+    data: { identity: person, kinds, hasFactor, now: services.now() },
+  }
+}

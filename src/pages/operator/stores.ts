@@ -1,0 +1,181 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { AccessServices } from '../../applications/access-changes.ts'
+import { inTransaction } from '../../database/client.ts'
+import { type HtmlPage, sendPage } from '../../html/page.ts'
+import { inFormFields, pagesOf } from '../../html/page-routes.ts'
+import { actorOf, type Form, formOf, textIn } from '../../html/request.ts'
+import { type MailServices, mailsAre } from '../../mail/write.ts'
+import { emailInput } from '../../people/passwords.ts'
+import { readIds } from '../../server/parameters.ts'
+import { invite, listInvitations, newInvitation, withdrawInvitation } from '../../staff/invitations.ts'
+import { listMembers, removeMember } from '../../staff/members.ts'
+import { builtInRoles } from '../../staff/roles.ts'
+import { listRoles } from '../../staff/store-roles.ts'
+import {
+  type CreateStore,
+  changedStore,
+  createUnownedStore,
+  rotateUserKey,
+  storeWithKey,
+  unownedStore,
+  updateStore,
+} from '../../stores/stores.ts'
+import { namedObject, readInput } from '../../values/input.ts'
+import { limitFields, limitIn, limitValues } from './limit-fields.ts'
+import { offsetIn, PAGE, pageOf } from './lists.ts'
+
+const home = '/operator/stores'
+const MEMBERS_MAX = 500
+const zones = Intl.supportedValuesOf('timeZone')
+
+export type StorePagesServices = AccessServices & CreateStore & MailServices & { readonly db: AccessServices['db'] }
+
+const ownerOnly = namedObject({ Email: emailInput })
+
+/** Adds the pages of stores: opening one, its settings and limits, its people. */
+export function storePages(app: FastifyInstance, services: StorePagesServices): void {
+  const { page, form } = pagesOf(app, 'operator')
+  const idOf = (request: FastifyRequest) => readIds(request.params, 'id').id
+  const again = (request: FastifyRequest) => storePage(services, request)
+
+  page(home, (request) => storesPage(services, request))
+  page(`${home}/new`, () => newPage(services))
+  form(
+    home,
+    async (request, reply) => {
+      const { Name, SecureURL, Currency, TimeZone, Email } = formOf(request)
+      const optional = { ...(Currency !== '' && { Currency }), ...(TimeZone !== '' && { TimeZone }) }
+      const given = readInput(unownedStore, { Name, SecureURL, ...optional })
+      const owner = readInput(ownerOnly, { Email })
+      const actor = actorOf(request)
+      const { store, invitation } = await inTransaction(services.db, async (tx) => {
+        const store = await createUnownedStore({ ...services, db: tx }, given, actor)
+        const wanted = { Email: owner.Email, Role: 'owner' }
+        const invitation = await invite({ ...services, db: tx }, store.id, wanted, { actor, privileges: null })
+        return { store, invitation }
+      })
+      const { id } = store
+      if (invitation.link === null) return `${home}/${id}?notice=invited`
+      return sendPage(reply, linkPage(invitation, `${home}/${id}`))
+    },
+    (request) => newPage(services, formOf(request)),
+  )
+
+  page(`${home}/:id`, again)
+  const save = async (request: FastifyRequest) => {
+    const sent = formOf(request)
+    const { Name, SecureURL, Currency, TimeZone } = sent
+    const given = readInput(changedStore, { Name, SecureURL, Currency, TimeZone, Throttle: limitIn(sent) })
+    await updateStore(services, idOf(request), given, actorOf(request)).catch(inFormFields(limitFields))
+    return `${home}/${idOf(request)}?notice=settings-saved`
+  }
+  form(
+    `${home}/:id`,
+    (request) => save(request).catch(inFormFields(limitFields)),
+    (request) => storePage(services, request, formOf(request)),
+  )
+  const rotate = async (request: FastifyRequest) => {
+    await rotateUserKey(services, idOf(request), actorOf(request))
+    return `${home}/${idOf(request)}?notice=user-key-rotated`
+  }
+  form(`${home}/:id/user-key`, rotate, again)
+
+  form(
+    `${home}/:id/invitations`,
+    async (request, reply) => {
+      const { Email, Role, HandOver } = formOf(request)
+      const given = readInput(newInvitation, { Email, Role, HandOver: HandOver === 'true' })
+      const invitation = await invite(services, idOf(request), given, { actor: actorOf(request), privileges: null })
+      const back = `${home}/${idOf(request)}`
+      return invitation.link === null ? `${back}?notice=invited` : sendPage(reply, linkPage(invitation, back))
+    },
+    (request) => storePage(services, request, formOf(request)),
+  )
+  const withdraw = async (request: FastifyRequest) => {
+    const { id: storeId, itemId: id } = readIds(request.params, 'id', 'itemId')
+    await withdrawInvitation(services, { storeId, id }, { actor: actorOf(request), privileges: null })
+    return `${home}/${storeId}?notice=invitation-withdrawn`
+  }
+  form(`${home}/:id/invitations/:itemId/withdraw`, withdraw, again)
+  const remove = async (request: FastifyRequest) => {
+    const { id: storeId, itemId: userId } = readIds(request.params, 'id', 'itemId')
+    await removeMember(services, { storeId, userId }, { actor: actorOf(request), privileges: null })
+    return `${home}/${storeId}?notice=person-removed`
+  }
+  form(`${home}/:id/people/:itemId/remove`, remove, again)
+}
+
+interface Link {
+  readonly email: string
+  readonly link: string | null
+  readonly expiresAt: Date
+}
+
+/** A link that is shown once, to hand over. */
+export function linkPage({ email, link, expiresAt }: Link, back: string): HtmlPage {
+  const data = { email, link, expiresAt, back }
+  return { template: '/pages/operator/link', title: 'Hand this link over', data }
+}
+
+async function storesPage({ db }: StorePagesServices, request: FastifyRequest): Promise<HtmlPage> {
+  const offset = offsetIn(request)
+  const name = textIn(request.query, 'name').trim()
+  const like = { contains: name, mode: 'insensitive' } as const
+  const rows = await db.store.findMany({
+    where: name === '' ? {} : { OR: [{ name: like }, { host: like }] },
+    select: {
+      id: true,
+      name: true,
+      secureUrl: true,
+      createdAt: true,
+      _count: { select: { users: true, subscriptions: true } },
+    },
+    orderBy: { id: 'asc' },
+    skip: offset,
+    take: PAGE + 1,
+  })
+  const data = { ...pageOf(rows, { home, offset, filters: { name } }) }
+  return { template: '/pages/operator/stores', title: 'Stores', values: { name }, data }
+}
+
+function newPage({ config, defaultTimeZone }: StorePagesServices, typed: Form = {}): HtmlPage {
+  const values = { Currency: 'USD', TimeZone: defaultTimeZone, ...typed }
+  const data = { zones, mails: mailsAre(config) }
+  return { template: '/pages/operator/new-store', title: 'Open a store', values, data }
+}
+
+async function storePage(services: StorePagesServices, request: FastifyRequest, typed?: Form): Promise<HtmlPage> {
+  const { db, config } = services
+  const { id } = readIds(request.params, 'id')
+  const store = await storeWithKey(services, id)
+  const [members, invitations, own, subscriptions, orders] = await Promise.all([
+    listMembers(services, { storeId: id, limit: MEMBERS_MAX, offset: 0 }),
+    listInvitations(services, id),
+    listRoles(db, id),
+    db.subscription.findMany({
+      where: { storeId: id },
+      select: { id: true, createdAt: true, lastUsedAt: true, application: { select: { id: true, name: true } } },
+      orderBy: { id: 'asc' },
+      take: PAGE,
+    }),
+    db.recordCount.groupBy({ by: ['table'], where: { storeId: id }, _sum: { count: true } }),
+  ])
+  const { name, secureUrl, currency, timeZone, throttle } = store
+  const values = { Name: name, SecureURL: secureUrl, Currency: currency, TimeZone: timeZone, ...limitValues(throttle) }
+  return {
+    template: '/pages/operator/store',
+    title: name,
+    values: { ...values, Role: 'owner', ...typed },
+    data: {
+      id,
+      createdAt: store.createdAt,
+      members,
+      invitations,
+      roles: [...Object.keys(builtInRoles), ...own.map(({ role }) => role)],
+      subscriptions,
+      records: orders.map(({ table, _sum }) => ({ table, count: _sum.count ?? 0 })),
+      zones,
+      mails: mailsAre(config),
+    },
+  }
+}
