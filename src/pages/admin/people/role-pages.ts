@@ -8,19 +8,20 @@ import { readIds } from '../../../server/parameters.ts'
 import { administrationPrivileges, privilegeNames, privilegesOf } from '../../../staff/roles.ts'
 import { deleteRole, ownRoleInput, roleById, saveRole } from '../../../staff/store-roles.ts'
 import { readInput } from '../../../values/input.ts'
-import { labelOf } from '../records/labels.ts'
+import { capital, labelOf } from '../records/labels.ts'
+import { services } from '../records/services.ts'
 
 const home = '/admin/people/roles'
 
 /** Adds the pages of a store's own roles. */
-export function rolePages(app: FastifyInstance, services: DataServices): void {
+export function rolePages(app: FastifyInstance, data: DataServices): void {
   const { page, form } = adminPages(app, ['People', 'write'])
   const changingBy = (request: FastifyRequest) => {
     return { actor: actorOf(request), privileges: privilegesOf(merchantOf(request)) }
   }
   const save = async (request: FastifyRequest, id: number | null) => {
     const at = { storeId: merchantOf(request).store.id, id }
-    await saveRole(services, at, readRole(formOf(request)), changingBy(request))
+    await saveRole(data, at, readRole(formOf(request)), changingBy(request))
   }
 
   page(`${home}/new`, (request) => rolePage(request, null, {}))
@@ -32,7 +33,7 @@ export function rolePages(app: FastifyInstance, services: DataServices): void {
 
   page(`${home}/:id`, async (request) => {
     const { id } = readIds(request.params, 'id')
-    const { role, ownPrivileges } = await roleById(services.db, merchantOf(request).store.id, id)
+    const { role, ownPrivileges } = await roleById(data.db, merchantOf(request).store.id, id)
     return rolePage(request, id, { Name: role, ...chosenIn(ownPrivileges) })
   })
   const change = async (request: FastifyRequest) => {
@@ -43,12 +44,12 @@ export function rolePages(app: FastifyInstance, services: DataServices): void {
 
   const remove = async (request: FastifyRequest) => {
     const { id } = readIds(request.params, 'id')
-    await deleteRole(services, { storeId: merchantOf(request).store.id, id }, changingBy(request))
+    await deleteRole(data, { storeId: merchantOf(request).store.id, id }, changingBy(request))
     return '/admin/people?notice=role-deleted'
   }
   form(`${home}/:id/delete`, remove, async (request) => {
     const { id } = readIds(request.params, 'id')
-    const { role, ownPrivileges } = await roleById(services.db, merchantOf(request).store.id, id)
+    const { role, ownPrivileges } = await roleById(data.db, merchantOf(request).store.id, id)
     return rolePage(request, id, { Name: role, ...chosenIn(ownPrivileges) })
   })
 }
@@ -84,8 +85,15 @@ function rolePage(request: FastifyRequest, id: number | null, values: Form): Htm
   const own = privilegesOf(merchantOf(request))
   const rows = privilegeNames.map((name) => {
     const words = (administrationPrivileges as Readonly<Record<string, string>>)[name]
+    const records = services.find(({ resource }) => resource.service === name)?.all
     const grantable = own === null ? ['read', 'write'] : (own[name] ?? [])
-    return { name, field: fieldOf(name), label: labelOf(name), words: words ?? null, grantable }
+    return {
+      name,
+      field: fieldOf(name),
+      label: capital(records ?? labelOf(name).toLowerCase()),
+      words: words ?? null,
+      grantable,
+    }
   })
   return {
     template: '/pages/admin/people/role',
