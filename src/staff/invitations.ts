@@ -87,7 +87,7 @@ export async function invite(
       throw new StoreFailure('conflict', `A store has at most ${OPEN_MAX} open invitations: withdraw one first`)
     }
     const expiresAt = new Date(createdAt.getTime() + DAYS * 86_400_000)
-    const invitedBy = actor.name || 'the operator'
+    const invitedBy = actor.kind === 'merchant' ? actor.name : 'the operator'
     const data = { storeId, email: Email, ...role.columns, tokenHash, isMailed, invitedBy, createdAt, expiresAt }
     const row = await tx.invitation.create({ data, include: withRole })
     const details = { role: role.role, mailed: isMailed }

@@ -4,13 +4,13 @@ import { changedApplication, updateApplication } from '../../applications/applic
 import { rateLimitOf } from '../../applications/throttle.ts'
 import type { HtmlPage } from '../../html/page.ts'
 import { inFormFields, pagesOf } from '../../html/page-routes.ts'
-import { actorOf, type Form, formOf, textIn } from '../../html/request.ts'
+import { actorOf, type Form, formOf } from '../../html/request.ts'
 import { serviceNames } from '../../html/route-groups.ts'
 import { readIds } from '../../server/parameters.ts'
 import { StoreFailure } from '../../values/failure.ts'
 import { readInput } from '../../values/input.ts'
 import { limitFields, limitIn, limitValues } from './limit-fields.ts'
-import { offsetIn, PAGE, pageOf } from './lists.ts'
+import { offsetIn, PAGE, pageOf, searchIn } from './lists.ts'
 
 const home = '/operator/applications'
 
@@ -36,7 +36,7 @@ export function applicationPages(app: FastifyInstance, services: AccessServices)
 
 async function applicationsPage({ db }: AccessServices, request: FastifyRequest): Promise<HtmlPage> {
   const offset = offsetIn(request)
-  const name = textIn(request.query, 'name').trim()
+  const name = searchIn(request, 'name')
   const rows = await db.application.findMany({
     where: name === '' ? {} : { name: { contains: name, mode: 'insensitive' } },
     select: {

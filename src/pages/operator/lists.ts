@@ -11,6 +11,14 @@ export function offsetIn(request: FastifyRequest): number {
   return Number(OFFSET.exec(textIn(request.query, 'offset'))?.[0] ?? 0)
 }
 
+const SEARCH_LENGTH_MAX = 254
+
+/** Returns what somebody looks for. What no column can hold finds nothing, as other texts do. */
+export function searchIn(request: FastifyRequest, name: string): string {
+  const text = textIn(request.query, name).trim().slice(0, SEARCH_LENGTH_MAX)
+  return text.toWellFormed().replaceAll('\0', '\uFFFD')
+}
+
 /** Returns what a list's template shows of `rows`, one of which may be the first of the next page. */
 export function pageOf<Row>(
   rows: readonly Row[],

@@ -8,7 +8,7 @@ import { handOverReset, type ResetServices } from '../../people/reset.ts'
 import type { AccountKind } from '../../people/sessions.ts'
 import { readIds } from '../../server/parameters.ts'
 import { StoreFailure } from '../../values/failure.ts'
-import { offsetIn, PAGE, pageOf } from './lists.ts'
+import { offsetIn, PAGE, pageOf, searchIn } from './lists.ts'
 import { linkPage } from './stores.ts'
 
 const home = '/operator/people'
@@ -49,7 +49,7 @@ export function peoplePages(app: FastifyInstance, services: ResetServices): void
 
 async function peoplePage({ db }: ResetServices, request: FastifyRequest): Promise<HtmlPage> {
   const offset = offsetIn(request)
-  const email = textIn(request.query, 'email').trim()
+  const email = searchIn(request, 'email')
   const rows = await db.identity.findMany({
     where: email === '' ? {} : { email: { contains: email, mode: 'insensitive' } },
     select: {

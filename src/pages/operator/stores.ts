@@ -3,7 +3,7 @@ import type { AccessServices } from '../../applications/access-changes.ts'
 import { inTransaction } from '../../database/client.ts'
 import { type HtmlPage, sendPage } from '../../html/page.ts'
 import { inFormFields, pagesOf } from '../../html/page-routes.ts'
-import { actorOf, type Form, formOf, textIn } from '../../html/request.ts'
+import { actorOf, type Form, formOf } from '../../html/request.ts'
 import { type MailServices, mailsAre } from '../../mail/write.ts'
 import { emailInput } from '../../people/passwords.ts'
 import { readIds } from '../../server/parameters.ts'
@@ -22,7 +22,7 @@ import {
 } from '../../stores/stores.ts'
 import { namedObject, readInput } from '../../values/input.ts'
 import { limitFields, limitIn, limitValues } from './limit-fields.ts'
-import { offsetIn, PAGE, pageOf } from './lists.ts'
+import { offsetIn, PAGE, pageOf, searchIn } from './lists.ts'
 
 const home = '/operator/stores'
 const MEMBERS_MAX = 500
@@ -35,7 +35,6 @@ const ownerOnly = namedObject({ Email: emailInput })
 /** Adds the pages of stores: opening one, its settings and limits, its people. */
 export function storePages(app: FastifyInstance, services: StorePagesServices): void {
   const { page, form } = pagesOf(app, 'operator')
-  const idOf = (request: FastifyRequest) => readIds(request.params, 'id').id
   const again = (request: FastifyRequest) => storePage(services, request)
 
   page(home, (request) => storesPage(services, request))
@@ -66,8 +65,8 @@ export function storePages(app: FastifyInstance, services: StorePagesServices): 
     const sent = formOf(request)
     const { Name, SecureURL, Currency, TimeZone } = sent
     const given = readInput(changedStore, { Name, SecureURL, Currency, TimeZone, Throttle: limitIn(sent) })
-    await updateStore(services, idOf(request), given, actorOf(request)).catch(inFormFields(limitFields))
-    return `${home}/${idOf(request)}?notice=settings-saved`
+    await updateStore(services, storeIdIn(request), given, actorOf(request)).catch(inFormFields(limitFields))
+    return `${home}/${storeIdIn(request)}?notice=settings-saved`
   }
   form(
     `${home}/:id`,
@@ -75,8 +74,8 @@ export function storePages(app: FastifyInstance, services: StorePagesServices): 
     (request) => storePage(services, request, formOf(request)),
   )
   const rotate = async (request: FastifyRequest) => {
-    await rotateUserKey(services, idOf(request), actorOf(request))
-    return `${home}/${idOf(request)}?notice=user-key-rotated`
+    await rotateUserKey(services, storeIdIn(request), actorOf(request))
+    return `${home}/${storeIdIn(request)}?notice=user-key-rotated`
   }
   form(`${home}/:id/user-key`, rotate, again)
 
@@ -85,8 +84,11 @@ export function storePages(app: FastifyInstance, services: StorePagesServices): 
     async (request, reply) => {
       const { Email, Role, HandOver } = formOf(request)
       const given = readInput(newInvitation, { Email, Role, HandOver: HandOver === 'true' })
-      const invitation = await invite(services, idOf(request), given, { actor: actorOf(request), privileges: null })
-      const back = `${home}/${idOf(request)}`
+      const invitation = await invite(services, storeIdIn(request), given, {
+        actor: actorOf(request),
+        privileges: null,
+      })
+      const back = `${home}/${storeIdIn(request)}`
       return invitation.link === null ? `${back}?notice=invited` : sendPage(reply, linkPage(invitation, back))
     },
     (request) => storePage(services, request, formOf(request)),
@@ -105,6 +107,11 @@ export function storePages(app: FastifyInstance, services: StorePagesServices): 
   form(`${home}/:id/people/:itemId/remove`, remove, again)
 }
 
+function storeIdIn({ params }: FastifyRequest): number {
+  const { id } = params as { id: string }
+  return readIds({ id }, 'id').id
+}
+
 interface Link {
   readonly email: string
   readonly link: string | null
@@ -119,7 +126,7 @@ export function linkPage({ email, link, expiresAt }: Link, back: string): HtmlPa
 
 async function storesPage({ db }: StorePagesServices, request: FastifyRequest): Promise<HtmlPage> {
   const offset = offsetIn(request)
-  const name = textIn(request.query, 'name').trim()
+  const name = searchIn(request, 'name')
   const like = { contains: name, mode: 'insensitive' } as const
   const rows = await db.store.findMany({
     where: name === '' ? {} : { OR: [{ name: like }, { host: like }] },
@@ -146,7 +153,7 @@ function newPage({ config, defaultTimeZone }: StorePagesServices, typed: Form = 
 
 async function storePage(services: StorePagesServices, request: FastifyRequest, typed?: Form): Promise<HtmlPage> {
   const { db, config } = services
-  const { id } = readIds(request.params, 'id')
+  const id = storeIdIn(request)
   const store = await storeWithKey(services, id)
   const [members, invitations, own, subscriptions, orders] = await Promise.all([
     listMembers(services, { storeId: id, limit: MEMBERS_MAX, offset: 0 }),
