@@ -1,3 +1,4 @@
+import { createAlerts } from './alerts/loop.ts'
 import { buildApp } from './app.ts'
 import { createAuthenticator } from './applications/authenticate.ts'
 import { createCallLog } from './applications/call-log.ts'
@@ -109,6 +110,7 @@ async function start(config: Config, { log, outageLines }: Logging, parts: Shutd
   }
   parts.add('the deletion of what is old', createSweeper({ log, sweeps }))
   const csvImports = parts.add('the CSV imports', createCsvImports(background))
+  parts.add('the alerts', createAlerts({ ...background, config }))
   showProcess(metrics.registry, { databaseHealth, isStopping: parts.isRequested, tls: config.tls })
   const onFailure = showShared(metrics.registry, { ...background, config })
   parts.add('the backups', await scheduledBackups({ url: directUrl, secrets, now, log, onFailure }, config))

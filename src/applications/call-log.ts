@@ -242,7 +242,7 @@ export interface RefusedSubscription {
  * calls in the order of ids.
  */
 export async function refusedSubscriptions(
-  { db, now }: { db: Db; now: () => Date },
+  { db, now }: { db: Db | Transaction; now: () => Date },
   storeId: number,
 ): Promise<RefusedSubscription[]> {
   const rows = await queryRows<{ id: number; name: string; calls: (RefusedSubscription['last'] & { at: string })[] }>(

@@ -20,7 +20,7 @@ const lines = [
   protocols,
   ['html'],
   ['server', 'xml', 'sandbox', 'csv'],
-  ['installation'],
+  ['installation', 'alerts'],
   ['staff'],
   ['registry.ts'],
   ['webhooks'],

@@ -156,6 +156,11 @@ export type EndedToken = Prisma.EndedTokenModel
  */
 export type Session = Prisma.SessionModel
 /**
+ * Model Alert
+ * What somebody wants to be told of by mail.
+ */
+export type Alert = Prisma.AlertModel
+/**
  * Model SignInDelay
  * Failed sign-ins of an account or an address: the next try is refused before `allowedAt`.
  */

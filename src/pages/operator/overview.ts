@@ -1,5 +1,5 @@
-import { statfs } from 'node:fs/promises'
 import type { FastifyInstance } from 'fastify'
+import { BACKUP_LATE, disksOf } from '../../alerts/kinds.ts'
 import type { DataServices, Db } from '../../database/client.ts'
 import { askDatabase } from '../../database/figures.ts'
 import type { DatabaseHealth } from '../../database/health.ts'
@@ -23,10 +23,6 @@ export interface OverviewServices extends DataServices {
 type Reading = readonly [value: number, labels: Readonly<Record<string, string>>]
 
 const DAY_MS = 86_400_000
-/** Less free space than this is a worry. */
-const FREE_SHARE_MIN = 0.1
-/** A backup that is older than this many times BACKUP_HOURS is missing. */
-const BACKUP_LATE = 1.5
 const TABLES_SHOWN = 20
 
 /** Adds the first page of the operator, with what needs somebody, and the page of sizes. */
@@ -84,22 +80,6 @@ async function overviewPage(services: OverviewServices): Promise<HtmlPage> {
       now: now(),
     },
   }
-}
-
-/** The room of the folders that the server writes to; none for one that does not exist. */
-async function disksOf({ dataDir, backupDir }: Pick<Config, 'dataDir' | 'backupDir'>) {
-  const folders = [
-    ['the data folder', dataDir],
-    ['the backups', backupDir],
-  ] as const
-  const found = folders.map(async ([name, folder]) => {
-    if (folder === null) return []
-    const room = await statfs(folder).catch(() => null)
-    if (room === null) return []
-    const free = room.bavail * room.bsize
-    return [{ name, free, isLow: room.bavail < room.blocks * FREE_SHARE_MIN }]
-  })
-  return (await Promise.all(found)).flat()
 }
 
 async function sizesPage(services: OverviewServices): Promise<HtmlPage> {

@@ -10,6 +10,7 @@ import { endOtherSessions, endSession, type ListedSession, listSessions } from '
 import { StoreFailure } from '../../values/failure.ts'
 import { namedObject, readInput } from '../../values/input.ts'
 import { addressPages } from './address.ts'
+import { alertChoices, alertForms } from './alerts.ts'
 import { type Area, clientOf, signOut } from './sign-in.ts'
 
 const which = 'must be the id of a session, or others'
@@ -27,7 +28,8 @@ export function accountPages(app: FastifyInstance, services: AddressServices, ar
     const session = sessionOf(request)
     const sessions = await listSessions(services, session)
     const canMail = mailsAre(services.config) !== 'none'
-    const data = { account, sessions, canMail, now: services.now() }
+    const alerts = await alertChoices(services, session.person)
+    const data = { account, sessions, canMail, alerts, now: services.now() }
     return { template: '/pages/people/account', title: 'Your account', data }
   }
 
@@ -45,6 +47,7 @@ export function accountPages(app: FastifyInstance, services: AddressServices, ar
   }
   form(`${account}/password`, setPassword, again)
   addressPages(app, services, area, again)
+  if (area.kind !== 'developer') alertForms(app, services, area, again)
 
   const endSessions = async (request: FastifyRequest, reply: FastifyReply) => {
     const { Session: ended } = readInput(endedSession, sentBy(request))

@@ -73,6 +73,7 @@ export const ModelName = {
   AccessToken: 'AccessToken',
   EndedToken: 'EndedToken',
   Session: 'Session',
+  Alert: 'Alert',
   SignInDelay: 'SignInDelay',
   CustomerLoginToken: 'CustomerLoginToken',
   AuditEntry: 'AuditEntry',
@@ -437,6 +438,19 @@ export const SessionScalarFieldEnum = {
 } as const
 
 export type SessionScalarFieldEnum = (typeof SessionScalarFieldEnum)[keyof typeof SessionScalarFieldEnum]
+
+
+export const AlertScalarFieldEnum = {
+  id: 'id',
+  storeUserId: 'storeUserId',
+  operatorId: 'operatorId',
+  kind: 'kind',
+  since: 'since',
+  lookedAt: 'lookedAt',
+  toldAt: 'toldAt'
+} as const
+
+export type AlertScalarFieldEnum = (typeof AlertScalarFieldEnum)[keyof typeof AlertScalarFieldEnum]
 
 
 export const SignInDelayScalarFieldEnum = {

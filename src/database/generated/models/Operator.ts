@@ -214,6 +214,7 @@ export type OperatorWhereInput = {
   createdAt?: Prisma.DateTimeFilter<"Operator"> | Date | string
   identity?: Prisma.XOR<Prisma.IdentityScalarRelationFilter, Prisma.IdentityWhereInput>
   sessions?: Prisma.SessionListRelationFilter
+  alerts?: Prisma.AlertListRelationFilter
 }
 
 export type OperatorOrderByWithRelationInput = {
@@ -223,6 +224,7 @@ export type OperatorOrderByWithRelationInput = {
   createdAt?: Prisma.SortOrder
   identity?: Prisma.IdentityOrderByWithRelationInput
   sessions?: Prisma.SessionOrderByRelationAggregateInput
+  alerts?: Prisma.AlertOrderByRelationAggregateInput
 }
 
 export type OperatorWhereUniqueInput = Prisma.AtLeast<{
@@ -235,6 +237,7 @@ export type OperatorWhereUniqueInput = Prisma.AtLeast<{
   createdAt?: Prisma.DateTimeFilter<"Operator"> | Date | string
   identity?: Prisma.XOR<Prisma.IdentityScalarRelationFilter, Prisma.IdentityWhereInput>
   sessions?: Prisma.SessionListRelationFilter
+  alerts?: Prisma.AlertListRelationFilter
 }, "id">
 
 export type OperatorOrderByWithAggregationInput = {
@@ -263,6 +266,7 @@ export type OperatorCreateInput = {
   createdAt: Date | string
   identity: Prisma.IdentityCreateNestedOneWithoutOperatorsInput
   sessions?: Prisma.SessionCreateNestedManyWithoutOperatorInput
+  alerts?: Prisma.AlertCreateNestedManyWithoutOperatorInput
 }
 
 export type OperatorUncheckedCreateInput = {
@@ -271,12 +275,14 @@ export type OperatorUncheckedCreateInput = {
   email: string
   createdAt: Date | string
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutOperatorInput
+  alerts?: Prisma.AlertUncheckedCreateNestedManyWithoutOperatorInput
 }
 
 export type OperatorUpdateInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   identity?: Prisma.IdentityUpdateOneRequiredWithoutOperatorsNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutOperatorNestedInput
+  alerts?: Prisma.AlertUpdateManyWithoutOperatorNestedInput
 }
 
 export type OperatorUncheckedUpdateInput = {
@@ -285,6 +291,7 @@ export type OperatorUncheckedUpdateInput = {
   email?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutOperatorNestedInput
+  alerts?: Prisma.AlertUncheckedUpdateManyWithoutOperatorNestedInput
 }
 
 export type OperatorCreateManyInput = {
@@ -409,15 +416,33 @@ export type OperatorUpdateOneWithoutSessionsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.OperatorUpdateToOneWithWhereWithoutSessionsInput, Prisma.OperatorUpdateWithoutSessionsInput>, Prisma.OperatorUncheckedUpdateWithoutSessionsInput>
 }
 
+export type OperatorCreateNestedOneWithoutAlertsInput = {
+  create?: Prisma.XOR<Prisma.OperatorCreateWithoutAlertsInput, Prisma.OperatorUncheckedCreateWithoutAlertsInput>
+  connectOrCreate?: Prisma.OperatorCreateOrConnectWithoutAlertsInput
+  connect?: Prisma.OperatorWhereUniqueInput
+}
+
+export type OperatorUpdateOneWithoutAlertsNestedInput = {
+  create?: Prisma.XOR<Prisma.OperatorCreateWithoutAlertsInput, Prisma.OperatorUncheckedCreateWithoutAlertsInput>
+  connectOrCreate?: Prisma.OperatorCreateOrConnectWithoutAlertsInput
+  upsert?: Prisma.OperatorUpsertWithoutAlertsInput
+  disconnect?: Prisma.OperatorWhereInput | boolean
+  delete?: Prisma.OperatorWhereInput | boolean
+  connect?: Prisma.OperatorWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.OperatorUpdateToOneWithWhereWithoutAlertsInput, Prisma.OperatorUpdateWithoutAlertsInput>, Prisma.OperatorUncheckedUpdateWithoutAlertsInput>
+}
+
 export type OperatorCreateWithoutIdentityInput = {
   createdAt: Date | string
   sessions?: Prisma.SessionCreateNestedManyWithoutOperatorInput
+  alerts?: Prisma.AlertCreateNestedManyWithoutOperatorInput
 }
 
 export type OperatorUncheckedCreateWithoutIdentityInput = {
   id?: number
   createdAt: Date | string
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutOperatorInput
+  alerts?: Prisma.AlertUncheckedCreateNestedManyWithoutOperatorInput
 }
 
 export type OperatorCreateOrConnectWithoutIdentityInput = {
@@ -459,6 +484,7 @@ export type OperatorScalarWhereInput = {
 export type OperatorCreateWithoutSessionsInput = {
   createdAt: Date | string
   identity: Prisma.IdentityCreateNestedOneWithoutOperatorsInput
+  alerts?: Prisma.AlertCreateNestedManyWithoutOperatorInput
 }
 
 export type OperatorUncheckedCreateWithoutSessionsInput = {
@@ -466,6 +492,7 @@ export type OperatorUncheckedCreateWithoutSessionsInput = {
   identityId: number
   email: string
   createdAt: Date | string
+  alerts?: Prisma.AlertUncheckedCreateNestedManyWithoutOperatorInput
 }
 
 export type OperatorCreateOrConnectWithoutSessionsInput = {
@@ -487,6 +514,7 @@ export type OperatorUpdateToOneWithWhereWithoutSessionsInput = {
 export type OperatorUpdateWithoutSessionsInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   identity?: Prisma.IdentityUpdateOneRequiredWithoutOperatorsNestedInput
+  alerts?: Prisma.AlertUpdateManyWithoutOperatorNestedInput
 }
 
 export type OperatorUncheckedUpdateWithoutSessionsInput = {
@@ -494,6 +522,51 @@ export type OperatorUncheckedUpdateWithoutSessionsInput = {
   identityId?: Prisma.IntFieldUpdateOperationsInput | number
   email?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  alerts?: Prisma.AlertUncheckedUpdateManyWithoutOperatorNestedInput
+}
+
+export type OperatorCreateWithoutAlertsInput = {
+  createdAt: Date | string
+  identity: Prisma.IdentityCreateNestedOneWithoutOperatorsInput
+  sessions?: Prisma.SessionCreateNestedManyWithoutOperatorInput
+}
+
+export type OperatorUncheckedCreateWithoutAlertsInput = {
+  id?: number
+  identityId: number
+  email: string
+  createdAt: Date | string
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutOperatorInput
+}
+
+export type OperatorCreateOrConnectWithoutAlertsInput = {
+  where: Prisma.OperatorWhereUniqueInput
+  create: Prisma.XOR<Prisma.OperatorCreateWithoutAlertsInput, Prisma.OperatorUncheckedCreateWithoutAlertsInput>
+}
+
+export type OperatorUpsertWithoutAlertsInput = {
+  update: Prisma.XOR<Prisma.OperatorUpdateWithoutAlertsInput, Prisma.OperatorUncheckedUpdateWithoutAlertsInput>
+  create: Prisma.XOR<Prisma.OperatorCreateWithoutAlertsInput, Prisma.OperatorUncheckedCreateWithoutAlertsInput>
+  where?: Prisma.OperatorWhereInput
+}
+
+export type OperatorUpdateToOneWithWhereWithoutAlertsInput = {
+  where?: Prisma.OperatorWhereInput
+  data: Prisma.XOR<Prisma.OperatorUpdateWithoutAlertsInput, Prisma.OperatorUncheckedUpdateWithoutAlertsInput>
+}
+
+export type OperatorUpdateWithoutAlertsInput = {
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  identity?: Prisma.IdentityUpdateOneRequiredWithoutOperatorsNestedInput
+  sessions?: Prisma.SessionUpdateManyWithoutOperatorNestedInput
+}
+
+export type OperatorUncheckedUpdateWithoutAlertsInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  identityId?: Prisma.IntFieldUpdateOperationsInput | number
+  email?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutOperatorNestedInput
 }
 
 export type OperatorCreateManyIdentityInput = {
@@ -504,12 +577,14 @@ export type OperatorCreateManyIdentityInput = {
 export type OperatorUpdateWithoutIdentityInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   sessions?: Prisma.SessionUpdateManyWithoutOperatorNestedInput
+  alerts?: Prisma.AlertUpdateManyWithoutOperatorNestedInput
 }
 
 export type OperatorUncheckedUpdateWithoutIdentityInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutOperatorNestedInput
+  alerts?: Prisma.AlertUncheckedUpdateManyWithoutOperatorNestedInput
 }
 
 export type OperatorUncheckedUpdateManyWithoutIdentityInput = {
@@ -524,10 +599,12 @@ export type OperatorUncheckedUpdateManyWithoutIdentityInput = {
 
 export type OperatorCountOutputType = {
   sessions: number
+  alerts: number
 }
 
 export type OperatorCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   sessions?: boolean | OperatorCountOutputTypeCountSessionsArgs
+  alerts?: boolean | OperatorCountOutputTypeCountAlertsArgs
 }
 
 /**
@@ -547,6 +624,13 @@ export type OperatorCountOutputTypeCountSessionsArgs<ExtArgs extends runtime.Typ
   where?: Prisma.SessionWhereInput
 }
 
+/**
+ * OperatorCountOutputType without action
+ */
+export type OperatorCountOutputTypeCountAlertsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.AlertWhereInput
+}
+
 
 export type OperatorSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
@@ -555,6 +639,7 @@ export type OperatorSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs
   createdAt?: boolean
   identity?: boolean | Prisma.IdentityDefaultArgs<ExtArgs>
   sessions?: boolean | Prisma.Operator$sessionsArgs<ExtArgs>
+  alerts?: boolean | Prisma.Operator$alertsArgs<ExtArgs>
   _count?: boolean | Prisma.OperatorCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["operator"]>
 
@@ -585,6 +670,7 @@ export type OperatorOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs =
 export type OperatorInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   identity?: boolean | Prisma.IdentityDefaultArgs<ExtArgs>
   sessions?: boolean | Prisma.Operator$sessionsArgs<ExtArgs>
+  alerts?: boolean | Prisma.Operator$alertsArgs<ExtArgs>
   _count?: boolean | Prisma.OperatorCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type OperatorIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -599,6 +685,7 @@ export type $OperatorPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
   objects: {
     identity: Prisma.$IdentityPayload<ExtArgs>
     sessions: Prisma.$SessionPayload<ExtArgs>[]
+    alerts: Prisma.$AlertPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: number
@@ -1001,6 +1088,7 @@ export interface Prisma__OperatorClient<T, Null = never, ExtArgs extends runtime
   readonly [Symbol.toStringTag]: "PrismaPromise"
   identity<T extends Prisma.IdentityDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.IdentityDefaultArgs<ExtArgs>>): Prisma.Prisma__IdentityClient<runtime.Types.Result.GetResult<Prisma.$IdentityPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
   sessions<T extends Prisma.Operator$sessionsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Operator$sessionsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$SessionPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  alerts<T extends Prisma.Operator$alertsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Operator$alertsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$AlertPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -1456,6 +1544,30 @@ export type Operator$sessionsArgs<ExtArgs extends runtime.Types.Extensions.Inter
   take?: number
   skip?: number
   distinct?: Prisma.SessionScalarFieldEnum | Prisma.SessionScalarFieldEnum[]
+}
+
+/**
+ * Operator.alerts
+ */
+export type Operator$alertsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Alert
+   */
+  select?: Prisma.AlertSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Alert
+   */
+  omit?: Prisma.AlertOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.AlertInclude<ExtArgs> | null
+  where?: Prisma.AlertWhereInput
+  orderBy?: Prisma.AlertOrderByWithRelationInput | Prisma.AlertOrderByWithRelationInput[]
+  cursor?: Prisma.AlertWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.AlertScalarFieldEnum | Prisma.AlertScalarFieldEnum[]
 }
 
 /**

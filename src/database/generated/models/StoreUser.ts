@@ -249,6 +249,7 @@ export type StoreUserWhereInput = {
   identity?: Prisma.XOR<Prisma.IdentityScalarRelationFilter, Prisma.IdentityWhereInput>
   ownRole?: Prisma.XOR<Prisma.StoreRoleNullableScalarRelationFilter, Prisma.StoreRoleWhereInput> | null
   sessions?: Prisma.SessionListRelationFilter
+  alerts?: Prisma.AlertListRelationFilter
   authorizationCodes?: Prisma.AuthorizationCodeListRelationFilter
 }
 
@@ -264,6 +265,7 @@ export type StoreUserOrderByWithRelationInput = {
   identity?: Prisma.IdentityOrderByWithRelationInput
   ownRole?: Prisma.StoreRoleOrderByWithRelationInput
   sessions?: Prisma.SessionOrderByRelationAggregateInput
+  alerts?: Prisma.AlertOrderByRelationAggregateInput
   authorizationCodes?: Prisma.AuthorizationCodeOrderByRelationAggregateInput
 }
 
@@ -283,6 +285,7 @@ export type StoreUserWhereUniqueInput = Prisma.AtLeast<{
   identity?: Prisma.XOR<Prisma.IdentityScalarRelationFilter, Prisma.IdentityWhereInput>
   ownRole?: Prisma.XOR<Prisma.StoreRoleNullableScalarRelationFilter, Prisma.StoreRoleWhereInput> | null
   sessions?: Prisma.SessionListRelationFilter
+  alerts?: Prisma.AlertListRelationFilter
   authorizationCodes?: Prisma.AuthorizationCodeListRelationFilter
 }, "id" | "storeId_identityId">
 
@@ -321,6 +324,7 @@ export type StoreUserCreateInput = {
   identity: Prisma.IdentityCreateNestedOneWithoutUsersInput
   ownRole?: Prisma.StoreRoleCreateNestedOneWithoutUsersInput
   sessions?: Prisma.SessionCreateNestedManyWithoutStoreUserInput
+  alerts?: Prisma.AlertCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeCreateNestedManyWithoutStoreUserInput
 }
 
@@ -333,6 +337,7 @@ export type StoreUserUncheckedCreateInput = {
   roleId?: number | null
   createdAt: Date | string
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutStoreUserInput
+  alerts?: Prisma.AlertUncheckedCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutStoreUserInput
 }
 
@@ -343,6 +348,7 @@ export type StoreUserUpdateInput = {
   identity?: Prisma.IdentityUpdateOneRequiredWithoutUsersNestedInput
   ownRole?: Prisma.StoreRoleUpdateOneWithoutUsersNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutStoreUserNestedInput
+  alerts?: Prisma.AlertUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUpdateManyWithoutStoreUserNestedInput
 }
 
@@ -355,6 +361,7 @@ export type StoreUserUncheckedUpdateInput = {
   roleId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutStoreUserNestedInput
+  alerts?: Prisma.AlertUncheckedUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutStoreUserNestedInput
 }
 
@@ -608,12 +615,29 @@ export type StoreUserUpdateOneWithoutSessionsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.StoreUserUpdateToOneWithWhereWithoutSessionsInput, Prisma.StoreUserUpdateWithoutSessionsInput>, Prisma.StoreUserUncheckedUpdateWithoutSessionsInput>
 }
 
+export type StoreUserCreateNestedOneWithoutAlertsInput = {
+  create?: Prisma.XOR<Prisma.StoreUserCreateWithoutAlertsInput, Prisma.StoreUserUncheckedCreateWithoutAlertsInput>
+  connectOrCreate?: Prisma.StoreUserCreateOrConnectWithoutAlertsInput
+  connect?: Prisma.StoreUserWhereUniqueInput
+}
+
+export type StoreUserUpdateOneWithoutAlertsNestedInput = {
+  create?: Prisma.XOR<Prisma.StoreUserCreateWithoutAlertsInput, Prisma.StoreUserUncheckedCreateWithoutAlertsInput>
+  connectOrCreate?: Prisma.StoreUserCreateOrConnectWithoutAlertsInput
+  upsert?: Prisma.StoreUserUpsertWithoutAlertsInput
+  disconnect?: Prisma.StoreUserWhereInput | boolean
+  delete?: Prisma.StoreUserWhereInput | boolean
+  connect?: Prisma.StoreUserWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.StoreUserUpdateToOneWithWhereWithoutAlertsInput, Prisma.StoreUserUpdateWithoutAlertsInput>, Prisma.StoreUserUncheckedUpdateWithoutAlertsInput>
+}
+
 export type StoreUserCreateWithoutStoreInput = {
   role?: string | null
   createdAt: Date | string
   identity: Prisma.IdentityCreateNestedOneWithoutUsersInput
   ownRole?: Prisma.StoreRoleCreateNestedOneWithoutUsersInput
   sessions?: Prisma.SessionCreateNestedManyWithoutStoreUserInput
+  alerts?: Prisma.AlertCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeCreateNestedManyWithoutStoreUserInput
 }
 
@@ -625,6 +649,7 @@ export type StoreUserUncheckedCreateWithoutStoreInput = {
   roleId?: number | null
   createdAt: Date | string
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutStoreUserInput
+  alerts?: Prisma.AlertUncheckedCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutStoreUserInput
 }
 
@@ -673,6 +698,7 @@ export type StoreUserCreateWithoutIdentityInput = {
   store: Prisma.StoreCreateNestedOneWithoutUsersInput
   ownRole?: Prisma.StoreRoleCreateNestedOneWithoutUsersInput
   sessions?: Prisma.SessionCreateNestedManyWithoutStoreUserInput
+  alerts?: Prisma.AlertCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeCreateNestedManyWithoutStoreUserInput
 }
 
@@ -683,6 +709,7 @@ export type StoreUserUncheckedCreateWithoutIdentityInput = {
   roleId?: number | null
   createdAt: Date | string
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutStoreUserInput
+  alerts?: Prisma.AlertUncheckedCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutStoreUserInput
 }
 
@@ -718,6 +745,7 @@ export type StoreUserCreateWithoutOwnRoleInput = {
   store: Prisma.StoreCreateNestedOneWithoutUsersInput
   identity: Prisma.IdentityCreateNestedOneWithoutUsersInput
   sessions?: Prisma.SessionCreateNestedManyWithoutStoreUserInput
+  alerts?: Prisma.AlertCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeCreateNestedManyWithoutStoreUserInput
 }
 
@@ -728,6 +756,7 @@ export type StoreUserUncheckedCreateWithoutOwnRoleInput = {
   role?: string | null
   createdAt: Date | string
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutStoreUserInput
+  alerts?: Prisma.AlertUncheckedCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutStoreUserInput
 }
 
@@ -764,6 +793,7 @@ export type StoreUserCreateWithoutAuthorizationCodesInput = {
   identity: Prisma.IdentityCreateNestedOneWithoutUsersInput
   ownRole?: Prisma.StoreRoleCreateNestedOneWithoutUsersInput
   sessions?: Prisma.SessionCreateNestedManyWithoutStoreUserInput
+  alerts?: Prisma.AlertCreateNestedManyWithoutStoreUserInput
 }
 
 export type StoreUserUncheckedCreateWithoutAuthorizationCodesInput = {
@@ -775,6 +805,7 @@ export type StoreUserUncheckedCreateWithoutAuthorizationCodesInput = {
   roleId?: number | null
   createdAt: Date | string
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutStoreUserInput
+  alerts?: Prisma.AlertUncheckedCreateNestedManyWithoutStoreUserInput
 }
 
 export type StoreUserCreateOrConnectWithoutAuthorizationCodesInput = {
@@ -800,6 +831,7 @@ export type StoreUserUpdateWithoutAuthorizationCodesInput = {
   identity?: Prisma.IdentityUpdateOneRequiredWithoutUsersNestedInput
   ownRole?: Prisma.StoreRoleUpdateOneWithoutUsersNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutStoreUserNestedInput
+  alerts?: Prisma.AlertUpdateManyWithoutStoreUserNestedInput
 }
 
 export type StoreUserUncheckedUpdateWithoutAuthorizationCodesInput = {
@@ -811,6 +843,7 @@ export type StoreUserUncheckedUpdateWithoutAuthorizationCodesInput = {
   roleId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutStoreUserNestedInput
+  alerts?: Prisma.AlertUncheckedUpdateManyWithoutStoreUserNestedInput
 }
 
 export type StoreUserCreateWithoutSessionsInput = {
@@ -819,6 +852,7 @@ export type StoreUserCreateWithoutSessionsInput = {
   store: Prisma.StoreCreateNestedOneWithoutUsersInput
   identity: Prisma.IdentityCreateNestedOneWithoutUsersInput
   ownRole?: Prisma.StoreRoleCreateNestedOneWithoutUsersInput
+  alerts?: Prisma.AlertCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeCreateNestedManyWithoutStoreUserInput
 }
 
@@ -830,6 +864,7 @@ export type StoreUserUncheckedCreateWithoutSessionsInput = {
   role?: string | null
   roleId?: number | null
   createdAt: Date | string
+  alerts?: Prisma.AlertUncheckedCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutStoreUserInput
 }
 
@@ -855,6 +890,7 @@ export type StoreUserUpdateWithoutSessionsInput = {
   store?: Prisma.StoreUpdateOneRequiredWithoutUsersNestedInput
   identity?: Prisma.IdentityUpdateOneRequiredWithoutUsersNestedInput
   ownRole?: Prisma.StoreRoleUpdateOneWithoutUsersNestedInput
+  alerts?: Prisma.AlertUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUpdateManyWithoutStoreUserNestedInput
 }
 
@@ -866,6 +902,67 @@ export type StoreUserUncheckedUpdateWithoutSessionsInput = {
   role?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   roleId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  alerts?: Prisma.AlertUncheckedUpdateManyWithoutStoreUserNestedInput
+  authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutStoreUserNestedInput
+}
+
+export type StoreUserCreateWithoutAlertsInput = {
+  role?: string | null
+  createdAt: Date | string
+  store: Prisma.StoreCreateNestedOneWithoutUsersInput
+  identity: Prisma.IdentityCreateNestedOneWithoutUsersInput
+  ownRole?: Prisma.StoreRoleCreateNestedOneWithoutUsersInput
+  sessions?: Prisma.SessionCreateNestedManyWithoutStoreUserInput
+  authorizationCodes?: Prisma.AuthorizationCodeCreateNestedManyWithoutStoreUserInput
+}
+
+export type StoreUserUncheckedCreateWithoutAlertsInput = {
+  id?: number
+  storeId: number
+  identityId: number
+  email: string
+  role?: string | null
+  roleId?: number | null
+  createdAt: Date | string
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutStoreUserInput
+  authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutStoreUserInput
+}
+
+export type StoreUserCreateOrConnectWithoutAlertsInput = {
+  where: Prisma.StoreUserWhereUniqueInput
+  create: Prisma.XOR<Prisma.StoreUserCreateWithoutAlertsInput, Prisma.StoreUserUncheckedCreateWithoutAlertsInput>
+}
+
+export type StoreUserUpsertWithoutAlertsInput = {
+  update: Prisma.XOR<Prisma.StoreUserUpdateWithoutAlertsInput, Prisma.StoreUserUncheckedUpdateWithoutAlertsInput>
+  create: Prisma.XOR<Prisma.StoreUserCreateWithoutAlertsInput, Prisma.StoreUserUncheckedCreateWithoutAlertsInput>
+  where?: Prisma.StoreUserWhereInput
+}
+
+export type StoreUserUpdateToOneWithWhereWithoutAlertsInput = {
+  where?: Prisma.StoreUserWhereInput
+  data: Prisma.XOR<Prisma.StoreUserUpdateWithoutAlertsInput, Prisma.StoreUserUncheckedUpdateWithoutAlertsInput>
+}
+
+export type StoreUserUpdateWithoutAlertsInput = {
+  role?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  store?: Prisma.StoreUpdateOneRequiredWithoutUsersNestedInput
+  identity?: Prisma.IdentityUpdateOneRequiredWithoutUsersNestedInput
+  ownRole?: Prisma.StoreRoleUpdateOneWithoutUsersNestedInput
+  sessions?: Prisma.SessionUpdateManyWithoutStoreUserNestedInput
+  authorizationCodes?: Prisma.AuthorizationCodeUpdateManyWithoutStoreUserNestedInput
+}
+
+export type StoreUserUncheckedUpdateWithoutAlertsInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  storeId?: Prisma.IntFieldUpdateOperationsInput | number
+  identityId?: Prisma.IntFieldUpdateOperationsInput | number
+  email?: Prisma.StringFieldUpdateOperationsInput | string
+  role?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  roleId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutStoreUserNestedInput
 }
 
@@ -884,6 +981,7 @@ export type StoreUserUpdateWithoutStoreInput = {
   identity?: Prisma.IdentityUpdateOneRequiredWithoutUsersNestedInput
   ownRole?: Prisma.StoreRoleUpdateOneWithoutUsersNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutStoreUserNestedInput
+  alerts?: Prisma.AlertUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUpdateManyWithoutStoreUserNestedInput
 }
 
@@ -895,6 +993,7 @@ export type StoreUserUncheckedUpdateWithoutStoreInput = {
   roleId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutStoreUserNestedInput
+  alerts?: Prisma.AlertUncheckedUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutStoreUserNestedInput
 }
 
@@ -921,6 +1020,7 @@ export type StoreUserUpdateWithoutIdentityInput = {
   store?: Prisma.StoreUpdateOneRequiredWithoutUsersNestedInput
   ownRole?: Prisma.StoreRoleUpdateOneWithoutUsersNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutStoreUserNestedInput
+  alerts?: Prisma.AlertUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUpdateManyWithoutStoreUserNestedInput
 }
 
@@ -931,6 +1031,7 @@ export type StoreUserUncheckedUpdateWithoutIdentityInput = {
   roleId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutStoreUserNestedInput
+  alerts?: Prisma.AlertUncheckedUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutStoreUserNestedInput
 }
 
@@ -956,6 +1057,7 @@ export type StoreUserUpdateWithoutOwnRoleInput = {
   store?: Prisma.StoreUpdateOneRequiredWithoutUsersNestedInput
   identity?: Prisma.IdentityUpdateOneRequiredWithoutUsersNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutStoreUserNestedInput
+  alerts?: Prisma.AlertUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUpdateManyWithoutStoreUserNestedInput
 }
 
@@ -966,6 +1068,7 @@ export type StoreUserUncheckedUpdateWithoutOwnRoleInput = {
   role?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutStoreUserNestedInput
+  alerts?: Prisma.AlertUncheckedUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutStoreUserNestedInput
 }
 
@@ -984,11 +1087,13 @@ export type StoreUserUncheckedUpdateManyWithoutOwnRoleInput = {
 
 export type StoreUserCountOutputType = {
   sessions: number
+  alerts: number
   authorizationCodes: number
 }
 
 export type StoreUserCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   sessions?: boolean | StoreUserCountOutputTypeCountSessionsArgs
+  alerts?: boolean | StoreUserCountOutputTypeCountAlertsArgs
   authorizationCodes?: boolean | StoreUserCountOutputTypeCountAuthorizationCodesArgs
 }
 
@@ -1012,6 +1117,13 @@ export type StoreUserCountOutputTypeCountSessionsArgs<ExtArgs extends runtime.Ty
 /**
  * StoreUserCountOutputType without action
  */
+export type StoreUserCountOutputTypeCountAlertsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.AlertWhereInput
+}
+
+/**
+ * StoreUserCountOutputType without action
+ */
 export type StoreUserCountOutputTypeCountAuthorizationCodesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   where?: Prisma.AuthorizationCodeWhereInput
 }
@@ -1029,6 +1141,7 @@ export type StoreUserSelect<ExtArgs extends runtime.Types.Extensions.InternalArg
   identity?: boolean | Prisma.IdentityDefaultArgs<ExtArgs>
   ownRole?: boolean | Prisma.StoreUser$ownRoleArgs<ExtArgs>
   sessions?: boolean | Prisma.StoreUser$sessionsArgs<ExtArgs>
+  alerts?: boolean | Prisma.StoreUser$alertsArgs<ExtArgs>
   authorizationCodes?: boolean | Prisma.StoreUser$authorizationCodesArgs<ExtArgs>
   _count?: boolean | Prisma.StoreUserCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["storeUser"]>
@@ -1075,6 +1188,7 @@ export type StoreUserInclude<ExtArgs extends runtime.Types.Extensions.InternalAr
   identity?: boolean | Prisma.IdentityDefaultArgs<ExtArgs>
   ownRole?: boolean | Prisma.StoreUser$ownRoleArgs<ExtArgs>
   sessions?: boolean | Prisma.StoreUser$sessionsArgs<ExtArgs>
+  alerts?: boolean | Prisma.StoreUser$alertsArgs<ExtArgs>
   authorizationCodes?: boolean | Prisma.StoreUser$authorizationCodesArgs<ExtArgs>
   _count?: boolean | Prisma.StoreUserCountOutputTypeDefaultArgs<ExtArgs>
 }
@@ -1096,6 +1210,7 @@ export type $StoreUserPayload<ExtArgs extends runtime.Types.Extensions.InternalA
     identity: Prisma.$IdentityPayload<ExtArgs>
     ownRole: Prisma.$StoreRolePayload<ExtArgs> | null
     sessions: Prisma.$SessionPayload<ExtArgs>[]
+    alerts: Prisma.$AlertPayload<ExtArgs>[]
     authorizationCodes: Prisma.$AuthorizationCodePayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
@@ -1507,6 +1622,7 @@ export interface Prisma__StoreUserClient<T, Null = never, ExtArgs extends runtim
   identity<T extends Prisma.IdentityDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.IdentityDefaultArgs<ExtArgs>>): Prisma.Prisma__IdentityClient<runtime.Types.Result.GetResult<Prisma.$IdentityPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
   ownRole<T extends Prisma.StoreUser$ownRoleArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.StoreUser$ownRoleArgs<ExtArgs>>): Prisma.Prisma__StoreRoleClient<runtime.Types.Result.GetResult<Prisma.$StoreRolePayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   sessions<T extends Prisma.StoreUser$sessionsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.StoreUser$sessionsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$SessionPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  alerts<T extends Prisma.StoreUser$alertsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.StoreUser$alertsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$AlertPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   authorizationCodes<T extends Prisma.StoreUser$authorizationCodesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.StoreUser$authorizationCodesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$AuthorizationCodePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
@@ -1985,6 +2101,30 @@ export type StoreUser$sessionsArgs<ExtArgs extends runtime.Types.Extensions.Inte
   take?: number
   skip?: number
   distinct?: Prisma.SessionScalarFieldEnum | Prisma.SessionScalarFieldEnum[]
+}
+
+/**
+ * StoreUser.alerts
+ */
+export type StoreUser$alertsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Alert
+   */
+  select?: Prisma.AlertSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Alert
+   */
+  omit?: Prisma.AlertOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.AlertInclude<ExtArgs> | null
+  where?: Prisma.AlertWhereInput
+  orderBy?: Prisma.AlertOrderByWithRelationInput | Prisma.AlertOrderByWithRelationInput[]
+  cursor?: Prisma.AlertWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.AlertScalarFieldEnum | Prisma.AlertScalarFieldEnum[]
 }
 
 /**

@@ -1,0 +1,199 @@
+import { statfs } from 'node:fs/promises'
+import { refusedSubscriptions } from '../applications/call-log.ts'
+import { allows } from '../applications/privileges.ts'
+import type { Transaction } from '../database/client.ts'
+import type { Access, Privileges } from '../engine/caller.ts'
+import type { OwnPath } from '../mail/kinds.ts'
+import type { Config } from '../process/settings.ts'
+import { resourceNamed } from '../registry.ts'
+
+// What people can be told of by mail, if they want to: what it is, who may, and how it is found.
+
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+
+/** A mail of an alert has so many lines. */
+const LINES_MAX = 20
+/** A backup that is older than this many times BACKUP_HOURS is missing. */
+export const BACKUP_LATE = 1.5
+/** A disk with less free space than this is nearly full. */
+export const FREE_SHARE_MIN = 0.1
+/** Mails that wait for so long are stuck. */
+const MAIL_WAIT_MS = HOUR_MS
+
+interface Look {
+  readonly tx: Transaction
+  readonly now: Date
+  /** What happened before was told of, or was before somebody asked to be told. */
+  readonly since: Date
+}
+
+interface Kind<Place> {
+  /** In the list to choose from. */
+  readonly words: string
+  /** The shortest time between two mails. */
+  readonly pauseMs: number
+  /** The page that a mail leads to. */
+  readonly link: OwnPath
+  /** Returns what there is to tell, a sentence each; none: nothing. */
+  readonly find: (look: Look, place: Place) => Promise<readonly string[]>
+}
+
+export interface StorePlace {
+  readonly storeId: number
+  /** Of the person who is told. */
+  readonly privileges: Privileges
+}
+
+/** An alert for people of a store, who need the privilege, if there is one. */
+export interface StoreKind extends Kind<StorePlace> {
+  readonly need: readonly [privilege: string, access: Access] | null
+}
+
+const ended = { done: 'ended', cancelled: 'was stopped' } as const
+
+export const storeAlerts = {
+  'webhook-paused': {
+    words: 'A webhook is paused, because its receiver does not answer',
+    need: ['Webhooks', 'read'],
+    pauseMs: 0,
+    link: '/admin/webhooks',
+    find: async ({ tx, since, now }, { storeId }) => {
+      const paused = await tx.webhook.findMany({
+        where: { storeId, pauseReason: { not: null }, disabledAt: { gt: since, lte: now } },
+        select: { name: true, pauseReason: true },
+        orderBy: { id: 'asc' },
+        take: LINES_MAX,
+      })
+      return paused.map(({ name, pauseReason }) => `The webhook ${name} is paused: ${pauseReason}.`)
+    },
+  },
+  'application-failing': {
+    words: 'An application fails: its last calls were all refused',
+    need: ['Keys', 'read'],
+    pauseMs: DAY_MS,
+    link: '/admin/modules/rest-api',
+    find: async ({ tx, since, now }, { storeId }) => {
+      const failing = await refusedSubscriptions({ db: tx, now: () => now }, storeId)
+      return failing
+        .filter(({ last }) => last.at > since)
+        .slice(0, LINES_MAX)
+        .map(
+          ({ name, last }) => `The last calls of ${name} were refused: ${last.method} ${last.path}, ${last.message}.`,
+        )
+    },
+  },
+  'stock-out': {
+    words: 'Products have run out (one mail a day)',
+    need: ['Products', 'read'],
+    pauseMs: DAY_MS,
+    link: '/admin/products',
+    find: async ({ tx, since, now }, { storeId }) => {
+      const products = await tx.$queryRaw<{ name: string; sku: string }[]>`
+        SELECT "name", "sku" FROM "Product" WHERE "storeId" = ${storeId} AND "stock" <= greatest("stockAlert", 0) AND "stock" <= 0
+          AND EXISTS (SELECT FROM "StockMovement" WHERE "StockMovement"."storeId" = ${storeId} AND "productId" = "Product"."id"
+            AND "createdAt" > ${since} AND "createdAt" <= ${now})
+        ORDER BY "stock", "id" LIMIT ${LINES_MAX}`
+      return products.map(({ name, sku }) => `${name} (${sku}) has run out.`)
+    },
+  },
+  'import-ended': {
+    words: 'The changes of a CSV file have been made, or were stopped',
+    need: null,
+    pauseMs: 0,
+    link: '/admin/csv',
+    find: async ({ tx, since, now }, { storeId, privileges }) => {
+      const imports = await tx.csvImport.findMany({
+        where: { storeId, state: { in: Object.keys(ended) }, endedAt: { gt: since, lte: now } },
+        select: { service: true, fileName: true, state: true, changed: true, added: true, failed: true },
+        orderBy: { id: 'asc' },
+        take: LINES_MAX,
+      })
+      return imports
+        .filter(({ service }) => allows(privileges, resourceNamed(service).privilege, 'write'))
+        .map(({ fileName, service, state, changed, added, failed }) => {
+          const counts = `${changed} changed, ${added} added, ${failed} failed`
+          return `The import of ${fileName || 'a CSV file'} (${service}) ${ended[state as keyof typeof ended]}: ${counts}.`
+        })
+    },
+  },
+} as const satisfies Record<string, StoreKind>
+
+export interface OperatorPlace {
+  readonly config: Pick<Config, 'backupDir' | 'backupHours' | 'dataDir'>
+}
+
+export const operatorAlerts = {
+  'no-backup': {
+    words: 'No backup was made in time',
+    pauseMs: DAY_MS,
+    link: '/operator/sizes',
+    find: async ({ tx, now }, { config: { backupHours } }) => {
+      const { createdAt } = (await tx.backup.aggregate({ _max: { createdAt: true } }))._max
+      if (createdAt === null) return ['There is no backup of this installation yet.']
+      const hours = (now.getTime() - createdAt.getTime()) / HOUR_MS
+      return hours <= backupHours * BACKUP_LATE ? [] : [`The last backup is ${Math.floor(hours)} hours old.`]
+    },
+  },
+  'disk-full': {
+    words: 'A disk is nearly full',
+    pauseMs: DAY_MS,
+    link: '/operator',
+    find: async (_look, { config }) => {
+      const disks = await disksOf(config)
+      return disks
+        .filter(({ isLow }) => isLow)
+        .map(({ name, percent }) => `Of the disk of ${name}, ${percent} % are free.`)
+    },
+  },
+  'deliveries-fail': {
+    words: 'Webhooks fail or are paused',
+    pauseMs: DAY_MS,
+    link: '/operator/deliveries',
+    find: async ({ tx, since }) => {
+      const [failing, paused] = await Promise.all([
+        tx.webhook.count({ where: { enabled: true, failingSince: { not: null }, lastFailedAt: { gt: since } } }),
+        tx.webhook.count({ where: { pauseReason: { not: null }, disabledAt: { gt: since } } }),
+      ])
+      if (failing + paused === 0) return []
+      return [`${failing} webhooks fail, and ${paused} were paused.`]
+    },
+  },
+  'mails-wait': {
+    words: 'Mails wait for more than an hour, or were given up',
+    pauseMs: DAY_MS,
+    link: '/operator/mails',
+    find: async ({ tx, now, since }) => {
+      const stuck = { state: 'waiting', createdAt: { lt: new Date(now.getTime() - MAIL_WAIT_MS) } }
+      const waiting = await tx.mail.count({ where: stuck })
+      const failed = await tx.mail.count({ where: { state: 'failed', nextAttemptAt: { gt: since } } })
+      return waiting + failed === 0 ? [] : [`${waiting} mails wait for more than an hour, and ${failed} were given up.`]
+    },
+  },
+} as const satisfies Record<string, Kind<OperatorPlace>>
+
+export type StoreAlert = keyof typeof storeAlerts
+export type OperatorAlert = keyof typeof operatorAlerts
+
+/** The kinds that somebody with these privileges may be told of, with their words. */
+export function storeAlertsFor(privileges: Privileges): [StoreAlert, string][] {
+  const kinds = Object.entries(storeAlerts) as [StoreAlert, StoreKind][]
+  return kinds
+    .filter(([, { need }]) => need === null || allows(privileges, ...need))
+    .map(([kind, { words }]) => [kind, words])
+}
+
+/** The room of the folders that the server writes to; none for one that does not exist. */
+export async function disksOf({ dataDir, backupDir }: Pick<Config, 'dataDir' | 'backupDir'>) {
+  const folders = [
+    ['the data folder', dataDir],
+    ['the backups', backupDir],
+  ] as const
+  const found = folders.map(async ([name, folder]) => {
+    const room = folder === null ? null : await statfs(folder).catch(() => null)
+    if (room === null) return []
+    const share = room.bavail / room.blocks
+    return [{ name, free: room.bavail * room.bsize, percent: Math.floor(100 * share), isLow: share < FREE_SHARE_MIN }]
+  })
+  return (await Promise.all(found)).flat()
+}
