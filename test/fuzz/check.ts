@@ -112,7 +112,7 @@ function around(text: string, found: string): string {
   return text.slice(Math.max(0, place - 60), place + found.length + 100)
 }
 
-/** The operator sees every store, and whoever has all of a store's credentials sees that store. */
+/** The operator sees every store, though no secret of one on the pages, and whoever has all of a store's credentials sees that store. */
 function secretFaults(
   { installation: { other, operatorKey } }: Ground,
   { path, headers, body }: FuzzRequest,
@@ -123,7 +123,8 @@ function secretFaults(
   const sent = `${path} ${headers.flat().join(' ')} ${body?.toString() ?? ''}`
   const all = `${text} ${JSON.stringify(answered)}`
   const { privateKey, token, userKey } = other
-  return Object.entries({ privateKey, token, userKey, record: OTHER_MARK })
+  const record = path.startsWith('/operator') ? {} : { record: OTHER_MARK }
+  return Object.entries({ privateKey, token, userKey, ...record })
     .filter(([, secret]) => all.includes(secret) && !sent.includes(secret))
     .map(([name]) => `the answer holds the ${name} of the other store`)
 }

@@ -6,7 +6,7 @@ import { type FuzzOperation, type Ground, nastyHeader, wellFormed } from './surf
 import type { Role, Survey } from './survey.ts'
 import { nastyNumber, nastyText } from './values.ts'
 
-const roles = ['merchant', 'developer', 'customer', 'nobody'] as const satisfies readonly Role[]
+const roles = ['merchant', 'developer', 'operator', 'customer', 'nobody'] as const satisfies readonly Role[]
 
 /** Every route of pages and forms that the application has, by the session that opens it. */
 export async function pageOperations(): Promise<FuzzOperation[]> {
@@ -58,7 +58,7 @@ function makeForm(draw: Draw, ground: Ground, { method, url, role, name }: FormR
     forms.length > 0 ? draw.oneOf(forms) : { page: url, action: withIds(draw, url), fields: [['_csrf', 'x']] as const }
   const fields = alteredFields(draw, filledIn(draw, form, ground), mutations)
   // What ends the session that the other requests need is sent without it.
-  const isEnding = /sign-out|\/sessions$|change-store|\/account\/password$/.test(url)
+  const isEnding = /sign-out|\/sessions$|change-store|\/account\/password$|\/remove$/.test(url)
   if (isEnding) mutations.push('no session')
   const headers = browserHeaders(draw, survey, isEnding ? 'nobody' : role, mutations)
   const body = Buffer.from(new URLSearchParams(fields).toString())

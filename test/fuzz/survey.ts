@@ -5,7 +5,7 @@ import type { HtmlForm } from './html-forms.ts'
 import type { FuzzStore, Installation } from './installation.ts'
 import { envelope } from './soap-envelope.ts'
 
-export type Role = 'merchant' | 'developer' | 'customer' | 'nobody'
+export type Role = 'merchant' | 'developer' | 'operator' | 'customer' | 'nobody'
 
 /** Somebody's pages, and the session that opens them. */
 export interface Visited {
@@ -229,10 +229,15 @@ async function visitAll(installation: Installation): Promise<Pick<Survey, 'visit
     '/developers/sign-in',
     '/developers/sign-up',
     '/account/sign-in?token=x',
+    '/operator/sign-in',
+    '/admin/reset',
+    '/admin/reset?token=x',
+    '/admin/invitations?token=x',
   ] as const
   const visited = {
     merchant: await visit('/admin/sign-in', home.account, ['/admin', authorize]),
     developer: tools,
+    operator: await visit('/operator/sign-in', await operatorAccount(installation), ['/operator']),
     customer: await visit(`/account/sign-in?token=${await customerToken(installation)}`, {}, ['/account']),
     nobody: { browser: stranger, ...(await crawl(stranger, '/', [...entrances, '/assets/app.css', '/assets/app.js'])) },
   }
@@ -246,6 +251,17 @@ async function oauthClient({ json }: Installation, { cookie }: Browser): Promise
   const made = await json('POST', '/developers/applications', { cookie: cookie() }, application)
   const { PublicKey: publicKey, PrivateKey: privateKey } = made as { PublicKey: string; PrivateKey: string }
   return { publicKey, privateKey, redirectUri }
+}
+
+/** An operator with a password, chosen by the link that the key gets. */
+async function operatorAccount(installation: Installation) {
+  const { json, operatorKey } = installation
+  const account = { Email: `operator-${process.hrtime.bigint()}@server.example`, Password: 'correct horse battery' }
+  const headers = { authorization: `Bearer ${operatorKey}` }
+  const { Link } = (await json('POST', '/admin/operators', headers, { Email: account.Email })) as { Link: string }
+  const { pathname, search } = new URL(Link)
+  await signIn(openBrowser(installation), pathname + search, { Password: account.Password })
+  return account
 }
 
 async function customerToken({ json, send, home }: Installation): Promise<string> {
