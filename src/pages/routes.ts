@@ -15,6 +15,7 @@ import { type CsvServices, csvPages } from './admin/csv/routes.ts'
 import { type CartApiServices, cartApiPages } from './admin/modules/cartapi/routes.ts'
 import { restApiPages } from './admin/modules/rest-api/routes.ts'
 import { orderPages } from './admin/orders/routes.ts'
+import { type OutboxServices, outboxPages } from './admin/outbox/routes.ts'
 import { overviewPage } from './admin/overview/routes.ts'
 import { productPages } from './admin/products/routes.ts'
 import { recordPages } from './admin/records/routes.ts'
@@ -28,7 +29,7 @@ import { administration, developerPages, signInPages, signUpPages } from './peop
 
 export const developerRoutes = [...applicationRoutes, ...secretRoutes, ...usingStoreRoutes]
 
-type AdminServices = CartApiServices & CsvServices & Subscribing & SignInServices
+type AdminServices = CartApiServices & CsvServices & OutboxServices & Subscribing & SignInServices
 type DeveloperServices = ServicesOf<(typeof developerRoutes)[number]> & SignUpServices
 export type PagesServices = GuardServices & AdminServices & DeveloperServices
 
@@ -57,6 +58,7 @@ export async function adminRoutes(app: FastifyInstance, services: AdminServices)
   restApiPages(app, services)
   cartApiPages(app, services)
   webhookPages(app, services)
+  outboxPages(app, services)
   settingsPages(app, services)
   registerRoutes(app, auditRoutes, services)
   signInPages(app, services, administration)

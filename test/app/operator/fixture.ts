@@ -11,6 +11,9 @@ export async function openAdmin({ publicUrl = 'http://localhost:3000', openDatab
   const { services: access, clock, drop } = await openAccess(openDatabase)
   const config = {
     publicUrl,
+    sandbox: false,
+    smtpUrl: null,
+    mailFrom: null,
     trustProxy: ['127.0.0.1'],
     soapPath: '/cart.asmx',
     soapNamespaces: ['urn:store-platform:cartAPI'],
