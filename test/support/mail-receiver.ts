@@ -43,15 +43,19 @@ export async function openMailReceiver(port = 0): Promise<MailReceiver> {
     },
     onMailFrom: (_address, _session, done) => done(refused('MAIL FROM')),
     onRcptTo: (_address, _session, done) => done(refused('RCPT TO')),
-    onData: async (stream, { envelope }, done) => {
-      let raw = ''
-      for await (const chunk of stream.setEncoding('latin1')) raw += chunk
-      const refusal = refused('DATA')
-      if (refusal) return done(refusal)
-      const from = envelope.mailFrom ? envelope.mailFrom.address : ''
-      receiver.mails.push({ from, to: envelope.rcptTo.map(({ address }) => address), ...parse(raw) })
-      await receiver.onArrival()
-      done()
+    onData: (stream, { envelope }, done) => {
+      const take = async () => {
+        let raw = ''
+        for await (const chunk of stream.setEncoding('latin1')) raw += chunk
+        const from = envelope.mailFrom ? envelope.mailFrom.address : ''
+        const mail = { from, to: envelope.rcptTo.map(({ address }) => address), ...parse(raw) }
+        const refusal = refused('DATA')
+        if (refusal) throw refusal
+        receiver.mails.push(mail)
+        await receiver.onArrival()
+      }
+      // Fails as well when the client is killed in the middle.
+      take().then(() => done(), done)
     },
   })
   // A client that is killed leaves a broken connection.

@@ -22,7 +22,7 @@ test('every table with a claim has a lease', () => {
   const tables = [...columns].filter(([, names]) => names.includes('claim') || names.includes('process'))
   const leased = new Set<string | undefined>(Object.values(leases).map(({ table }) => table))
   expect(tables.map(([table]) => table).filter((table) => !leased.has(table))).toEqual([])
-  expect(tables).toHaveLength(3)
+  expect(tables).toHaveLength(4)
 })
 
 test('a handshake lasts longer than its callback', () => {
