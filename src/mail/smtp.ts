@@ -7,7 +7,7 @@ import type { Content } from './render.ts'
 /** The time of each step: the connection, the greeting, each silence. */
 const STEP_MS_MAX = 20_000
 /** All steps together. */
-const SENDING_MS_MAX = 60_000
+export const SENDING_MS_MAX = 60_000
 const REASON_LENGTH_MAX = 500
 const RECIPIENT_STEPS = ['RCPT TO', 'DATA']
 
