@@ -8,6 +8,8 @@ import { createOutageLines } from './database/outage-lines.ts'
 import { createSweeper } from './database/sweeper.ts'
 import { scheduledBackups } from './installation/backup/schedule.ts'
 import { storeDerivedSecrets } from './installation/secret-key/store-derived.ts'
+import { createMailMetrics } from './mail/metrics.ts'
+import { createMails } from './mail/send.ts'
 import { createOutbound } from './outbound/outbound.ts'
 import { openDatabase } from './parts/database.ts'
 import { listenToDatabase } from './parts/listener.ts'
@@ -97,13 +99,17 @@ async function start(config: Config, { log, outageLines }: Logging, parts: Shutd
     metrics: createDispatcherMetrics(metrics.registry),
     toXml: (service, record) => recordsToXml([record], resourceNamed(service)),
   })
-  const listener = await listenToDatabase(directUrl, { authenticator, dispatcher, secrets, log })
+  const { smtpUrl, mailFrom } = config
+  const sending = smtpUrl !== null && mailFrom !== null ? { config: { smtpUrl, mailFrom } } : null
+  const mails = sending && createMails({ ...background, ...sending, metrics: createMailMetrics(metrics.registry) })
+  const listener = await listenToDatabase(directUrl, { authenticator, dispatcher, mails, secrets, log })
   parts.add('the listening connection', listener)
   await storeDerivedSecrets(backgroundDb, secrets)
   const callLog = parts.add('the call log', createCallLog(background))
   parts.add('the outbound requests', { stop: () => outbound.close() })
   parts.add('the removal notices', createRemovalNotices({ ...background, outbound }))
   parts.add('the webhook dispatcher', dispatcher)
+  if (mails) parts.add('the mails', mails)
   const sweeps = {
     ...sweepsByAge(background, config),
     ...(await archivedSweeps({ ...background, url: directUrl }, config)),

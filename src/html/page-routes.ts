@@ -22,8 +22,19 @@ const limitBytes = { form: 256 * 1024, json: 1024 * 1024, signedOut: 16 * 1024 }
 /** No page has a form with nearly as many. */
 const FORM_FIELDS_MAX = 2_000
 
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Whether the navigation of merchants leads to the outbox. */
+    hasOutbox: boolean
+  }
+}
+
+/** What every scope of pages needs. */
+export type PageScopeServices = GuardServices & { readonly config: { readonly sandbox: boolean } }
+
 /** Sets up `app` for pages and their JSON: access, forms, sessions, headers, errors. Call it before adding routes. */
-export async function openPages(app: FastifyInstance, services: GuardServices): Promise<void> {
+export async function openPages(app: FastifyInstance, services: PageScopeServices): Promise<void> {
+  app.decorate('hasOutbox', services.config.sandbox)
   app.setErrorHandler(answerFailure)
   await installForms(app, services)
   installGuard(app, services)

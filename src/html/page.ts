@@ -98,6 +98,7 @@ export function sendPage(reply: FastifyReply, { template, title, status, data, f
     zone: store?.timeZone ?? 'UTC',
     // Outside the scopes of pages, such as for an unknown address, pages show no form that needs a token.
     csrf: typeof reply.generateCsrf === 'function' ? reply.generateCsrf({ userInfo: csrfUser(request) }) : '',
+    hasOutbox: Boolean(request.server.hasOutbox),
     notice: notices.get(textIn(request.query, 'notice')) ?? null,
     failure: failure ?? null,
     values,

@@ -11,6 +11,7 @@ const inOrder = [
   ['AuditEntry', 'at', 'id'],
   ['IdempotencyKey', 'claimedAt', 'claimedAt'],
   ['CsvImport', 'createdAt', 'createdAt'],
+  ['Mail', 'createdAt', 'createdAt'],
 ] as const
 
 /** The history has no order over all stores: a skip scan finds the oldest entry of each, of the first 5,000. */

@@ -55,5 +55,5 @@ export const subjects: { readonly [Kind in MailKind]: (data: MailData[Kind]) => 
   'factor-changed': () => 'Your two-step sign-in was changed',
   'factor-ending': () => 'Your two-step sign-in will be switched off',
   alert: ({ lines: [first = 'Something needs your attention', ...others] }) =>
-    others.length === 0 ? first : `${first} (and ${others.length} more)`,
+    others.length === 0 ? first : `${first.replace(/[.]$/, '')}, and ${others.length} more`,
 }

@@ -4,9 +4,8 @@ import { StoreFailure } from '../values/failure.ts'
 import { shownDate } from '../values/shown-date.ts'
 import { type MailData, type MailKind, type OwnPath, subjects } from './kinds.ts'
 
-/** What a mail says, as it is stored. */
+/** What a mail says below its subject, as it is sealed. */
 export interface Content {
-  readonly subject: string
   readonly text: string
   readonly html: string
 }
@@ -43,7 +42,7 @@ const htmlTemplates = new Eta(options)
  * them, and a line break in one becomes a blank, so that nobody writes a paragraph of the mail. Throws `bad-request`
  * where a subject would have a control character.
  */
-export function render(wording: Wording, { timeZone, publicUrl }: Setting): Content {
+export function render(wording: Wording, { timeZone, publicUrl }: Setting): Content & { subject: string } {
   const subject = requireHeaderText(subjectOf(wording), 'Subject')
   const shown = (value: string | Date) => {
     if (value instanceof Date) return shownDate(value, timeZone)

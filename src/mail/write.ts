@@ -47,7 +47,7 @@ export async function writeMail(tx: Transaction, services: MailServices, mail: N
   if (fate === 'none') return false
   const store =
     storeId === null ? null : await tx.store.findUnique({ where: { id: storeId }, select: { timeZone: true } })
-  const content = render(mail, { timeZone: store?.timeZone ?? 'UTC', publicUrl: config.publicUrl })
+  const { subject, ...content } = render(mail, { timeZone: store?.timeZone ?? 'UTC', publicUrl: config.publicUrl })
   const contentSealed = secrets.seal(JSON.stringify(content))
   const network = causedBy === null ? null : networkOf(causedBy)
   const createdAt = now()
@@ -62,6 +62,7 @@ export async function writeMail(tx: Transaction, services: MailServices, mail: N
       recipient,
       storeId,
       networkHash: hashes[0] ?? null,
+      subject,
       messageId: `<${randomUUID()}@${domainOf(config)}>`,
       contentSealed: isVoid ? null : contentSealed,
       state: isVoid ? 'void' : fate === 'shown' ? 'shown' : 'waiting',

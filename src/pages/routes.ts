@@ -17,6 +17,7 @@ import { type CsvServices, csvPages } from './admin/csv/routes.ts'
 import { type CartApiServices, cartApiPages } from './admin/modules/cartapi/routes.ts'
 import { restApiPages } from './admin/modules/rest-api/routes.ts'
 import { orderPages } from './admin/orders/routes.ts'
+import { type OutboxServices, outboxPages } from './admin/outbox/routes.ts'
 import { overviewPage } from './admin/overview/routes.ts'
 import { invitationPages } from './admin/people/invitation.ts'
 import { peoplePages } from './admin/people/routes.ts'
@@ -34,7 +35,7 @@ import { administration, developerPages, signInPages, signUpPages } from './peop
 
 export const developerRoutes = [...applicationRoutes, ...secretRoutes, ...usingStoreRoutes]
 
-type AdminServices = CartApiServices & CsvServices & Subscribing & SignInServices & MailServices
+type AdminServices = CartApiServices & CsvServices & OutboxServices & Subscribing & SignInServices & MailServices
 type DeveloperServices = ServicesOf<(typeof developerRoutes)[number]> & SignUpServices & ResetServices
 export type PagesServices = GuardServices & AdminServices & DeveloperServices & OperatorPagesServices
 
@@ -64,6 +65,7 @@ export async function adminRoutes(app: FastifyInstance, services: AdminServices)
   restApiPages(app, services)
   cartApiPages(app, services)
   webhookPages(app, services)
+  outboxPages(app, services)
   settingsPages(app, services)
   registerRoutes(app, auditRoutes, services)
   signInPages(app, services, administration)

@@ -2,8 +2,9 @@ import { accessChannel } from '../applications/access-changes.ts'
 import type { Authenticator } from '../applications/authenticate.ts'
 import { listen } from '../database/connection.ts'
 import { lockProcess, noteLostLock } from '../database/process-lock.ts'
-import { deliveriesChannel, eventsChannel } from '../engine/recording/announce.ts'
+import { deliveriesChannel, eventsChannel, mailsChannel } from '../engine/recording/announce.ts'
 import { announceKeys, joinProcesses } from '../installation/secret-key/keys-in-use.ts'
+import type { Mails } from '../mail/send.ts'
 import type { Log } from '../process/log.ts'
 import type { Secrets } from '../values/secrets.ts'
 import type { Dispatcher } from '../webhooks/dispatch/dispatcher.ts'
@@ -11,16 +12,19 @@ import type { Dispatcher } from '../webhooks/dispatch/dispatcher.ts'
 interface ListenerServices {
   readonly authenticator: Authenticator
   readonly dispatcher: Dispatcher
+  /** Null: this process sends none. */
+  readonly mails: Pick<Mails, 'wake'> | null
   readonly secrets: Secrets
   readonly log: Log
 }
 
-/** Lets other processes' changes of access and their events reach this one, and tells them which keys it has. */
-export function listenToDatabase(url: string, { authenticator, dispatcher, secrets, log }: ListenerServices) {
+/** Lets other processes' changes of access, their events and their mails reach this one, and tells them which keys it has. */
+export function listenToDatabase(url: string, { authenticator, dispatcher, mails, secrets, log }: ListenerServices) {
   const channels = {
     [accessChannel]: authenticator.invalidate,
     [eventsChannel]: () => dispatcher.eventsCommitted(),
     [deliveriesChannel]: (by: string) => dispatcher.deliveriesDue(by),
+    [mailsChannel]: () => mails?.wake(),
   }
   let hasJoined = false
   return listen(url, channels, {

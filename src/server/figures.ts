@@ -6,6 +6,7 @@ import { ageFigures } from '../installation/age-figures.ts'
 import { backupFolderFigures, createScheduleMetrics } from '../installation/backup/folder-figures.ts'
 import { backupFigures } from '../installation/backup/made.ts'
 import { sizeFigures } from '../installation/size-figures.ts'
+import { mailFigures } from '../mail/figures.ts'
 import { showSampled } from '../process/sampled-figures.ts'
 import type { Config } from '../process/settings.ts'
 import type { Secrets } from '../values/secrets.ts'
@@ -27,7 +28,7 @@ interface FigureServices {
 export function showShared(registry: Registry, { db, secrets, now, log, config }: FigureServices): () => void {
   const onFailure = (what: string) => (error: unknown) =>
     log.warn({ err: error }, `figures of ${what} are missing in /metrics`)
-  const parts = [serverFigures, dispatchFigures, backupFigures, ageFigures, sizeFigures]
+  const parts = [serverFigures, dispatchFigures, mailFigures, backupFigures, ageFigures, sizeFigures]
   showSampled(askDatabase({ db, now }, parts), { registry, onFailure: onFailure('the database') })
   const { backupDir: dir, backupHours } = config
   if (dir === null) return () => {}

@@ -6,6 +6,7 @@ CREATE TABLE "Mail" (
     "recipient" TEXT NOT NULL,
     "networkHash" TEXT,
     "messageId" TEXT NOT NULL,
+    "subject" TEXT NOT NULL,
     "contentSealed" TEXT,
     "state" TEXT NOT NULL,
     "attempts" INTEGER NOT NULL DEFAULT 0,

@@ -176,7 +176,13 @@ describe('an operator', () => {
     const { db } = server.services
     server.clock.ms += 1_000
     await pausedWebhook('For the operator')
-    const waiting = { kind: 'reset', recipient: merchantAccount.Email, messageId: '<stuck@here>', state: 'waiting' }
+    const waiting = {
+      kind: 'reset',
+      recipient: merchantAccount.Email,
+      messageId: '<stuck@here>',
+      state: 'waiting',
+      subject: '',
+    }
     const createdAt = new Date(server.clock.ms - 2 * 60 * MINUTE_MS)
     await db.mail.create({ data: { ...waiting, createdAt, nextAttemptAt: createdAt } })
 

@@ -14,6 +14,7 @@ const atAddresses: Readonly<Record<string, (side: Side) => Id>> = {
   '/admin/webhooks/:id': ofService('Webhooks'),
   '/admin/webhooks/:id/deliveries/:deliveryId': ({ deliveryId }) => deliveryId,
   '/admin/csv/:id': ({ importId }) => importId,
+  '/admin/outbox/:id': ({ mailId }) => mailId,
   '/admin/modules/rest-api/:subscriptionId': ({ subscriptionId }) => subscriptionId,
   '/admin/orders/:id/returns/:rmaId': ofService('RMA'),
   '/admin/orders/:id/shipments/:shipmentId': firstShipment,

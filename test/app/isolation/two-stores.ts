@@ -1,3 +1,5 @@
+import { inTransaction } from '../../../src/database/client.ts'
+import { writeMail } from '../../../src/mail/write.ts'
 import { servedResources } from '../../../src/registry.ts'
 import { type TestPerson, testPerson } from '../../support/person.ts'
 import { operatorKey } from '../../support/services.ts'
@@ -19,6 +21,7 @@ export interface Side extends Shop {
   readonly subscriptionId: number
   /** Of a CSV file. */
   readonly importId: number
+  readonly mailId: number
   readonly userId: number
   readonly merchant: TestPerson
   readonly merchantSession: number
@@ -53,6 +56,7 @@ export async function openSide(server: TestServer, idsAbove = 0): Promise<Side> 
   const deliveryId = await delivery(server, shop, webhookId, eventId, { state: 'delivered', status: 200 })
   const { merchant, userId } = await merchantOf(server, storeId)
   const importId = await importOf(storeId, merchant)
+  const mailId = await mailOf(server, storeId)
   const developer = await developerIn(server)
   const own = await registered(developer, { Name: `Tool of store ${storeId}` })
   const client = await openClient(server)
@@ -69,6 +73,7 @@ export async function openSide(server: TestServer, idsAbove = 0): Promise<Side> 
     deliveryId,
     subscriptionId,
     importId,
+    mailId,
     userId,
     merchant,
     merchantSession: Number(merchantSession.id),
@@ -97,6 +102,15 @@ async function giveSku(
 async function importOf(storeId: number, merchant: TestPerson): Promise<number> {
   const { headers } = await merchant.upload('/admin/products/csv', `SKUInfo.SKU,SKUInfo.Name\nCSV-OF-${storeId},Lamp\n`)
   return Number(headers.location?.toString().split('/').at(-1))
+}
+
+async function mailOf({ services }: TestServer, storeId: number): Promise<number> {
+  const to = `invited-to-${storeId}@shop.example`
+  const data = { lines: [`Something is wrong in store ${storeId}.`], link: `/admin?of=${storeId}` } as const
+  await inTransaction(services.db, (tx) =>
+    writeMail(tx, services, { kind: 'alert', data, to, storeId, causedBy: null }),
+  )
+  return (await services.db.mail.findFirstOrThrow({ where: { storeId } })).id
 }
 
 /** An account that opens this store alone, signed in. */

@@ -9,7 +9,7 @@ import { workerDatabase } from '../../support/database.ts'
 /** The operator's routes alone; everything logged is kept. */
 export async function openAdmin({ publicUrl = 'http://localhost:3000', openDatabase = workerDatabase } = {}) {
   const { services: access, clock, drop } = await openAccess(openDatabase)
-  const config = { ...access.config, publicUrl, trustProxy: ['127.0.0.1'] }
+  const config = { ...access.config, publicUrl, sandbox: false, trustProxy: ['127.0.0.1'] }
   const csvImports = { wake: () => {} }
   const services = { ...access, backgroundDb: access.db, config, csvImports, operatorKey: 'operator-key-for-tests' }
   const log: string[] = []

@@ -4,11 +4,13 @@ import type { FastifyInstance } from 'fastify'
 import { Registry } from 'prom-client'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { inTransaction } from '../../../src/database/client.ts'
 import { Connection } from '../../../src/database/connection.ts'
 import { checkDatabase } from '../../../src/installation/checks.ts'
 import { checkSecretKey } from '../../../src/installation/secret-key/check.ts'
 import { announceKeys, joinProcesses } from '../../../src/installation/secret-key/keys-in-use.ts'
 import { storeDerivedSecrets } from '../../../src/installation/secret-key/store-derived.ts'
+import { writeMail } from '../../../src/mail/write.ts'
 import { newSigningSecret } from '../../../src/outbound/standard-webhooks.ts'
 import { issueCustomerToken } from '../../../src/people/customer-tokens.ts'
 import { resourceNamed } from '../../../src/registry.ts'
@@ -85,6 +87,8 @@ interface Scene {
   readonly merchant: ReturnType<typeof browserOn>
   readonly webhookId: number
   readonly webhookSecret: string
+  /** Of a mail that the sandbox shows. */
+  readonly mailId: number
   readonly callbackSecret: string
 }
 
@@ -99,9 +103,15 @@ async function makeScene(server: TestServer): Promise<Scene> {
   const token = await post(server, '/oauth/token', exchangeOf(client, code))
   const webhookId = await newWebhook(shop.call, { Url: receiver.url })
   const [{ Secret }] = (await shop.call('GET', `/Webhooks/${webhookId}/Secret`)).json()
+  const { services } = server
+  const mail = { kind: 'alert', to: 'ann@shop.example', storeId: shop.store.id, causedBy: null } as const
+  const data = { lines: ['A line of a sealed mail.'], link: '/admin' } as const
+  await inTransaction(services.db, (tx) => writeMail(tx, services, { ...mail, data }))
+  const { id: mailId } = await services.db.mail.findFirstOrThrow()
   return {
     shop,
     client,
+    mailId,
     accessToken: token.json().access_token,
     merchant,
     webhookId,
@@ -131,10 +141,11 @@ async function expectAccess({ shop, accessToken }: Scene, server: TestServer): P
 }
 
 /** A session is good everywhere, and so is a form that another process has shown. */
-async function expectPages({ merchant }: Scene, server: TestServer, other: TestServer): Promise<void> {
+async function expectPages({ merchant, mailId }: Scene, server: TestServer, other: TestServer): Promise<void> {
   merchant.balancer.server = server
   const page = await merchant.open('/admin/settings')
   expect(page.statusCode).toBe(200)
+  expect((await merchant.open(`/admin/outbox/${mailId}`)).body).toContain('- A line of a sealed mail.')
   const [, csrf = ''] = /name="_csrf" value="([^"]+)"/.exec(page.body) ?? []
   merchant.balancer.server = other
   const answer = await other.app.inject({
@@ -236,6 +247,7 @@ async function keysInUse(): Promise<string[]> {
     ...(await db.subscription.findMany()).map(({ tokenSealed }) => tokenSealed),
     ...(await db.accessToken.findMany()).map(({ tokenSealed }) => tokenSealed ?? ''),
     ...(await db.webhook.findMany()).map(({ secretSealed }) => secretSealed),
+    ...(await db.mail.findMany()).map(({ contentSealed }) => contentSealed ?? ''),
   ]
   return [...new Set(rows.map((sealed) => sealed.split('.').slice(0, -1).join('.')))].sort()
 }

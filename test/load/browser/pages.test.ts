@@ -1,5 +1,7 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { inTransaction } from '../../../src/database/client.ts'
+import { writeMail } from '../../../src/mail/write.ts'
 import { issueCustomerToken } from '../../../src/people/customer-tokens.ts'
 import { placeOrder } from '../../../src/resources/orders/place-order.ts'
 import { storedDelivery, storedWebhook } from '../../app/pages/admin/webhooks-fixture.ts'
@@ -91,6 +93,8 @@ const pages = {
     ['admin-order-statuses', '/admin/settings/order-statuses'],
     ['admin-payment-methods', '/admin/settings/payment-methods'],
     ['admin-audit', '/admin/audit'],
+    ['admin-outbox', '/admin/outbox'],
+    ['admin-mail', '/admin/outbox/{mailId}'],
     ['admin-account', '/admin/account'],
     ['admin-change-store', '/admin/change-store'],
     [
@@ -108,6 +112,7 @@ const pages = {
     ['admin-orders-empty', '/admin/orders'],
     ['admin-products-empty', '/admin/products'],
     ['admin-csv-empty', '/admin/csv'],
+    ['admin-outbox-empty', '/admin/outbox'],
     ['admin-customers-none', '/admin/customers?state=NY'],
     ['admin-rest-api-empty', '/admin/modules/rest-api'],
     ['admin-webhooks-empty', '/admin/webhooks'],
@@ -160,6 +165,7 @@ describe.skipIf(!hasBrowser)('every page', () => {
     await fillShop(application.publicKey)
     await addWebhooks()
     await importFiles()
+    await writeMails()
     await signInCustomer()
   })
   afterAll(async () => {
@@ -437,6 +443,28 @@ describe.skipIf(!hasBrowser)('every page', () => {
     })
     const ids = { webhookId: webhook.id, pausedWebhookId: id, deliveryId, pendingId }
     places = { ...places, ...Object.fromEntries(Object.entries(ids).map(([name, each]) => [name, String(each)])) }
+  }
+
+  /** A mail that the sandbox shows, and one that was refused, each with long words. */
+  async function writeMails() {
+    const { services } = server
+    const { db } = services
+    const long = 'x'.repeat(60)
+    const data = {
+      storeName: 'Garden Shop',
+      role: 'a packer',
+      invitedBy: `${long}@shop.example`,
+      expiresAt: new Date(),
+    }
+    const link = `/admin/invitations?token=${long}` as const
+    const to = `${long}@shop.example`
+    const mail = { kind: 'invitation', data: { ...data, link }, to, storeId: shop.store.id, causedBy: null } as const
+    await inTransaction(db, (tx) => writeMail(tx, services, mail))
+    await inTransaction(db, (tx) => writeMail(tx, services, mail))
+    const [refused, shown] = await db.mail.findMany({ orderBy: { id: 'asc' } })
+    const reason = `The mail server answered: 550 ${'no such mailbox '.repeat(20)}`
+    await db.mail.updateMany({ where: { id: refused?.id ?? 0 }, data: { state: 'bounced', reason } })
+    places = { ...places, mailId: String(shown?.id) }
   }
 
   /** CSV files that were read, that are being applied and that were. */

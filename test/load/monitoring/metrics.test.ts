@@ -8,7 +8,7 @@ import { type Sample, samplesOf } from '../../support/metrics-text.ts'
 import { readAlerts, readDashboard, readExpression } from '../../support/monitoring.ts'
 import { freePort, type Run, runServer, temporaryFolder } from '../../support/run-server.ts'
 
-// What the files of monitoring/ ask for is what a server answers that has all that can be shown: a certificate, BACKUP_DIR.
+// What the files of monitoring/ ask for is what a server answers that has all that can be shown: a certificate, BACKUP_DIR, SMTP_URL.
 
 let folder: string
 let database: TestDatabase
@@ -36,6 +36,9 @@ beforeAll(async () => {
     PUBLIC_URL: 'https://localhost',
     DATA_DIR: join(folder, 'data'),
     BACKUP_DIR: join(folder, 'backups'),
+    // Nothing is due, so that nothing connects.
+    SMTP_URL: 'smtp://127.0.0.1:9',
+    MAIL_FROM: 'mail@shop.example',
     DATABASE_URL: database.url,
     SECRET_KEY: 'secret-key-of-the-tests-secret-key',
     OPERATOR_KEY: 'operator-key-of-the-tests',

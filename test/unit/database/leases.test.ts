@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { CALLBACK_MS } from '../../../src/applications/callback.ts'
 import { leases } from '../../../src/database/leases.ts'
+import { SENDING_MS_MAX } from '../../../src/mail/smtp.ts'
 
 const schema = readFileSync('prisma/schema.prisma', 'utf8')
 const columns = new Map(
@@ -22,7 +23,11 @@ test('every table with a claim has a lease', () => {
   const tables = [...columns].filter(([, names]) => names.includes('claim') || names.includes('process'))
   const leased = new Set<string | undefined>(Object.values(leases).map(({ table }) => table))
   expect(tables.map(([table]) => table).filter((table) => !leased.has(table))).toEqual([])
-  expect(tables).toHaveLength(3)
+  expect(tables).toHaveLength(4)
+})
+
+test('an attempt to send a mail ends within its lease', () => {
+  expect(leases.mail.ms).toBeGreaterThan(SENDING_MS_MAX)
 })
 
 test('a handshake lasts longer than its callback', () => {

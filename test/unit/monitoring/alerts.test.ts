@@ -59,6 +59,7 @@ const paused = series('webhook_endpoints', 'state="paused"')
 const attempts = (outcome: string) => series('webhook_attempts_total', `outcome="${outcome}"`)
 const delivery = (receiver: string) => series('webhook_delivery_lag_seconds', `receiver="${receiver}"`)
 const lastRun = series('webhook_dispatcher_last_run_timestamp_seconds', 'loop="claiming"')
+const mails = (outcome: string) => series('mail_attempts_total', `outcome="${outcome}"`)
 const backup = (by: string) => series('backup_last_success_timestamp_seconds', `by="${by}"`)
 const offset = (instance: string) => `database_clock_offset_seconds{job="${JOB}",instance="${instance}"}`
 
@@ -101,6 +102,10 @@ const healthy: Readonly<Record<string, string>> = {
   [paused]: constant(3),
   [attempts('delivered')]: rising(60),
   [attempts('retried')]: rising(20),
+  [series('mail_oldest_waiting_seconds')]: constant(1_000),
+  [mails('sent')]: rising(10),
+  [mails('bounced')]: rising(0.1),
+  [mails('failed')]: constant(3),
   [backup('schedule')]: constant(LONG_AGO),
   [backup('command')]: rising(60),
   [series('database_size_bytes')]: `1e10+1e5x150`,
@@ -177,6 +182,8 @@ const cases: readonly (readonly [string, Readonly<Record<string, string>>, reado
   ['the dispatcher has stopped', { [lastRun]: constant(600) }, ['StorePlatformDispatcherStopped']],
   ['a webhook was paused', { [paused]: '3x90 4x60' }, ['StorePlatformWebhooksPaused']],
   ['most deliveries fail', { [attempts('retried')]: rising(90) }, ['StorePlatformDeliveriesFail']],
+  ['mails wait', { [series('mail_oldest_waiting_seconds')]: rising(60) }, ['StorePlatformMailsWait']],
+  ['mails bounce', { [mails('bounced')]: rising(1) }, ['StorePlatformMailsFail']],
   ['the newest backup is old', { [backup('command')]: constant(LONG_AGO) }, ['StorePlatformBackupTooOld']],
   [
     'backups each week are not late',

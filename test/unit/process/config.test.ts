@@ -61,6 +61,8 @@ describe('without settings', () => {
       soapNamespaces: ['urn:store-platform:cartAPI'],
       timeZone: 'America/New_York',
       outboundAllow: ['127.0.0.0/8', '::1/128'],
+      smtpUrl: null,
+      mailFrom: null,
       developerSignup: 'open',
       historyDays: 730,
       ledgerDays: null,
@@ -146,6 +148,8 @@ test('every fault is told at once, each in a line with the setting and what is a
     SOAP_NAMESPACES: 'http://shop.example/,cartAPI,urn:two words',
     TIME_ZONE: 'Mars/Olympus',
     OUTBOUND_ALLOW: 'receiver.internal',
+    SMTP_URL: 'https://user:pass-word-4@mail.example',
+    MAIL_FROM: 'Shop',
     DEVELOPER_SIGNUP: 'yes',
     HISTORY_DAYS: 'all',
     LEDGER_DAYS: 'all',
@@ -167,6 +171,7 @@ test('every fault is told at once, each in a line with the setting and what is a
         'DRAIN_SECONDS',
         'HISTORY_DAYS',
         'LEDGER_DAYS',
+        'MAIL_FROM',
         'REST_PREFIXES',
         'REST_PREFIXES',
         'SANDBOX',
@@ -174,6 +179,7 @@ test('every fault is told at once, each in a line with the setting and what is a
         'SECRET_KEY',
         'SECRET_KEY_NEXT',
         'SECRET_KEY_PREVIOUS',
+        'SMTP_URL',
         'SOAP_NAMESPACES',
         'SOAP_NAMESPACES',
         'SOAP_PATH',
@@ -205,6 +211,8 @@ test('no message shows a key or a password', () => {
     SECRET_KEY_PREVIOUS: 'short-former-secret',
     OPERATOR_KEY: 'open sesame',
     OPERATOR_KEY_PREVIOUS: 'open barley',
+    SMTP_URL: 'smtp://user:pass-word-4@mail.example/path',
+    MAIL_FROM: 'smtp://user:pass-word-5@mail.example',
   }
   const message = faults({ ...secrets, PUBLIC_URL: 'postgresql://store:pass-word-2@db/store' })
   expect(message).not.toMatch(/pass-word|short-|open /)
@@ -258,6 +266,61 @@ test.each([
   ['DEVELOPER_SIGNUP', 'true'],
 ])('%s=%s is refused', (setting, value) => {
   expect(faults({ [setting]: value })).toMatch(new RegExp(`^Wrong setting: ${setting} `))
+})
+
+describe('mail', () => {
+  const MAIL_FROM = 'mail@shop.example'
+  const SMTP_URL = 'smtp://user%40shop.example:p%3Aw@mail.example:2525'
+
+  test('has a server and a sender, whose name may be left out', () => {
+    const named = { MAIL_FROM: 'Garden “Shop” <mail@bücher.example>', SMTP_URL: 'smtps://mail.example/' }
+    expect(readConfig({ SMTP_URL, MAIL_FROM })).toMatchObject({
+      smtpUrl: SMTP_URL,
+      mailFrom: { name: '', address: 'mail@shop.example' },
+    })
+    expect(readConfig(named)).toMatchObject({
+      smtpUrl: 'smtps://mail.example/',
+      mailFrom: { name: 'Garden “Shop”', address: 'mail@xn--bcher-kva.example' },
+    })
+    expect(readConfig({ SMTP_URL, MAIL_FROM: '"Garden, Shop" <mail@shop.example>' }).mailFrom?.name).toBe(
+      'Garden, Shop',
+    )
+  })
+
+  test('needs both settings', () => {
+    expect(faults({ SMTP_URL })).toBe('Wrong setting: SMTP_URL is set without MAIL_FROM; allowed: both, or neither')
+    expect(faults({ MAIL_FROM })).toBe('Wrong setting: MAIL_FROM is set without SMTP_URL; allowed: both, or neither')
+  })
+
+  test.each([
+    'mail.example:587',
+    'http://mail.example',
+    'smtp:mail.example',
+    'smtp://user:pass@',
+    'smtp://user@mail.example',
+    'smtp://:password@mail.example',
+    'smtp://user:%zz@mail.example',
+    'smtp://user:a%0d%0ab@mail.example',
+    'smtp://mail.example/path',
+    'smtp://mail.example?pool=true',
+    'smtp://mail.example#a',
+    'smtp://mail.example:70000',
+  ])('SMTP_URL %s is refused, and not repeated', (url) => {
+    const message = faults({ SMTP_URL: url, MAIL_FROM })
+    expect(message).toMatch(/^Wrong setting: SMTP_URL is not the address of a mail server; allowed: smtp:/)
+    expect(message).not.toContain(url)
+  })
+
+  test.each([
+    'Shop',
+    'Shop <mail>',
+    'mail@shop.example, other@shop.example',
+    'Shop <mail@shop.example> <other@shop.example>',
+    'Shop\r\nBcc: x <mail@shop.example>',
+    `${'x'.repeat(250)}@shop.example`,
+  ])('MAIL_FROM %j is refused', (sender) => {
+    expect(faults({ SMTP_URL, MAIL_FROM: sender })).toMatch(/^Wrong setting: MAIL_FROM .* is not a sender; allowed: /)
+  })
 })
 
 describe('cartAPI', () => {

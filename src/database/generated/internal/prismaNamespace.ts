@@ -5694,6 +5694,7 @@ export const MailScalarFieldEnum = {
   recipient: 'recipient',
   networkHash: 'networkHash',
   messageId: 'messageId',
+  subject: 'subject',
   contentSealed: 'contentSealed',
   state: 'state',
   attempts: 'attempts',

@@ -498,6 +498,7 @@ export const MailScalarFieldEnum = {
   recipient: 'recipient',
   networkHash: 'networkHash',
   messageId: 'messageId',
+  subject: 'subject',
   contentSealed: 'contentSealed',
   state: 'state',
   attempts: 'attempts',

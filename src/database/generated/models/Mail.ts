@@ -48,6 +48,7 @@ export type MailMinAggregateOutputType = {
   recipient: string | null
   networkHash: string | null
   messageId: string | null
+  subject: string | null
   contentSealed: string | null
   state: string | null
   attempts: number | null
@@ -65,6 +66,7 @@ export type MailMaxAggregateOutputType = {
   recipient: string | null
   networkHash: string | null
   messageId: string | null
+  subject: string | null
   contentSealed: string | null
   state: string | null
   attempts: number | null
@@ -82,6 +84,7 @@ export type MailCountAggregateOutputType = {
   recipient: number
   networkHash: number
   messageId: number
+  subject: number
   contentSealed: number
   state: number
   attempts: number
@@ -115,6 +118,7 @@ export type MailMinAggregateInputType = {
   recipient?: true
   networkHash?: true
   messageId?: true
+  subject?: true
   contentSealed?: true
   state?: true
   attempts?: true
@@ -132,6 +136,7 @@ export type MailMaxAggregateInputType = {
   recipient?: true
   networkHash?: true
   messageId?: true
+  subject?: true
   contentSealed?: true
   state?: true
   attempts?: true
@@ -149,6 +154,7 @@ export type MailCountAggregateInputType = {
   recipient?: true
   networkHash?: true
   messageId?: true
+  subject?: true
   contentSealed?: true
   state?: true
   attempts?: true
@@ -253,6 +259,7 @@ export type MailGroupByOutputType = {
   recipient: string
   networkHash: string | null
   messageId: string
+  subject: string
   contentSealed: string | null
   state: string
   attempts: number
@@ -293,6 +300,7 @@ export type MailWhereInput = {
   recipient?: Prisma.StringFilter<"Mail"> | string
   networkHash?: Prisma.StringNullableFilter<"Mail"> | string | null
   messageId?: Prisma.StringFilter<"Mail"> | string
+  subject?: Prisma.StringFilter<"Mail"> | string
   contentSealed?: Prisma.StringNullableFilter<"Mail"> | string | null
   state?: Prisma.StringFilter<"Mail"> | string
   attempts?: Prisma.IntFilter<"Mail"> | number
@@ -311,6 +319,7 @@ export type MailOrderByWithRelationInput = {
   recipient?: Prisma.SortOrder
   networkHash?: Prisma.SortOrderInput | Prisma.SortOrder
   messageId?: Prisma.SortOrder
+  subject?: Prisma.SortOrder
   contentSealed?: Prisma.SortOrderInput | Prisma.SortOrder
   state?: Prisma.SortOrder
   attempts?: Prisma.SortOrder
@@ -332,6 +341,7 @@ export type MailWhereUniqueInput = Prisma.AtLeast<{
   kind?: Prisma.StringFilter<"Mail"> | string
   recipient?: Prisma.StringFilter<"Mail"> | string
   networkHash?: Prisma.StringNullableFilter<"Mail"> | string | null
+  subject?: Prisma.StringFilter<"Mail"> | string
   contentSealed?: Prisma.StringNullableFilter<"Mail"> | string | null
   state?: Prisma.StringFilter<"Mail"> | string
   attempts?: Prisma.IntFilter<"Mail"> | number
@@ -350,6 +360,7 @@ export type MailOrderByWithAggregationInput = {
   recipient?: Prisma.SortOrder
   networkHash?: Prisma.SortOrderInput | Prisma.SortOrder
   messageId?: Prisma.SortOrder
+  subject?: Prisma.SortOrder
   contentSealed?: Prisma.SortOrderInput | Prisma.SortOrder
   state?: Prisma.SortOrder
   attempts?: Prisma.SortOrder
@@ -375,6 +386,7 @@ export type MailScalarWhereWithAggregatesInput = {
   recipient?: Prisma.StringWithAggregatesFilter<"Mail"> | string
   networkHash?: Prisma.StringNullableWithAggregatesFilter<"Mail"> | string | null
   messageId?: Prisma.StringWithAggregatesFilter<"Mail"> | string
+  subject?: Prisma.StringWithAggregatesFilter<"Mail"> | string
   contentSealed?: Prisma.StringNullableWithAggregatesFilter<"Mail"> | string | null
   state?: Prisma.StringWithAggregatesFilter<"Mail"> | string
   attempts?: Prisma.IntWithAggregatesFilter<"Mail"> | number
@@ -390,6 +402,7 @@ export type MailCreateInput = {
   recipient: string
   networkHash?: string | null
   messageId: string
+  subject: string
   contentSealed?: string | null
   state: string
   attempts?: number
@@ -408,6 +421,7 @@ export type MailUncheckedCreateInput = {
   recipient: string
   networkHash?: string | null
   messageId: string
+  subject: string
   contentSealed?: string | null
   state: string
   attempts?: number
@@ -423,6 +437,7 @@ export type MailUpdateInput = {
   recipient?: Prisma.StringFieldUpdateOperationsInput | string
   networkHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   messageId?: Prisma.StringFieldUpdateOperationsInput | string
+  subject?: Prisma.StringFieldUpdateOperationsInput | string
   contentSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   state?: Prisma.StringFieldUpdateOperationsInput | string
   attempts?: Prisma.IntFieldUpdateOperationsInput | number
@@ -441,6 +456,7 @@ export type MailUncheckedUpdateInput = {
   recipient?: Prisma.StringFieldUpdateOperationsInput | string
   networkHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   messageId?: Prisma.StringFieldUpdateOperationsInput | string
+  subject?: Prisma.StringFieldUpdateOperationsInput | string
   contentSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   state?: Prisma.StringFieldUpdateOperationsInput | string
   attempts?: Prisma.IntFieldUpdateOperationsInput | number
@@ -458,6 +474,7 @@ export type MailCreateManyInput = {
   recipient: string
   networkHash?: string | null
   messageId: string
+  subject: string
   contentSealed?: string | null
   state: string
   attempts?: number
@@ -473,6 +490,7 @@ export type MailUpdateManyMutationInput = {
   recipient?: Prisma.StringFieldUpdateOperationsInput | string
   networkHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   messageId?: Prisma.StringFieldUpdateOperationsInput | string
+  subject?: Prisma.StringFieldUpdateOperationsInput | string
   contentSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   state?: Prisma.StringFieldUpdateOperationsInput | string
   attempts?: Prisma.IntFieldUpdateOperationsInput | number
@@ -490,6 +508,7 @@ export type MailUncheckedUpdateManyInput = {
   recipient?: Prisma.StringFieldUpdateOperationsInput | string
   networkHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   messageId?: Prisma.StringFieldUpdateOperationsInput | string
+  subject?: Prisma.StringFieldUpdateOperationsInput | string
   contentSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   state?: Prisma.StringFieldUpdateOperationsInput | string
   attempts?: Prisma.IntFieldUpdateOperationsInput | number
@@ -517,6 +536,7 @@ export type MailCountOrderByAggregateInput = {
   recipient?: Prisma.SortOrder
   networkHash?: Prisma.SortOrder
   messageId?: Prisma.SortOrder
+  subject?: Prisma.SortOrder
   contentSealed?: Prisma.SortOrder
   state?: Prisma.SortOrder
   attempts?: Prisma.SortOrder
@@ -541,6 +561,7 @@ export type MailMaxOrderByAggregateInput = {
   recipient?: Prisma.SortOrder
   networkHash?: Prisma.SortOrder
   messageId?: Prisma.SortOrder
+  subject?: Prisma.SortOrder
   contentSealed?: Prisma.SortOrder
   state?: Prisma.SortOrder
   attempts?: Prisma.SortOrder
@@ -558,6 +579,7 @@ export type MailMinOrderByAggregateInput = {
   recipient?: Prisma.SortOrder
   networkHash?: Prisma.SortOrder
   messageId?: Prisma.SortOrder
+  subject?: Prisma.SortOrder
   contentSealed?: Prisma.SortOrder
   state?: Prisma.SortOrder
   attempts?: Prisma.SortOrder
@@ -622,6 +644,7 @@ export type MailCreateWithoutStoreInput = {
   recipient: string
   networkHash?: string | null
   messageId: string
+  subject: string
   contentSealed?: string | null
   state: string
   attempts?: number
@@ -638,6 +661,7 @@ export type MailUncheckedCreateWithoutStoreInput = {
   recipient: string
   networkHash?: string | null
   messageId: string
+  subject: string
   contentSealed?: string | null
   state: string
   attempts?: number
@@ -684,6 +708,7 @@ export type MailScalarWhereInput = {
   recipient?: Prisma.StringFilter<"Mail"> | string
   networkHash?: Prisma.StringNullableFilter<"Mail"> | string | null
   messageId?: Prisma.StringFilter<"Mail"> | string
+  subject?: Prisma.StringFilter<"Mail"> | string
   contentSealed?: Prisma.StringNullableFilter<"Mail"> | string | null
   state?: Prisma.StringFilter<"Mail"> | string
   attempts?: Prisma.IntFilter<"Mail"> | number
@@ -700,6 +725,7 @@ export type MailCreateManyStoreInput = {
   recipient: string
   networkHash?: string | null
   messageId: string
+  subject: string
   contentSealed?: string | null
   state: string
   attempts?: number
@@ -715,6 +741,7 @@ export type MailUpdateWithoutStoreInput = {
   recipient?: Prisma.StringFieldUpdateOperationsInput | string
   networkHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   messageId?: Prisma.StringFieldUpdateOperationsInput | string
+  subject?: Prisma.StringFieldUpdateOperationsInput | string
   contentSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   state?: Prisma.StringFieldUpdateOperationsInput | string
   attempts?: Prisma.IntFieldUpdateOperationsInput | number
@@ -731,6 +758,7 @@ export type MailUncheckedUpdateWithoutStoreInput = {
   recipient?: Prisma.StringFieldUpdateOperationsInput | string
   networkHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   messageId?: Prisma.StringFieldUpdateOperationsInput | string
+  subject?: Prisma.StringFieldUpdateOperationsInput | string
   contentSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   state?: Prisma.StringFieldUpdateOperationsInput | string
   attempts?: Prisma.IntFieldUpdateOperationsInput | number
@@ -747,6 +775,7 @@ export type MailUncheckedUpdateManyWithoutStoreInput = {
   recipient?: Prisma.StringFieldUpdateOperationsInput | string
   networkHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   messageId?: Prisma.StringFieldUpdateOperationsInput | string
+  subject?: Prisma.StringFieldUpdateOperationsInput | string
   contentSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   state?: Prisma.StringFieldUpdateOperationsInput | string
   attempts?: Prisma.IntFieldUpdateOperationsInput | number
@@ -766,6 +795,7 @@ export type MailSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = r
   recipient?: boolean
   networkHash?: boolean
   messageId?: boolean
+  subject?: boolean
   contentSealed?: boolean
   state?: boolean
   attempts?: boolean
@@ -784,6 +814,7 @@ export type MailSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensio
   recipient?: boolean
   networkHash?: boolean
   messageId?: boolean
+  subject?: boolean
   contentSealed?: boolean
   state?: boolean
   attempts?: boolean
@@ -802,6 +833,7 @@ export type MailSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensio
   recipient?: boolean
   networkHash?: boolean
   messageId?: boolean
+  subject?: boolean
   contentSealed?: boolean
   state?: boolean
   attempts?: boolean
@@ -820,6 +852,7 @@ export type MailSelectScalar = {
   recipient?: boolean
   networkHash?: boolean
   messageId?: boolean
+  subject?: boolean
   contentSealed?: boolean
   state?: boolean
   attempts?: boolean
@@ -830,7 +863,7 @@ export type MailSelectScalar = {
   sentAt?: boolean
 }
 
-export type MailOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "storeId" | "kind" | "recipient" | "networkHash" | "messageId" | "contentSealed" | "state" | "attempts" | "nextAttemptAt" | "process" | "reason" | "createdAt" | "sentAt", ExtArgs["result"]["mail"]>
+export type MailOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "storeId" | "kind" | "recipient" | "networkHash" | "messageId" | "subject" | "contentSealed" | "state" | "attempts" | "nextAttemptAt" | "process" | "reason" | "createdAt" | "sentAt", ExtArgs["result"]["mail"]>
 export type MailInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   store?: boolean | Prisma.Mail$storeArgs<ExtArgs>
 }
@@ -869,7 +902,11 @@ export type $MailPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
      */
     messageId: string
     /**
-     * Subject, text and HTML as JSON, sealed, because links are secrets. NULL once the mail is sent or given up, and where void.
+     * Shown to the store's people: never a secret.
+     */
+    subject: string
+    /**
+     * Text and HTML as JSON, sealed, because links are secrets. NULL once the mail is sent or given up, and where void.
      */
     contentSealed: string | null
     /**
@@ -1321,6 +1358,7 @@ export interface MailFieldRefs {
   readonly recipient: Prisma.FieldRef<"Mail", 'String'>
   readonly networkHash: Prisma.FieldRef<"Mail", 'String'>
   readonly messageId: Prisma.FieldRef<"Mail", 'String'>
+  readonly subject: Prisma.FieldRef<"Mail", 'String'>
   readonly contentSealed: Prisma.FieldRef<"Mail", 'String'>
   readonly state: Prisma.FieldRef<"Mail", 'String'>
   readonly attempts: Prisma.FieldRef<"Mail", 'Int'>
