@@ -1,4 +1,5 @@
 import type { Access, Privileges } from '../engine/caller.ts'
+import type { ValueField } from '../engine/definition/fields.ts'
 
 /** Whether the privileges include this access to the service. */
 export function allows(privileges: Privileges, service: string, access: Access): boolean {
@@ -26,4 +27,9 @@ export function exceeds(asked: Privileges, agreed: Privileges): boolean {
 /** Whether both allow the same, regardless of how they are written. */
 export function samePrivileges(one: Privileges, other: Privileges): boolean {
   return !exceeds(one, other) && !exceeds(other, one)
+}
+
+/** Whether people of a store with these privileges are shown the field of a record that they may read. */
+export function shows(privileges: Privileges, { needs }: Pick<ValueField, 'needs'>): boolean {
+  return needs === undefined || allows(privileges, needs, 'read')
 }

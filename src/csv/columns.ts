@@ -1,3 +1,5 @@
+import { shows } from '../applications/privileges.ts'
+import type { Caller, Privileges } from '../engine/caller.ts'
 import type { Resource } from '../engine/definition/define.ts'
 import { columnPath, type ValueField } from '../engine/definition/fields.ts'
 import { targetOf } from '../registry.ts'
@@ -56,14 +58,29 @@ export interface Headings {
   readonly ignored: readonly string[]
 }
 
-/** Reads the first line of a file. Throws `bad-request` with everything that is wrong with it. */
-export function readHeadings(resource: Resource, cells: readonly string[]): Headings {
+/** The columns of a service that somebody with these privileges is not shown. */
+export function hiddenColumns(privileges: Privileges, resource: Resource): readonly Column[] {
+  return columnsOf(resource).filter(({ field }) => !shows(privileges, field))
+}
+
+/** Reads the first line of a file. Throws `bad-request` with everything that is wrong with it, such as columns that the caller is not shown. */
+export function readHeadings(
+  { privileges }: Pick<Caller, 'privileges'>,
+  resource: Resource,
+  cells: readonly string[],
+): Headings {
   const columns = columnsOf(resource)
   const byName = new Map(columns.map((column) => [column.name.toLowerCase(), column]))
   const names = cells.map((cell) => cell.trim())
   const found = names.map((name) => byName.get(name.toLowerCase()) ?? null)
   const taken = found.map((column) => (column !== null && isTaken(column) ? column : null))
-  const faults = [...unknown(names, found, columns), ...repeated(names), ...missing(resource, taken)]
+  const hidden = hiddenColumns(privileges, resource).filter((column) => found.includes(column))
+  const faults = [
+    ...unknown(names, found, columns),
+    ...hidden.map(({ name }) => `Your role in this store does not show the column ${name}. Take it out.`),
+    ...repeated(names),
+    ...missing(resource, taken),
+  ]
   if (faults.length > 0) throw refusal(faults)
   const ignored = names.flatMap((name, at) =>
     taken[at] ? [] : [name === '' ? `column ${at + 1}, which has no heading` : name],

@@ -1,7 +1,7 @@
 import { execute, queryRows } from '../database/client.ts'
 import type { CsvImport, CsvImportLine } from '../database/generated/client.ts'
 import { isFree, leaseEnd, leases } from '../database/leases.ts'
-import { empty, sql } from '../database/sql.ts'
+import { empty, lines, sql } from '../database/sql.ts'
 import type { Caller } from '../engine/caller.ts'
 import { reserveIds } from '../engine/changing/write.ts'
 import type { Resource } from '../engine/definition/define.ts'
@@ -181,6 +181,19 @@ export async function listLines({ db, store }: Caller, importId: number, wanted:
     ORDER BY l."line" LIMIT ${limit}::int`,
   )
   return found
+}
+
+/** Whether lines of the file change one of these columns. Walks through all lines, unless there are no columns. */
+export async function changesColumns({ db, store }: Caller, id: number, columns: readonly string[]): Promise<boolean> {
+  if (columns.length === 0) return false
+  const [row] = await queryRows<{ found: boolean }>(
+    db,
+    sql`
+    SELECT EXISTS (
+      SELECT 1 FROM "CsvImportLine" l CROSS JOIN json_array_elements(l."changes") c
+      WHERE l."storeId" = ${store.id}::int AND l."importId" = ${id}::int AND c ->> 0 = ANY (${lines(columns)})) AS "found"`,
+  )
+  return row?.found === true
 }
 
 /** Has the changes made. False: they are being made, or were, or the import was cancelled. */

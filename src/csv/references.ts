@@ -1,3 +1,4 @@
+import { allows } from '../applications/privileges.ts'
 import { queryRows } from '../database/client.ts'
 import { anyOf, identifier, sql } from '../database/sql.ts'
 import type { Caller } from '../engine/caller.ts'
@@ -22,7 +23,10 @@ export class References {
   constructor(caller: Caller, { columns }: Headings) {
     this.#caller = caller
     this.#columns = columns.flatMap((column, place) =>
-      column?.target ? [[place, column, column.target] as const] : [],
+      // Names of records that the caller may not read name nothing.
+      column?.target && allows(caller.privileges, column.target.privilege, 'read')
+        ? [[place, column, column.target] as const]
+        : [],
     )
   }
 

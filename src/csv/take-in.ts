@@ -29,7 +29,7 @@ export async function takeIn(caller: Caller, resource: Resource, file: CsvFile, 
   }
   const rows = rowsOf(textOf(renewing(file.bytes, caller.now, renew)))
   try {
-    const headings = await headingsOf(resource, rows)
+    const headings = await headingsOf(caller, resource, rows)
     const id = await addImport(caller, resource, { fileName: file.name, ignored: headings.ignored })
     importId = id
     try {
@@ -57,11 +57,11 @@ export async function takeIn(caller: Caller, resource: Resource, file: CsvFile, 
   }
 }
 
-async function headingsOf(resource: Resource, rows: AsyncGenerator<Row>): Promise<Headings> {
+async function headingsOf(caller: Caller, resource: Resource, rows: AsyncGenerator<Row>): Promise<Headings> {
   const { value: first } = await rows.next()
   if (first === undefined) throw new StoreFailure('bad-request', 'The file is empty.')
   try {
-    return readHeadings(resource, (first as Row).cells)
+    return readHeadings(caller, resource, (first as Row).cells)
   } catch (error) {
     // What is wrong with the rows is not the first thing to say.
     const line = await lineOfHeadings(resource, rows).catch(() => null)

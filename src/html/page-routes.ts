@@ -14,7 +14,7 @@ import { runInSlices } from '../values/slices.ts'
 import { answerFailure, notJson } from './errors.ts'
 import { installFormTokens } from './form-tokens.ts'
 import { type GuardServices, installGuard, limitPersons } from './guard.ts'
-import { type HtmlPage, sendPage } from './page.ts'
+import { type HtmlPage, noteNeeds, sendPage } from './page.ts'
 import { isForm, wantsHtml } from './request.ts'
 
 /** The largest bodies, of those who are signed in and of all others. */
@@ -38,6 +38,7 @@ export async function openPages(app: FastifyInstance, services: PageScopeService
   app.setErrorHandler(answerFailure)
   await installForms(app, services)
   installGuard(app, services)
+  noteNeeds(app)
   limitPersons(app)
 }
 

@@ -1,9 +1,10 @@
 import { fileURLToPath } from 'node:url'
 import { Eta } from 'eta'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { allows } from '../applications/privileges.ts'
 import type { Access } from '../engine/caller.ts'
 import type { Person } from '../people/sessions.ts'
+import type { Need } from '../server/roles.ts'
 import { privilegesOf } from '../staff/roles.ts'
 import type { StoreFailure } from '../values/failure.ts'
 import { format } from './format.ts'
@@ -21,6 +22,21 @@ export interface HtmlPage {
   readonly failure?: StoreFailure
   /** The values of the form's fields, by name. */
   readonly values?: Readonly<Record<string, unknown>>
+}
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** What people of a store need for each of its pages and forms, by method and address such as `GET /admin/orders/:id`. */
+    needsOf: Map<string, readonly Need[]>
+  }
+}
+
+/** Notes what the routes of this scope need, so that pages show no link or form that would be refused. Call it before adding routes. */
+export function noteNeeds(app: FastifyInstance): void {
+  app.decorate('needsOf', new Map())
+  app.addHook('onRoute', ({ method, url, config }) => {
+    if (config?.needs !== undefined) app.needsOf.set(`${method} ${url}`, config.needs)
+  })
 }
 
 const eta = new Eta({
@@ -103,6 +119,7 @@ export function sendPage(reply: FastifyReply, { template, title, status, data, f
     failure: failure ?? null,
     values,
     may: (privilege: string, access: Access) => mayDo(person, privilege, access),
+    can: (route: string) => needsOf(request, route).every(([privilege, access]) => mayDo(person, privilege, access)),
     problem: (field: string) => problemOf(failure, field),
     format,
   }
@@ -122,7 +139,14 @@ export function csrfUser({ session }: FastifyRequest): string {
   return person.kind === 'merchant' ? `${id} ${person.store.id}` : String(id)
 }
 
-/** Whether the person may do this in the store, so that a page shows no link or form that would be refused. */
+/** Throws for a route that does not exist: a page would lead nowhere. */
+function needsOf({ server }: FastifyRequest, route: string): readonly Need[] {
+  const needs = server.needsOf.get(route)
+  if (needs === undefined) throw new Error(`No route ${route} is there to be offered`)
+  return needs
+}
+
+/** Whether the person may do this in the store, so that a page shows nothing that would be refused. */
 function mayDo(person: Person | null, privilege: string, access: Access): boolean {
   return person?.kind === 'merchant' && allows(privilegesOf(person), privilege, access)
 }

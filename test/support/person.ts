@@ -103,6 +103,36 @@ export function testPerson(app: FastifyInstance): TestPerson {
   }
 }
 
+/** A form of a page: where its buttons send it, and what a browser would send, the token included. */
+export interface ShownForm {
+  readonly method: string
+  readonly actions: readonly string[]
+  readonly fields: Readonly<Record<string, string>>
+}
+
+export function formsAt(page: string): ShownForm[] {
+  return (page.match(/<form\b[\s\S]*?<\/form>/g) ?? []).map((form) => {
+    const others = [...form.matchAll(/\sformaction="([^"]*)"/g)].map(([, address = '']) => unescaped(address))
+    const [, _csrf = ''] = hiddenFields(form).find(([name]) => name === '_csrf') ?? []
+    return {
+      method: attribute(form, 'method') || 'get',
+      actions: [...new Set([attribute(form, 'action'), ...others].map(withoutFragment))],
+      fields: { ...fieldsOf(form), ...(_csrf && { _csrf }) },
+    }
+  })
+}
+
+/** The addresses of the server's own that a page leads to: its links, and where its fields look records up. */
+export function linksAt(page: string): string[] {
+  const links = [...page.matchAll(/<a\b[^>]*?\shref="(\/[^"]*)"/g)].map(([, address = '']) => unescaped(address))
+  const searches = [...page.matchAll(/\sdata-search="([^"]*)"/g)].map(([, address = '']) => `${unescaped(address)}?q=a`)
+  return [...new Set([...links, ...searches].map(withoutFragment))]
+}
+
+function withoutFragment(address: string): string {
+  return address.replace(/#.*$/, '')
+}
+
 /** The text of the form that posts to `action`. */
 function formAt(page: string, action: string): string {
   const forms = page.match(/<form\b[\s\S]*?<\/form>/g) ?? []

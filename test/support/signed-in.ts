@@ -1,8 +1,12 @@
+import type { Access } from '../../src/engine/caller.ts'
 import { createDeveloper } from '../../src/people/accounts.ts'
 import { issueCustomerToken } from '../../src/people/customer-tokens.ts'
 import { inviteOperator } from '../../src/people/operators.ts'
+import type { BuiltInRole } from '../../src/staff/roles.ts'
+import { ownRoleInput, saveRole } from '../../src/staff/store-roles.ts'
 import { operator } from './actors.ts'
 import { type TestPerson, testPerson } from './person.ts'
+import { operatorKey } from './services.ts'
 import type { TestServer, TestStore } from './store.ts'
 
 /** Of every store that `openStore` opens. */
@@ -18,6 +22,36 @@ export async function merchantIn({ app }: Pick<TestServer, 'app'>, store?: { sec
     action: '/admin/sign-in',
   })
   if (statusCode !== 303) throw new Error(`The merchant could not sign in: ${statusCode} ${body}`)
+  return person
+}
+
+/** A role of a store's own. */
+export interface OwnRole {
+  readonly Name: string
+  readonly Privileges: Readonly<Record<string, readonly Access[]>>
+}
+
+/** Somebody new of a store who has this role, built in or the store's own, signed in. */
+export async function memberIn(
+  { app, services }: Pick<TestServer, 'app' | 'services'>,
+  { store }: Pick<TestStore, 'store'>,
+  role: BuiltInRole | OwnRole,
+): Promise<TestPerson> {
+  const Role = typeof role === 'string' ? role : role.Name
+  if (typeof role !== 'string') {
+    const by = { actor: operator, privileges: null }
+    await saveRole(services, { storeId: store.id, id: null }, ownRoleInput.parse(role), by)
+  }
+  const account = { Email: `member-${++serial}@staff.example`, Password: 'correct horse battery' }
+  const added = await app.inject({
+    method: 'POST',
+    url: `/admin/stores/${store.id}/users`,
+    headers: { authorization: `Bearer ${operatorKey}` },
+    payload: { ...account, Role },
+  })
+  const person = testPerson(app)
+  const { statusCode, body } = await person.submit('/admin/sign-in', account)
+  if (statusCode !== 303) throw new Error(`${Role} could not sign in: ${added.body} ${statusCode} ${body}`)
   return person
 }
 

@@ -46,6 +46,8 @@ export interface ValueField {
   readonly isImage: boolean
   /** The service of whose records it has to name one, where that service's `referrers` do not say so. */
   readonly names: Resource | undefined
+  /** The privilege, beside that of the service, without which people of a store are not shown it. Programs are. */
+  readonly needs: string | undefined
 }
 
 export interface ValueBounds {
@@ -170,7 +172,10 @@ export function fieldSet(fields: Fields): FieldSet {
 
 /** `sql` makes the field derived, unless it has a column or `access`. */
 type ValueOptions = Partial<
-  Pick<ValueField, 'column' | 'access' | 'sql' | 'required' | 'nullable' | 'note' | 'label' | 'isImage' | 'names'>
+  Pick<
+    ValueField,
+    'column' | 'access' | 'sql' | 'required' | 'nullable' | 'note' | 'label' | 'isImage' | 'names' | 'needs'
+  >
 >
 
 /** The note of a field that the platform itself never sets. */
@@ -313,7 +318,13 @@ function value(
     isMoney: false,
     isImage,
     names: options.names,
+    needs: options.needs,
   }
+}
+
+/** Values that people of a store are shown only with this privilege too. */
+export function needing(privilege: string, values: Readonly<Record<string, ValueField>>): Record<string, ValueField> {
+  return Object.fromEntries(Object.entries(values).map(([name, field]) => [name, { ...field, needs: privilege }]))
 }
 
 function textSchema(max: number, normalise = (given: string) => given) {

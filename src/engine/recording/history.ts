@@ -100,17 +100,17 @@ export interface HistoryPage {
 const LOOKED_THROUGH_MAX = 5_000
 
 /**
- * The same of all records of the store, as far as they have this actor and type of record. A page may have few entries, or none,
+ * The same of all records of the store, as far as they have this actor and one of these types. A page may have few entries, or none,
  * and a next one, because it looks through a bounded number.
  */
 export async function listStoreHistory(
   caller: Pick<Caller, 'db' | 'store'>,
-  { actor, recordType }: { readonly actor: string | null; readonly recordType: string | null },
+  { actor, recordTypes }: { readonly actor: string | null; readonly recordTypes: readonly string[] | null },
   { before, limit }: { readonly before: number | null; readonly limit: number },
 ): Promise<HistoryPage> {
   const lookedThrough = newestOf(caller, before, LOOKED_THROUGH_MAX, empty)
   const byActor = actor === null ? empty : sql`AND lower(l."actor") = lower(${actor})`
-  const byType = recordType === null ? empty : sql`AND l."recordType" = ${recordType}`
+  const byType = recordTypes === null ? empty : sql`AND l."recordType" = ANY (${lines(recordTypes)})`
   const [found, [last]] = await Promise.all([
     readEntries(caller, sql`SELECT * FROM (${lookedThrough}) l WHERE true ${byActor} ${byType}`, limit + 1),
     queryRows<{ id: number | null }>(

@@ -60,7 +60,7 @@ export const products = defineResource({
       CatalogID: integer({ column: 'id', access: 'key' }),
       SKU: text(255, { column: 'sku', required: true, normalise: plainSku, note: skuNote }),
       Name: text(255, { column: 'name', required: true }),
-      Cost: money({ column: 'cost' }),
+      Cost: money({ column: 'cost', needs: 'Cost' }),
       Price: money({ column: 'price' }),
       Currency: text(3, { sql: sql`s."currency"` }),
       RetailPrice: money({ column: 'retailPrice' }),
@@ -79,7 +79,7 @@ export const products = defineResource({
         DistributorName: text(50, {
           sql: sql`(SELECT d."company" FROM "Distributor" d WHERE d."storeId" = r."storeId" AND d."id" = r."distributorId")`,
         }),
-        DistributorItemCost: money({ column: 'itemCost' }),
+        DistributorItemCost: money({ column: 'itemCost', needs: 'Cost' }),
         DistributorItemID: text(50),
         DistributorStockID: text(50),
       },
@@ -191,7 +191,7 @@ export const products = defineResource({
         // Appended to the product's SKU, so a leading blank counts: "SHIRT" and " L".
         AdvancedOptionSufix: text(50, { column: 'suffix', normalise: plainSuffix, label: 'Suffix' }),
         AdvancedOptionName: text(),
-        AdvancedOptionCost: money(),
+        AdvancedOptionCost: money({ needs: 'Cost' }),
         // Documented as an integer, but products may be sold in fractions.
         AdvancedOptionStock: decimal({ column: 'stock' }),
         AdvancedOptionWeight: decimal(),

@@ -5,6 +5,7 @@ import { writeMail } from '../../../src/mail/write.ts'
 import { issueCustomerToken } from '../../../src/people/customer-tokens.ts'
 import { placeOrder } from '../../../src/resources/orders/place-order.ts'
 import { storedDelivery, storedWebhook } from '../../app/pages/admin/webhooks-fixture.ts'
+import { memberIn, type OwnRole } from '../../support/signed-in.ts'
 import type { TestStore } from '../../support/store.ts'
 import {
   hasBrowser,
@@ -107,6 +108,27 @@ const pages = {
     ],
     ['oauth-refused', '/oauth/authorize?client_id=nobody'],
   ],
+  packer: [
+    ['packer-overview', '/admin'],
+    ['packer-orders', '/admin/orders'],
+    ['packer-order', '/admin/orders/1'],
+    ['packer-order-ship', '/admin/orders/1/shipments/0'],
+    ['packer-order-addresses', '/admin/orders/1/addresses'],
+    ['packer-order-fields', '/admin/orders/1/fields'],
+    ['packer-order-events', '/admin/orders/1/events'],
+    ['packer-records', '/admin/records'],
+  ],
+  reader: [
+    ['reader-overview', '/admin'],
+    ['reader-orders', '/admin/orders'],
+    ['reader-order', '/admin/orders/1'],
+    ['reader-products', '/admin/products'],
+    ['reader-product', '/admin/products/2'],
+    ['reader-categories-tree', '/admin/categories/tree'],
+    ['reader-customer', '/admin/customers/1'],
+    ['reader-webhooks', '/admin/webhooks'],
+    ['reader-webhook', '/admin/webhooks/{webhookId}'],
+  ],
   newMerchant: [
     ['admin-overview-empty', '/admin'],
     ['admin-orders-empty', '/admin/orders'],
@@ -158,6 +180,8 @@ describe.skipIf(!hasBrowser)('every page', () => {
     }
     await signIn('merchant', shop)
     await signIn('newMerchant', emptyShop)
+    await enter('packer', { Name: 'Packer', Privileges: { Orders: ['write'] } })
+    await enter('reader', 'reader')
     await signUp('developer')
     await signUp('applicant')
     const application = await registerApplication()
@@ -326,6 +350,13 @@ describe.skipIf(!hasBrowser)('every page', () => {
     const found = visitors.get(visitor)
     if (!found) throw new Error(`nobody is ${visitor}`)
     return found.page
+  }
+
+  /** Somebody with this role, who has signed in. */
+  async function enter(visitor: Visitor, role: 'reader' | OwnRole) {
+    const { cookies } = await memberIn(server, shop, role)
+    const context = pageOf(visitor).context()
+    await context.addCookies([...cookies].map(([name, value]) => ({ name, value, url: server.origin })))
   }
 
   async function signIn(visitor: Visitor, { store }: TestStore) {

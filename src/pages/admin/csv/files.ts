@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { disarm } from '../../../csv/cells.ts'
-import { columnsOf, isTaken } from '../../../csv/columns.ts'
+import { columnsOf, hiddenColumns, isTaken } from '../../../csv/columns.ts'
 import { listLines } from '../../../csv/imports.ts'
 import type { Caller } from '../../../engine/caller.ts'
-import { type CallerServices, textIn } from '../../../html/request.ts'
+import { type CallerServices, merchantCaller, textIn } from '../../../html/request.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import { fileTypes } from '../records/files.ts'
 import type { Service } from '../records/services.ts'
@@ -15,11 +15,14 @@ import { ALL } from './upload-page.ts'
 export async function sendTemplate(
   request: FastifyRequest,
   reply: FastifyReply,
+  services: CallerServices,
   { resource, path }: Service,
 ): Promise<FastifyReply> {
   const wanted = textIn(request.query, 'columns')
+  const hidden = new Set(hiddenColumns(merchantCaller(request, services).privileges, resource).map(({ name }) => name))
   const all = columnsOf(resource).filter(isTaken)
-  const columns = wanted === ALL ? all.map(({ name }) => name) : resource.files?.[wanted]
+  const chosen = wanted === ALL ? all.map(({ name }) => name) : resource.files?.[wanted]
+  const columns = chosen?.filter((name) => !hidden.has(name))
   if (columns === undefined) throw new StoreFailure('not-found', 'There is no such template')
   const name = `${path.slice('/admin/'.length)}-${wanted.replaceAll(' ', '-')}.csv`
   return sendCsv(
@@ -40,17 +43,23 @@ export async function sendProblems(
   reply: FastifyReply,
   services: CallerServices,
 ): Promise<FastifyReply> {
-  const { caller, found } = await importOf(request, services)
+  const { caller, found, isHidden } = await importOf(request, services)
   const { id } = found
-  return sendCsv(reply, `import-${id}-errors.csv`, problemRows(caller, id))
+  return sendCsv(reply, `import-${id}-errors.csv`, problemRows(caller, id, isHidden))
 }
 
-async function* problemRows(caller: Caller, id: number): AsyncGenerator<string[][]> {
+async function* problemRows(
+  caller: Caller,
+  id: number,
+  isHidden: (column: string) => boolean,
+): AsyncGenerator<string[][]> {
   yield [['Line', 'Column', 'Value', 'Problem']]
   for (let after: number | undefined = 0; after !== undefined; ) {
     const lines = await listLines(caller, id, { outcomes: ['refused', 'failed'], after, limit: BATCH })
     yield lines.flatMap(({ line, problems }) =>
-      problems.map((problem) => [String(line), ...problem.map((text) => disarm(text))]),
+      problems
+        .filter(([column]) => !isHidden(column))
+        .map((problem) => [String(line), ...problem.map((text) => disarm(text))]),
     )
     after = lines.length < BATCH ? undefined : lines.at(-1)?.line
   }

@@ -1,7 +1,9 @@
 import type { FastifyRequest } from 'fastify'
 import { allows } from '../../../applications/privileges.ts'
+import { hiddenColumns } from '../../../csv/columns.ts'
 import {
   cancelImport,
+  changesColumns,
   findImport,
   type Import,
   listImports,
@@ -13,6 +15,7 @@ import type { CsvImports } from '../../../csv/runner.ts'
 import type { Caller } from '../../../engine/caller.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { type CallerServices, merchantCaller, merchantOf, requirePrivileges, textIn } from '../../../html/request.ts'
+import { StoreFailure } from '../../../values/failure.ts'
 import { idIn } from '../records/record-page.ts'
 import { services as allServices, type Service } from '../records/services.ts'
 
@@ -40,19 +43,25 @@ export async function importsPage(request: FastifyRequest, services: CallerServi
 }
 
 /** Returns the import that an address names. Throws (403) where the merchant may not change records of its service. */
-export async function importOf(
-  request: FastifyRequest,
-  services: CallerServices,
-): Promise<{ caller: Caller; found: Import }> {
+export async function importOf(request: FastifyRequest, services: CallerServices): Promise<Found> {
   const caller = merchantCaller(request, services)
   const found = await findImport(caller, idIn(request))
   requirePrivileges(merchantOf(request), [[serviceOf(found).resource.privilege, 'write']])
-  return { caller, found }
+  const hidden = hiddenColumns(caller.privileges, serviceOf(found).resource).map(({ name }) => name)
+  return { caller, found, hidden, isHidden: (column) => hidden.includes(column) }
+}
+
+interface Found {
+  readonly caller: Caller
+  readonly found: Import
+  /** The columns that the merchant is not shown, which somebody else's file may have. */
+  readonly hidden: readonly string[]
+  readonly isHidden: (column: string) => boolean
 }
 
 /** What a file would change, is changing or has changed. */
 export async function importPage(request: FastifyRequest, services: CallerServices): Promise<HtmlPage> {
-  const { caller, found } = await importOf(request, services)
+  const { caller, found, hidden, isHidden } = await importOf(request, services)
   const tabs = tabsOf(found).filter(({ count }) => count > 0)
   const asked = textIn(request.query, 'show')
   const tab = tabs.find(({ name }) => name === asked) ?? tabs[0]
@@ -73,17 +82,18 @@ export async function importPage(request: FastifyRequest, services: CallerServic
       tabs,
       tab: tab ?? null,
       // Beside a hundred other columns, nobody finds the one to look at.
-      lines: lines
-        .slice(0, LINES_SHOWN)
-        .map((line) =>
-          isMarked ? { ...line, changes: line.changes.filter(([, , , mark]) => mark !== undefined) } : line,
-        ),
+      lines: lines.slice(0, LINES_SHOWN).map((line) => ({
+        ...line,
+        problems: line.problems.filter(([column]) => !isHidden(column)),
+        changes: line.changes.filter(([column, , , mark]) => !isHidden(column) && (!isMarked || mark !== undefined)),
+      })),
       next: lines.length > LINES_SHOWN && tab && last ? `${address}?show=${tab.name}&after=${last.line}` : null,
       first: after > 0 && tab ? `${address}?show=${tab.name}` : null,
       toMake: found.changes + found.creates,
       made: found.changed + found.added + found.failed,
       problems: found.refused + found.failed,
       action: actionOf(found, service),
+      canApply: !(await changesColumns(caller, found.id, hidden)),
     },
   }
 }
@@ -147,8 +157,13 @@ export async function applyChanges(
   request: FastifyRequest,
   services: CallerServices & { readonly csvImports: Pick<CsvImports, 'wake'> },
 ): Promise<string> {
-  const { caller, found } = await importOf(request, services)
+  const { caller, found, hidden } = await importOf(request, services)
   const { id } = found
+  if (await changesColumns(caller, id, hidden)) {
+    const message =
+      'The file changes columns that your role in this store does not show. Ask somebody whose role shows them to apply it'
+    throw new StoreFailure('forbidden', message)
+  }
   if (await startImport(caller, id)) services.csvImports.wake()
   return `/admin/csv/${id}`
 }

@@ -22,12 +22,12 @@ export function csvPages(app: FastifyInstance, services: CsvServices): void {
     for (const service of allServices.filter(canImport)) {
       const { get, page, upload: uploadForm } = adminPages(scope, [service.resource.privilege as Privilege, 'write'])
       const path = `${service.path}/csv`
-      page(path, () => uploadPage(service))
-      get(`${path}/template`, (request, reply) => sendTemplate(request, reply, service))
+      page(path, (request) => uploadPage(request, services, service))
+      get(`${path}/template`, (request, reply) => sendTemplate(request, reply, services, service))
       uploadForm(
         path,
         (request, reply) => upload(request, reply, services, service),
-        () => uploadPage(service),
+        (request) => uploadPage(request, services, service),
       )
     }
     // Which service's records an import changes is known by its id alone: the pages look.

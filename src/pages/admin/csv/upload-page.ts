@@ -6,11 +6,13 @@ import type { HtmlPage } from '../../../html/page.ts'
 import { type CallerServices, merchantCaller } from '../../../html/request.ts'
 import { receiveFile } from '../../../html/upload.ts'
 import type { Secrets } from '../../../values/secrets.ts'
+import { seenBy } from '../records/seen.ts'
 import type { Service, Value } from '../records/services.ts'
 import { inputOf } from '../records/values.ts'
 
 /** The form that takes a file in, and what a file may have. */
-export function uploadPage(service: Service): HtmlPage {
+export function uploadPage(request: FastifyRequest, services: CallerServices, whole: Service): HtmlPage {
+  const service = seenBy(merchantCaller(request, services).privileges, whole)
   const { resource, all, values } = service
   const { key, text } = namingOf(resource)
   const taken = new Set(

@@ -16,15 +16,16 @@ import { listPage } from '../records/list-page.ts'
 import { listedOf } from '../records/listing.ts'
 import { targetService } from '../records/services.ts'
 import { invoiceOf, textsOf } from './listing.ts'
-import { slipKindIn } from './slips.ts'
+import { requireForSlips, slipKindIn } from './slips.ts'
 
 /** Adds what can be done with several orders of the list at once. */
 export function bulkPages(app: FastifyInstance, services: CallerServices): void {
   const { form } = adminPages(app, ['Orders', 'write'])
   const reading = adminPages(app, ['Orders', 'read'])
-  const { listed, listing } = listedOf(targetService(orders))
 
   const listAgain = async (request: FastifyRequest): Promise<HtmlPage> => {
+    const { privileges } = merchantCaller(request, services)
+    const { listed, listing } = listedOf(privileges, targetService(orders))
     const page = await listPage(request, services, listed, listing)
     const labels = { ids: 'Orders', OrderStatusID: 'The status' }
     return { ...page, values: { ...page.values, ...formOf(request) }, data: { ...page.data, labels } }
@@ -42,6 +43,7 @@ export function bulkPages(app: FastifyInstance, services: CallerServices): void 
   )
   const slips = async (request: FastifyRequest) => {
     const sent = formOf(request)
+    requireForSlips(request, slipKindIn(sent))
     return `/admin/orders/slips?${new URLSearchParams({ ids: chosenIn(sent).join(','), kind: slipKindIn(sent) })}`
   }
   reading.form('/admin/orders/bulk/slips', slips, listAgain)

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Privileges } from '../../../engine/caller.ts'
 import { changeRecord } from '../../../engine/changing/change.ts'
 import { getRecord } from '../../../engine/reading/read.ts'
 import { type HtmlPage, sendPage } from '../../../html/page.ts'
@@ -9,6 +10,7 @@ import { orders } from '../../../resources/orders/orders.ts'
 import { readIds } from '../../../server/parameters.ts'
 import { valueIn } from '../../../values/json.ts'
 import { changesOf, isTypedAs, listTyped, valuesTyped } from '../records/form.ts'
+import { seenList, seenValues } from '../records/seen.ts'
 import { services as allServices, type List, type Value } from '../records/services.ts'
 import { ifUnchanged, tagOf } from '../records/unchanged.ts'
 import { inputOf, itemsIn, typedOf, type Wire } from '../records/values.ts'
@@ -18,7 +20,8 @@ const advice = 'Compare what you typed with what is stored now, and save again'
 
 /** Adds the pages that change the billing address of an order and the addresses of its shipments. */
 export function addressPages(app: FastifyInstance, services: CallerServices): void {
-  const { page, form, post } = adminPages(app, ['Orders', 'write'])
+  const { page, form } = adminPages(app, ['Orders', 'write'])
+  const { post } = adminPages(app, ['Orders', 'write'], ['Customers', 'read'])
   page(address, (request) => addressPage(request, services))
   // Shows the form again, with the billing address for a shipment.
   post(`${address}/copy`, async (request, reply) =>
@@ -33,11 +36,11 @@ export function addressPages(app: FastifyInstance, services: CallerServices): vo
 }
 
 const parts = ['FirstName', 'LastName', 'Company', 'Address', 'Address2', 'City', 'State', 'ZipCode', 'Country']
-const billing = valuesNamed(
+const allBilling = valuesNamed(
   serviceOfOrders().values,
   [...parts, 'PhoneNumber', 'Email'].map((name) => `Billing${name}`),
 )
-const shipments = shipmentsWith([...parts, 'Phone', 'Email'].map((name) => `Shipment${name}`))
+const allShipments = shipmentsWith([...parts, 'Phone', 'Email'].map((name) => `Shipment${name}`))
 
 function serviceOfOrders() {
   const service = allServices.find(({ resource }) => resource === orders)
@@ -60,13 +63,20 @@ function shipmentsWith(names: readonly string[]): List {
   return { ...list, values: valuesNamed(list.values, names) }
 }
 
+/** The fields of the form that somebody with these privileges sees. */
+function seenBy(privileges: Privileges) {
+  return { billing: seenValues(privileges, allBilling), shipments: seenList(privileges, allShipments) }
+}
+
 async function addressPage(
   request: FastifyRequest,
   services: CallerServices,
   { typed = null, isOutdated = false }: { typed?: Form | null; isOutdated?: boolean } = {},
 ): Promise<HtmlPage> {
   const { id } = readIds(request.params, 'id')
-  const text = await getRecord(merchantCaller(request, services), orders, id)
+  const caller = merchantCaller(request, services)
+  const { billing, shipments } = seenBy(caller.privileges)
+  const text = await getRecord(caller, orders, id)
   const record = JSON.parse(text) as Wire & { InvoiceNumberPrefix: string; InvoiceNumber: number }
   const stored = { ...valuesTyped(billing, record), ...listTyped(shipments, record) }
   const values: Form = typed === null ? stored : { ...stored, ...typed }
@@ -85,12 +95,12 @@ async function addressPage(
       etag: tagOf(text, typed, isOutdated),
       billing: billing.map((value) => field(value, '')),
       shipments: places,
-      labels: labelsOf(places),
+      labels: labelsOf(billing, places),
     },
   }
 }
 
-const rowName = (place: number) => `${shipments.name}.${place}`
+const rowName = (place: number) => `${allShipments.name}.${place}`
 
 /** A field of the form, with what is stored now if that is not what was typed. */
 function fieldIn(values: Form, stored: Readonly<Record<string, string>> | null) {
@@ -104,7 +114,7 @@ function fieldIn(values: Form, stored: Readonly<Record<string, string>> | null) 
 
 type Places = readonly { readonly title: string; readonly fields: readonly { value: Value; name: string }[] }[]
 
-function labelsOf(places: Places): Record<string, string> {
+function labelsOf(billing: readonly Value[], places: Places): Record<string, string> {
   const ofBilling = billing.map(({ path, label }) => [path.join('.'), label])
   const ofShipments = places.flatMap(({ title, fields }) =>
     fields.map(({ name, value }) => [name, `${title}: ${value.label}`]),
@@ -116,8 +126,10 @@ function labelsOf(places: Places): Record<string, string> {
 function withBilling(form: Form): Form {
   const place = /^\d{1,5}$/.exec(textIn(form, 'copy'))?.[0]
   if (place === undefined) return form
-  const copied = shippingToBuyer(Object.fromEntries(billing.map(({ path }) => [path[0], textIn(form, path.join('.'))])))
-  const fields = shipments.values.map(({ path }) => [
+  const copied = shippingToBuyer(
+    Object.fromEntries(allBilling.map(({ path }) => [path[0], textIn(form, path.join('.'))])),
+  )
+  const fields = allShipments.values.map(({ path }) => [
     `${rowName(Number(place))}.${path.join('.')}`,
     valueIn(copied, path),
   ])
@@ -132,6 +144,7 @@ async function save(request: FastifyRequest, services: CallerServices): Promise<
   const text = await getRecord(caller, orders, id)
   precondition(text)
   const record = JSON.parse(text) as Wire
+  const { billing, shipments } = seenBy(caller.privileges)
   const ofBilling = changesOf({ values: billing, list: null }, form, record)
   const ofShipments = changesOf({ values: [], list: shipments }, form, record)
   const body = { ...ofBilling.body, ...ofShipments.body }

@@ -1,17 +1,21 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Privileges } from '../../../engine/caller.ts'
 import { changeRecord, updateRecord } from '../../../engine/changing/change.ts'
 import { getRecord } from '../../../engine/reading/read.ts'
 import { numberIn } from '../../../html/numbers.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { adminPages, inFormFields } from '../../../html/page-routes.ts'
 import { type CallerServices, type Form, formOf, merchantCaller } from '../../../html/request.ts'
+import { customers } from '../../../resources/customers/customers.ts'
 import { listStatuses } from '../../../resources/order-statuses/status-texts.ts'
 import { orders } from '../../../resources/orders/orders.ts'
 import { holdsStock, statusCancelled, statusNotCompleted } from '../../../resources/orders/statuses.ts'
+import { rma } from '../../../resources/rma/rma.ts'
 import { readIds } from '../../../server/parameters.ts'
 import { orderFigures } from '../../order-figures.ts'
 import { paymentsOf } from '../../order-payments.ts'
 import { changesOf } from '../records/form.ts'
+import { mayRead } from '../records/seen.ts'
 import { services as allServices } from '../records/services.ts'
 import { ifUnchanged, tagOf } from '../records/unchanged.ts'
 import { textsOf } from './listing.ts'
@@ -77,7 +81,11 @@ async function shownOrder(
   const caller = merchantCaller(request, services)
   const text = await getRecord(caller, orders, id)
   const order = JSON.parse(text)
-  const [statuses, returned] = await Promise.all([listStatuses(services.db, caller.store.id), returnsOf(caller, id)])
+  const mayReadReturns = mayRead(caller.privileges, rma)
+  const [statuses, returned] = await Promise.all([
+    listStatuses(services.db, caller.store.id),
+    mayReadReturns ? returnsOf(caller, id) : { orderId: id, returns: [], isMore: false },
+  ])
   const statusText = textsOf(statuses)
   const figures = orderFigures(order)
   const stored = {
@@ -92,6 +100,7 @@ async function shownOrder(
     values: { ...stored, ...typed },
     data: {
       order,
+      links: linksOf(order, caller.privileges),
       figures,
       parts: partsOf(order, figures.lines),
       canShip: holdsStock(order.OrderStatusID),
@@ -104,6 +113,21 @@ async function shownOrder(
       timeline: await timelineOf(caller, id, returnIds, statusText),
     },
   }
+}
+
+/** The pages of an order by the end of their address, of which somebody may open some. */
+function linksOf({ ShipmentList }: ShippedRecord, privileges: Privileges) {
+  // Without its shipments, an order has the address of its customer alone.
+  const hasAddress = ShipmentList.length > 0 || mayRead(privileges, customers)
+  return [
+    ['lines', 'Change goods'],
+    ...(hasAddress ? [['addresses', 'Change addresses']] : []),
+    ['payments', 'Record a payment or refund'],
+    ['returns/new', 'Return goods'],
+    ['packing-slip', 'Packing slip'],
+    ['invoice', 'Invoice'],
+    ['fields', 'All fields'],
+  ]
 }
 
 /** The goods by shipment. An order without shipments is one part. */

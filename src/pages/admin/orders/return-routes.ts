@@ -10,7 +10,7 @@ const address = '/admin/orders/:id/returns/:rmaId'
 
 /** Adds the pages that add a return of an order, and that receive and restock what it returns. */
 export function returnPages(app: FastifyInstance, services: CallerServices): void {
-  const { page, form } = adminPages(app, ['RMA', 'write'])
+  const { page, form } = adminPages(app, ['Orders', 'read'], ['RMA', 'write'])
   const isOutdated = (kind: string) => kind === 'precondition-failed' || kind === 'conflict'
 
   page(newAddress, (request) => newReturnPage(request, services))

@@ -22,7 +22,8 @@ import { slipPages } from './slips.ts'
 
 /** Adds the pages of the store's orders beside those of its records: one order, several at once, slips, and placing an order manually. */
 export function orderPages(app: FastifyInstance, services: CallerServices): void {
-  const { post, page, form } = adminPages(app, ['Orders', 'write'])
+  // Whoever places an order says for whom, or takes over the address of a customer.
+  const { post, page, form } = adminPages(app, ['Orders', 'write'], ['Customers', 'read'])
 
   orderPage(app, services)
   shippingPages(app, services)

@@ -4,7 +4,7 @@ import { getRecord, getRecords } from '../../../engine/reading/read.ts'
 import { format } from '../../../html/format.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { adminPages } from '../../../html/page-routes.ts'
-import { type CallerServices, merchantCaller, textIn } from '../../../html/request.ts'
+import { type CallerServices, merchantCaller, merchantOf, requirePrivileges, textIn } from '../../../html/request.ts'
 import { withoutPrice } from '../../../resources/orders/line-description.ts'
 import { orders } from '../../../resources/orders/orders.ts'
 import { readIds } from '../../../server/parameters.ts'
@@ -22,6 +22,14 @@ const nouns = {
   invoice: { one: 'Invoice', all: 'invoices' },
 }
 
+/** An invoice is made out to the customer. */
+const needs = { 'packing-slip': [], invoice: [['Customers', 'read']] } as const
+
+/** Throws (403) for slips that the role of the merchant may not read. */
+export function requireForSlips(request: FastifyRequest, kind: SlipKind): void {
+  requirePrivileges(merchantOf(request), needs[kind])
+}
+
 /** Lines of all orders of a page, which is made in one go. */
 const LINES_MAX = 2_000
 
@@ -30,6 +38,7 @@ export function slipPages(app: FastifyInstance, services: CallerServices): void 
   const { page } = adminPages(app, ['Orders', 'read'])
   page('/admin/orders/slips', async (request) => {
     const kind = slipKindIn(request.query)
+    requireForSlips(request, kind)
     const ids = chosenIn(request.query)
     const records = (await getRecords(merchantCaller(request, services), orders, ids)).map(readOrder)
     return slipPage(kind, records, '/admin/orders')
@@ -40,7 +49,7 @@ export function slipPages(app: FastifyInstance, services: CallerServices): void 
     const slip = shipment === '' ? order : withOneShipment(order, shipment)
     return slipPage('packing-slip', [slip], `/admin/orders/${order.OrderID}`)
   })
-  page('/admin/orders/:id/invoice', async (request) => {
+  adminPages(app, ['Orders', 'read'], ...needs.invoice).page('/admin/orders/:id/invoice', async (request) => {
     const order = await orderIn(request, services)
     return slipPage('invoice', [order], `/admin/orders/${order.OrderID}`)
   })

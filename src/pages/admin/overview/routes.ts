@@ -1,29 +1,48 @@
 import type { FastifyInstance } from 'fastify'
 import { refusedSubscriptions } from '../../../applications/call-log.ts'
+import { allows } from '../../../applications/privileges.ts'
 import type { DataServices } from '../../../database/client.ts'
 import { adminPages } from '../../../html/page-routes.ts'
 import { merchantOf } from '../../../html/request.ts'
+import { type Privilege, privilegesOf } from '../../../staff/roles.ts'
 import { brokenWebhooks } from '../../../webhooks/status.ts'
+import { mayRead } from '../records/seen.ts'
+import { services as allServices } from '../records/services.ts'
 import { readSales } from './sales.ts'
 import { chartOf } from './sales-chart.ts'
 import { COUNTED_MAX, readBeginnings, readLowStock, readWaiting } from './work.ts'
 
+const noWebhooks = { paused: 0, failing: 0, webhooks: [] }
+
 /**
  * Adds the page that a merchant opens first: sales, waiting orders, low stock and what fails. Each statement is served
- * by an index and reads a bounded number of rows, so that the page takes as long with a million orders as with a few.
+ * by an index and reads a bounded number of rows, so that the page takes as long with a million orders as with a few. Of each
+ * part, only those learn something who may read what it is made of.
  */
 export function overviewPage(app: FastifyInstance, services: Pick<DataServices, 'db' | 'now'>): void {
   adminPages(app).page('/admin', async (request) => {
-    const { store } = merchantOf(request)
+    const merchant = merchantOf(request)
+    const { store } = merchant
+    const privileges = privilegesOf(merchant)
+    const may = (privilege: Privilege) => allows(privileges, privilege, 'read')
     const [sales, waiting, lowStock, applications, webhooks, beginnings] = await Promise.all([
-      readSales(services, store),
-      readWaiting(services, store),
-      readLowStock(services, store),
-      refusedSubscriptions(services, store.id),
-      brokenWebhooks(services, store.id),
+      may('Orders') ? readSales(services, store) : null,
+      may('Orders') ? readWaiting(services, store) : null,
+      may('Products') ? readLowStock(services, store) : null,
+      may('Keys') ? refusedSubscriptions(services, store.id) : [],
+      may('Webhooks') ? brokenWebhooks(services, store.id) : noWebhooks,
       readBeginnings(services, store),
     ])
-    const data = { sales, chart: chartOf(sales.days), waiting, lowStock, applications, webhooks, beginnings }
+    const data = {
+      sales,
+      chart: sales && chartOf(sales.days),
+      waiting,
+      lowStock,
+      applications,
+      webhooks,
+      beginnings,
+      lists: allServices.filter(({ resource }) => mayRead(privileges, resource)),
+    }
     return {
       template: '/pages/admin/overview/overview',
       title: 'Overview',

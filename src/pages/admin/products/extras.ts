@@ -1,8 +1,11 @@
+import { categories } from '../../../resources/categories/categories.ts'
 import { readCategoryPaths } from '../../../resources/categories/tree.ts'
 import { listStatuses } from '../../../resources/order-statuses/status-texts.ts'
+import { orders } from '../../../resources/orders/orders.ts'
 import { readProductOrders } from '../../../resources/products/product-orders.ts'
 import { textsOf } from '../orders/listing.ts'
 import type { Extras } from '../records/extras.ts'
+import { mayRead } from '../records/seen.ts'
 import type { ProductRecord } from './product-service.ts'
 
 const ORDERS_SHOWN = 10
@@ -15,11 +18,13 @@ export const productExtras: Extras = {
   template: '/pages/admin/products/product',
   read: async (caller, record) => {
     const product = record as unknown as ProductRecord
-    const { CategoryList: categories, SKUInfo } = product
-    const shown = categories.slice(0, PATHS_SHOWN).map(({ CategoryID }) => CategoryID)
-    const [paths, { orders, count }, statuses] = await Promise.all([
-      readCategoryPaths(caller, shown),
-      readProductOrders(caller, SKUInfo.CatalogID, { shown: ORDERS_SHOWN, countedMax: ORDERS_COUNTED_MAX }),
+    const { CategoryList, SKUInfo } = product
+    const shown = CategoryList.slice(0, PATHS_SHOWN).map(({ CategoryID }) => CategoryID)
+    const [paths, found, statuses] = await Promise.all([
+      readCategoryPaths(caller, mayRead(caller.privileges, categories) ? shown : []),
+      mayRead(caller.privileges, orders)
+        ? readProductOrders(caller, SKUInfo.CatalogID, { shown: ORDERS_SHOWN, countedMax: ORDERS_COUNTED_MAX })
+        : { orders: [], count: 0 },
       listStatuses(caller.db, caller.store.id),
     ])
     return {
@@ -29,9 +34,9 @@ export const productExtras: Extras = {
         ({ price }) => price !== 0,
       ),
       paths,
-      morePaths: categories.length - shown.length,
-      orders,
-      orderCount: count,
+      morePaths: CategoryList.length - shown.length,
+      orders: found.orders,
+      orderCount: found.count,
       ordersCountedMax: ORDERS_COUNTED_MAX,
       statusText: textsOf(statuses),
     }

@@ -6,17 +6,22 @@ import { type OptionSet, readSoldProducts, skuOf } from '../../../resources/orde
 import { FIELDS_MAX, saveChanges } from '../records/edit-page.ts'
 import { type Changes, changesOf, listTyped } from '../records/form.ts'
 import { idIn } from '../records/record-page.ts'
-import type { List } from '../records/services.ts'
+import { seenList } from '../records/seen.ts'
+import type { List, Value } from '../records/services.ts'
 import { tagOf } from '../records/unchanged.ts'
 import { inputOf, isTicked, isWritable, LINE_MAX, type Wire } from '../records/values.ts'
 import { type Combination, missingCombinations, nameOfCode } from './combinations.ts'
 import { advancedOptions, type ProductRecord, productService } from './product-service.ts'
 
-const { name, values } = advancedOptions
+const { name } = advancedOptions
+
 /** A name of several lines does not fit into a cell. New combinations are named by their options. */
-const columns = values.filter((value) => isWritable(value, 'update') && (value.field.bounds.maxLength ?? 0) <= LINE_MAX)
+function columnsOf({ values }: List): Value[] {
+  return values.filter((value) => isWritable(value, 'update') && (value.field.bounds.maxLength ?? 0) <= LINE_MAX)
+}
+
 /** What a row of the form sends: its columns, what it is, and a tick. */
-const ROWS_MAX = Math.floor(FIELDS_MAX / (columns.length + 2))
+const ROWS_MAX = Math.floor(FIELDS_MAX / (columnsOf(advancedOptions).length + 2))
 
 /** The options of a product: its sets, and its advanced options as a grid with the combinations that do not exist yet. */
 export async function optionsPage(
@@ -28,6 +33,7 @@ export async function optionsPage(
   const caller = merchantCaller(request, services)
   const text = await getRecord(caller, productService.resource, id)
   const record = JSON.parse(text) as Wire & ProductRecord
+  const columns = columnsOf(seenList(caller.privileges, advancedOptions))
   const sets = (await readSoldProducts(caller, [id])).get(id)?.optionSets ?? []
   const existing = record.AdvancedOptionList
   const codes = existing.map(({ AdvancedOptionCode }) => AdvancedOptionCode)
@@ -86,9 +92,11 @@ export async function saveOptions(request: FastifyRequest, services: CallerServi
   const caller = merchantCaller(request, services)
   const advice = 'The form shows the options as they are now. Make your changes again if they are not among them'
   const changesIn = async (form: Form, record: Wire): Promise<Changes> => {
+    const seen = seenList(caller.privileges, advancedOptions)
+    const columns = columnsOf(seen)
     const list: List = {
-      ...advancedOptions,
-      values: values.filter((each) => each.field.access === 'key' || columns.includes(each)),
+      ...seen,
+      values: seen.values.filter((each) => each.field.access === 'key' || columns.includes(each)),
     }
     const { body, nameOf } = changesOf({ values: [], list }, ticked(form), record)
     const items = body[name] as readonly Wire[] | undefined

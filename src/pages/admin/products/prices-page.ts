@@ -3,23 +3,32 @@ import type { Caller } from '../../../engine/caller.ts'
 import { getRecord } from '../../../engine/reading/read.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { type CallerServices, type Form, merchantCaller, textIn } from '../../../html/request.ts'
+import { customerGroups } from '../../../resources/customer-groups/customer-groups.ts'
 import { FIELDS_MAX, fieldsOf, labelsOf, saveChanges } from '../records/edit-page.ts'
 import { type Changes, changesOf, listTyped, rowsOf, valuesTyped } from '../records/form.ts'
 import { idIn } from '../records/record-page.ts'
+import { mayRead, seenValues } from '../records/seen.ts'
+import type { Value } from '../records/services.ts'
 import { tagOf } from '../records/unchanged.ts'
 import { inputOf, isTicked, isWritable, type Wire } from '../records/values.ts'
 import { discounts, type ProductRecord, productService, valuesNamed } from './product-service.ts'
 
 const GROUPS_MAX = 500
 
-const base = valuesNamed('SKUInfo.Price', 'SKUInfo.SalePrice', 'SKUInfo.OnSale', 'SKUInfo.RetailPrice', 'SKUInfo.Cost')
+const allBase = valuesNamed(
+  'SKUInfo.Price',
+  'SKUInfo.SalePrice',
+  'SKUInfo.OnSale',
+  'SKUInfo.RetailPrice',
+  'SKUInfo.Cost',
+)
 const levels = Array.from({ length: 10 }, (_, at) => ({
   level: at + 1,
   values: valuesNamed(`PriceLevel${at + 1}`, `PriceLevel${at + 1}Hide`),
 }))
-const values = [...base, ...levels.flatMap((each) => each.values)]
+const valuesOf = (base: readonly Value[]) => [...base, ...levels.flatMap((each) => each.values)]
 /** That the form's discounts may add up to. */
-const DISCOUNT_FIELDS_MAX = FIELDS_MAX - values.length
+const DISCOUNT_FIELDS_MAX = FIELDS_MAX - valuesOf(allBase).length
 
 /** The prices of a product: its own, those of the ten levels with the groups that buy at them, and quantity discounts. */
 export async function pricesPage(
@@ -29,7 +38,14 @@ export async function pricesPage(
 ): Promise<HtmlPage> {
   const id = idIn(request)
   const caller = merchantCaller(request, services)
-  const [text, groups] = await Promise.all([getRecord(caller, productService.resource, id), readGroups(caller)])
+  const { privileges } = caller
+  const base = seenValues(privileges, allBase)
+  const values = valuesOf(base)
+  const mayReadGroups = mayRead(privileges, customerGroups)
+  const [text, groups] = await Promise.all([
+    getRecord(caller, productService.resource, id),
+    mayReadGroups ? readGroups(caller) : [],
+  ])
   const record = JSON.parse(text) as Wire & ProductRecord
   const stored = valuesTyped(values, record)
   const storedRows = listTyped(discounts, record)
@@ -47,6 +63,7 @@ export async function pricesPage(
     data: {
       id,
       address,
+      mayReadGroups,
       base: base.map((value) => fields.get(value)),
       levels: levels.map(({ level, values }) => ({
         level,
@@ -86,10 +103,14 @@ function withoutRows(form: Form): Form {
 export function savePrices(request: FastifyRequest, services: CallerServices): Promise<string> {
   const advice =
     'If you sent this form twice, it is saved. Otherwise compare what you typed with what is stored now, look at the discounts, and save again'
-  return saveChanges(request, services, productService, { changesIn, advice })
+  const values = valuesOf(seenValues(merchantCaller(request, services).privileges, allBase))
+  return saveChanges(request, services, productService, {
+    changesIn: (form, record) => changesIn(values, form, record),
+    advice,
+  })
 }
 
-function changesIn(form: Form, record: Wire): Changes {
+function changesIn(values: readonly Value[], form: Form, record: Wire): Changes {
   const own = changesOf({ values, list: null }, form, record)
   const isTooLong = Object.keys(listTyped(discounts, record)).length > DISCOUNT_FIELDS_MAX
   if (isTooLong) return own

@@ -16,8 +16,10 @@ type CarryOut = (request: FastifyRequest, services: CallerServices) => Promise<s
 
 /** Adds the forms of a product's parts that deserve more than their fields. */
 export function productPages(app: FastifyInstance, services: CallerServices): void {
-  const { page, form, post } = adminPages(app, ['Products', 'write'])
-  const addPart = (part: string, pageOf: PageOf, carryOut: CarryOut) => {
+  const forms = adminPages(app, ['Products', 'write'])
+  // The form shows the categories of the store.
+  const withCategories = adminPages(app, ['Products', 'write'], ['Category', 'read'])
+  const addPart = (part: string, pageOf: PageOf, carryOut: CarryOut, { page, form } = forms) => {
     const path = `/admin/products/:id/${part}`
     page(path, (request) => pageOf(request, services))
     form(
@@ -28,14 +30,14 @@ export function productPages(app: FastifyInstance, services: CallerServices): vo
     )
   }
   /** Shows a form again with what was typed, and more to fill in. */
-  const showAgain = (address: string, pageOf: PageOf) =>
+  const showAgain = (address: string, pageOf: PageOf, { post } = forms) =>
     post(`/admin/products/:id/${address}`, async (request, reply) =>
       sendPage(reply, await pageOf(request, services, { typed: formOf(request) })),
     )
   addPart('stock', stockPage, correct)
   addPart('options', optionsPage, saveOptions)
-  addPart('categories', categoriesPage, saveCategories)
-  showAgain('categories/find', categoriesPage)
+  addPart('categories', categoriesPage, saveCategories, withCategories)
+  showAgain('categories/find', categoriesPage, withCategories)
   addPart('prices', pricesPage, savePrices)
   showAgain('prices/rows', pricesPage)
 }

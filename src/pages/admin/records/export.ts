@@ -11,6 +11,7 @@ import { valueIn } from '../../../values/json.ts'
 import { chosenIn } from './chosen.ts'
 import { fileTypes } from './files.ts'
 import { askedIn, isColumn, orderOf } from './list-page.ts'
+import { textSeenBy } from './seen.ts'
 import type { Service } from './services.ts'
 import type { Wire } from './values.ts'
 
@@ -37,11 +38,14 @@ export async function sendFile(
     : reader(caller, service, new Map(Object.entries(filters)), sort)
   // A filter that cannot be read is refused before the file begins.
   const first = await read(null)
+  const seen = textSeenBy(caller.privileges, service.resource)
   const name = `${service.resource.service.toLowerCase()}-${services.now().toISOString().slice(0, 10)}.${format}`
   return reply
     .type(fileTypes[format])
     .header('content-disposition', `attachment; filename="${name}"`)
-    .send(Readable.from(format === 'csv' ? csvOf(service, pagesFrom(first, read)) : linesOf(pagesFrom(first, read))))
+    .send(
+      Readable.from(format === 'csv' ? csvOf(service, pagesFrom(first, read)) : linesOf(pagesFrom(first, read), seen)),
+    )
 }
 
 type ReadPage = (behind: Behind | null) => Promise<OrderedPage>
@@ -62,8 +66,12 @@ async function* pagesFrom(first: OrderedPage, read: ReadPage): AsyncGenerator<re
   }
 }
 
-async function* linesOf(pages: AsyncIterable<readonly JsonText[]>): AsyncGenerator<string> {
-  for await (const records of pages) if (records.length > 0) yield `${records.join('\n')}\n`
+async function* linesOf(
+  pages: AsyncIterable<readonly JsonText[]>,
+  seen: (text: string) => string,
+): AsyncGenerator<string> {
+  for await (const records of pages)
+    if (records.length > 0) yield `${records.map((text) => seen(String(text))).join('\n')}\n`
 }
 
 async function* csvOf({ values }: Service, pages: AsyncIterable<readonly JsonText[]>): AsyncGenerator<string> {

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
-import type { Caller } from '../../../engine/caller.ts'
+import { shows } from '../../../applications/privileges.ts'
+import type { Caller, Privileges } from '../../../engine/caller.ts'
 import type { ValueField } from '../../../engine/definition/fields.ts'
 import { refused } from '../../../engine/definition/refused.ts'
 import { getRecord } from '../../../engine/reading/read.ts'
@@ -15,6 +16,7 @@ import { format } from '../../../html/format.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { type CallerServices, merchantCaller, textIn } from '../../../html/request.ts'
 import { capital, labelOf } from './labels.ts'
+import { mayRead } from './seen.ts'
 import { services as allServices, type List, type Service, type Value } from './services.ts'
 
 /** Entries of a page, and of a record's own page. */
@@ -68,11 +70,13 @@ export async function historyPage(
 export async function storeHistoryPage(request: FastifyRequest, services: CallerServices): Promise<HtmlPage> {
   const caller = merchantCaller(request, services)
   const [actor, of] = [textIn(request.query, 'by').trim(), textIn(request.query, 'of')]
-  const service = allServices.find(({ resource }) => resource.service === of)
-  if (of !== '' && service === undefined) throw refused('of', 'of must be the name of a service')
+  const readable = allServices.filter(({ resource }) => mayRead(caller.privileges, resource))
+  const asked = of === '' ? readable : readable.filter(({ resource }) => resource.service === of)
+  if (of !== '' && asked.length === 0) throw refused('of', 'of must be the name of a service that you may read')
   const before = beforeIn(request)
-  const asked = { actor: actor || null, recordType: service?.resource.table ?? null }
-  const page = await listStoreHistory(caller, asked, { before, limit: PAGE_ENTRIES })
+  // Everything that the history has, or these services alone.
+  const recordTypes = asked.length === allServices.length ? null : asked.map(({ resource }) => resource.table)
+  const page = await listStoreHistory(caller, { actor: actor || null, recordTypes }, { before, limit: PAGE_ENTRIES })
   const filters = new URLSearchParams({ ...(actor && { by: actor }), ...(of && { of }) })
   return {
     template: '/pages/admin/records/store-history',
@@ -83,7 +87,7 @@ export async function storeHistoryPage(request: FastifyRequest, services: Caller
       isFirst: before === null,
       newer: `/admin/history?${filters}`,
       older: `/admin/history?${new URLSearchParams([...filters, ['before', String(page.next)]])}`,
-      services: allServices.filter(({ resource }) => resource.methods.some((method) => method !== 'GET')),
+      services: readable.filter(({ resource }) => resource.methods.some((method) => method !== 'GET')),
     },
   }
 }
@@ -95,11 +99,14 @@ function beforeIn(request: FastifyRequest): number | null {
   return Number(text)
 }
 
-function shown({ store: { timeZone } }: Caller, { entries, next }: HistoryPage, nameOf = nameless): History {
-  return { rows: entries.map((entry) => rowOf(entry, { timeZone, nameOf })), next }
+function shown(caller: Caller, { entries, next }: HistoryPage, nameOf = nameless): History {
+  const { privileges, store } = caller
+  return { rows: entries.map((entry) => rowOf(entry, { privileges, timeZone: store.timeZone, nameOf })), next }
 }
 
 interface Words {
+  /** Of the reader, who is shown no changes of other fields. */
+  readonly privileges: Privileges
   readonly timeZone: string
   readonly nameOf: NameOf
 }
@@ -123,20 +130,29 @@ function rowOf({ at, actorKind, actor, kind, recordType, recordId, changed, more
     kind,
     name: `${capital(service?.one ?? recordType)} ${recordId}`,
     address: service === null ? null : `${service.path}/${recordId}`,
-    changes: changed.map((difference) => changeOf(service, difference, words)),
+    canOpen: service !== null && mayRead(words.privileges, service.resource),
+    changes: changed.flatMap((difference) => changeOf(service, difference, words)),
     more,
   }
 }
 
-/** A change in words: the field, and what became of it. */
-function changeOf(service: Service | null, [path, before, after]: Difference, { timeZone, nameOf }: Words) {
+interface Changed {
+  readonly label: string
+  readonly before: string | null
+  readonly after: string
+}
+
+/** A change in words: the field, and what became of it. None: the reader is not shown it. */
+function changeOf(service: Service | null, [path, before, after]: Difference, words: Words): Changed[] {
+  const { privileges, timeZone, nameOf } = words
   const { label, field, isItem } = fieldAt(service, path)
+  if (field !== null && !shows(privileges, field)) return []
   // Neither is known of a field that nobody is shown.
-  if (before === null && after === null) return { label, before: null, after: 'changed' }
-  if (isItem) return { label, before: null, after: before === null ? `added: ${after}` : `removed: ${before}` }
+  if (before === null && after === null) return [{ label, before: null, after: 'changed' }]
+  if (isItem) return [{ label, before: null, after: before === null ? `added: ${after}` : `removed: ${before}` }]
   const bare = path.replaceAll(/\[.*?\]/g, '')
   const text = (value: Difference[1]) => (value === null ? null : nameOf(bare, value)) ?? textOf(value, field, timeZone)
-  return { label, before: text(before), after: text(after) }
+  return [{ label, before: text(before), after: text(after) }]
 }
 
 function textOf(value: Difference[1], field: ValueField | null, timeZone: string): string {

@@ -111,12 +111,13 @@ export interface Asked {
 
 /**
  * Ignores what a list does not know, so that an old address still opens the list. Throws `bad-request` for a filter with several
- * values, unless it compares numbers for equality.
+ * values, unless it compares numbers for equality, and `forbidden` for one that is not offered.
  */
-export function askedIn(query: unknown, { resource }: Service): Asked {
+export function askedIn(query: unknown, { resource, filters: offered }: Service): Asked {
   const filters: Record<string, string> = {}
   for (const [name, { kind, readAny }] of Object.entries(resource.filters)) {
     const values = distinct(textsIn(query, name), name).filter((text) => text !== '')
+    if (values.length > 0 && offered[name] === undefined) throw hiddenFilter(name)
     // Of numbers several are a comma list, as in the address of a program.
     if (values.length > 1 && !(kind === 'integer' && readAny)) throw severalValues(name)
     if (values.length > 0) filters[name] = values.join(',')
@@ -131,24 +132,29 @@ export function askedIn(query: unknown, { resource }: Service): Asked {
   }
 }
 
+function hiddenFilter(field: string): StoreFailure {
+  const message = `${field} filters by what your role in this store does not show. Leave it out`
+  return new StoreFailure('forbidden', message, { field })
+}
+
 /** Whether a list or a file may show it. */
 export function isColumn({ field }: Value): boolean {
   return field.access !== 'wo'
 }
 
-function columnsOf({ values, titles, resource, key }: Service, chosen: string): readonly Value[] {
+function columnsOf({ values, titles, filters, key }: Service, chosen: string): readonly Value[] {
   const names = new Set(chosen.split(',').slice(0, COLUMNS_MAX))
   const wanted = values.filter((value) => isColumn(value) && names.has(value.path.join('.')))
   if (wanted.length > 0) return wanted
   // What the list can be filtered by is what people look for.
-  const filtered = new Set(Object.values(resource.filters).flatMap(({ column }) => column ?? []))
+  const filtered = new Set(Object.values(filters).flatMap(({ column }) => column ?? []))
   const others = values.filter((value) => filtered.has(value.field.column ?? '') && !titles.includes(value))
   return [...(titles.length > 0 ? titles : [key]), ...others].slice(0, COLUMNS_SHOWN)
 }
 
 /** The filters of the list, as fields of a form: those in sight, and those that are opened by `More filters`. */
-function filtersOf({ resource, values }: Service, listing: Listing | null) {
-  const filters = Object.entries(resource.filters).map(([name, { kind, column }]) => {
+function filtersOf({ filters: offered, values }: Service, listing: Listing | null) {
+  const filters = Object.entries(offered).map(([name, { kind, column }]) => {
     const value = values.find(({ field }) => column !== undefined && field.column === column)
     const label = listing?.labels[name] ?? filterLabel(name, kind, value)
     return { name, kind, label, of: value?.path.join('.') ?? '' }

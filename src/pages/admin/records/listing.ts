@@ -1,8 +1,9 @@
-import type { Caller } from '../../../engine/caller.ts'
+import type { Caller, Privileges } from '../../../engine/caller.ts'
 import type { Resource } from '../../../engine/definition/define.ts'
 import type { Filters } from '../../../engine/definition/filters.ts'
 import { orders } from '../../../resources/orders/orders.ts'
 import { orderListing } from '../orders/listing.ts'
+import { seenBy } from './seen.ts'
 import type { Service } from './services.ts'
 import type { Wire } from './values.ts'
 
@@ -31,13 +32,15 @@ export interface Words {
   readonly textOf: (name: string, record: Wire) => string | null
 }
 
-const listings = new Map<Resource, Listing>([[orders, orderListing]])
+const listings = new Map<Resource, (privileges: Privileges) => Listing>([[orders, orderListing]])
 
-/** A service as its list reads it, with the filters that only the list has. */
-export function listedOf(service: Service): { listed: Service; listing: Listing | null } {
+/** A service as its list reads it for somebody with these privileges, with the filters that only the list has. */
+export function listedOf(privileges: Privileges, service: Service): { listed: Service; listing: Listing | null } {
   const { resource } = service
-  const listing = listings.get(resource) ?? null
-  if (listing === null) return { listed: service, listing }
-  const filters = { ...listing.filters, ...resource.filters }
-  return { listed: { ...service, resource: { ...resource, filters } }, listing }
+  const seen = seenBy(privileges, service)
+  const listing = listings.get(resource)?.(privileges) ?? null
+  if (listing === null) return { listed: seen, listing }
+  const withOwn = (filters: Filters) => ({ ...listing.filters, ...filters })
+  const read = { ...resource, filters: withOwn(resource.filters) }
+  return { listed: { ...seen, filters: withOwn(seen.filters), resource: read }, listing }
 }

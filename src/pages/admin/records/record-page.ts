@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { NAMED_MAX, type References, referencesTo } from '../../../engine/changing/referrers.ts'
+import { NAMED_MAX, type References, type Referrer, referencesTo } from '../../../engine/changing/referrers.ts'
 import type { Resource } from '../../../engine/definition/define.ts'
 import { getRecord } from '../../../engine/reading/read.ts'
 import { allowImages } from '../../../html/guard.ts'
@@ -13,6 +13,7 @@ import { extrasOf } from './extras.ts'
 import { newestHistory } from './history.ts'
 import { imagesOf } from './images.ts'
 import { namesFor, referencesIn } from './references.ts'
+import { mayRead, textSeenBy } from './seen.ts'
 import { services as allServices, pathOf, type Service } from './services.ts'
 import { isNumber, isSet, isWritable, itemsIn, titleOf, type Wire } from './values.ts'
 
@@ -32,7 +33,10 @@ export async function recordPage(
   const caller = merchantCaller(request, services)
   const { resource } = service
   const extras = extrasOf(resource)
-  const referrers = resource.referrers.filter(({ table }) => !extras.referrers.includes(table))
+  const { privileges } = caller
+  const referrers = resource.referrers.filter((one) => {
+    return !extras.referrers.includes(one.table) && mayRead(privileges, referringService(one).resource)
+  })
   const [text, references, history, events] = await Promise.all([
     getRecord(caller, resource, id),
     referencesTo(caller, { ...resource, referrers }, id),
@@ -43,13 +47,12 @@ export async function recordPage(
   const lists = service.sections.flatMap(({ list }) => list ?? [])
   const images = imagesOf(service, record, caller.store.secureUrl)
   if (images.origins.length > 0) allowImages(reply, images.origins)
-  const canChange = resource.methods.includes('PUT')
   const ownSections = service.sections.filter(({ slug }) => !extras.sections.includes(slug))
   const sections = ownSections.map((section) => {
     const { values, list } = section
     const shown = values.filter(({ path, field }) => field.access !== 'wo' && isSet(field, valueIn(record, path)))
     const hasForm = list === null ? values.some((value) => isWritable(value, 'update')) : list.field.access === 'rw'
-    return { ...section, shown, items: list === null ? [] : itemsIn(record, list), canEdit: canChange && hasForm }
+    return { ...section, shown, items: list === null ? [] : itemsIn(record, list), hasForm }
   })
   return {
     template: '/pages/admin/records/record',
@@ -59,14 +62,16 @@ export async function recordPage(
       id,
       record,
       sections,
-      json: JSON.stringify(record, null, 2),
+      json: JSON.stringify(JSON.parse(textSeenBy(privileges, resource)(text)), null, 2),
       extras: { template: extras.template, ...(await extras.read(caller, record)) },
       imageOf: (address: string) => images.addresses.get(address.trim()) ?? null,
       references: references.map(referenceOf).filter(({ ids }) => ids.length > 0),
       nameOf: await namesFor(caller, referencesIn({ values: service.values, lists }, record)),
       events,
+      hasReferrers: referrers.length > 0 && extras.template === null,
       history,
       ownPage: ownPageOf(resource, id, record),
+      canEdit: resource.methods.includes('PUT'),
       canDelete: resource.methods.includes('DELETE'),
       valueIn,
       itemsIn,
@@ -85,7 +90,12 @@ function ownPageOf(resource: Resource, id: number, { OrderID }: Wire) {
 
 /** Whose records refer to this one, in words. */
 export function referenceOf({ referrer, ids }: References) {
-  const from = allServices.find(({ resource }) => resource.table === referrer.table)
-  if (from === undefined) throw new Error(`No service has the records of ${referrer.table}`)
+  const from = referringService(referrer)
   return { from, rule: referrer.rule, ids: ids.slice(0, NAMED_MAX), isMore: ids.length > NAMED_MAX }
+}
+
+function referringService({ table }: Referrer): Service {
+  const from = allServices.find(({ resource }) => resource.table === table)
+  if (from === undefined) throw new Error(`No service has the records of ${table}`)
+  return from
 }

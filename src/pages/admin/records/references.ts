@@ -8,7 +8,8 @@ import { valueIn } from '../../../values/json.ts'
 import { placesIn } from './form.ts'
 import { readNames } from './names.ts'
 import { findMatches, type Matches } from './search.ts'
-import { type List, type Section, targetService, type Value } from './services.ts'
+import { seenBy } from './seen.ts'
+import { type List, type Section, type Service, targetService, type Value } from './services.ts'
 import { itemsIn, type Wire } from './values.ts'
 
 /** Names that a page reads of each service. Further references are shown as numbers only. */
@@ -33,10 +34,14 @@ export async function namesFor(caller: Caller, references: Iterable<Reference>):
     if (ids.size > 0) idsOf.set(refersTo, ids)
   }
   const read = [...idsOf].map(async ([refersTo, ids]) => {
-    return [refersTo, await readNames(caller, targetService(refersTo), [...ids])] as const
+    return [refersTo, await readNames(caller, seenTarget(caller, refersTo), [...ids])] as const
   })
   const names = new Map(await Promise.all(read))
   return (refersTo, id) => names.get(refersTo)?.get(Number(id)) ?? ''
+}
+
+function seenTarget({ privileges }: Caller, refersTo: Resource): Service {
+  return seenBy(privileges, targetService(refersTo))
 }
 
 /** The records that a record, or an item of a list, names. */
@@ -103,7 +108,7 @@ export async function lookUp(
     if (name !== asked && /^\d*$/.test(text)) continue
     if (chosen !== '' && name === asked) continue
     if (++count > LOOKED_UP_MAX) break
-    const found = await findMatches(caller, targetService(refersTo), text)
+    const found = await findMatches(caller, seenTarget(caller, refersTo), text)
     const [only] = found.matches
     if (only !== undefined && found.matches.length === 1) form[name] = String(only.id)
     else choices.set(name, found)

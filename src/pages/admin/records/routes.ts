@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { sendPage } from '../../../html/page.ts'
 import { adminPages } from '../../../html/page-routes.ts'
-import { type CallerServices, formOf } from '../../../html/request.ts'
+import { type CallerServices, formOf, merchantCaller } from '../../../html/request.ts'
 import { orders } from '../../../resources/orders/orders.ts'
 import type { Privilege } from '../../../staff/roles.ts'
 import { create, deletePage, editPage, newPage, remove, save } from './edit-page.ts'
@@ -13,13 +13,16 @@ import { listPage } from './list-page.ts'
 import { listedOf } from './listing.ts'
 import { idIn, recordPage } from './record-page.ts'
 import { suggestions } from './search.ts'
+import { mayRead, seenBy } from './seen.ts'
 import { services as allServices, canCreate, type Service } from './services.ts'
 
 /** Adds the pages of every service's records: the list, one record, and the forms that its methods allow. */
 export function recordPages(app: FastifyInstance, services: CallerServices): void {
-  const data = { services: allServices }
-  const { page } = adminPages(app)
-  page('/admin/records', () => ({ template: '/pages/admin/records/index', title: 'Records', data }))
+  adminPages(app).page('/admin/records', (request) => {
+    const { privileges } = merchantCaller(request, services)
+    const data = { services: allServices.filter(({ resource }) => mayRead(privileges, resource)) }
+    return { template: '/pages/admin/records/index', title: 'Records', data }
+  })
   adminPages(app, ['Settings', 'read']).page('/admin/history', (request) => storeHistoryPage(request, services))
   for (const service of allServices) recordPagesOf(app, services, service)
 }
@@ -31,19 +34,27 @@ export function recordPagesOf(app: FastifyInstance, services: CallerServices, se
   const { page: formPage, form, post } = adminPages(app, [resource.privilege as Privilege, 'write'])
   // Orders have a page of their own (src/pages/admin/orders), which leads to this one.
   const isOwn = service.resource === orders
-  const { listed, listing } = listedOf(service)
-  page(path, (request) => listPage(request, services, listed, listing))
-  if (resource.referrers.length > 0) get(`${path}/search`, (request) => suggestions(request, services, service))
-  get(`${path}/export`, (request, reply) => sendFile(request, reply, services, listed))
-  page(isOwn ? `${path}/:id/fields` : `${path}/:id`, (request, reply) => recordPage(request, reply, services, service))
+  const privilegesOf = (request: FastifyRequest) => merchantCaller(request, services).privileges
+  const seen = (request: FastifyRequest) => seenBy(privilegesOf(request), service)
+  page(path, (request) => {
+    const { listed, listing } = listedOf(privilegesOf(request), service)
+    return listPage(request, services, listed, listing)
+  })
+  if (resource.referrers.length > 0) get(`${path}/search`, (request) => suggestions(request, services, seen(request)))
+  get(`${path}/export`, (request, reply) => {
+    return sendFile(request, reply, services, listedOf(privilegesOf(request), service).listed)
+  })
+  page(isOwn ? `${path}/:id/fields` : `${path}/:id`, (request, reply) =>
+    recordPage(request, reply, services, seen(request)),
+  )
   page(`${path}/:id/history`, (request) => historyPage(request, services, service, idIn(request)))
   if (kindsOf(service).length > 0) {
-    page(`${path}/:id/events`, (request) => eventsPage(request, services, service))
+    page(`${path}/:id/events`, (request) => eventsPage(request, services, seen(request)))
   }
   if (canCreate(service)) {
-    const again = (request: FastifyRequest) => newPage(request, services, service, formOf(request))
-    formPage(`${path}/new`, (request) => newPage(request, services, service, {}))
-    form(path, (request) => create(request, services, service), again)
+    const again = (request: FastifyRequest) => newPage(request, services, seen(request), formOf(request))
+    formPage(`${path}/new`, (request) => newPage(request, services, seen(request), {}))
+    form(path, (request) => create(request, services, seen(request)), again)
     // Shows the form again with the records that its words fit.
     if (service.values.some(({ refersTo }) => refersTo !== null)) {
       post(`${path}/new`, async (request, reply) => sendPage(reply, await again(request)))
@@ -51,24 +62,27 @@ export function recordPagesOf(app: FastifyInstance, services: CallerServices, se
   }
   if (resource.methods.includes('PUT')) {
     const edit = `${path}/:id/edit`
-    formPage(edit, (request) => editPage(request, services, service))
+    formPage(edit, (request) => editPage(request, services, seen(request)))
     form(
       edit,
-      (request) => save(request, services, service),
+      (request) => save(request, services, seen(request)),
       (request, _reply, { kind }) =>
-        editPage(request, services, service, { typed: formOf(request), isOutdated: kind === 'precondition-failed' }),
+        editPage(request, services, seen(request), {
+          typed: formOf(request),
+          isOutdated: kind === 'precondition-failed',
+        }),
     )
     // Shows the form again with one more row, or with the records that its words fit.
     post(`${edit}/rows`, async (request, reply) =>
-      sendPage(reply, await editPage(request, services, service, { typed: formOf(request) })),
+      sendPage(reply, await editPage(request, services, seen(request), { typed: formOf(request) })),
     )
   }
   if (resource.methods.includes('DELETE')) {
-    formPage(`${path}/:id/delete`, (request) => deletePage(request, services, service))
+    formPage(`${path}/:id/delete`, (request) => deletePage(request, services, seen(request)))
     form(
       `${path}/:id/delete`,
-      (request) => remove(request, services, service),
-      (request) => deletePage(request, services, service),
+      (request) => remove(request, services, seen(request)),
+      (request) => deletePage(request, services, seen(request)),
     )
   }
 }

@@ -1,6 +1,6 @@
 import type { Resource } from '../../../engine/definition/define.ts'
 import type { Leaf, ListField, ValueField } from '../../../engine/definition/fields.ts'
-import { containing, type Filter } from '../../../engine/definition/filters.ts'
+import { containing, type Filter, type Filters } from '../../../engine/definition/filters.ts'
 import { resources, targetOf } from '../../../registry.ts'
 import { itemLabel, labelOf, plural, slugOf } from './labels.ts'
 import { type Sorting, sortsOf } from './sorts.ts'
@@ -50,6 +50,8 @@ export interface Service {
   readonly titles: readonly Value[]
   readonly key: Value
   readonly sorts: readonly Sorting[]
+  /** By which the list can be filtered. */
+  readonly filters: Filters
   readonly searches: readonly Search[]
 }
 
@@ -117,6 +119,7 @@ export function serviceOf(resource: Resource): Service {
     titles,
     key,
     sorts: sortsOf(resource, values, key),
+    filters: resource.filters,
     searches: searchesOf(resource, values, titles),
   }
 }

@@ -4,14 +4,18 @@ import type { Prisma } from '../../../database/generated/client.ts'
 import type { Caller } from '../../../engine/caller.ts'
 import { createRecord, deleteRecord, updateRecord } from '../../../engine/changing/change.ts'
 import { lockRecord } from '../../../engine/changing/write.ts'
+import type { Resource } from '../../../engine/definition/define.ts'
 import { eventKind } from '../../../engine/definition/event-kinds.ts'
 import { getRecord } from '../../../engine/reading/read.ts'
 import { announce, deliveriesChannel } from '../../../engine/recording/announce.ts'
+import { refusedFields } from '../../../html/page-routes.ts'
+import { resourceNamed } from '../../../registry.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import { type Secrets, sameSecret } from '../../../values/secrets.ts'
 import { rotateWebhookSecret } from '../../../webhooks/secret.ts'
 import { resumeWebhook } from '../../../webhooks/status.ts'
 import { webhooks } from '../../../webhooks/webhooks.ts'
+import { neededFor, seesAll } from '../records/seen.ts'
 
 // Changes webhooks and records each change in the audit log, in the same transaction.
 
@@ -49,8 +53,30 @@ async function recorded<T extends Done>(
   })
 }
 
-/** Creates a webhook without an application from a REST body, and returns its id. */
-export async function createWebhook(by: By, input: unknown): Promise<number> {
+/** The service whose records the notifications of this kind carry; null: there is no such kind. */
+export function toldOf(eventType: number): Resource | null {
+  const kind = eventKind(eventType)
+  return kind && resourceNamed(kind.service)
+}
+
+/** Whether somebody may choose where these records are sent. A notification carries the whole record. */
+export function canDirect({ privileges }: Caller, resource: Resource): boolean {
+  return seesAll(privileges, resource)
+}
+
+function refuseDirecting(caller: Caller, eventType: number, field: 'EventType' | 'Url'): void {
+  const resource = toldOf(eventType)
+  if (resource === null || canDirect(caller, resource)) return
+  const problem = `needs a role that shows ${neededFor(resource).join(' and ')}: a notification carries the whole record`
+  throw refusedFields([{ field, problem }], 'forbidden')
+}
+
+/**
+ * Creates a webhook without an application from a REST body, and returns its id. Throws (403) for events with records that the caller
+ * is not shown in full.
+ */
+export async function createWebhook(by: By, input: { readonly EventType?: unknown }): Promise<number> {
+  refuseDirecting(by.caller, Number(input.EventType), 'EventType')
   const { id } = await recorded(by, 'webhook.created', async (tx) => {
     const created = await createRecord(tx, webhooks, input)
     const { Name, Url, EventType } = await recordOf(tx, created)
@@ -60,13 +86,17 @@ export async function createWebhook(by: By, input: unknown): Promise<number> {
   return id
 }
 
-/** Changes the fields in `input`. Throws `not-found`, and `bad-request` that names the field. */
+/**
+ * Changes the fields in `input`. Throws `not-found`, `bad-request` that names the field, and `forbidden` for another address to which
+ * records would go that the caller is not shown in full.
+ */
 export async function changeWebhook(by: By, id: number, input: unknown): Promise<void> {
   await recorded(by, 'webhook.changed', async (tx) => {
     await lockRecord(tx, webhooks, id, [])
     const before = await recordOf(tx, id)
     await updateRecord(tx, webhooks, id, input)
     const after = await recordOf(tx, id)
+    if (after.Url !== before.Url) refuseDirecting(by.caller, before.EventType, 'Url')
     return { target: after.Name, details: differences(before, after) }
   })
 }

@@ -1,10 +1,21 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import { allows } from '../../../applications/privileges.ts'
 import type { DataServices } from '../../../database/client.ts'
+import type { Caller } from '../../../engine/caller.ts'
 import { eventKinds } from '../../../engine/definition/event-kinds.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { adminPages } from '../../../html/page-routes.ts'
-import { actorOf, type Form, formOf, merchantCaller, textIn } from '../../../html/request.ts'
+import {
+  actorOf,
+  type Form,
+  formOf,
+  merchantCaller,
+  merchantOf,
+  requirePrivileges,
+  textIn,
+} from '../../../html/request.ts'
+import { resourceNamed } from '../../../registry.ts'
 import { readIds, wholeNumber } from '../../../server/parameters.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import { namedObject, readInput } from '../../../values/input.ts'
@@ -12,7 +23,18 @@ import { INT32_MAX } from '../../../values/int32.ts'
 import { deliveryStates, getDelivery, listDeliveries, redeliver, sendTest } from '../../../webhooks/deliveries.ts'
 import { webhookSecret } from '../../../webhooks/secret.ts'
 import { COUNTED_MAX, listWebhooks, type WebhookSummary, webhookStatus } from '../../../webhooks/status.ts'
-import { type By, changeWebhook, createWebhook, deleteWebhook, hostAndPath, rotateSecret, switchOn } from './changes.ts'
+import { mayRead, textSeenBy } from '../records/seen.ts'
+import {
+  type By,
+  canDirect,
+  changeWebhook,
+  createWebhook,
+  deleteWebhook,
+  hostAndPath,
+  rotateSecret,
+  switchOn,
+  toldOf,
+} from './changes.ts'
 
 const home = '/admin/webhooks'
 const LISTED_MAX = 100
@@ -44,7 +66,7 @@ export function webhookPages(app: FastifyInstance, services: DataServices): void
   const again = (request: FastifyRequest) => webhookPage(services, request)
 
   reading.page(home, (request) => listPage(services, request))
-  page(`${home}/new`, () => newPage({ Format: 'JSON', Enabled: 'true' }))
+  page(`${home}/new`, (request) => newPage(merchantCaller(request, services), { Format: 'JSON', Enabled: 'true' }))
   reading.page(`${home}/:id`, again)
   page(`${home}/:id/delete`, (request) => deletePage(services, request))
 
@@ -52,7 +74,7 @@ export function webhookPages(app: FastifyInstance, services: DataServices): void
     const id = await createWebhook(by(request), newWebhook(formOf(request))).catch(sayBesideField)
     return `${home}/${id}?notice=webhook-added`
   }
-  form(home, create, (request) => newPage(formOf(request)))
+  form(home, create, (request) => newPage(merchantCaller(request, services), formOf(request)))
 
   const change = async (request: FastifyRequest) => {
     await changeWebhook(by(request), idIn(request), changedIn(formOf(request))).catch(sayBesideField)
@@ -126,6 +148,7 @@ async function webhookPage(services: DataServices, request: FastifyRequest, valu
   const { state = null, before = null } = readInput(shown, request.query, 'The query')
   const webhook = await webhookStatus(caller, id)
   const { name, url, format, pending, failed, missed } = webhook
+  const resource = toldOf(webhook.eventType)
   const { deliveries, next } = await listDeliveries(caller, id, {
     states: state === null ? [] : [state],
     limit: DELIVERIES_SHOWN,
@@ -140,7 +163,13 @@ async function webhookPage(services: DataServices, request: FastifyRequest, valu
       state: webhookState(webhook),
       counts: { pending: counted(pending), failed: counted(failed), missed: counted(missed) },
       // Hidden for an application's webhook: anyone with the secret can forge notifications to it.
-      secret: webhook.application === null ? await webhookSecret(caller, services.secrets, id) : null,
+      secret:
+        webhook.application === null && allows(caller.privileges, 'Keys', 'read')
+          ? await webhookSecret(caller, services.secrets, id)
+          : null,
+      address: hostAndPath(url),
+      canOpenDeliveries: resource === null || mayRead(caller.privileges, resource),
+      canChange: resource === null || canDirect(caller, resource),
       deliveries,
       deliveryStates,
       shownState: state,
@@ -160,11 +189,15 @@ async function deliveryPage(services: DataServices, request: FastifyRequest, rep
   const { id, deliveryId } = readInput(deliveryIds, request.params)
   const caller = merchantCaller(request, services)
   const webhook = await webhookStatus(caller, id)
+  const resource = toldOf(webhook.eventType)
+  // It shows the record that it carries.
+  if (resource !== null) requirePrivileges(merchantOf(request), [[resource.privilege, 'read']])
   const delivery = await getDelivery(caller, id, deliveryId)
   const asked = Number(/^\d{1,2}$/.exec(textIn(request.query, 'looks'))?.[0] ?? 0)
   const looks = delivery.state === 'pending' ? Math.min(asked, LOOKS_MAX) : 0
   if (looks > 0) reply.header('refresh', `1; url=${deliveryAddress(id, deliveryId, looks - 1)}`)
-  const body = JSON.stringify([JSON.parse(delivery.body)], null, 2)
+  const seen = resource === null ? delivery.body : textSeenBy(caller.privileges, resource)(delivery.body)
+  const body = JSON.stringify([JSON.parse(seen)], null, 2)
   return {
     template: '/pages/admin/webhooks/delivery',
     title: `${delivery.eventName}, delivery ${deliveryId}`,
@@ -209,8 +242,9 @@ function addressOf(id: number, state: string | null, before: number): string {
   return `${home}/${id}?${query}#deliveries`
 }
 
-function newPage(values: Form): HtmlPage {
-  return { template: '/pages/admin/webhooks/new', title: 'New webhook', values, data: { eventKinds } }
+function newPage(caller: Caller, values: Form): HtmlPage {
+  const offered = eventKinds.filter(({ service }) => canDirect(caller, resourceNamed(service)))
+  return { template: '/pages/admin/webhooks/new', title: 'New webhook', values, data: { eventKinds: offered } }
 }
 
 /** Returns the REST body: a number for the event type (other text unchanged, to be rejected), a boolean for a box. */
