@@ -11,7 +11,7 @@ import { type HtmlPage, sendPage } from '../html/page.ts'
 import { adminPages, orShowAgain, pagesFor } from '../html/page-routes.ts'
 import { actorOf, formOf, merchantOf, requirePrivileges, textIn } from '../html/request.ts'
 import { noteRefusal } from '../server/errors.ts'
-import { privilegesOf } from '../staff/roles.ts'
+import { grantableBy } from '../staff/roles.ts'
 import { findStoreAt } from '../stores/stores.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { Parameters, queryOf } from './parameters.ts'
@@ -140,7 +140,7 @@ async function allow(services: AuthorizeServices, reply: FastifyReply, asked: As
       'The application has changed the privileges it asks for; review them, and allow it again',
     )
   }
-  const wanted = { ...by, publicKey: client.publicKey, agreed: client.privileges, grantable: privilegesOf(merchant) }
+  const wanted = { ...by, publicKey: client.publicKey, agreed: client.privileges, grantable: grantableBy(merchant) }
   const { id: subscriptionId, created, postBackUrl } = await subscribe(services, wanted).catch(adviseMerchant)
   const agreement = { ...by, client, subscriptionId, storeUserId, redirectUri, challenge }
   const code = await createAuthorizationCode(services, agreement)

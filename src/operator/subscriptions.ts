@@ -5,7 +5,7 @@ import { actorOf, merchantOf } from '../html/request.ts'
 import { id, ofStore, operatorRoute, privileges, time } from '../html/route-groups.ts'
 import { done, jsonBody, many, one, record } from '../server/json-routes.ts'
 import { pageQuery } from '../server/parameters.ts'
-import { privilegesOf } from '../staff/roles.ts'
+import { grantableBy } from '../staff/roles.ts'
 import { resultItem } from '../values/failure.ts'
 import { namedObject, text } from '../values/input.ts'
 
@@ -68,7 +68,7 @@ export const subscriptionRoutes = [
         reply.code(subscribed.created ? 201 : 200)
         return subscribed
       }
-      const grantable = request.session === null ? null : privilegesOf(merchantOf(request))
+      const grantable = request.session === null ? null : grantableBy(merchantOf(request))
       const asked = { storeId: ids.id, publicKey: body().PublicKey, actor: actorOf(request), grantable }
       return answered(await subscribe(services, { ...asked, remember: pending(answered) }))
     },

@@ -1,4 +1,7 @@
+import { allows } from '../applications/privileges.ts'
 import type { Access, Privileges } from '../engine/caller.ts'
+import type { Resource } from '../engine/definition/define.ts'
+import type { FieldSet } from '../engine/definition/fields.ts'
 import { type Service, servedResources } from '../registry.ts'
 
 /** What people of a store may do beside reading and writing the records of its services, with what pages say of it. */
@@ -68,4 +71,30 @@ export function privilegesOf({ role, ownPrivileges }: RoleOfAccount): Privileges
   if (ownPrivileges !== null) return ownPrivileges
   if (!isBuiltIn(role)) throw new Error(`There is no role ${role}`)
   return builtInRoles[role].privileges
+}
+
+/** Whether somebody sees the service's records, and all of them. */
+export function seesAll(privileges: Privileges, resource: Resource): boolean {
+  return neededFor(resource).every((needed) => allows(privileges, needed, 'read'))
+}
+
+/** The privileges without which somebody does not see all of a service's records, such as Orders, Customers and Cost. */
+export function neededFor({ privilege, fields }: Resource): string[] {
+  return [...new Set([privilege, ...needsIn(fields)])]
+}
+
+function needsIn({ leaves }: FieldSet): string[] {
+  return leaves.flatMap(({ field }) => (field.kind === 'list' ? needsIn(field.fields) : (field.needs ?? [])))
+}
+
+/**
+ * Returns what somebody with the role may let an application do: nobody grants more than they have, and an application reads every field
+ * of its services. Null: everything.
+ */
+export function grantableBy(role: RoleOfAccount): Privileges {
+  const own = privilegesOf(role)
+  if (own === null) return null
+  const seen = (name: string) =>
+    servedResources.every((resource: Resource) => resource.privilege !== name || seesAll(own, resource))
+  return Object.fromEntries(Object.entries(own).filter(([name]) => seen(name)))
 }

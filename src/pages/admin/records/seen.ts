@@ -2,6 +2,7 @@ import { allows, shows } from '../../../applications/privileges.ts'
 import type { Privileges } from '../../../engine/caller.ts'
 import type { Resource } from '../../../engine/definition/define.ts'
 import type { FieldSet } from '../../../engine/definition/fields.ts'
+import { seesAll } from '../../../staff/roles.ts'
 import type { List, Service, Value } from './services.ts'
 import type { Wire } from './values.ts'
 
@@ -67,18 +68,4 @@ function membersSeen(privileges: Privileges, fields: FieldSet, members: Wire): W
     return [[name, field.kind === 'list' ? (value as Wire[]).map(inner) : inner(value as Wire)] as const]
   })
   return Object.fromEntries(seen)
-}
-
-/** Whether somebody sees the service's records, and all of them. */
-export function seesAll(privileges: Privileges, resource: Resource): boolean {
-  return neededFor(resource).every((needed) => allows(privileges, needed, 'read'))
-}
-
-/** The privileges without which somebody does not see all of a service's records, such as Orders, Customers and Cost. */
-export function neededFor({ privilege, fields }: Resource): string[] {
-  return [...new Set([privilege, ...needsIn(fields)])]
-}
-
-function needsIn({ leaves }: FieldSet): string[] {
-  return leaves.flatMap(({ field }) => (field.kind === 'list' ? needsIn(field.fields) : (field.needs ?? [])))
 }

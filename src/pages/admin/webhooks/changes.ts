@@ -10,12 +10,12 @@ import { getRecord } from '../../../engine/reading/read.ts'
 import { announce, deliveriesChannel } from '../../../engine/recording/announce.ts'
 import { refusedFields } from '../../../html/page-routes.ts'
 import { resourceNamed } from '../../../registry.ts'
+import { neededFor, seesAll } from '../../../staff/roles.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import { type Secrets, sameSecret } from '../../../values/secrets.ts'
 import { rotateWebhookSecret } from '../../../webhooks/secret.ts'
 import { resumeWebhook } from '../../../webhooks/status.ts'
 import { webhooks } from '../../../webhooks/webhooks.ts'
-import { neededFor, seesAll } from '../records/seen.ts'
 
 // Changes webhooks and records each change in the audit log, in the same transaction.
 

@@ -15,7 +15,7 @@ import { type HtmlPage, sendPage } from '../../../../html/page.ts'
 import { adminPages, orShowAgain } from '../../../../html/page-routes.ts'
 import { actorOf, formOf, merchantOf, textIn, wantsHtml } from '../../../../html/request.ts'
 import { readIds } from '../../../../server/parameters.ts'
-import { privilegesOf } from '../../../../staff/roles.ts'
+import { grantableBy } from '../../../../staff/roles.ts'
 import { namedObject, readInput, text } from '../../../../values/input.ts'
 
 const home = '/admin/modules/rest-api'
@@ -68,7 +68,7 @@ export function restApiPages(app: FastifyInstance, services: Subscribing): void 
 
   const agreeTo = (request: FastifyRequest, publicKey: string, agreed: Privileges) => {
     const merchant = merchantOf(request)
-    const by = { storeId: merchant.store.id, actor: actorOf(request), grantable: privilegesOf(merchant) }
+    const by = { storeId: merchant.store.id, actor: actorOf(request), grantable: grantableBy(merchant) }
     return subscribe(services, { ...by, publicKey, agreed }).catch(adviseMerchant)
   }
   const letIn = async (request: FastifyRequest) => {
