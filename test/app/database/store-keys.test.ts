@@ -22,6 +22,7 @@ const exceptions: Readonly<Record<string, string>> = {
   EndedToken_pkey: BY_HASH,
   Event_pkey: ALL_STORES,
   Handshake_applicationId_fkey: NO_STORE,
+  Invitation_invitedById_fkey: NO_STORE,
   Invitation_tokenHash_key: BY_HASH,
   RecordCount_pkey: SUMMAND,
   ReferencedVersion_pkey: SUMMAND,

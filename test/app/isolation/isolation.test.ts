@@ -92,7 +92,12 @@ const guarded = (await guardedRoutes()).flatMap(({ method, url, allowed }) =>
 function exampleOf(method: string, url: string): unknown {
   const address = api.addresses.find(({ path }) => path === url.replace(/:(\w+)/g, '{$1}'))
   const json = api.member(address?.operations.get(method), 'requestBody', 'content', 'application/json')
-  return json?.value.example ?? {}
+  return json?.value.example ?? formBodies[`${method} ${url}`] ?? {}
+}
+
+const formBodies: Readonly<Record<string, object>> = {
+  'POST /admin/people/:id': { Role: 'orders' },
+  'POST /admin/people/roles/:id': { Name: 'Packer', 'Privileges.Orders': 'read' },
 }
 
 function personOf(role: string): TestPerson {
@@ -396,7 +401,11 @@ GET /admin/developers  GET /admin/modules/cartapi  GET /admin/modules/rest-api  
 GET /admin/orders/new  GET /admin/orders/slips  GET /admin/products  GET /admin/settings  GET /admin/settings/order-statuses  GET /admin/settings/payment-methods
 GET /admin/category  GET /admin/category/new  GET /admin/customergroups  GET /admin/customergroups/new  GET /admin/customers
 GET /admin/customers/new  GET /admin/distributors  GET /admin/distributors/new  GET /admin/giftregistries  GET /admin/giftregistries/new
-GET /admin/history
+GET /admin/history  GET /admin/people  POST /admin/people/invitations  GET /admin/people/roles/new  POST /admin/people/roles
+GET /admin/invitations  POST /admin/invitations  POST /admin/invitations/accept  GET /admin/reset  POST /admin/reset  POST /admin/reset/password
+GET /developers/reset  POST /developers/reset  POST /developers/reset/password
+GET /admin/account/address  POST /admin/account/address  POST /admin/account/address/change  POST /admin/account/join
+GET /developers/account/address  POST /developers/account/address  POST /developers/account/address/change
 GET /admin/manufacturers  GET /admin/manufacturers/new  GET /admin/orderstatus  GET /admin/products/new  GET /admin/records  GET /admin/rma
 GET /admin/rma/new
 GET /admin/categories/tree  GET /admin/category/export  GET /admin/customergroups/export  GET /admin/customers/export  GET /admin/distributors/export

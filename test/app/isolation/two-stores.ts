@@ -1,4 +1,7 @@
 import { servedResources } from '../../../src/registry.ts'
+import { invite } from '../../../src/staff/invitations.ts'
+import { saveRole } from '../../../src/staff/store-roles.ts'
+import { operator } from '../../support/actors.ts'
 import { type TestPerson, testPerson } from '../../support/person.ts'
 import { operatorKey } from '../../support/services.ts'
 import { customerIn, developerIn } from '../../support/signed-in.ts'
@@ -20,6 +23,9 @@ export interface Side extends Shop {
   /** Of a CSV file. */
   readonly importId: number
   readonly userId: number
+  readonly invitationId: number
+  /** A role of the store's own. */
+  readonly roleId: number
   readonly merchant: TestPerson
   readonly merchantSession: number
   readonly developer: TestPerson
@@ -53,6 +59,7 @@ export async function openSide(server: TestServer, idsAbove = 0): Promise<Side> 
   const deliveryId = await delivery(server, shop, webhookId, eventId, { state: 'delivered', status: 200 })
   const { merchant, userId } = await merchantOf(server, storeId)
   const importId = await importOf(storeId, merchant)
+  const { invitationId, roleId } = await peopleOf(server, { storeId, userId })
   const developer = await developerIn(server)
   const own = await registered(developer, { Name: `Tool of store ${storeId}` })
   const client = await openClient(server)
@@ -70,6 +77,8 @@ export async function openSide(server: TestServer, idsAbove = 0): Promise<Side> 
     subscriptionId,
     importId,
     userId,
+    invitationId,
+    roleId,
     merchant,
     merchantSession: Number(merchantSession.id),
     developer,
@@ -112,6 +121,17 @@ async function merchantOf({ app }: TestServer, storeId: number) {
   const { statusCode } = await merchant.submit('/admin/sign-in', account)
   if (statusCode !== 303) throw new Error(`The merchant could not sign in: ${statusCode} ${added.body}`)
   return { merchant, userId: Number(added.json().Id ?? added.json()[0].Value) }
+}
+
+/** A role of the store's own, and somebody who is invited to it. */
+async function peopleOf({ services }: TestServer, { storeId, userId }: { storeId: number; userId: number }) {
+  const by = { actor: operator, userId }
+  const Name = `Packer of store ${storeId}`
+  await saveRole(services, { storeId, id: null }, { Name, Privileges: { Orders: ['read'] } }, by)
+  const given = { Email: `packer-of-${storeId}@shop.example`, Role: Name, HandOver: true }
+  const { id: invitationId } = await invite(services, storeId, given, by)
+  const { id: roleId } = await services.db.storeRole.findFirstOrThrow({ where: { storeId } })
+  return { invitationId, roleId }
 }
 
 /** Every row that belongs to a store, or to the applications and accounts around it, by table. */

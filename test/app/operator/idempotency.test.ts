@@ -134,6 +134,15 @@ const changes: readonly [string, number, () => Promise<Request> | Request][] = [
       return { method: 'PUT', url: `/admin/developers/${id}`, body: password }
     },
   ],
+  [
+    'POST …/invitations',
+    201,
+    () => ({
+      method: 'POST',
+      url: ofShop('/invitations'),
+      body: { Email: `person-${++serial}@shop.example`, Role: 'orders', HandOver: true },
+    }),
+  ],
   ['POST …/users', 201, () => ({ method: 'POST', url: ofShop('/users'), body: account() })],
   [
     'PUT …/users/{userId}',

@@ -137,6 +137,13 @@ test('the operator’s routes for people answer as the document says', async () 
   await send('DELETE', `${users}/${user.Id}`, 404)
   await send('DELETE', `${users}/${first.Id}`, 409)
 
+  const invitations = `/admin/stores/${store.id}/invitations`
+  const packer = { Email: 'packer@shop.example', Role: 'orders', HandOver: true }
+  await send('POST', invitations, 201, { body: packer })
+  await send('POST', invitations, 400, { body: { ...packer, Role: 'emperor' } })
+  await send('POST', invitations, 409, { body: { ...packer, Email: first.Email } })
+  await send('POST', '/admin/stores/999999/invitations', 404, { body: packer })
+
   const [entry] = (await send('GET', '/admin/audit?limit=3', 200)).json()
   await send('GET', `/admin/audit?before=${entry.Id}`, 200)
   await send('GET', '/admin/audit?limit=0', 400)

@@ -5335,7 +5335,7 @@ export const ResetLinkScalarFieldEnum = {
   tokenHash: 'tokenHash',
   email: 'email',
   accountKind: 'accountKind',
-  isMailed: 'isMailed',
+  identityId: 'identityId',
   createdAt: 'createdAt',
   expiresAt: 'expiresAt'
 } as const
@@ -5387,6 +5387,7 @@ export const InvitationScalarFieldEnum = {
   tokenHash: 'tokenHash',
   isMailed: 'isMailed',
   invitedBy: 'invitedBy',
+  invitedById: 'invitedById',
   createdAt: 'createdAt',
   expiresAt: 'expiresAt'
 } as const

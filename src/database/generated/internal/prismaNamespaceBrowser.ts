@@ -213,7 +213,7 @@ export const ResetLinkScalarFieldEnum = {
   tokenHash: 'tokenHash',
   email: 'email',
   accountKind: 'accountKind',
-  isMailed: 'isMailed',
+  identityId: 'identityId',
   createdAt: 'createdAt',
   expiresAt: 'expiresAt'
 } as const
@@ -265,6 +265,7 @@ export const InvitationScalarFieldEnum = {
   tokenHash: 'tokenHash',
   isMailed: 'isMailed',
   invitedBy: 'invitedBy',
+  invitedById: 'invitedById',
   createdAt: 'createdAt',
   expiresAt: 'expiresAt'
 } as const

@@ -260,6 +260,7 @@ export type IdentityWhereInput = {
   passkeys?: Prisma.PasskeyListRelationFilter
   addressChanges?: Prisma.AddressChangeListRelationFilter
   challenges?: Prisma.ChallengeListRelationFilter
+  resetLinks?: Prisma.ResetLinkListRelationFilter
 }
 
 export type IdentityOrderByWithRelationInput = {
@@ -279,6 +280,7 @@ export type IdentityOrderByWithRelationInput = {
   passkeys?: Prisma.PasskeyOrderByRelationAggregateInput
   addressChanges?: Prisma.AddressChangeOrderByRelationAggregateInput
   challenges?: Prisma.ChallengeOrderByRelationAggregateInput
+  resetLinks?: Prisma.ResetLinkOrderByRelationAggregateInput
 }
 
 export type IdentityWhereUniqueInput = Prisma.AtLeast<{
@@ -302,6 +304,7 @@ export type IdentityWhereUniqueInput = Prisma.AtLeast<{
   passkeys?: Prisma.PasskeyListRelationFilter
   addressChanges?: Prisma.AddressChangeListRelationFilter
   challenges?: Prisma.ChallengeListRelationFilter
+  resetLinks?: Prisma.ResetLinkListRelationFilter
 }, "id" | "id_email">
 
 export type IdentityOrderByWithAggregationInput = {
@@ -352,6 +355,7 @@ export type IdentityCreateInput = {
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutIdentityInput
   addressChanges?: Prisma.AddressChangeCreateNestedManyWithoutIdentityInput
   challenges?: Prisma.ChallengeCreateNestedManyWithoutIdentityInput
+  resetLinks?: Prisma.ResetLinkCreateNestedManyWithoutIdentityInput
 }
 
 export type IdentityUncheckedCreateInput = {
@@ -371,6 +375,7 @@ export type IdentityUncheckedCreateInput = {
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutIdentityInput
   addressChanges?: Prisma.AddressChangeUncheckedCreateNestedManyWithoutIdentityInput
   challenges?: Prisma.ChallengeUncheckedCreateNestedManyWithoutIdentityInput
+  resetLinks?: Prisma.ResetLinkUncheckedCreateNestedManyWithoutIdentityInput
 }
 
 export type IdentityUpdateInput = {
@@ -389,6 +394,7 @@ export type IdentityUpdateInput = {
   passkeys?: Prisma.PasskeyUpdateManyWithoutIdentityNestedInput
   addressChanges?: Prisma.AddressChangeUpdateManyWithoutIdentityNestedInput
   challenges?: Prisma.ChallengeUpdateManyWithoutIdentityNestedInput
+  resetLinks?: Prisma.ResetLinkUpdateManyWithoutIdentityNestedInput
 }
 
 export type IdentityUncheckedUpdateInput = {
@@ -408,6 +414,7 @@ export type IdentityUncheckedUpdateInput = {
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutIdentityNestedInput
   addressChanges?: Prisma.AddressChangeUncheckedUpdateManyWithoutIdentityNestedInput
   challenges?: Prisma.ChallengeUncheckedUpdateManyWithoutIdentityNestedInput
+  resetLinks?: Prisma.ResetLinkUncheckedUpdateManyWithoutIdentityNestedInput
 }
 
 export type IdentityCreateManyInput = {
@@ -554,6 +561,22 @@ export type IdentityUpdateOneWithoutChallengesNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.IdentityUpdateToOneWithWhereWithoutChallengesInput, Prisma.IdentityUpdateWithoutChallengesInput>, Prisma.IdentityUncheckedUpdateWithoutChallengesInput>
 }
 
+export type IdentityCreateNestedOneWithoutResetLinksInput = {
+  create?: Prisma.XOR<Prisma.IdentityCreateWithoutResetLinksInput, Prisma.IdentityUncheckedCreateWithoutResetLinksInput>
+  connectOrCreate?: Prisma.IdentityCreateOrConnectWithoutResetLinksInput
+  connect?: Prisma.IdentityWhereUniqueInput
+}
+
+export type IdentityUpdateOneWithoutResetLinksNestedInput = {
+  create?: Prisma.XOR<Prisma.IdentityCreateWithoutResetLinksInput, Prisma.IdentityUncheckedCreateWithoutResetLinksInput>
+  connectOrCreate?: Prisma.IdentityCreateOrConnectWithoutResetLinksInput
+  upsert?: Prisma.IdentityUpsertWithoutResetLinksInput
+  disconnect?: Prisma.IdentityWhereInput | boolean
+  delete?: Prisma.IdentityWhereInput | boolean
+  connect?: Prisma.IdentityWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.IdentityUpdateToOneWithWhereWithoutResetLinksInput, Prisma.IdentityUpdateWithoutResetLinksInput>, Prisma.IdentityUncheckedUpdateWithoutResetLinksInput>
+}
+
 export type IdentityCreateNestedOneWithoutAddressChangesInput = {
   create?: Prisma.XOR<Prisma.IdentityCreateWithoutAddressChangesInput, Prisma.IdentityUncheckedCreateWithoutAddressChangesInput>
   connectOrCreate?: Prisma.IdentityCreateOrConnectWithoutAddressChangesInput
@@ -625,6 +648,7 @@ export type IdentityCreateWithoutRecoveryCodesInput = {
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutIdentityInput
   addressChanges?: Prisma.AddressChangeCreateNestedManyWithoutIdentityInput
   challenges?: Prisma.ChallengeCreateNestedManyWithoutIdentityInput
+  resetLinks?: Prisma.ResetLinkCreateNestedManyWithoutIdentityInput
 }
 
 export type IdentityUncheckedCreateWithoutRecoveryCodesInput = {
@@ -643,6 +667,7 @@ export type IdentityUncheckedCreateWithoutRecoveryCodesInput = {
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutIdentityInput
   addressChanges?: Prisma.AddressChangeUncheckedCreateNestedManyWithoutIdentityInput
   challenges?: Prisma.ChallengeUncheckedCreateNestedManyWithoutIdentityInput
+  resetLinks?: Prisma.ResetLinkUncheckedCreateNestedManyWithoutIdentityInput
 }
 
 export type IdentityCreateOrConnectWithoutRecoveryCodesInput = {
@@ -676,6 +701,7 @@ export type IdentityUpdateWithoutRecoveryCodesInput = {
   passkeys?: Prisma.PasskeyUpdateManyWithoutIdentityNestedInput
   addressChanges?: Prisma.AddressChangeUpdateManyWithoutIdentityNestedInput
   challenges?: Prisma.ChallengeUpdateManyWithoutIdentityNestedInput
+  resetLinks?: Prisma.ResetLinkUpdateManyWithoutIdentityNestedInput
 }
 
 export type IdentityUncheckedUpdateWithoutRecoveryCodesInput = {
@@ -694,6 +720,7 @@ export type IdentityUncheckedUpdateWithoutRecoveryCodesInput = {
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutIdentityNestedInput
   addressChanges?: Prisma.AddressChangeUncheckedUpdateManyWithoutIdentityNestedInput
   challenges?: Prisma.ChallengeUncheckedUpdateManyWithoutIdentityNestedInput
+  resetLinks?: Prisma.ResetLinkUncheckedUpdateManyWithoutIdentityNestedInput
 }
 
 export type IdentityCreateWithoutPasskeysInput = {
@@ -711,6 +738,7 @@ export type IdentityCreateWithoutPasskeysInput = {
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutIdentityInput
   addressChanges?: Prisma.AddressChangeCreateNestedManyWithoutIdentityInput
   challenges?: Prisma.ChallengeCreateNestedManyWithoutIdentityInput
+  resetLinks?: Prisma.ResetLinkCreateNestedManyWithoutIdentityInput
 }
 
 export type IdentityUncheckedCreateWithoutPasskeysInput = {
@@ -729,6 +757,7 @@ export type IdentityUncheckedCreateWithoutPasskeysInput = {
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutIdentityInput
   addressChanges?: Prisma.AddressChangeUncheckedCreateNestedManyWithoutIdentityInput
   challenges?: Prisma.ChallengeUncheckedCreateNestedManyWithoutIdentityInput
+  resetLinks?: Prisma.ResetLinkUncheckedCreateNestedManyWithoutIdentityInput
 }
 
 export type IdentityCreateOrConnectWithoutPasskeysInput = {
@@ -762,6 +791,7 @@ export type IdentityUpdateWithoutPasskeysInput = {
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutIdentityNestedInput
   addressChanges?: Prisma.AddressChangeUpdateManyWithoutIdentityNestedInput
   challenges?: Prisma.ChallengeUpdateManyWithoutIdentityNestedInput
+  resetLinks?: Prisma.ResetLinkUpdateManyWithoutIdentityNestedInput
 }
 
 export type IdentityUncheckedUpdateWithoutPasskeysInput = {
@@ -780,6 +810,7 @@ export type IdentityUncheckedUpdateWithoutPasskeysInput = {
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutIdentityNestedInput
   addressChanges?: Prisma.AddressChangeUncheckedUpdateManyWithoutIdentityNestedInput
   challenges?: Prisma.ChallengeUncheckedUpdateManyWithoutIdentityNestedInput
+  resetLinks?: Prisma.ResetLinkUncheckedUpdateManyWithoutIdentityNestedInput
 }
 
 export type IdentityCreateWithoutChallengesInput = {
@@ -797,6 +828,7 @@ export type IdentityCreateWithoutChallengesInput = {
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutIdentityInput
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutIdentityInput
   addressChanges?: Prisma.AddressChangeCreateNestedManyWithoutIdentityInput
+  resetLinks?: Prisma.ResetLinkCreateNestedManyWithoutIdentityInput
 }
 
 export type IdentityUncheckedCreateWithoutChallengesInput = {
@@ -815,6 +847,7 @@ export type IdentityUncheckedCreateWithoutChallengesInput = {
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutIdentityInput
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutIdentityInput
   addressChanges?: Prisma.AddressChangeUncheckedCreateNestedManyWithoutIdentityInput
+  resetLinks?: Prisma.ResetLinkUncheckedCreateNestedManyWithoutIdentityInput
 }
 
 export type IdentityCreateOrConnectWithoutChallengesInput = {
@@ -848,6 +881,7 @@ export type IdentityUpdateWithoutChallengesInput = {
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutIdentityNestedInput
   passkeys?: Prisma.PasskeyUpdateManyWithoutIdentityNestedInput
   addressChanges?: Prisma.AddressChangeUpdateManyWithoutIdentityNestedInput
+  resetLinks?: Prisma.ResetLinkUpdateManyWithoutIdentityNestedInput
 }
 
 export type IdentityUncheckedUpdateWithoutChallengesInput = {
@@ -866,6 +900,97 @@ export type IdentityUncheckedUpdateWithoutChallengesInput = {
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutIdentityNestedInput
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutIdentityNestedInput
   addressChanges?: Prisma.AddressChangeUncheckedUpdateManyWithoutIdentityNestedInput
+  resetLinks?: Prisma.ResetLinkUncheckedUpdateManyWithoutIdentityNestedInput
+}
+
+export type IdentityCreateWithoutResetLinksInput = {
+  email: string
+  emailProvedAt?: Date | string | null
+  passwordHash: string
+  totpSealed?: string | null
+  totpSince?: Date | string | null
+  totpUsed?: number | null
+  factorsEndAt?: Date | string | null
+  createdAt: Date | string
+  users?: Prisma.StoreUserCreateNestedManyWithoutIdentityInput
+  developers?: Prisma.DeveloperCreateNestedManyWithoutIdentityInput
+  operators?: Prisma.OperatorCreateNestedManyWithoutIdentityInput
+  recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutIdentityInput
+  passkeys?: Prisma.PasskeyCreateNestedManyWithoutIdentityInput
+  addressChanges?: Prisma.AddressChangeCreateNestedManyWithoutIdentityInput
+  challenges?: Prisma.ChallengeCreateNestedManyWithoutIdentityInput
+}
+
+export type IdentityUncheckedCreateWithoutResetLinksInput = {
+  id?: number
+  email: string
+  emailProvedAt?: Date | string | null
+  passwordHash: string
+  totpSealed?: string | null
+  totpSince?: Date | string | null
+  totpUsed?: number | null
+  factorsEndAt?: Date | string | null
+  createdAt: Date | string
+  users?: Prisma.StoreUserUncheckedCreateNestedManyWithoutIdentityInput
+  developers?: Prisma.DeveloperUncheckedCreateNestedManyWithoutIdentityInput
+  operators?: Prisma.OperatorUncheckedCreateNestedManyWithoutIdentityInput
+  recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutIdentityInput
+  passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutIdentityInput
+  addressChanges?: Prisma.AddressChangeUncheckedCreateNestedManyWithoutIdentityInput
+  challenges?: Prisma.ChallengeUncheckedCreateNestedManyWithoutIdentityInput
+}
+
+export type IdentityCreateOrConnectWithoutResetLinksInput = {
+  where: Prisma.IdentityWhereUniqueInput
+  create: Prisma.XOR<Prisma.IdentityCreateWithoutResetLinksInput, Prisma.IdentityUncheckedCreateWithoutResetLinksInput>
+}
+
+export type IdentityUpsertWithoutResetLinksInput = {
+  update: Prisma.XOR<Prisma.IdentityUpdateWithoutResetLinksInput, Prisma.IdentityUncheckedUpdateWithoutResetLinksInput>
+  create: Prisma.XOR<Prisma.IdentityCreateWithoutResetLinksInput, Prisma.IdentityUncheckedCreateWithoutResetLinksInput>
+  where?: Prisma.IdentityWhereInput
+}
+
+export type IdentityUpdateToOneWithWhereWithoutResetLinksInput = {
+  where?: Prisma.IdentityWhereInput
+  data: Prisma.XOR<Prisma.IdentityUpdateWithoutResetLinksInput, Prisma.IdentityUncheckedUpdateWithoutResetLinksInput>
+}
+
+export type IdentityUpdateWithoutResetLinksInput = {
+  email?: Prisma.StringFieldUpdateOperationsInput | string
+  emailProvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  totpSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  totpSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  totpUsed?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  factorsEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  users?: Prisma.StoreUserUpdateManyWithoutIdentityNestedInput
+  developers?: Prisma.DeveloperUpdateManyWithoutIdentityNestedInput
+  operators?: Prisma.OperatorUpdateManyWithoutIdentityNestedInput
+  recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutIdentityNestedInput
+  passkeys?: Prisma.PasskeyUpdateManyWithoutIdentityNestedInput
+  addressChanges?: Prisma.AddressChangeUpdateManyWithoutIdentityNestedInput
+  challenges?: Prisma.ChallengeUpdateManyWithoutIdentityNestedInput
+}
+
+export type IdentityUncheckedUpdateWithoutResetLinksInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  email?: Prisma.StringFieldUpdateOperationsInput | string
+  emailProvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  totpSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  totpSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  totpUsed?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  factorsEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  users?: Prisma.StoreUserUncheckedUpdateManyWithoutIdentityNestedInput
+  developers?: Prisma.DeveloperUncheckedUpdateManyWithoutIdentityNestedInput
+  operators?: Prisma.OperatorUncheckedUpdateManyWithoutIdentityNestedInput
+  recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutIdentityNestedInput
+  passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutIdentityNestedInput
+  addressChanges?: Prisma.AddressChangeUncheckedUpdateManyWithoutIdentityNestedInput
+  challenges?: Prisma.ChallengeUncheckedUpdateManyWithoutIdentityNestedInput
 }
 
 export type IdentityCreateWithoutAddressChangesInput = {
@@ -883,6 +1008,7 @@ export type IdentityCreateWithoutAddressChangesInput = {
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutIdentityInput
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutIdentityInput
   challenges?: Prisma.ChallengeCreateNestedManyWithoutIdentityInput
+  resetLinks?: Prisma.ResetLinkCreateNestedManyWithoutIdentityInput
 }
 
 export type IdentityUncheckedCreateWithoutAddressChangesInput = {
@@ -901,6 +1027,7 @@ export type IdentityUncheckedCreateWithoutAddressChangesInput = {
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutIdentityInput
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutIdentityInput
   challenges?: Prisma.ChallengeUncheckedCreateNestedManyWithoutIdentityInput
+  resetLinks?: Prisma.ResetLinkUncheckedCreateNestedManyWithoutIdentityInput
 }
 
 export type IdentityCreateOrConnectWithoutAddressChangesInput = {
@@ -934,6 +1061,7 @@ export type IdentityUpdateWithoutAddressChangesInput = {
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutIdentityNestedInput
   passkeys?: Prisma.PasskeyUpdateManyWithoutIdentityNestedInput
   challenges?: Prisma.ChallengeUpdateManyWithoutIdentityNestedInput
+  resetLinks?: Prisma.ResetLinkUpdateManyWithoutIdentityNestedInput
 }
 
 export type IdentityUncheckedUpdateWithoutAddressChangesInput = {
@@ -952,6 +1080,7 @@ export type IdentityUncheckedUpdateWithoutAddressChangesInput = {
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutIdentityNestedInput
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutIdentityNestedInput
   challenges?: Prisma.ChallengeUncheckedUpdateManyWithoutIdentityNestedInput
+  resetLinks?: Prisma.ResetLinkUncheckedUpdateManyWithoutIdentityNestedInput
 }
 
 export type IdentityCreateWithoutUsersInput = {
@@ -969,6 +1098,7 @@ export type IdentityCreateWithoutUsersInput = {
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutIdentityInput
   addressChanges?: Prisma.AddressChangeCreateNestedManyWithoutIdentityInput
   challenges?: Prisma.ChallengeCreateNestedManyWithoutIdentityInput
+  resetLinks?: Prisma.ResetLinkCreateNestedManyWithoutIdentityInput
 }
 
 export type IdentityUncheckedCreateWithoutUsersInput = {
@@ -987,6 +1117,7 @@ export type IdentityUncheckedCreateWithoutUsersInput = {
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutIdentityInput
   addressChanges?: Prisma.AddressChangeUncheckedCreateNestedManyWithoutIdentityInput
   challenges?: Prisma.ChallengeUncheckedCreateNestedManyWithoutIdentityInput
+  resetLinks?: Prisma.ResetLinkUncheckedCreateNestedManyWithoutIdentityInput
 }
 
 export type IdentityCreateOrConnectWithoutUsersInput = {
@@ -1020,6 +1151,7 @@ export type IdentityUpdateWithoutUsersInput = {
   passkeys?: Prisma.PasskeyUpdateManyWithoutIdentityNestedInput
   addressChanges?: Prisma.AddressChangeUpdateManyWithoutIdentityNestedInput
   challenges?: Prisma.ChallengeUpdateManyWithoutIdentityNestedInput
+  resetLinks?: Prisma.ResetLinkUpdateManyWithoutIdentityNestedInput
 }
 
 export type IdentityUncheckedUpdateWithoutUsersInput = {
@@ -1038,6 +1170,7 @@ export type IdentityUncheckedUpdateWithoutUsersInput = {
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutIdentityNestedInput
   addressChanges?: Prisma.AddressChangeUncheckedUpdateManyWithoutIdentityNestedInput
   challenges?: Prisma.ChallengeUncheckedUpdateManyWithoutIdentityNestedInput
+  resetLinks?: Prisma.ResetLinkUncheckedUpdateManyWithoutIdentityNestedInput
 }
 
 export type IdentityCreateWithoutDevelopersInput = {
@@ -1055,6 +1188,7 @@ export type IdentityCreateWithoutDevelopersInput = {
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutIdentityInput
   addressChanges?: Prisma.AddressChangeCreateNestedManyWithoutIdentityInput
   challenges?: Prisma.ChallengeCreateNestedManyWithoutIdentityInput
+  resetLinks?: Prisma.ResetLinkCreateNestedManyWithoutIdentityInput
 }
 
 export type IdentityUncheckedCreateWithoutDevelopersInput = {
@@ -1073,6 +1207,7 @@ export type IdentityUncheckedCreateWithoutDevelopersInput = {
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutIdentityInput
   addressChanges?: Prisma.AddressChangeUncheckedCreateNestedManyWithoutIdentityInput
   challenges?: Prisma.ChallengeUncheckedCreateNestedManyWithoutIdentityInput
+  resetLinks?: Prisma.ResetLinkUncheckedCreateNestedManyWithoutIdentityInput
 }
 
 export type IdentityCreateOrConnectWithoutDevelopersInput = {
@@ -1106,6 +1241,7 @@ export type IdentityUpdateWithoutDevelopersInput = {
   passkeys?: Prisma.PasskeyUpdateManyWithoutIdentityNestedInput
   addressChanges?: Prisma.AddressChangeUpdateManyWithoutIdentityNestedInput
   challenges?: Prisma.ChallengeUpdateManyWithoutIdentityNestedInput
+  resetLinks?: Prisma.ResetLinkUpdateManyWithoutIdentityNestedInput
 }
 
 export type IdentityUncheckedUpdateWithoutDevelopersInput = {
@@ -1124,6 +1260,7 @@ export type IdentityUncheckedUpdateWithoutDevelopersInput = {
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutIdentityNestedInput
   addressChanges?: Prisma.AddressChangeUncheckedUpdateManyWithoutIdentityNestedInput
   challenges?: Prisma.ChallengeUncheckedUpdateManyWithoutIdentityNestedInput
+  resetLinks?: Prisma.ResetLinkUncheckedUpdateManyWithoutIdentityNestedInput
 }
 
 export type IdentityCreateWithoutOperatorsInput = {
@@ -1141,6 +1278,7 @@ export type IdentityCreateWithoutOperatorsInput = {
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutIdentityInput
   addressChanges?: Prisma.AddressChangeCreateNestedManyWithoutIdentityInput
   challenges?: Prisma.ChallengeCreateNestedManyWithoutIdentityInput
+  resetLinks?: Prisma.ResetLinkCreateNestedManyWithoutIdentityInput
 }
 
 export type IdentityUncheckedCreateWithoutOperatorsInput = {
@@ -1159,6 +1297,7 @@ export type IdentityUncheckedCreateWithoutOperatorsInput = {
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutIdentityInput
   addressChanges?: Prisma.AddressChangeUncheckedCreateNestedManyWithoutIdentityInput
   challenges?: Prisma.ChallengeUncheckedCreateNestedManyWithoutIdentityInput
+  resetLinks?: Prisma.ResetLinkUncheckedCreateNestedManyWithoutIdentityInput
 }
 
 export type IdentityCreateOrConnectWithoutOperatorsInput = {
@@ -1192,6 +1331,7 @@ export type IdentityUpdateWithoutOperatorsInput = {
   passkeys?: Prisma.PasskeyUpdateManyWithoutIdentityNestedInput
   addressChanges?: Prisma.AddressChangeUpdateManyWithoutIdentityNestedInput
   challenges?: Prisma.ChallengeUpdateManyWithoutIdentityNestedInput
+  resetLinks?: Prisma.ResetLinkUpdateManyWithoutIdentityNestedInput
 }
 
 export type IdentityUncheckedUpdateWithoutOperatorsInput = {
@@ -1210,6 +1350,7 @@ export type IdentityUncheckedUpdateWithoutOperatorsInput = {
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutIdentityNestedInput
   addressChanges?: Prisma.AddressChangeUncheckedUpdateManyWithoutIdentityNestedInput
   challenges?: Prisma.ChallengeUncheckedUpdateManyWithoutIdentityNestedInput
+  resetLinks?: Prisma.ResetLinkUncheckedUpdateManyWithoutIdentityNestedInput
 }
 
 
@@ -1225,6 +1366,7 @@ export type IdentityCountOutputType = {
   passkeys: number
   addressChanges: number
   challenges: number
+  resetLinks: number
 }
 
 export type IdentityCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -1235,6 +1377,7 @@ export type IdentityCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensio
   passkeys?: boolean | IdentityCountOutputTypeCountPasskeysArgs
   addressChanges?: boolean | IdentityCountOutputTypeCountAddressChangesArgs
   challenges?: boolean | IdentityCountOutputTypeCountChallengesArgs
+  resetLinks?: boolean | IdentityCountOutputTypeCountResetLinksArgs
 }
 
 /**
@@ -1296,6 +1439,13 @@ export type IdentityCountOutputTypeCountChallengesArgs<ExtArgs extends runtime.T
   where?: Prisma.ChallengeWhereInput
 }
 
+/**
+ * IdentityCountOutputType without action
+ */
+export type IdentityCountOutputTypeCountResetLinksArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.ResetLinkWhereInput
+}
+
 
 export type IdentitySelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
@@ -1314,6 +1464,7 @@ export type IdentitySelect<ExtArgs extends runtime.Types.Extensions.InternalArgs
   passkeys?: boolean | Prisma.Identity$passkeysArgs<ExtArgs>
   addressChanges?: boolean | Prisma.Identity$addressChangesArgs<ExtArgs>
   challenges?: boolean | Prisma.Identity$challengesArgs<ExtArgs>
+  resetLinks?: boolean | Prisma.Identity$resetLinksArgs<ExtArgs>
   _count?: boolean | Prisma.IdentityCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["identity"]>
 
@@ -1362,6 +1513,7 @@ export type IdentityInclude<ExtArgs extends runtime.Types.Extensions.InternalArg
   passkeys?: boolean | Prisma.Identity$passkeysArgs<ExtArgs>
   addressChanges?: boolean | Prisma.Identity$addressChangesArgs<ExtArgs>
   challenges?: boolean | Prisma.Identity$challengesArgs<ExtArgs>
+  resetLinks?: boolean | Prisma.Identity$resetLinksArgs<ExtArgs>
   _count?: boolean | Prisma.IdentityCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type IdentityIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {}
@@ -1377,6 +1529,7 @@ export type $IdentityPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
     passkeys: Prisma.$PasskeyPayload<ExtArgs>[]
     addressChanges: Prisma.$AddressChangePayload<ExtArgs>[]
     challenges: Prisma.$ChallengePayload<ExtArgs>[]
+    resetLinks: Prisma.$ResetLinkPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: number
@@ -1801,6 +1954,7 @@ export interface Prisma__IdentityClient<T, Null = never, ExtArgs extends runtime
   passkeys<T extends Prisma.Identity$passkeysArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Identity$passkeysArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$PasskeyPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   addressChanges<T extends Prisma.Identity$addressChangesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Identity$addressChangesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$AddressChangePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   challenges<T extends Prisma.Identity$challengesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Identity$challengesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ChallengePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  resetLinks<T extends Prisma.Identity$resetLinksArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Identity$resetLinksArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ResetLinkPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -2397,6 +2551,30 @@ export type Identity$challengesArgs<ExtArgs extends runtime.Types.Extensions.Int
   take?: number
   skip?: number
   distinct?: Prisma.ChallengeScalarFieldEnum | Prisma.ChallengeScalarFieldEnum[]
+}
+
+/**
+ * Identity.resetLinks
+ */
+export type Identity$resetLinksArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the ResetLink
+   */
+  select?: Prisma.ResetLinkSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the ResetLink
+   */
+  omit?: Prisma.ResetLinkOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.ResetLinkInclude<ExtArgs> | null
+  where?: Prisma.ResetLinkWhereInput
+  orderBy?: Prisma.ResetLinkOrderByWithRelationInput | Prisma.ResetLinkOrderByWithRelationInput[]
+  cursor?: Prisma.ResetLinkWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.ResetLinkScalarFieldEnum | Prisma.ResetLinkScalarFieldEnum[]
 }
 
 /**

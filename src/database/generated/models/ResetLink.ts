@@ -20,15 +20,25 @@ export type ResetLinkModel = runtime.Types.Result.DefaultSelection<Prisma.$Reset
 
 export type AggregateResetLink = {
   _count: ResetLinkCountAggregateOutputType | null
+  _avg: ResetLinkAvgAggregateOutputType | null
+  _sum: ResetLinkSumAggregateOutputType | null
   _min: ResetLinkMinAggregateOutputType | null
   _max: ResetLinkMaxAggregateOutputType | null
+}
+
+export type ResetLinkAvgAggregateOutputType = {
+  identityId: number | null
+}
+
+export type ResetLinkSumAggregateOutputType = {
+  identityId: number | null
 }
 
 export type ResetLinkMinAggregateOutputType = {
   tokenHash: string | null
   email: string | null
   accountKind: string | null
-  isMailed: boolean | null
+  identityId: number | null
   createdAt: Date | null
   expiresAt: Date | null
 }
@@ -37,7 +47,7 @@ export type ResetLinkMaxAggregateOutputType = {
   tokenHash: string | null
   email: string | null
   accountKind: string | null
-  isMailed: boolean | null
+  identityId: number | null
   createdAt: Date | null
   expiresAt: Date | null
 }
@@ -46,18 +56,26 @@ export type ResetLinkCountAggregateOutputType = {
   tokenHash: number
   email: number
   accountKind: number
-  isMailed: number
+  identityId: number
   createdAt: number
   expiresAt: number
   _all: number
 }
 
 
+export type ResetLinkAvgAggregateInputType = {
+  identityId?: true
+}
+
+export type ResetLinkSumAggregateInputType = {
+  identityId?: true
+}
+
 export type ResetLinkMinAggregateInputType = {
   tokenHash?: true
   email?: true
   accountKind?: true
-  isMailed?: true
+  identityId?: true
   createdAt?: true
   expiresAt?: true
 }
@@ -66,7 +84,7 @@ export type ResetLinkMaxAggregateInputType = {
   tokenHash?: true
   email?: true
   accountKind?: true
-  isMailed?: true
+  identityId?: true
   createdAt?: true
   expiresAt?: true
 }
@@ -75,7 +93,7 @@ export type ResetLinkCountAggregateInputType = {
   tokenHash?: true
   email?: true
   accountKind?: true
-  isMailed?: true
+  identityId?: true
   createdAt?: true
   expiresAt?: true
   _all?: true
@@ -119,6 +137,18 @@ export type ResetLinkAggregateArgs<ExtArgs extends runtime.Types.Extensions.Inte
   /**
    * {@link https://www.prisma.io/docs/concepts/components/prisma-client/aggregations Aggregation Docs}
    * 
+   * Select which fields to average
+  **/
+  _avg?: ResetLinkAvgAggregateInputType
+  /**
+   * {@link https://www.prisma.io/docs/concepts/components/prisma-client/aggregations Aggregation Docs}
+   * 
+   * Select which fields to sum
+  **/
+  _sum?: ResetLinkSumAggregateInputType
+  /**
+   * {@link https://www.prisma.io/docs/concepts/components/prisma-client/aggregations Aggregation Docs}
+   * 
    * Select which fields to find the minimum value
   **/
   _min?: ResetLinkMinAggregateInputType
@@ -149,6 +179,8 @@ export type ResetLinkGroupByArgs<ExtArgs extends runtime.Types.Extensions.Intern
   take?: number
   skip?: number
   _count?: ResetLinkCountAggregateInputType | true
+  _avg?: ResetLinkAvgAggregateInputType
+  _sum?: ResetLinkSumAggregateInputType
   _min?: ResetLinkMinAggregateInputType
   _max?: ResetLinkMaxAggregateInputType
 }
@@ -157,10 +189,12 @@ export type ResetLinkGroupByOutputType = {
   tokenHash: string
   email: string
   accountKind: string
-  isMailed: boolean
+  identityId: number | null
   createdAt: Date
   expiresAt: Date
   _count: ResetLinkCountAggregateOutputType | null
+  _avg: ResetLinkAvgAggregateOutputType | null
+  _sum: ResetLinkSumAggregateOutputType | null
   _min: ResetLinkMinAggregateOutputType | null
   _max: ResetLinkMaxAggregateOutputType | null
 }
@@ -187,18 +221,20 @@ export type ResetLinkWhereInput = {
   tokenHash?: Prisma.StringFilter<"ResetLink"> | string
   email?: Prisma.StringFilter<"ResetLink"> | string
   accountKind?: Prisma.StringFilter<"ResetLink"> | string
-  isMailed?: Prisma.BoolFilter<"ResetLink"> | boolean
+  identityId?: Prisma.IntNullableFilter<"ResetLink"> | number | null
   createdAt?: Prisma.DateTimeFilter<"ResetLink"> | Date | string
   expiresAt?: Prisma.DateTimeFilter<"ResetLink"> | Date | string
+  identity?: Prisma.XOR<Prisma.IdentityNullableScalarRelationFilter, Prisma.IdentityWhereInput> | null
 }
 
 export type ResetLinkOrderByWithRelationInput = {
   tokenHash?: Prisma.SortOrder
   email?: Prisma.SortOrder
   accountKind?: Prisma.SortOrder
-  isMailed?: Prisma.SortOrder
+  identityId?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
+  identity?: Prisma.IdentityOrderByWithRelationInput
 }
 
 export type ResetLinkWhereUniqueInput = Prisma.AtLeast<{
@@ -208,21 +244,24 @@ export type ResetLinkWhereUniqueInput = Prisma.AtLeast<{
   NOT?: Prisma.ResetLinkWhereInput | Prisma.ResetLinkWhereInput[]
   email?: Prisma.StringFilter<"ResetLink"> | string
   accountKind?: Prisma.StringFilter<"ResetLink"> | string
-  isMailed?: Prisma.BoolFilter<"ResetLink"> | boolean
+  identityId?: Prisma.IntNullableFilter<"ResetLink"> | number | null
   createdAt?: Prisma.DateTimeFilter<"ResetLink"> | Date | string
   expiresAt?: Prisma.DateTimeFilter<"ResetLink"> | Date | string
+  identity?: Prisma.XOR<Prisma.IdentityNullableScalarRelationFilter, Prisma.IdentityWhereInput> | null
 }, "tokenHash">
 
 export type ResetLinkOrderByWithAggregationInput = {
   tokenHash?: Prisma.SortOrder
   email?: Prisma.SortOrder
   accountKind?: Prisma.SortOrder
-  isMailed?: Prisma.SortOrder
+  identityId?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
   _count?: Prisma.ResetLinkCountOrderByAggregateInput
+  _avg?: Prisma.ResetLinkAvgOrderByAggregateInput
   _max?: Prisma.ResetLinkMaxOrderByAggregateInput
   _min?: Prisma.ResetLinkMinOrderByAggregateInput
+  _sum?: Prisma.ResetLinkSumOrderByAggregateInput
 }
 
 export type ResetLinkScalarWhereWithAggregatesInput = {
@@ -232,7 +271,7 @@ export type ResetLinkScalarWhereWithAggregatesInput = {
   tokenHash?: Prisma.StringWithAggregatesFilter<"ResetLink"> | string
   email?: Prisma.StringWithAggregatesFilter<"ResetLink"> | string
   accountKind?: Prisma.StringWithAggregatesFilter<"ResetLink"> | string
-  isMailed?: Prisma.BoolWithAggregatesFilter<"ResetLink"> | boolean
+  identityId?: Prisma.IntNullableWithAggregatesFilter<"ResetLink"> | number | null
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"ResetLink"> | Date | string
   expiresAt?: Prisma.DateTimeWithAggregatesFilter<"ResetLink"> | Date | string
 }
@@ -241,16 +280,16 @@ export type ResetLinkCreateInput = {
   tokenHash: string
   email: string
   accountKind: string
-  isMailed: boolean
   createdAt: Date | string
   expiresAt: Date | string
+  identity?: Prisma.IdentityCreateNestedOneWithoutResetLinksInput
 }
 
 export type ResetLinkUncheckedCreateInput = {
   tokenHash: string
   email: string
   accountKind: string
-  isMailed: boolean
+  identityId?: number | null
   createdAt: Date | string
   expiresAt: Date | string
 }
@@ -259,16 +298,16 @@ export type ResetLinkUpdateInput = {
   tokenHash?: Prisma.StringFieldUpdateOperationsInput | string
   email?: Prisma.StringFieldUpdateOperationsInput | string
   accountKind?: Prisma.StringFieldUpdateOperationsInput | string
-  isMailed?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  identity?: Prisma.IdentityUpdateOneWithoutResetLinksNestedInput
 }
 
 export type ResetLinkUncheckedUpdateInput = {
   tokenHash?: Prisma.StringFieldUpdateOperationsInput | string
   email?: Prisma.StringFieldUpdateOperationsInput | string
   accountKind?: Prisma.StringFieldUpdateOperationsInput | string
-  isMailed?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  identityId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -277,7 +316,7 @@ export type ResetLinkCreateManyInput = {
   tokenHash: string
   email: string
   accountKind: string
-  isMailed: boolean
+  identityId?: number | null
   createdAt: Date | string
   expiresAt: Date | string
 }
@@ -286,7 +325,6 @@ export type ResetLinkUpdateManyMutationInput = {
   tokenHash?: Prisma.StringFieldUpdateOperationsInput | string
   email?: Prisma.StringFieldUpdateOperationsInput | string
   accountKind?: Prisma.StringFieldUpdateOperationsInput | string
-  isMailed?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -295,25 +333,39 @@ export type ResetLinkUncheckedUpdateManyInput = {
   tokenHash?: Prisma.StringFieldUpdateOperationsInput | string
   email?: Prisma.StringFieldUpdateOperationsInput | string
   accountKind?: Prisma.StringFieldUpdateOperationsInput | string
-  isMailed?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  identityId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+}
+
+export type ResetLinkListRelationFilter = {
+  every?: Prisma.ResetLinkWhereInput
+  some?: Prisma.ResetLinkWhereInput
+  none?: Prisma.ResetLinkWhereInput
+}
+
+export type ResetLinkOrderByRelationAggregateInput = {
+  _count?: Prisma.SortOrder
 }
 
 export type ResetLinkCountOrderByAggregateInput = {
   tokenHash?: Prisma.SortOrder
   email?: Prisma.SortOrder
   accountKind?: Prisma.SortOrder
-  isMailed?: Prisma.SortOrder
+  identityId?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
+}
+
+export type ResetLinkAvgOrderByAggregateInput = {
+  identityId?: Prisma.SortOrder
 }
 
 export type ResetLinkMaxOrderByAggregateInput = {
   tokenHash?: Prisma.SortOrder
   email?: Prisma.SortOrder
   accountKind?: Prisma.SortOrder
-  isMailed?: Prisma.SortOrder
+  identityId?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
 }
@@ -322,9 +374,141 @@ export type ResetLinkMinOrderByAggregateInput = {
   tokenHash?: Prisma.SortOrder
   email?: Prisma.SortOrder
   accountKind?: Prisma.SortOrder
-  isMailed?: Prisma.SortOrder
+  identityId?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
+}
+
+export type ResetLinkSumOrderByAggregateInput = {
+  identityId?: Prisma.SortOrder
+}
+
+export type ResetLinkCreateNestedManyWithoutIdentityInput = {
+  create?: Prisma.XOR<Prisma.ResetLinkCreateWithoutIdentityInput, Prisma.ResetLinkUncheckedCreateWithoutIdentityInput> | Prisma.ResetLinkCreateWithoutIdentityInput[] | Prisma.ResetLinkUncheckedCreateWithoutIdentityInput[]
+  connectOrCreate?: Prisma.ResetLinkCreateOrConnectWithoutIdentityInput | Prisma.ResetLinkCreateOrConnectWithoutIdentityInput[]
+  createMany?: Prisma.ResetLinkCreateManyIdentityInputEnvelope
+  connect?: Prisma.ResetLinkWhereUniqueInput | Prisma.ResetLinkWhereUniqueInput[]
+}
+
+export type ResetLinkUncheckedCreateNestedManyWithoutIdentityInput = {
+  create?: Prisma.XOR<Prisma.ResetLinkCreateWithoutIdentityInput, Prisma.ResetLinkUncheckedCreateWithoutIdentityInput> | Prisma.ResetLinkCreateWithoutIdentityInput[] | Prisma.ResetLinkUncheckedCreateWithoutIdentityInput[]
+  connectOrCreate?: Prisma.ResetLinkCreateOrConnectWithoutIdentityInput | Prisma.ResetLinkCreateOrConnectWithoutIdentityInput[]
+  createMany?: Prisma.ResetLinkCreateManyIdentityInputEnvelope
+  connect?: Prisma.ResetLinkWhereUniqueInput | Prisma.ResetLinkWhereUniqueInput[]
+}
+
+export type ResetLinkUpdateManyWithoutIdentityNestedInput = {
+  create?: Prisma.XOR<Prisma.ResetLinkCreateWithoutIdentityInput, Prisma.ResetLinkUncheckedCreateWithoutIdentityInput> | Prisma.ResetLinkCreateWithoutIdentityInput[] | Prisma.ResetLinkUncheckedCreateWithoutIdentityInput[]
+  connectOrCreate?: Prisma.ResetLinkCreateOrConnectWithoutIdentityInput | Prisma.ResetLinkCreateOrConnectWithoutIdentityInput[]
+  upsert?: Prisma.ResetLinkUpsertWithWhereUniqueWithoutIdentityInput | Prisma.ResetLinkUpsertWithWhereUniqueWithoutIdentityInput[]
+  createMany?: Prisma.ResetLinkCreateManyIdentityInputEnvelope
+  set?: Prisma.ResetLinkWhereUniqueInput | Prisma.ResetLinkWhereUniqueInput[]
+  disconnect?: Prisma.ResetLinkWhereUniqueInput | Prisma.ResetLinkWhereUniqueInput[]
+  delete?: Prisma.ResetLinkWhereUniqueInput | Prisma.ResetLinkWhereUniqueInput[]
+  connect?: Prisma.ResetLinkWhereUniqueInput | Prisma.ResetLinkWhereUniqueInput[]
+  update?: Prisma.ResetLinkUpdateWithWhereUniqueWithoutIdentityInput | Prisma.ResetLinkUpdateWithWhereUniqueWithoutIdentityInput[]
+  updateMany?: Prisma.ResetLinkUpdateManyWithWhereWithoutIdentityInput | Prisma.ResetLinkUpdateManyWithWhereWithoutIdentityInput[]
+  deleteMany?: Prisma.ResetLinkScalarWhereInput | Prisma.ResetLinkScalarWhereInput[]
+}
+
+export type ResetLinkUncheckedUpdateManyWithoutIdentityNestedInput = {
+  create?: Prisma.XOR<Prisma.ResetLinkCreateWithoutIdentityInput, Prisma.ResetLinkUncheckedCreateWithoutIdentityInput> | Prisma.ResetLinkCreateWithoutIdentityInput[] | Prisma.ResetLinkUncheckedCreateWithoutIdentityInput[]
+  connectOrCreate?: Prisma.ResetLinkCreateOrConnectWithoutIdentityInput | Prisma.ResetLinkCreateOrConnectWithoutIdentityInput[]
+  upsert?: Prisma.ResetLinkUpsertWithWhereUniqueWithoutIdentityInput | Prisma.ResetLinkUpsertWithWhereUniqueWithoutIdentityInput[]
+  createMany?: Prisma.ResetLinkCreateManyIdentityInputEnvelope
+  set?: Prisma.ResetLinkWhereUniqueInput | Prisma.ResetLinkWhereUniqueInput[]
+  disconnect?: Prisma.ResetLinkWhereUniqueInput | Prisma.ResetLinkWhereUniqueInput[]
+  delete?: Prisma.ResetLinkWhereUniqueInput | Prisma.ResetLinkWhereUniqueInput[]
+  connect?: Prisma.ResetLinkWhereUniqueInput | Prisma.ResetLinkWhereUniqueInput[]
+  update?: Prisma.ResetLinkUpdateWithWhereUniqueWithoutIdentityInput | Prisma.ResetLinkUpdateWithWhereUniqueWithoutIdentityInput[]
+  updateMany?: Prisma.ResetLinkUpdateManyWithWhereWithoutIdentityInput | Prisma.ResetLinkUpdateManyWithWhereWithoutIdentityInput[]
+  deleteMany?: Prisma.ResetLinkScalarWhereInput | Prisma.ResetLinkScalarWhereInput[]
+}
+
+export type ResetLinkCreateWithoutIdentityInput = {
+  tokenHash: string
+  email: string
+  accountKind: string
+  createdAt: Date | string
+  expiresAt: Date | string
+}
+
+export type ResetLinkUncheckedCreateWithoutIdentityInput = {
+  tokenHash: string
+  email: string
+  accountKind: string
+  createdAt: Date | string
+  expiresAt: Date | string
+}
+
+export type ResetLinkCreateOrConnectWithoutIdentityInput = {
+  where: Prisma.ResetLinkWhereUniqueInput
+  create: Prisma.XOR<Prisma.ResetLinkCreateWithoutIdentityInput, Prisma.ResetLinkUncheckedCreateWithoutIdentityInput>
+}
+
+export type ResetLinkCreateManyIdentityInputEnvelope = {
+  data: Prisma.ResetLinkCreateManyIdentityInput | Prisma.ResetLinkCreateManyIdentityInput[]
+  skipDuplicates?: boolean
+}
+
+export type ResetLinkUpsertWithWhereUniqueWithoutIdentityInput = {
+  where: Prisma.ResetLinkWhereUniqueInput
+  update: Prisma.XOR<Prisma.ResetLinkUpdateWithoutIdentityInput, Prisma.ResetLinkUncheckedUpdateWithoutIdentityInput>
+  create: Prisma.XOR<Prisma.ResetLinkCreateWithoutIdentityInput, Prisma.ResetLinkUncheckedCreateWithoutIdentityInput>
+}
+
+export type ResetLinkUpdateWithWhereUniqueWithoutIdentityInput = {
+  where: Prisma.ResetLinkWhereUniqueInput
+  data: Prisma.XOR<Prisma.ResetLinkUpdateWithoutIdentityInput, Prisma.ResetLinkUncheckedUpdateWithoutIdentityInput>
+}
+
+export type ResetLinkUpdateManyWithWhereWithoutIdentityInput = {
+  where: Prisma.ResetLinkScalarWhereInput
+  data: Prisma.XOR<Prisma.ResetLinkUpdateManyMutationInput, Prisma.ResetLinkUncheckedUpdateManyWithoutIdentityInput>
+}
+
+export type ResetLinkScalarWhereInput = {
+  AND?: Prisma.ResetLinkScalarWhereInput | Prisma.ResetLinkScalarWhereInput[]
+  OR?: Prisma.ResetLinkScalarWhereInput[]
+  NOT?: Prisma.ResetLinkScalarWhereInput | Prisma.ResetLinkScalarWhereInput[]
+  tokenHash?: Prisma.StringFilter<"ResetLink"> | string
+  email?: Prisma.StringFilter<"ResetLink"> | string
+  accountKind?: Prisma.StringFilter<"ResetLink"> | string
+  identityId?: Prisma.IntNullableFilter<"ResetLink"> | number | null
+  createdAt?: Prisma.DateTimeFilter<"ResetLink"> | Date | string
+  expiresAt?: Prisma.DateTimeFilter<"ResetLink"> | Date | string
+}
+
+export type ResetLinkCreateManyIdentityInput = {
+  tokenHash: string
+  email: string
+  accountKind: string
+  createdAt: Date | string
+  expiresAt: Date | string
+}
+
+export type ResetLinkUpdateWithoutIdentityInput = {
+  tokenHash?: Prisma.StringFieldUpdateOperationsInput | string
+  email?: Prisma.StringFieldUpdateOperationsInput | string
+  accountKind?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+}
+
+export type ResetLinkUncheckedUpdateWithoutIdentityInput = {
+  tokenHash?: Prisma.StringFieldUpdateOperationsInput | string
+  email?: Prisma.StringFieldUpdateOperationsInput | string
+  accountKind?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+}
+
+export type ResetLinkUncheckedUpdateManyWithoutIdentityInput = {
+  tokenHash?: Prisma.StringFieldUpdateOperationsInput | string
+  email?: Prisma.StringFieldUpdateOperationsInput | string
+  accountKind?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
 
@@ -333,43 +517,57 @@ export type ResetLinkSelect<ExtArgs extends runtime.Types.Extensions.InternalArg
   tokenHash?: boolean
   email?: boolean
   accountKind?: boolean
-  isMailed?: boolean
+  identityId?: boolean
   createdAt?: boolean
   expiresAt?: boolean
+  identity?: boolean | Prisma.ResetLink$identityArgs<ExtArgs>
 }, ExtArgs["result"]["resetLink"]>
 
 export type ResetLinkSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   tokenHash?: boolean
   email?: boolean
   accountKind?: boolean
-  isMailed?: boolean
+  identityId?: boolean
   createdAt?: boolean
   expiresAt?: boolean
+  identity?: boolean | Prisma.ResetLink$identityArgs<ExtArgs>
 }, ExtArgs["result"]["resetLink"]>
 
 export type ResetLinkSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   tokenHash?: boolean
   email?: boolean
   accountKind?: boolean
-  isMailed?: boolean
+  identityId?: boolean
   createdAt?: boolean
   expiresAt?: boolean
+  identity?: boolean | Prisma.ResetLink$identityArgs<ExtArgs>
 }, ExtArgs["result"]["resetLink"]>
 
 export type ResetLinkSelectScalar = {
   tokenHash?: boolean
   email?: boolean
   accountKind?: boolean
-  isMailed?: boolean
+  identityId?: boolean
   createdAt?: boolean
   expiresAt?: boolean
 }
 
-export type ResetLinkOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tokenHash" | "email" | "accountKind" | "isMailed" | "createdAt" | "expiresAt", ExtArgs["result"]["resetLink"]>
+export type ResetLinkOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tokenHash" | "email" | "accountKind" | "identityId" | "createdAt" | "expiresAt", ExtArgs["result"]["resetLink"]>
+export type ResetLinkInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  identity?: boolean | Prisma.ResetLink$identityArgs<ExtArgs>
+}
+export type ResetLinkIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  identity?: boolean | Prisma.ResetLink$identityArgs<ExtArgs>
+}
+export type ResetLinkIncludeUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  identity?: boolean | Prisma.ResetLink$identityArgs<ExtArgs>
+}
 
 export type $ResetLinkPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "ResetLink"
-  objects: {}
+  objects: {
+    identity: Prisma.$IdentityPayload<ExtArgs> | null
+  }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     tokenHash: string
     email: string
@@ -378,9 +576,9 @@ export type $ResetLinkPayload<ExtArgs extends runtime.Types.Extensions.InternalA
      */
     accountKind: string
     /**
-     * Whether the link went to the address; otherwise the operator handed it over.
+     * Whose password alone the link sets: the operator handed it over. NULL: it was mailed to the address.
      */
-    isMailed: boolean
+    identityId: number | null
     createdAt: Date
     expiresAt: Date
   }, ExtArgs["result"]["resetLink"]>
@@ -777,6 +975,7 @@ readonly fields: ResetLinkFieldRefs;
  */
 export interface Prisma__ResetLinkClient<T, Null = never, ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs, GlobalOmitOptions = {}> extends Prisma.PrismaPromise<T> {
   readonly [Symbol.toStringTag]: "PrismaPromise"
+  identity<T extends Prisma.ResetLink$identityArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.ResetLink$identityArgs<ExtArgs>>): Prisma.Prisma__IdentityClient<runtime.Types.Result.GetResult<Prisma.$IdentityPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -809,7 +1008,7 @@ export interface ResetLinkFieldRefs {
   readonly tokenHash: Prisma.FieldRef<"ResetLink", 'String'>
   readonly email: Prisma.FieldRef<"ResetLink", 'String'>
   readonly accountKind: Prisma.FieldRef<"ResetLink", 'String'>
-  readonly isMailed: Prisma.FieldRef<"ResetLink", 'Boolean'>
+  readonly identityId: Prisma.FieldRef<"ResetLink", 'Int'>
   readonly createdAt: Prisma.FieldRef<"ResetLink", 'DateTime'>
   readonly expiresAt: Prisma.FieldRef<"ResetLink", 'DateTime'>
 }
@@ -829,6 +1028,10 @@ export type ResetLinkFindUniqueArgs<ExtArgs extends runtime.Types.Extensions.Int
    */
   omit?: Prisma.ResetLinkOmit<ExtArgs> | null
   /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.ResetLinkInclude<ExtArgs> | null
+  /**
    * Filter, which ResetLink to fetch.
    */
   where: Prisma.ResetLinkWhereUniqueInput
@@ -847,6 +1050,10 @@ export type ResetLinkFindUniqueOrThrowArgs<ExtArgs extends runtime.Types.Extensi
    */
   omit?: Prisma.ResetLinkOmit<ExtArgs> | null
   /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.ResetLinkInclude<ExtArgs> | null
+  /**
    * Filter, which ResetLink to fetch.
    */
   where: Prisma.ResetLinkWhereUniqueInput
@@ -864,6 +1071,10 @@ export type ResetLinkFindFirstArgs<ExtArgs extends runtime.Types.Extensions.Inte
    * Omit specific fields from the ResetLink
    */
   omit?: Prisma.ResetLinkOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.ResetLinkInclude<ExtArgs> | null
   /**
    * Filter, which ResetLink to fetch.
    */
@@ -913,6 +1124,10 @@ export type ResetLinkFindFirstOrThrowArgs<ExtArgs extends runtime.Types.Extensio
    */
   omit?: Prisma.ResetLinkOmit<ExtArgs> | null
   /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.ResetLinkInclude<ExtArgs> | null
+  /**
    * Filter, which ResetLink to fetch.
    */
   where?: Prisma.ResetLinkWhereInput
@@ -960,6 +1175,10 @@ export type ResetLinkFindManyArgs<ExtArgs extends runtime.Types.Extensions.Inter
    * Omit specific fields from the ResetLink
    */
   omit?: Prisma.ResetLinkOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.ResetLinkInclude<ExtArgs> | null
   /**
    * Filter, which ResetLinks to fetch.
    */
@@ -1009,6 +1228,10 @@ export type ResetLinkCreateArgs<ExtArgs extends runtime.Types.Extensions.Interna
    */
   omit?: Prisma.ResetLinkOmit<ExtArgs> | null
   /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.ResetLinkInclude<ExtArgs> | null
+  /**
    * The data needed to create a ResetLink.
    */
   data: Prisma.XOR<Prisma.ResetLinkCreateInput, Prisma.ResetLinkUncheckedCreateInput>
@@ -1042,6 +1265,10 @@ export type ResetLinkCreateManyAndReturnArgs<ExtArgs extends runtime.Types.Exten
    */
   data: Prisma.ResetLinkCreateManyInput | Prisma.ResetLinkCreateManyInput[]
   skipDuplicates?: boolean
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.ResetLinkIncludeCreateManyAndReturn<ExtArgs> | null
 }
 
 /**
@@ -1056,6 +1283,10 @@ export type ResetLinkUpdateArgs<ExtArgs extends runtime.Types.Extensions.Interna
    * Omit specific fields from the ResetLink
    */
   omit?: Prisma.ResetLinkOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.ResetLinkInclude<ExtArgs> | null
   /**
    * The data needed to update a ResetLink.
    */
@@ -1108,6 +1339,10 @@ export type ResetLinkUpdateManyAndReturnArgs<ExtArgs extends runtime.Types.Exten
    * Limit how many ResetLinks to update.
    */
   limit?: number
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.ResetLinkIncludeUpdateManyAndReturn<ExtArgs> | null
 }
 
 /**
@@ -1122,6 +1357,10 @@ export type ResetLinkUpsertArgs<ExtArgs extends runtime.Types.Extensions.Interna
    * Omit specific fields from the ResetLink
    */
   omit?: Prisma.ResetLinkOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.ResetLinkInclude<ExtArgs> | null
   /**
    * The filter to search for the ResetLink to update in case it exists.
    */
@@ -1149,6 +1388,10 @@ export type ResetLinkDeleteArgs<ExtArgs extends runtime.Types.Extensions.Interna
    */
   omit?: Prisma.ResetLinkOmit<ExtArgs> | null
   /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.ResetLinkInclude<ExtArgs> | null
+  /**
    * Filter which ResetLink to delete.
    */
   where: Prisma.ResetLinkWhereUniqueInput
@@ -1169,6 +1412,25 @@ export type ResetLinkDeleteManyArgs<ExtArgs extends runtime.Types.Extensions.Int
 }
 
 /**
+ * ResetLink.identity
+ */
+export type ResetLink$identityArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Identity
+   */
+  select?: Prisma.IdentitySelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Identity
+   */
+  omit?: Prisma.IdentityOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.IdentityInclude<ExtArgs> | null
+  where?: Prisma.IdentityWhereInput
+}
+
+/**
  * ResetLink without action
  */
 export type ResetLinkDefaultArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -1180,4 +1442,8 @@ export type ResetLinkDefaultArgs<ExtArgs extends runtime.Types.Extensions.Intern
    * Omit specific fields from the ResetLink
    */
   omit?: Prisma.ResetLinkOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.ResetLinkInclude<ExtArgs> | null
 }

@@ -250,6 +250,7 @@ export type StoreUserWhereInput = {
   ownRole?: Prisma.XOR<Prisma.StoreRoleNullableScalarRelationFilter, Prisma.StoreRoleWhereInput> | null
   sessions?: Prisma.SessionListRelationFilter
   authorizationCodes?: Prisma.AuthorizationCodeListRelationFilter
+  invitations?: Prisma.InvitationListRelationFilter
 }
 
 export type StoreUserOrderByWithRelationInput = {
@@ -265,6 +266,7 @@ export type StoreUserOrderByWithRelationInput = {
   ownRole?: Prisma.StoreRoleOrderByWithRelationInput
   sessions?: Prisma.SessionOrderByRelationAggregateInput
   authorizationCodes?: Prisma.AuthorizationCodeOrderByRelationAggregateInput
+  invitations?: Prisma.InvitationOrderByRelationAggregateInput
 }
 
 export type StoreUserWhereUniqueInput = Prisma.AtLeast<{
@@ -284,6 +286,7 @@ export type StoreUserWhereUniqueInput = Prisma.AtLeast<{
   ownRole?: Prisma.XOR<Prisma.StoreRoleNullableScalarRelationFilter, Prisma.StoreRoleWhereInput> | null
   sessions?: Prisma.SessionListRelationFilter
   authorizationCodes?: Prisma.AuthorizationCodeListRelationFilter
+  invitations?: Prisma.InvitationListRelationFilter
 }, "id" | "storeId_identityId">
 
 export type StoreUserOrderByWithAggregationInput = {
@@ -322,6 +325,7 @@ export type StoreUserCreateInput = {
   ownRole?: Prisma.StoreRoleCreateNestedOneWithoutUsersInput
   sessions?: Prisma.SessionCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeCreateNestedManyWithoutStoreUserInput
+  invitations?: Prisma.InvitationCreateNestedManyWithoutInviterInput
 }
 
 export type StoreUserUncheckedCreateInput = {
@@ -334,6 +338,7 @@ export type StoreUserUncheckedCreateInput = {
   createdAt: Date | string
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutStoreUserInput
+  invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutInviterInput
 }
 
 export type StoreUserUpdateInput = {
@@ -344,6 +349,7 @@ export type StoreUserUpdateInput = {
   ownRole?: Prisma.StoreRoleUpdateOneWithoutUsersNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUpdateManyWithoutStoreUserNestedInput
+  invitations?: Prisma.InvitationUpdateManyWithoutInviterNestedInput
 }
 
 export type StoreUserUncheckedUpdateInput = {
@@ -356,6 +362,7 @@ export type StoreUserUncheckedUpdateInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutStoreUserNestedInput
+  invitations?: Prisma.InvitationUncheckedUpdateManyWithoutInviterNestedInput
 }
 
 export type StoreUserCreateManyInput = {
@@ -442,14 +449,14 @@ export type StoreUserSumOrderByAggregateInput = {
   roleId?: Prisma.SortOrder
 }
 
-export type StoreUserScalarRelationFilter = {
-  is?: Prisma.StoreUserWhereInput
-  isNot?: Prisma.StoreUserWhereInput
-}
-
 export type StoreUserNullableScalarRelationFilter = {
   is?: Prisma.StoreUserWhereInput | null
   isNot?: Prisma.StoreUserWhereInput | null
+}
+
+export type StoreUserScalarRelationFilter = {
+  is?: Prisma.StoreUserWhereInput
+  isNot?: Prisma.StoreUserWhereInput
 }
 
 export type StoreUserCreateNestedManyWithoutStoreInput = {
@@ -578,6 +585,22 @@ export type StoreUserUncheckedUpdateManyWithoutOwnRoleNestedInput = {
   deleteMany?: Prisma.StoreUserScalarWhereInput | Prisma.StoreUserScalarWhereInput[]
 }
 
+export type StoreUserCreateNestedOneWithoutInvitationsInput = {
+  create?: Prisma.XOR<Prisma.StoreUserCreateWithoutInvitationsInput, Prisma.StoreUserUncheckedCreateWithoutInvitationsInput>
+  connectOrCreate?: Prisma.StoreUserCreateOrConnectWithoutInvitationsInput
+  connect?: Prisma.StoreUserWhereUniqueInput
+}
+
+export type StoreUserUpdateOneWithoutInvitationsNestedInput = {
+  create?: Prisma.XOR<Prisma.StoreUserCreateWithoutInvitationsInput, Prisma.StoreUserUncheckedCreateWithoutInvitationsInput>
+  connectOrCreate?: Prisma.StoreUserCreateOrConnectWithoutInvitationsInput
+  upsert?: Prisma.StoreUserUpsertWithoutInvitationsInput
+  disconnect?: Prisma.StoreUserWhereInput | boolean
+  delete?: Prisma.StoreUserWhereInput | boolean
+  connect?: Prisma.StoreUserWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.StoreUserUpdateToOneWithWhereWithoutInvitationsInput, Prisma.StoreUserUpdateWithoutInvitationsInput>, Prisma.StoreUserUncheckedUpdateWithoutInvitationsInput>
+}
+
 export type StoreUserCreateNestedOneWithoutAuthorizationCodesInput = {
   create?: Prisma.XOR<Prisma.StoreUserCreateWithoutAuthorizationCodesInput, Prisma.StoreUserUncheckedCreateWithoutAuthorizationCodesInput>
   connectOrCreate?: Prisma.StoreUserCreateOrConnectWithoutAuthorizationCodesInput
@@ -615,6 +638,7 @@ export type StoreUserCreateWithoutStoreInput = {
   ownRole?: Prisma.StoreRoleCreateNestedOneWithoutUsersInput
   sessions?: Prisma.SessionCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeCreateNestedManyWithoutStoreUserInput
+  invitations?: Prisma.InvitationCreateNestedManyWithoutInviterInput
 }
 
 export type StoreUserUncheckedCreateWithoutStoreInput = {
@@ -626,6 +650,7 @@ export type StoreUserUncheckedCreateWithoutStoreInput = {
   createdAt: Date | string
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutStoreUserInput
+  invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutInviterInput
 }
 
 export type StoreUserCreateOrConnectWithoutStoreInput = {
@@ -674,6 +699,7 @@ export type StoreUserCreateWithoutIdentityInput = {
   ownRole?: Prisma.StoreRoleCreateNestedOneWithoutUsersInput
   sessions?: Prisma.SessionCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeCreateNestedManyWithoutStoreUserInput
+  invitations?: Prisma.InvitationCreateNestedManyWithoutInviterInput
 }
 
 export type StoreUserUncheckedCreateWithoutIdentityInput = {
@@ -684,6 +710,7 @@ export type StoreUserUncheckedCreateWithoutIdentityInput = {
   createdAt: Date | string
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutStoreUserInput
+  invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutInviterInput
 }
 
 export type StoreUserCreateOrConnectWithoutIdentityInput = {
@@ -719,6 +746,7 @@ export type StoreUserCreateWithoutOwnRoleInput = {
   identity: Prisma.IdentityCreateNestedOneWithoutUsersInput
   sessions?: Prisma.SessionCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeCreateNestedManyWithoutStoreUserInput
+  invitations?: Prisma.InvitationCreateNestedManyWithoutInviterInput
 }
 
 export type StoreUserUncheckedCreateWithoutOwnRoleInput = {
@@ -729,6 +757,7 @@ export type StoreUserUncheckedCreateWithoutOwnRoleInput = {
   createdAt: Date | string
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutStoreUserInput
+  invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutInviterInput
 }
 
 export type StoreUserCreateOrConnectWithoutOwnRoleInput = {
@@ -757,6 +786,66 @@ export type StoreUserUpdateManyWithWhereWithoutOwnRoleInput = {
   data: Prisma.XOR<Prisma.StoreUserUpdateManyMutationInput, Prisma.StoreUserUncheckedUpdateManyWithoutOwnRoleInput>
 }
 
+export type StoreUserCreateWithoutInvitationsInput = {
+  role?: string | null
+  createdAt: Date | string
+  store: Prisma.StoreCreateNestedOneWithoutUsersInput
+  identity: Prisma.IdentityCreateNestedOneWithoutUsersInput
+  ownRole?: Prisma.StoreRoleCreateNestedOneWithoutUsersInput
+  sessions?: Prisma.SessionCreateNestedManyWithoutStoreUserInput
+  authorizationCodes?: Prisma.AuthorizationCodeCreateNestedManyWithoutStoreUserInput
+}
+
+export type StoreUserUncheckedCreateWithoutInvitationsInput = {
+  id?: number
+  storeId: number
+  identityId: number
+  email: string
+  role?: string | null
+  roleId?: number | null
+  createdAt: Date | string
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutStoreUserInput
+  authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutStoreUserInput
+}
+
+export type StoreUserCreateOrConnectWithoutInvitationsInput = {
+  where: Prisma.StoreUserWhereUniqueInput
+  create: Prisma.XOR<Prisma.StoreUserCreateWithoutInvitationsInput, Prisma.StoreUserUncheckedCreateWithoutInvitationsInput>
+}
+
+export type StoreUserUpsertWithoutInvitationsInput = {
+  update: Prisma.XOR<Prisma.StoreUserUpdateWithoutInvitationsInput, Prisma.StoreUserUncheckedUpdateWithoutInvitationsInput>
+  create: Prisma.XOR<Prisma.StoreUserCreateWithoutInvitationsInput, Prisma.StoreUserUncheckedCreateWithoutInvitationsInput>
+  where?: Prisma.StoreUserWhereInput
+}
+
+export type StoreUserUpdateToOneWithWhereWithoutInvitationsInput = {
+  where?: Prisma.StoreUserWhereInput
+  data: Prisma.XOR<Prisma.StoreUserUpdateWithoutInvitationsInput, Prisma.StoreUserUncheckedUpdateWithoutInvitationsInput>
+}
+
+export type StoreUserUpdateWithoutInvitationsInput = {
+  role?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  store?: Prisma.StoreUpdateOneRequiredWithoutUsersNestedInput
+  identity?: Prisma.IdentityUpdateOneRequiredWithoutUsersNestedInput
+  ownRole?: Prisma.StoreRoleUpdateOneWithoutUsersNestedInput
+  sessions?: Prisma.SessionUpdateManyWithoutStoreUserNestedInput
+  authorizationCodes?: Prisma.AuthorizationCodeUpdateManyWithoutStoreUserNestedInput
+}
+
+export type StoreUserUncheckedUpdateWithoutInvitationsInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  storeId?: Prisma.IntFieldUpdateOperationsInput | number
+  identityId?: Prisma.IntFieldUpdateOperationsInput | number
+  email?: Prisma.StringFieldUpdateOperationsInput | string
+  role?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  roleId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutStoreUserNestedInput
+  authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutStoreUserNestedInput
+}
+
 export type StoreUserCreateWithoutAuthorizationCodesInput = {
   role?: string | null
   createdAt: Date | string
@@ -764,6 +853,7 @@ export type StoreUserCreateWithoutAuthorizationCodesInput = {
   identity: Prisma.IdentityCreateNestedOneWithoutUsersInput
   ownRole?: Prisma.StoreRoleCreateNestedOneWithoutUsersInput
   sessions?: Prisma.SessionCreateNestedManyWithoutStoreUserInput
+  invitations?: Prisma.InvitationCreateNestedManyWithoutInviterInput
 }
 
 export type StoreUserUncheckedCreateWithoutAuthorizationCodesInput = {
@@ -775,6 +865,7 @@ export type StoreUserUncheckedCreateWithoutAuthorizationCodesInput = {
   roleId?: number | null
   createdAt: Date | string
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutStoreUserInput
+  invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutInviterInput
 }
 
 export type StoreUserCreateOrConnectWithoutAuthorizationCodesInput = {
@@ -800,6 +891,7 @@ export type StoreUserUpdateWithoutAuthorizationCodesInput = {
   identity?: Prisma.IdentityUpdateOneRequiredWithoutUsersNestedInput
   ownRole?: Prisma.StoreRoleUpdateOneWithoutUsersNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutStoreUserNestedInput
+  invitations?: Prisma.InvitationUpdateManyWithoutInviterNestedInput
 }
 
 export type StoreUserUncheckedUpdateWithoutAuthorizationCodesInput = {
@@ -811,6 +903,7 @@ export type StoreUserUncheckedUpdateWithoutAuthorizationCodesInput = {
   roleId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutStoreUserNestedInput
+  invitations?: Prisma.InvitationUncheckedUpdateManyWithoutInviterNestedInput
 }
 
 export type StoreUserCreateWithoutSessionsInput = {
@@ -820,6 +913,7 @@ export type StoreUserCreateWithoutSessionsInput = {
   identity: Prisma.IdentityCreateNestedOneWithoutUsersInput
   ownRole?: Prisma.StoreRoleCreateNestedOneWithoutUsersInput
   authorizationCodes?: Prisma.AuthorizationCodeCreateNestedManyWithoutStoreUserInput
+  invitations?: Prisma.InvitationCreateNestedManyWithoutInviterInput
 }
 
 export type StoreUserUncheckedCreateWithoutSessionsInput = {
@@ -831,6 +925,7 @@ export type StoreUserUncheckedCreateWithoutSessionsInput = {
   roleId?: number | null
   createdAt: Date | string
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutStoreUserInput
+  invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutInviterInput
 }
 
 export type StoreUserCreateOrConnectWithoutSessionsInput = {
@@ -856,6 +951,7 @@ export type StoreUserUpdateWithoutSessionsInput = {
   identity?: Prisma.IdentityUpdateOneRequiredWithoutUsersNestedInput
   ownRole?: Prisma.StoreRoleUpdateOneWithoutUsersNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUpdateManyWithoutStoreUserNestedInput
+  invitations?: Prisma.InvitationUpdateManyWithoutInviterNestedInput
 }
 
 export type StoreUserUncheckedUpdateWithoutSessionsInput = {
@@ -867,6 +963,7 @@ export type StoreUserUncheckedUpdateWithoutSessionsInput = {
   roleId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutStoreUserNestedInput
+  invitations?: Prisma.InvitationUncheckedUpdateManyWithoutInviterNestedInput
 }
 
 export type StoreUserCreateManyStoreInput = {
@@ -885,6 +982,7 @@ export type StoreUserUpdateWithoutStoreInput = {
   ownRole?: Prisma.StoreRoleUpdateOneWithoutUsersNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUpdateManyWithoutStoreUserNestedInput
+  invitations?: Prisma.InvitationUpdateManyWithoutInviterNestedInput
 }
 
 export type StoreUserUncheckedUpdateWithoutStoreInput = {
@@ -896,6 +994,7 @@ export type StoreUserUncheckedUpdateWithoutStoreInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutStoreUserNestedInput
+  invitations?: Prisma.InvitationUncheckedUpdateManyWithoutInviterNestedInput
 }
 
 export type StoreUserUncheckedUpdateManyWithoutStoreInput = {
@@ -922,6 +1021,7 @@ export type StoreUserUpdateWithoutIdentityInput = {
   ownRole?: Prisma.StoreRoleUpdateOneWithoutUsersNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUpdateManyWithoutStoreUserNestedInput
+  invitations?: Prisma.InvitationUpdateManyWithoutInviterNestedInput
 }
 
 export type StoreUserUncheckedUpdateWithoutIdentityInput = {
@@ -932,6 +1032,7 @@ export type StoreUserUncheckedUpdateWithoutIdentityInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutStoreUserNestedInput
+  invitations?: Prisma.InvitationUncheckedUpdateManyWithoutInviterNestedInput
 }
 
 export type StoreUserUncheckedUpdateManyWithoutIdentityInput = {
@@ -957,6 +1058,7 @@ export type StoreUserUpdateWithoutOwnRoleInput = {
   identity?: Prisma.IdentityUpdateOneRequiredWithoutUsersNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUpdateManyWithoutStoreUserNestedInput
+  invitations?: Prisma.InvitationUpdateManyWithoutInviterNestedInput
 }
 
 export type StoreUserUncheckedUpdateWithoutOwnRoleInput = {
@@ -967,6 +1069,7 @@ export type StoreUserUncheckedUpdateWithoutOwnRoleInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutStoreUserNestedInput
+  invitations?: Prisma.InvitationUncheckedUpdateManyWithoutInviterNestedInput
 }
 
 export type StoreUserUncheckedUpdateManyWithoutOwnRoleInput = {
@@ -985,11 +1088,13 @@ export type StoreUserUncheckedUpdateManyWithoutOwnRoleInput = {
 export type StoreUserCountOutputType = {
   sessions: number
   authorizationCodes: number
+  invitations: number
 }
 
 export type StoreUserCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   sessions?: boolean | StoreUserCountOutputTypeCountSessionsArgs
   authorizationCodes?: boolean | StoreUserCountOutputTypeCountAuthorizationCodesArgs
+  invitations?: boolean | StoreUserCountOutputTypeCountInvitationsArgs
 }
 
 /**
@@ -1016,6 +1121,13 @@ export type StoreUserCountOutputTypeCountAuthorizationCodesArgs<ExtArgs extends 
   where?: Prisma.AuthorizationCodeWhereInput
 }
 
+/**
+ * StoreUserCountOutputType without action
+ */
+export type StoreUserCountOutputTypeCountInvitationsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.InvitationWhereInput
+}
+
 
 export type StoreUserSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
@@ -1030,6 +1142,7 @@ export type StoreUserSelect<ExtArgs extends runtime.Types.Extensions.InternalArg
   ownRole?: boolean | Prisma.StoreUser$ownRoleArgs<ExtArgs>
   sessions?: boolean | Prisma.StoreUser$sessionsArgs<ExtArgs>
   authorizationCodes?: boolean | Prisma.StoreUser$authorizationCodesArgs<ExtArgs>
+  invitations?: boolean | Prisma.StoreUser$invitationsArgs<ExtArgs>
   _count?: boolean | Prisma.StoreUserCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["storeUser"]>
 
@@ -1076,6 +1189,7 @@ export type StoreUserInclude<ExtArgs extends runtime.Types.Extensions.InternalAr
   ownRole?: boolean | Prisma.StoreUser$ownRoleArgs<ExtArgs>
   sessions?: boolean | Prisma.StoreUser$sessionsArgs<ExtArgs>
   authorizationCodes?: boolean | Prisma.StoreUser$authorizationCodesArgs<ExtArgs>
+  invitations?: boolean | Prisma.StoreUser$invitationsArgs<ExtArgs>
   _count?: boolean | Prisma.StoreUserCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type StoreUserIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -1097,6 +1211,7 @@ export type $StoreUserPayload<ExtArgs extends runtime.Types.Extensions.InternalA
     ownRole: Prisma.$StoreRolePayload<ExtArgs> | null
     sessions: Prisma.$SessionPayload<ExtArgs>[]
     authorizationCodes: Prisma.$AuthorizationCodePayload<ExtArgs>[]
+    invitations: Prisma.$InvitationPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: number
@@ -1508,6 +1623,7 @@ export interface Prisma__StoreUserClient<T, Null = never, ExtArgs extends runtim
   ownRole<T extends Prisma.StoreUser$ownRoleArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.StoreUser$ownRoleArgs<ExtArgs>>): Prisma.Prisma__StoreRoleClient<runtime.Types.Result.GetResult<Prisma.$StoreRolePayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   sessions<T extends Prisma.StoreUser$sessionsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.StoreUser$sessionsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$SessionPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   authorizationCodes<T extends Prisma.StoreUser$authorizationCodesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.StoreUser$authorizationCodesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$AuthorizationCodePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  invitations<T extends Prisma.StoreUser$invitationsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.StoreUser$invitationsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$InvitationPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -2009,6 +2125,30 @@ export type StoreUser$authorizationCodesArgs<ExtArgs extends runtime.Types.Exten
   take?: number
   skip?: number
   distinct?: Prisma.AuthorizationCodeScalarFieldEnum | Prisma.AuthorizationCodeScalarFieldEnum[]
+}
+
+/**
+ * StoreUser.invitations
+ */
+export type StoreUser$invitationsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Invitation
+   */
+  select?: Prisma.InvitationSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Invitation
+   */
+  omit?: Prisma.InvitationOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.InvitationInclude<ExtArgs> | null
+  where?: Prisma.InvitationWhereInput
+  orderBy?: Prisma.InvitationOrderByWithRelationInput | Prisma.InvitationOrderByWithRelationInput[]
+  cursor?: Prisma.InvitationWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.InvitationScalarFieldEnum | Prisma.InvitationScalarFieldEnum[]
 }
 
 /**
