@@ -75,6 +75,12 @@ const rest = api.addresses
 /** The operations of pages, forms and the operator, each by everybody who may use it. */
 const guardedAll = (await guardedRoutes()).filter(({ url }) => !url.includes(':'))
 
+/** What a form takes before it looks for what its address names. */
+const formBodies: Readonly<Record<string, object>> = {
+  'POST /admin/people/:id': { Role: 'orders' },
+  'POST /admin/people/roles/:id': { Name: 'Packer', 'Privileges.Orders': 'read' },
+}
+
 const guarded = (await guardedRoutes()).flatMap(({ method, url, allowed }) =>
   allowed
     .filter((role) => role !== 'anyone')
@@ -93,11 +99,6 @@ function exampleOf(method: string, url: string): unknown {
   const address = api.addresses.find(({ path }) => path === url.replace(/:(\w+)/g, '{$1}'))
   const json = api.member(address?.operations.get(method), 'requestBody', 'content', 'application/json')
   return json?.value.example ?? formBodies[`${method} ${url}`] ?? {}
-}
-
-const formBodies: Readonly<Record<string, object>> = {
-  'POST /admin/people/:id': { Role: 'orders' },
-  'POST /admin/people/roles/:id': { Name: 'Packer', 'Privileges.Orders': 'read' },
 }
 
 function personOf(role: string): TestPerson {
