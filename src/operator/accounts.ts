@@ -14,7 +14,6 @@ import { done, jsonBody, many, one, record } from '../server/json-routes.ts'
 import { pageQuery } from '../server/parameters.ts'
 import { type InvitationServices, invite, type MadeInvitation, newInvitation } from '../staff/invitations.ts'
 import { addMember, listMembers, type Member, newMember, removeMember, setMemberPassword } from '../staff/members.ts'
-import { privilegesOf } from '../staff/roles.ts'
 import { resultItem } from '../values/failure.ts'
 
 const account = record<Account>('Account')({
@@ -104,8 +103,8 @@ export const accountRoutes = [
     answers: { 201: one('The invitation.', invitation) },
     refusals: [409],
     run: ({ request, ids, body }, services: InvitationServices) => {
-      const privileges = request.session === null ? null : privilegesOf(merchantOf(request))
-      return invite(services, ids.id, body(), { actor: actorOf(request), privileges })
+      const userId = request.session === null ? null : merchantOf(request).id
+      return invite(services, ids.id, body(), { actor: actorOf(request), userId })
     },
   }),
   operatorRoute('PUT /admin/stores/:id/users/:userId', {
@@ -128,7 +127,7 @@ export const accountRoutes = [
     answers: { 200: done('It is removed.') },
     refusals: [409],
     run: async ({ request, ids }, services: DataServices) => {
-      const by = { actor: actorOf(request), privileges: null }
+      const by = { actor: actorOf(request), userId: null }
       await removeMember(services, { storeId: ids.id, userId: ids.userId }, by)
       return resultItem('Id', ids.userId, 200, 'Deleted successfully')
     },

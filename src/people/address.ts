@@ -5,7 +5,7 @@ import { namedObject, readInput } from '../values/input.ts'
 import { refuseTaken } from './identities.ts'
 import { linkUsed, newLinkToken, tokenHashes } from './links.ts'
 import { emailInput, fieldFault, passwordInput } from './passwords.ts'
-import { type ByPerson, identityOf, provePassword } from './proof.ts'
+import { type ByPerson, identityOf, lockIdentity, provePassword } from './proof.ts'
 import { endSessionsOfIdentity, ownerOf, type Session } from './sessions.ts'
 import { forgiveTry } from './sign-in-delay.ts'
 
@@ -39,6 +39,7 @@ export async function requestAddress(
     by,
   )
   return inTransaction(db, async (tx) => {
+    await lockIdentity(tx, session)
     await forgiveTry(tx, counted)
     if (mailsAre(config) === 'none') {
       await setAddress(tx, services, session, { email: Email, provedAt: null }, by.actor)
@@ -78,6 +79,7 @@ export async function confirmAddress(
   const { identityId } = identityOf(session)
   const hashes = tokenHashes(secrets, token)
   return inTransaction(db, async (tx) => {
+    await lockIdentity(tx, session)
     const [used] = await tx.$queryRaw<{ email: string }[]>`
       DELETE FROM "AddressChange" WHERE "tokenHash" = ANY (${hashes}) AND "identityId" = ${identityId} AND "expiresAt" > ${now()}
       RETURNING "email"`
@@ -87,6 +89,7 @@ export async function confirmAddress(
   })
 }
 
+/** With the identity locked. */
 async function setAddress(
   tx: Transaction,
   services: AddressServices,
@@ -96,7 +99,6 @@ async function setAddress(
 ): Promise<void> {
   const { now } = services
   const { identityId, email: former } = identityOf(session)
-  await tx.$queryRaw`SELECT FROM "Identity" WHERE "id" = ${identityId} FOR NO KEY UPDATE`
   // While the accounts of a session still share the address by which its sessions are found.
   await endSessionsOfIdentity(tx, identityId, session.id)
   await tx.$executeRaw`
@@ -106,7 +108,6 @@ async function setAddress(
   await tx.identity
     .update({ where: { id: identityId }, data: { email, emailProvedAt: provedAt } })
     .catch(refuseTaken('Email is the address of another account where you have one'))
-  await tx.resetLink.deleteMany({ where: { email: former } })
   const about = { target: email, ...ownerOf(session.person as Exclude<Session['person'], { kind: 'customer' }>) }
   await recordAudit(tx, now, { actor, action: 'account.address-changed', ...about, details: { from: former } })
   const storeId = storeOf(session)

@@ -1,10 +1,10 @@
 import { recordAudit } from '../audit/audit.ts'
-import { type DataServices, inTransaction } from '../database/client.ts'
+import { type DataServices, type Db, inTransaction, type Transaction } from '../database/client.ts'
 import { networkOf } from '../values/address-blocks.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { namedObject, readInput } from '../values/input.ts'
 import { fieldFault, lowerCase, passwordInput, verifyPassword } from './passwords.ts'
-import { type ByPerson, identityOf } from './proof.ts'
+import { type ByPerson, identityOf, lockIdentity } from './proof.ts'
 import { endSessionsOfIdentity, type Session } from './sessions.ts'
 import { LOOKS_MIN } from './sign-in.ts'
 import { checkCounted, countTry, forgiveTry } from './sign-in-delay.ts'
@@ -22,22 +22,21 @@ interface Namesake {
   readonly hasFactor: boolean
 }
 
-async function namesakesOf(
-  { db }: Pick<DataServices, 'db'>,
-  { identityId, email }: { identityId: number; email: string },
-) {
+async function namesakesOf(db: Db | Transaction, { identityId, email }: { identityId: number; email: string }) {
   return db.$queryRaw<Namesake[]>`
     SELECT "id", "passwordHash", ("totpSince" IS NOT NULL
       OR EXISTS (SELECT FROM "Passkey" WHERE "Passkey"."identityId" = "Identity"."id")) AS "hasFactor"
     FROM "Identity" WHERE lower("email") = lower(${email}::text) AND "id" <> ${identityId}
       AND EXISTS (SELECT FROM "StoreUser" WHERE "StoreUser"."identityId" = "Identity"."id")
+      AND NOT EXISTS (SELECT FROM "Developer" WHERE "Developer"."identityId" = "Identity"."id")
+      AND NOT EXISTS (SELECT FROM "Operator" WHERE "Operator"."identityId" = "Identity"."id")
     ORDER BY "id" LIMIT ${IDENTITIES_MAX}`
 }
 
 /**
  * Joins the accounts of other identities of the person's address whose password is `Password`: from then on they are of the signed-in
  * one, with its password and its factors. Ends all other sessions of both, and returns how many accounts came. Throws for a password of
- * none (400, which counts as a failed sign-in), where one has a second factor of its own (409), and for attempts that are too early (429).
+ * none (400, which counts as a failed sign-in), where one has a second factor of its own (409), where the session ended meanwhile (401), and for attempts that are too early (429).
  */
 export async function joinAccounts(
   services: DataServices,
@@ -54,7 +53,7 @@ export async function joinAccounts(
     address: actor.address,
     devices,
   })
-  const namesakes = await namesakesOf(services, own)
+  const namesakes = await namesakesOf(db, own)
   const network = networkOf(actor.address)
   const found = await checkCounted(db, counted, async () => {
     const fitting: Namesake[] = []
@@ -66,16 +65,12 @@ export async function joinAccounts(
   })
   if (found.length === 0) throw fieldFault('Password', 'is not the password of another account with your address')
   return inTransaction(db, async (tx) => {
-    const locked = await tx.$queryRaw<{ id: number; passwordHash: string }[]>`
-      SELECT "id", "passwordHash" FROM "Identity" WHERE "id" = ANY (${[own.identityId, ...found.map(({ id }) => id)]})
-      ORDER BY "id" FOR UPDATE`
+    const others = found.map(({ id }) => id)
+    const locked = await lockIdentity(tx, session, others)
     const isUnchanged = ({ id, passwordHash }: Namesake) =>
       locked.some((row) => row.id === id && row.passwordHash === passwordHash)
     // Read under the lock: a factor may have been set up since the password was looked at.
-    const current = (await namesakesOf({ db: tx as typeof db }, own)).filter(({ id }) =>
-      found.some((each) => each.id === id),
-    )
-    const joined = current.filter(isUnchanged)
+    const joined = (await namesakesOf(tx, own)).filter((each) => others.includes(each.id) && isUnchanged(each))
     if (joined.length === 0) throw fieldFault('Password', 'is not the password of another account with your address')
     if (joined.some(({ hasFactor }) => hasFactor)) {
       const message =
@@ -87,6 +82,10 @@ export async function joinAccounts(
     const users = await tx.$queryRaw<{ id: number; storeId: number }[]>`
       UPDATE "StoreUser" SET "identityId" = ${own.identityId}, "email" = ${own.email} WHERE "identityId" = ANY (${ids})
       RETURNING "id", "storeId"`
+    // Whoever has shown that the address is theirs knew the password of one of these.
+    await tx.$executeRaw`
+      UPDATE "Identity" SET "emailProvedAt" = coalesce("emailProvedAt",
+        (SELECT min("emailProvedAt") FROM "Identity" WHERE "id" = ANY (${ids}))) WHERE "id" = ${own.identityId}`
     await tx.identity.deleteMany({ where: { id: { in: ids } } })
     await tx.$executeRaw`
       UPDATE "Session" SET "otherUserIds" = ARRAY(

@@ -1,6 +1,7 @@
 import type { Actor } from '../audit/audit.ts'
-import type { DataServices } from '../database/client.ts'
+import type { DataServices, Transaction } from '../database/client.ts'
 import { networkOf } from '../values/address-blocks.ts'
+import { StoreFailure } from '../values/failure.ts'
 import { fieldFault, lowerCase, verifyPassword } from './passwords.ts'
 import type { AccountKind, Session } from './sessions.ts'
 import { checkCounted, countTry } from './sign-in-delay.ts'
@@ -38,4 +39,18 @@ export async function provePassword(
   const fits = await checkCounted(db, counted, () => verifyPassword(stored, password, networkOf(actor.address)))
   if (!identity || !fits) throw fieldFault(field, 'is not the current password')
   return { counted, passwordHash: identity.passwordHash }
+}
+
+/**
+ * Locks what the signed-in person signs in with, and `others`, until the transaction ends. Throws (401) where the session has ended
+ * or the address was changed since the request was admitted.
+ */
+export async function lockIdentity(tx: Transaction, session: Session, others: readonly number[] = []) {
+  const { identityId, email } = identityOf(session)
+  const locked = await tx.$queryRaw<{ id: number; email: string; passwordHash: string }[]>`
+    SELECT "id", "email", "passwordHash" FROM "Identity" WHERE "id" = ANY (${[identityId, ...others]})
+    ORDER BY "id" FOR UPDATE`
+  const isCurrent = locked.some((row) => row.id === identityId && row.email === email)
+  if (isCurrent && (await tx.session.count({ where: { id: session.id } })) > 0) return locked
+  throw new StoreFailure('unauthorized', 'You were signed out meanwhile: sign in again')
 }

@@ -52,15 +52,18 @@ export async function requestReset(
     const accounts = await accountsOf(tx, kind, Email)
     const { link, expiresAt } = await insertLink(tx, { secrets, now }, { kind, email: Email, identityId: null })
     const data = { link, expiresAt, accounts: [...new Set(accounts.map(({ name }) => name))] }
-    const isVoid = accounts.length === 0
+    const [first] = accounts
+    const isVoid = first === undefined
+    // As the account has the address, not as it was typed.
+    const to = first?.email ?? Email
     // Of no store: the store's zone would take a statement that an address without an account does not.
-    await writeMail(tx, services, { kind: 'reset', to: Email, storeId: null, causedBy: address, isVoid, data })
+    await writeMail(tx, services, { kind: 'reset', to, storeId: null, causedBy: address, isVoid, data })
   })
 }
 
 /**
- * Makes a link that the operator hands over, for one identity alone: others with the address may be somebody else's. Who opens it proves
- * nothing of the address. Ends earlier links of the address.
+ * Makes a link that the operator hands over to a person, for one identity: others of the address may be somebody else's, because who
+ * opens it proves nothing of the address. Ends earlier ones of the identity.
  */
 export async function handOverReset(
   tx: Transaction,
@@ -78,7 +81,9 @@ async function insertLink(
   const { token, tokenHash } = newLinkToken(secrets)
   const createdAt = now()
   const expiresAt = new Date(createdAt.getTime() + RESET_MINUTES * 60_000)
-  await tx.$executeRaw`DELETE FROM "ResetLink" WHERE lower("email") = lower(${email}::text) AND "accountKind" = ${kind}`
+  await tx.$executeRaw`
+    DELETE FROM "ResetLink" WHERE lower("email") = lower(${email}::text) AND "accountKind" = ${kind}
+      AND "identityId" IS NOT DISTINCT FROM ${identityId}::int`
   await tx.resetLink.create({ data: { tokenHash, email, accountKind: kind, identityId, createdAt, expiresAt } })
   return { link: `${pages[kind]}?token=${token}` as const, expiresAt }
 }
@@ -96,7 +101,13 @@ export interface ResetAccount {
   readonly storeName: string | null
 }
 
-async function accountsOf(db: Db | Transaction, kind: AccountKind, email: string): Promise<ResetAccount[]> {
+/** `identityId`: of one identity alone; null: of all that have the address. */
+async function accountsOf(
+  db: Db | Transaction,
+  kind: AccountKind,
+  email: string,
+  identityId: number | null = null,
+): Promise<ResetAccount[]> {
   const table = tableOf(kind)
   const columns = {
     merchant: sql`"storeId", NULL::int AS "developerId", 'the store ' || "Store"."name" AS "name", "Store"."name" AS "storeName"`,
@@ -106,7 +117,7 @@ async function accountsOf(db: Db | Transaction, kind: AccountKind, email: string
   const store = kind === 'merchant' ? sql`JOIN "Store" ON "Store"."id" = "storeId"` : empty
   return db.$queryRaw`
     SELECT "identityId", "email", ${columns} FROM ${table} ${store}
-    WHERE lower("email") = lower(${email}::text) ORDER BY ${table}."id" LIMIT ${IDENTITIES_MAX}`
+    WHERE lower("email") = lower(${email}::text) AND "identityId" = coalesce(${identityId}::int, "identityId") ORDER BY ${table}."id" LIMIT ${IDENTITIES_MAX}`
 }
 
 /** What a link is for: its address, and what a new password opens, by identity. Throws for a link that does not work (404). */
@@ -119,8 +130,7 @@ export async function findReset(
   const found = await db.resetLink.findFirst({ where, select: { email: true, identityId: true } })
   if (!found) throw linkUsed()
   const byIdentity = new Map<number, string[]>()
-  for (const { identityId, name } of await accountsOf(db, kind, found.email)) {
-    if (found.identityId !== null && found.identityId !== identityId) continue
+  for (const { identityId, name } of await accountsOf(db, kind, found.email, found.identityId)) {
     byIdentity.set(identityId, [...(byIdentity.get(identityId) ?? []), name])
   }
   if (byIdentity.size === 0) throw linkUsed()
@@ -142,26 +152,32 @@ export async function resetPassword(
 ): Promise<void> {
   const { db, secrets, now } = services
   const { email, identities } = await findReset(services, kind, token)
-  const open = identities.map(({ id }) => id)
-  if (!identityIds.every((id) => open.includes(id)))
+  const isChosen = ({ identityId }: ResetAccount) => identityIds.length === 0 || identityIds.includes(identityId)
+  if (!identityIds.every((id) => identities.some((each) => each.id === id))) {
     throw fieldFault('Identity', 'must be one of the accounts of the link')
-  const chosen = identityIds.length === 0 ? open : identityIds
+  }
   const passwordHash = await hashPassword(password, networkOf(address))
   await inTransaction(db, async (tx) => {
     const hashes = tokenHashes(secrets, token)
     const [used] = await tx.$queryRaw<{ identityId: number | null }[]>`
       DELETE FROM "ResetLink" WHERE "tokenHash" = ANY (${hashes}) AND "accountKind" = ${kind} AND "expiresAt" > ${now()}
       RETURNING "identityId"`
-    const accounts = (await accountsOf(tx, kind, email)).filter(({ identityId }) => chosen.includes(identityId))
-    if (!used || accounts.length === 0) throw linkUsed()
+    if (!used) throw linkUsed()
+    const chosen = (await accountsOf(tx, kind, email, used.identityId)).filter(isChosen)
+    // One whose address was changed meanwhile, or that was joined with another, is none of the link's any more.
+    const locked = await tx.$queryRaw<{ id: number }[]>`
+      SELECT "id" FROM "Identity" WHERE "id" = ANY (${chosen.map(({ identityId }) => identityId)})
+        AND lower("email") = lower(${email}::text) ORDER BY "id" FOR NO KEY UPDATE`
+    const ids = locked.map(({ id }) => id)
+    const accounts = chosen.filter(({ identityId }) => ids.includes(identityId))
+    if (accounts.length === 0) throw linkUsed()
     for (const { email, storeName } of accounts) {
       refuseNamesAsPassword(password, { email, storeName: storeName ?? undefined })
     }
-    const ids = [...new Set(accounts.map(({ identityId }) => identityId))].sort((one, other) => one - other)
     await tx.$executeRaw`
       UPDATE "Identity" SET "passwordHash" = ${passwordHash},
         "emailProvedAt" = coalesce("emailProvedAt", CASE WHEN ${used.identityId === null} THEN ${now()}::timestamptz END)
-      WHERE "id" IN (SELECT "id" FROM "Identity" WHERE "id" = ANY (${ids}) ORDER BY "id" FOR NO KEY UPDATE)`
+      WHERE "id" = ANY (${ids})`
     for (const id of ids) await endSessionsOfIdentity(tx, id)
     await forgetFailures(tx, secrets, { kind, email: await lowerCase(tx, email) })
     const actor: Actor = { kind, name: email, address }

@@ -1,12 +1,11 @@
 import { z } from 'zod'
 import { type Actor, recordAudit } from '../audit/audit.ts'
 import { type DataServices, inTransaction, type JoiningServices, type Transaction } from '../database/client.ts'
-import type { Privileges } from '../engine/caller.ts'
 import { type MailServices, mailsAre, writeMail } from '../mail/write.ts'
 import { insertIdentity } from '../people/identities.ts'
 import { linkUsed, newLinkToken, tokenHashes } from '../people/links.ts'
 import { emailInput, hashPassword, lowerCase, newPasswordInput, refuseNamesAsPassword } from '../people/passwords.ts'
-import { identityOf } from '../people/proof.ts'
+import { identityOf, lockIdentity } from '../people/proof.ts'
 import { type Client, openSession, type Session } from '../people/sessions.ts'
 import type { EnteredSession } from '../people/sign-in.ts'
 import { withDevice } from '../people/sign-in-delay.ts'
@@ -15,8 +14,18 @@ import { networkOf } from '../values/address-blocks.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { namedObject, text } from '../values/input.ts'
 import { insertMember } from './members.ts'
-import type { RoleOfAccount } from './roles.ts'
-import { type Changing, lockStore, refuseMoreThan, roleNamed } from './store-roles.ts'
+import { privilegesOf, type RoleOfAccount } from './roles.ts'
+import {
+  type Changing,
+  lockPeople,
+  mayChangePeople,
+  mayGrant,
+  type RoleRow,
+  refuseMoreThan,
+  roleColumns,
+  roleNamed,
+  roleOf,
+} from './store-roles.ts'
 
 // Invitations: how somebody comes to belong to a store. A link that is mailed shows that who opens it reads the address; one that is
 // handed over shows nothing.
@@ -44,16 +53,18 @@ export interface MadeInvitation extends Invitation {
   readonly link: string | null
 }
 
-const withRole = { ownRole: { select: { name: true, privileges: true } } } as const
+const withRoles = { ownRole: roleColumns.ownRole, inviter: { select: roleColumns } } as const
 
-interface Row extends Omit<Invitation, 'role' | 'ownPrivileges'> {
-  readonly role: string | null
-  readonly ownRole: { readonly name: string; readonly privileges: unknown } | null
+type Row = Omit<Invitation, 'role' | 'ownPrivileges'> & RoleRow & { readonly inviter: RoleRow | null }
+
+function invitationOf({ id, email, invitedBy, isMailed, createdAt, expiresAt, ...row }: Row): Invitation {
+  return { id, email, invitedBy, isMailed, createdAt, expiresAt, ...roleOf(row) }
 }
 
-function invitationOf({ id, email, invitedBy, isMailed, createdAt, expiresAt, role, ownRole }: Row): Invitation {
-  const ownPrivileges = (ownRole?.privileges ?? null) as Privileges
-  return { id, email, invitedBy, isMailed, createdAt, expiresAt, role: ownRole?.name ?? role ?? '', ownPrivileges }
+/** Whether whoever made the invitation may still give its role: nobody leaves a way back in behind. */
+function isStillGiven({ inviter, ...row }: Row): boolean {
+  if (inviter === null) return true
+  return mayChangePeople(inviter) && mayGrant(privilegesOf(roleOf(inviter)), roleOf(row))
 }
 
 /**
@@ -66,16 +77,17 @@ export async function invite(
   services: JoiningServices & MailServices,
   storeId: number,
   { Email, Role, HandOver = false }: z.output<typeof newInvitation>,
-  { actor, privileges }: Changing,
+  by: Changing,
 ): Promise<MadeInvitation> {
   const { db, secrets, now, config } = services
+  const { actor, userId: invitedById } = by
   // The sandbox's outbox is for the store's own people.
   const canMail = mailsAre(config) === 'sent' || (mailsAre(config) === 'shown' && actor.kind === 'merchant')
   const isMailed = !HandOver && canMail
   const { token, tokenHash } = newLinkToken(secrets)
   const path = `/admin/invitations?token=${token}` as const
   return inTransaction(db, async (tx) => {
-    await lockStore(tx, storeId)
+    const privileges = await lockPeople(tx, storeId, by)
     const { name: storeName } = await storeById(tx, storeId)
     const role = await roleNamed(tx, storeId, Role)
     refuseMoreThan(privileges, role)
@@ -88,8 +100,9 @@ export async function invite(
     }
     const expiresAt = new Date(createdAt.getTime() + DAYS * 86_400_000)
     const invitedBy = actor.kind === 'merchant' ? actor.name : 'the operator'
-    const data = { storeId, email: Email, ...role.columns, tokenHash, isMailed, invitedBy, createdAt, expiresAt }
-    const row = await tx.invitation.create({ data, include: withRole })
+    const given = { storeId, email: Email, ...role.columns, tokenHash, isMailed, invitedBy, invitedById }
+    const data = { ...given, createdAt, expiresAt }
+    const row = await tx.invitation.create({ data, include: withRoles })
     const details = { role: role.role, mailed: isMailed }
     await recordAudit(tx, now, { actor, action: 'invitation.created', target: Email, storeId, details })
     if (isMailed) {
@@ -108,8 +121,10 @@ async function refuseMember(tx: Transaction, storeId: number, email: string): Pr
   throw new StoreFailure('conflict', `Email ${problem}`, { field: 'Email', faults: [{ field: 'Email', problem }] })
 }
 
-/** An open invitation, and what became of its mail; null: it was handed over, or the mail is no longer known. */
 export interface OpenInvitation extends Invitation {
+  /** False: whoever made it may no longer give the role, so that its link does not work. */
+  readonly isStillGiven: boolean
+  /** What became of the mail. Null: the link was handed over, or the mail is no longer known. */
   readonly mail: { readonly state: string; readonly reason: string } | null
 }
 
@@ -119,7 +134,7 @@ export async function listInvitations(
   storeId: number,
 ): Promise<OpenInvitation[]> {
   const where = { storeId, expiresAt: { gt: now() } }
-  const rows = await db.invitation.findMany({ where, include: withRole, orderBy: { id: 'desc' }, take: OPEN_MAX })
+  const rows = await db.invitation.findMany({ where, include: withRoles, orderBy: { id: 'desc' }, take: OPEN_MAX })
   const mails = await db.mail.findMany({
     where: { storeId, kind: 'invitation', recipient: { in: rows.map(({ email }) => email) } },
     select: { recipient: true, state: true, reason: true },
@@ -128,7 +143,8 @@ export async function listInvitations(
   })
   return rows.map((row) => {
     const mail = row.isMailed ? mails.find(({ recipient }) => recipient === row.email) : undefined
-    return { ...invitationOf(row), mail: mail ? { state: mail.state, reason: mail.reason ?? '' } : null }
+    const shown = { ...invitationOf(row), isStillGiven: isStillGiven(row) }
+    return { ...shown, mail: mail ? { state: mail.state, reason: mail.reason ?? '' } : null }
   })
 }
 
@@ -136,16 +152,23 @@ export async function listInvitations(
 export async function withdrawInvitation(
   { db, now }: DataServices,
   { storeId, id }: { storeId: number; id: number },
-  { actor, privileges }: Changing,
+  by: Changing,
 ): Promise<void> {
+  const { actor } = by
   await inTransaction(db, async (tx) => {
+    const privileges = await lockPeople(tx, storeId, by)
     const where = { storeId_id: { storeId, id } }
-    const row = await tx.invitation.findUnique({ where, include: withRole })
-    if (!row) throw new StoreFailure('not-found', 'There is no such invitation: it was used or withdrawn')
+    const row = await tx.invitation.findUnique({ where, include: withRoles })
+    if (!row) throw noSuchInvitation()
     refuseMoreThan(privileges, invitationOf(row))
-    await tx.invitation.deleteMany({ where: { storeId, id } })
+    // Not there: somebody has accepted it meanwhile.
+    if ((await tx.invitation.deleteMany({ where: { storeId, id } })).count === 0) throw noSuchInvitation()
     await recordAudit(tx, now, { actor, action: 'invitation.withdrawn', target: row.email, storeId })
   })
+}
+
+function noSuchInvitation(): StoreFailure {
+  return new StoreFailure('not-found', 'There is no such invitation: it was used or withdrawn')
 }
 
 /** What the page of a link shows. */
@@ -162,8 +185,8 @@ export async function findInvitation(
   token: string,
 ): Promise<FoundInvitation> {
   const where = { tokenHash: { in: tokenHashes(secrets, token) }, expiresAt: { gt: now() } }
-  const row = await db.invitation.findFirst({ where, include: { ...withRole, store: { select: { name: true } } } })
-  if (!row) throw linkUsed()
+  const row = await db.invitation.findFirst({ where, include: { ...withRoles, store: { select: { name: true } } } })
+  if (!row || !isStillGiven(row)) throw linkUsed()
   const [proved] = await db.$queryRaw<unknown[]>`
     SELECT FROM "Identity" WHERE lower("email") = lower(${row.email}::text) AND "emailProvedAt" IS NOT NULL
       AND EXISTS (SELECT FROM "StoreUser" WHERE "identityId" = "Identity"."id") LIMIT 1`
@@ -189,8 +212,8 @@ interface Joined {
 
 /**
  * Accepts an invitation as the signed-in person, and makes the store the session's current one. A mailed link proves the address. Of
- * concurrent calls, one succeeds. Throws for a link that does not work (404), for a person with another address (403), and for one who
- * belongs to the store already (409).
+ * concurrent calls, one succeeds. Throws for a link that does not work (404), for a person with another address (403), for one
+ * whose session ended meanwhile (401), and for one who belongs to the store already (409).
  */
 export async function acceptAsPerson(
   services: InvitationServices,
@@ -205,6 +228,7 @@ export async function acceptAsPerson(
   }
   const { identityId, email } = identityOf(session)
   return inTransaction(db, async (tx) => {
+    await lockIdentity(tx, session)
     const joined = await useUp(tx, services, token, { identityId, email }, actor)
     if (found.isMailed) {
       await tx.identity.updateMany({ where: { id: identityId, emailProvedAt: null }, data: { emailProvedAt: now() } })
@@ -253,9 +277,9 @@ async function useUp(
   actor: Actor,
 ): Promise<Joined> {
   const where = { tokenHash: { in: tokenHashes(secrets, token) }, expiresAt: { gt: now() } }
-  const row = await tx.invitation.findFirst({ where, include: withRole })
+  const row = await tx.invitation.findFirst({ where, include: withRoles })
   const { count } = await tx.invitation.deleteMany({ where })
-  if (!row || count === 0) throw linkUsed()
+  if (!row || count === 0 || !isStillGiven(row)) throw linkUsed()
   const { storeId, role, roleId } = row
   const columns = { role, roleId }
   const { id: userId } = await insertMember(tx, now, { storeId, ...identity, role: { ...invitationOf(row), columns } })

@@ -2,7 +2,6 @@ import type { z } from 'zod'
 import { type Actor, recordAudit } from '../audit/audit.ts'
 import { byId, type DataServices, type Db, inTransaction, type Paging, type Transaction } from '../database/client.ts'
 import { databaseError } from '../database/outage.ts'
-import type { Privileges } from '../engine/caller.ts'
 import { type Account, type NewPassword, notFound, setPassword } from '../people/accounts.ts'
 import { insertIdentity, refuseTaken } from '../people/identities.ts'
 import { emailInput, hashPassword, newPasswordInput, refuseNamesAsPassword } from '../people/passwords.ts'
@@ -11,25 +10,26 @@ import { noSuchStore, storeById } from '../stores/stores.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { namedObject, text } from '../values/input.ts'
 import type { RoleOfAccount } from './roles.ts'
-import { type Changing, type ChosenRole, lockStore, refuseMoreThan, roleNamed } from './store-roles.ts'
+import {
+  type Changing,
+  type ChosenRole,
+  lockPeople,
+  type RoleRow,
+  refuseMoreThan,
+  roleColumns,
+  roleNamed,
+  roleOf,
+} from './store-roles.ts'
 
 // The people of a store: their accounts, and the roles that they have.
 
 /** Somebody who belongs to a store. */
 export interface Member extends Account, RoleOfAccount {}
 
-const columns = {
-  id: true,
-  email: true,
-  createdAt: true,
-  role: true,
-  ownRole: { select: { name: true, privileges: true } },
-} as const
+const columns = { id: true, email: true, createdAt: true, ...roleColumns } as const
 
-type Row = Account & { role: string | null; ownRole: { name: string; privileges: unknown } | null }
-
-function memberOf({ role, ownRole, ...account }: Row): Member {
-  return { ...account, role: ownRole?.name ?? role ?? '', ownPrivileges: (ownRole?.privileges ?? null) as Privileges }
+function memberOf({ role, ownRole, ...account }: Account & RoleRow): Member {
+  return { ...account, ...roleOf({ role, ownRole }) }
 }
 
 /** The body of `POST /admin/stores/{id}/users`. */
@@ -119,10 +119,11 @@ export async function changeRole(
   { db, now }: DataServices,
   { storeId, userId }: { storeId: number; userId: number },
   roleName: string,
-  { actor, privileges }: Changing,
+  by: Changing,
 ): Promise<Member> {
+  const { actor } = by
   return inTransaction(db, async (tx) => {
-    await lockStore(tx, storeId)
+    const privileges = await lockPeople(tx, storeId, by)
     const before = await memberIn(tx, storeId, userId)
     const role = await roleNamed(tx, storeId, roleName)
     refuseMoreThan(privileges, before)
@@ -143,13 +144,17 @@ export async function changeRole(
 export async function removeMember(
   { db, now }: DataServices,
   { storeId, userId }: { storeId: number; userId: number },
-  { actor, privileges }: Changing,
+  by: Changing,
 ): Promise<void> {
+  const { actor } = by
   await inTransaction(db, async (tx) => {
-    await lockStore(tx, storeId)
+    const privileges = await lockPeople(tx, storeId, by)
     const member = await memberIn(tx, storeId, userId)
     refuseMoreThan(privileges, member)
     await refuseLastOwner(tx, storeId, member)
+    // Before the sessions, as signing in and joining lock them.
+    await tx.$queryRaw`
+      SELECT FROM "Identity" WHERE "id" = (SELECT "identityId" FROM "StoreUser" WHERE "id" = ${userId}) FOR UPDATE`
     await endSessions(tx, { kind: 'merchant', id: userId })
     await tx.storeUser.delete({ where: { id: userId } })
     await recordAudit(tx, now, { actor, action: 'account.deleted', target: member.email, storeId })

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { exceeds } from '../applications/privileges.ts'
+import { allows, exceeds } from '../applications/privileges.ts'
 import { type Actor, recordAudit } from '../audit/audit.ts'
 import { type DataServices, type Db, inTransaction, type Transaction } from '../database/client.ts'
 import { databaseError } from '../database/outage.ts'
@@ -48,10 +48,41 @@ export interface ChosenRole extends RoleOfAccount {
   readonly columns: { readonly role: string | null; readonly roleId: number | null }
 }
 
-/** Locks the store, so that changes of its people and roles come one after another. Throws for an unknown store (404). */
-export async function lockStore(tx: Transaction, storeId: number): Promise<void> {
+/** Who changes the people of a store. */
+export interface Changing {
+  readonly actor: Actor
+  /** The account in the store. Null: the operator, who may do everything. */
+  readonly userId: number | null
+}
+
+/**
+ * Locks the store, so that changes of its people and roles come one after another, and returns what the caller may do there. It is
+ * read under the lock, because the role may have changed since the request was admitted. Throws for an unknown store (404), and for
+ * a caller who may not change its people (403).
+ */
+export async function lockPeople(tx: Transaction, storeId: number, { userId }: Changing): Promise<Privileges> {
   const [store] = await tx.$queryRaw<unknown[]>`SELECT FROM "Store" WHERE "id" = ${storeId} FOR NO KEY UPDATE`
   if (!store) throw noSuchStore(storeId)
+  if (userId === null) return null
+  const caller = await tx.storeUser.findFirst({ where: { id: userId, storeId }, select: roleColumns })
+  if (caller && mayChangePeople(caller)) return privilegesOf(roleOf(caller))
+  throw new StoreFailure('forbidden', 'You may no longer change the people of this store')
+}
+
+/** The columns of an account or an invitation that say its role. */
+export const roleColumns = { role: true, ownRole: { select: { name: true, privileges: true } } } as const
+
+export interface RoleRow {
+  readonly role: string | null
+  readonly ownRole: { readonly name: string; readonly privileges: unknown } | null
+}
+
+export function roleOf({ role, ownRole }: RoleRow): RoleOfAccount {
+  return { role: ownRole?.name ?? role ?? '', ownPrivileges: (ownRole?.privileges ?? null) as Privileges }
+}
+
+export function mayChangePeople(row: RoleRow): boolean {
+  return allows(privilegesOf(roleOf(row)), 'People', 'write')
 }
 
 /** Returns the role of this name in the store, in any case. Throws (400) for an unknown one, and names those that there are. */
@@ -79,13 +110,6 @@ export async function listRoles(db: Db | Transaction, storeId: number): Promise<
   })
 }
 
-/** Who changes the people of a store: the audit log's actor, and what it may do there. */
-export interface Changing {
-  readonly actor: Actor
-  /** Null: everything. */
-  readonly privileges: Privileges
-}
-
 /** Whether somebody with these privileges may give the role, and take it. */
 export function mayGrant(privileges: Privileges, role: RoleOfAccount): boolean {
   return !exceeds(privilegesOf(role), privileges)
@@ -106,10 +130,11 @@ export async function saveRole(
   { db, now }: DataServices,
   { storeId, id }: { storeId: number; id: number | null },
   { Name, Privileges: wanted }: z.output<typeof ownRoleInput>,
-  { actor, privileges }: Changing,
+  by: Changing,
 ): Promise<void> {
+  const { actor } = by
   await inTransaction(db, async (tx) => {
-    await lockStore(tx, storeId)
+    const privileges = await lockPeople(tx, storeId, by)
     refuseMoreThan(privileges, { role: Name, ownPrivileges: wanted })
     const roles = await listRoles(tx, storeId)
     if (roles.some((role) => role.id !== id && role.role.toLowerCase() === Name.toLowerCase())) throw nameTaken()
@@ -133,12 +158,15 @@ export async function saveRole(
 export async function deleteRole(
   { db, now }: DataServices,
   { storeId, id }: { storeId: number; id: number },
-  { actor, privileges }: Changing,
+  by: Changing,
 ): Promise<void> {
+  const { actor } = by
   await inTransaction(db, async (tx) => {
-    await lockStore(tx, storeId)
+    const privileges = await lockPeople(tx, storeId, by)
     const role = await roleById(tx, storeId, id)
     refuseMoreThan(privileges, role)
+    // No page shows them any more.
+    await tx.invitation.deleteMany({ where: { storeId, roleId: id, expiresAt: { lte: now() } } })
     await tx.storeRole.delete({ where: { storeId_id: { storeId, id } } }).catch((error) => {
       const isUsed = databaseError(error)?.constraint?.endsWith('_storeId_roleId_fkey') === true
       const message = `Somebody has the role ${role.role} or is invited to it: give them another one first`

@@ -39,7 +39,7 @@ export async function memberIn(
 ): Promise<TestPerson> {
   const Role = typeof role === 'string' ? role : role.Name
   if (typeof role !== 'string') {
-    const by = { actor: operator, privileges: null }
+    const by = { actor: operator, userId: null }
     await saveRole(services, { storeId: store.id, id: null }, ownRoleInput.parse(role), by)
   }
   const account = { Email: `member-${++serial}@staff.example`, Password: 'correct horse battery' }

@@ -99,6 +99,7 @@ CREATE TABLE "Invitation" (
     "tokenHash" TEXT NOT NULL,
     "isMailed" BOOLEAN NOT NULL,
     "invitedBy" TEXT NOT NULL,
+    "invitedById" INTEGER,
     "createdAt" TIMESTAMPTZ(3) NOT NULL,
     "expiresAt" TIMESTAMPTZ(3) NOT NULL,
 
@@ -184,6 +185,9 @@ CREATE UNIQUE INDEX "Invitation_tokenHash_key" ON "Invitation"("tokenHash");
 CREATE INDEX "Invitation_storeId_roleId_idx" ON "Invitation"("storeId", "roleId");
 
 -- CreateIndex
+CREATE INDEX "Invitation_invitedById_idx" ON "Invitation"("invitedById");
+
+-- CreateIndex
 CREATE INDEX "Invitation_expiresAt_idx" ON "Invitation"("expiresAt");
 
 -- CreateIndex
@@ -230,6 +234,9 @@ ALTER TABLE "StoreRole" ADD CONSTRAINT "StoreRole_storeId_fkey" FOREIGN KEY ("st
 
 -- AddForeignKey
 ALTER TABLE "Invitation" ADD CONSTRAINT "Invitation_storeId_fkey" FOREIGN KEY ("storeId") REFERENCES "Store"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "Invitation" ADD CONSTRAINT "Invitation_invitedById_fkey" FOREIGN KEY ("invitedById") REFERENCES "StoreUser"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 
 -- AddForeignKey
 ALTER TABLE "Invitation" ADD CONSTRAINT "Invitation_storeId_roleId_fkey" FOREIGN KEY ("storeId", "roleId") REFERENCES "StoreRole"("storeId", "id") ON DELETE NO ACTION ON UPDATE NO ACTION;

@@ -50,7 +50,7 @@ export function storePages(app: FastifyInstance, services: StorePagesServices): 
       const { store, invitation } = await inTransaction(services.db, async (tx) => {
         const store = await createUnownedStore({ ...services, db: tx }, given, actor)
         const wanted = { Email: owner.Email, Role: 'owner' }
-        const invitation = await invite({ ...services, db: tx }, store.id, wanted, { actor, privileges: null })
+        const invitation = await invite({ ...services, db: tx }, store.id, wanted, { actor, userId: null })
         return { store, invitation }
       })
       const { id } = store
@@ -86,7 +86,7 @@ export function storePages(app: FastifyInstance, services: StorePagesServices): 
       const given = readInput(newInvitation, { Email, Role, HandOver: HandOver === 'true' })
       const invitation = await invite(services, storeIdIn(request), given, {
         actor: actorOf(request),
-        privileges: null,
+        userId: null,
       })
       const back = `${home}/${storeIdIn(request)}`
       return invitation.link === null ? `${back}?notice=invited` : sendPage(reply, linkPage(invitation, back))
@@ -95,13 +95,13 @@ export function storePages(app: FastifyInstance, services: StorePagesServices): 
   )
   const withdraw = async (request: FastifyRequest) => {
     const { id: storeId, itemId: id } = readIds(request.params, 'id', 'itemId')
-    await withdrawInvitation(services, { storeId, id }, { actor: actorOf(request), privileges: null })
+    await withdrawInvitation(services, { storeId, id }, { actor: actorOf(request), userId: null })
     return `${home}/${storeId}?notice=invitation-withdrawn`
   }
   form(`${home}/:id/invitations/:itemId/withdraw`, withdraw, again)
   const remove = async (request: FastifyRequest) => {
     const { id: storeId, itemId: userId } = readIds(request.params, 'id', 'itemId')
-    await removeMember(services, { storeId, userId }, { actor: actorOf(request), privileges: null })
+    await removeMember(services, { storeId, userId }, { actor: actorOf(request), userId: null })
     return `${home}/${storeId}?notice=person-removed`
   }
   form(`${home}/:id/people/:itemId/remove`, remove, again)

@@ -22,6 +22,7 @@ const exceptions: Readonly<Record<string, string>> = {
   EndedToken_pkey: BY_HASH,
   Event_pkey: ALL_STORES,
   Handshake_applicationId_fkey: NO_STORE,
+  Invitation_invitedById_fkey: NO_STORE,
   Invitation_tokenHash_key: BY_HASH,
   Mail_messageId_key: 'Random, and unique in all stores as RFC 5322 asks. Mails to developers have no store.',
   Mail_pkey: 'A queue of all stores by time. Mails to developers have no store.',

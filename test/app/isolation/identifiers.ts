@@ -24,6 +24,9 @@ const atAddresses: Readonly<Record<string, (side: Side) => Id>> = {
   '/admin/applications/:id': ({ application }) => application.id,
   '/developers/applications/:id': ({ application }) => application.own.Id,
   '/account/orders/:id': ofService('Orders'),
+  '/admin/people/:id': ({ userId }) => userId,
+  '/admin/people/invitations/:id': ({ invitationId }) => invitationId,
+  '/admin/people/roles/:id': ({ roleId }) => roleId,
   '/Webhooks/:id/Deliveries/:deliveryid': ({ deliveryId }) => deliveryId,
 }
 

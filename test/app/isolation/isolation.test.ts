@@ -73,7 +73,15 @@ const rest = api.addresses
   )
 
 /** The operations of pages, forms and the operator, each by everybody who may use it. */
-const guardedAll = (await guardedRoutes()).filter(({ url }) => !url.includes(':'))
+const guardedAll = (await guardedRoutes()).filter(
+  ({ url, allowed }) => !url.includes(':') && !allowed.includes('operator'),
+)
+
+/** What a form takes before it looks for what its address names. */
+const formBodies: Readonly<Record<string, object>> = {
+  'POST /admin/people/:id': { Role: 'orders' },
+  'POST /admin/people/roles/:id': { Name: 'Packer', 'Privileges.Orders': 'read' },
+}
 
 const guarded = (await guardedRoutes()).flatMap(({ method, url, allowed }) =>
   allowed
@@ -93,7 +101,7 @@ const guarded = (await guardedRoutes()).flatMap(({ method, url, allowed }) =>
 function exampleOf(method: string, url: string): unknown {
   const address = api.addresses.find(({ path }) => path === url.replace(/:(\w+)/g, '{$1}'))
   const json = api.member(address?.operations.get(method), 'requestBody', 'content', 'application/json')
-  return json?.value.example ?? {}
+  return json?.value.example ?? formBodies[`${method} ${url}`] ?? {}
 }
 
 function personOf(role: string): TestPerson {
@@ -398,6 +406,12 @@ GET /admin/orders/new  GET /admin/orders/slips  GET /admin/products  GET /admin/
 GET /admin/category  GET /admin/category/new  GET /admin/customergroups  GET /admin/customergroups/new  GET /admin/customers
 GET /admin/customers/new  GET /admin/distributors  GET /admin/distributors/new  GET /admin/giftregistries  GET /admin/giftregistries/new
 GET /admin/history  GET /admin/outbox
+GET /admin/people  POST /admin/people/invitations  GET /admin/people/roles/new  POST /admin/people/roles
+GET /operator/reset  POST /operator/reset  POST /operator/reset/password  POST /admin/operators  POST /admin/account/alerts
+GET /admin/invitations  POST /admin/invitations  POST /admin/invitations/accept  GET /admin/reset  POST /admin/reset  POST /admin/reset/password
+GET /developers/reset  POST /developers/reset  POST /developers/reset/password
+GET /admin/account/address  POST /admin/account/address  POST /admin/account/address/change  POST /admin/account/join
+GET /developers/account/address  POST /developers/account/address  POST /developers/account/address/change
 GET /admin/manufacturers  GET /admin/manufacturers/new  GET /admin/orderstatus  GET /admin/products/new  GET /admin/records  GET /admin/rma
 GET /admin/rma/new
 GET /admin/categories/tree  GET /admin/category/export  GET /admin/customergroups/export  GET /admin/customers/export  GET /admin/distributors/export

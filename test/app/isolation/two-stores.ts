@@ -1,6 +1,9 @@
 import { inTransaction } from '../../../src/database/client.ts'
 import { writeMail } from '../../../src/mail/write.ts'
 import { servedResources } from '../../../src/registry.ts'
+import { invite } from '../../../src/staff/invitations.ts'
+import { saveRole } from '../../../src/staff/store-roles.ts'
+import { operator } from '../../support/actors.ts'
 import { type TestPerson, testPerson } from '../../support/person.ts'
 import { operatorKey } from '../../support/services.ts'
 import { customerIn, developerIn } from '../../support/signed-in.ts'
@@ -23,6 +26,9 @@ export interface Side extends Shop {
   readonly importId: number
   readonly mailId: number
   readonly userId: number
+  readonly invitationId: number
+  /** A role of the store's own. */
+  readonly roleId: number
   readonly merchant: TestPerson
   readonly merchantSession: number
   readonly developer: TestPerson
@@ -57,6 +63,7 @@ export async function openSide(server: TestServer, idsAbove = 0): Promise<Side> 
   const { merchant, userId } = await merchantOf(server, storeId)
   const importId = await importOf(storeId, merchant)
   const mailId = await mailOf(server, storeId)
+  const { invitationId, roleId } = await peopleOf(server, { storeId, userId })
   const developer = await developerIn(server)
   const own = await registered(developer, { Name: `Tool of store ${storeId}` })
   const client = await openClient(server)
@@ -75,6 +82,8 @@ export async function openSide(server: TestServer, idsAbove = 0): Promise<Side> 
     importId,
     mailId,
     userId,
+    invitationId,
+    roleId,
     merchant,
     merchantSession: Number(merchantSession.id),
     developer,
@@ -126,6 +135,17 @@ async function merchantOf({ app }: TestServer, storeId: number) {
   const { statusCode } = await merchant.submit('/admin/sign-in', account)
   if (statusCode !== 303) throw new Error(`The merchant could not sign in: ${statusCode} ${added.body}`)
   return { merchant, userId: Number(added.json().Id ?? added.json()[0].Value) }
+}
+
+/** A role of the store's own, and somebody who is invited to it. */
+async function peopleOf({ services }: TestServer, { storeId, userId }: { storeId: number; userId: number }) {
+  const by = { actor: operator, userId }
+  const Name = `Packer of store ${storeId}`
+  await saveRole(services, { storeId, id: null }, { Name, Privileges: { Orders: ['read'] } }, by)
+  const given = { Email: `packer-of-${storeId}@shop.example`, Role: Name, HandOver: true }
+  const { id: invitationId } = await invite(services, storeId, given, by)
+  const { id: roleId } = await services.db.storeRole.findFirstOrThrow({ where: { storeId } })
+  return { invitationId, roleId }
 }
 
 /** Every row that belongs to a store, or to the applications and accounts around it, by table. */

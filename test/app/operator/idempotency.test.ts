@@ -125,6 +125,11 @@ const changes: readonly [string, number, () => Promise<Request> | Request][] = [
     200,
     () => ({ method: 'PUT', url: `/admin/applications/${shop.application.id}`, body: { Name: `New ${++serial}` } }),
   ],
+  [
+    'POST /admin/operators',
+    201,
+    () => ({ method: 'POST', url: '/admin/operators', body: { Email: `operator-${++serial}@server.example` } }),
+  ],
   ['POST /admin/developers', 201, () => ({ method: 'POST', url: '/admin/developers', body: account() })],
   [
     'PUT /admin/developers/{id}',
@@ -133,6 +138,15 @@ const changes: readonly [string, number, () => Promise<Request> | Request][] = [
       const id = idIn(await send({ method: 'POST', url: '/admin/developers', body: account() }))
       return { method: 'PUT', url: `/admin/developers/${id}`, body: password }
     },
+  ],
+  [
+    'POST …/invitations',
+    201,
+    () => ({
+      method: 'POST',
+      url: ofShop('/invitations'),
+      body: { Email: `person-${++serial}@shop.example`, Role: 'orders', HandOver: true },
+    }),
   ],
   ['POST …/users', 201, () => ({ method: 'POST', url: ofShop('/users'), body: account() })],
   [

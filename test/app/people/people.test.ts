@@ -19,7 +19,7 @@ import {
   sessionOf,
 } from './persons.ts'
 
-const byOperator = { actor: operator, privileges: null }
+const byOperator = { actor: operator, userId: null }
 
 let access: Awaited<ReturnType<typeof openAccess>>
 let services: Services

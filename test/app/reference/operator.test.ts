@@ -137,6 +137,16 @@ test('the operator’s routes for people answer as the document says', async () 
   await send('DELETE', `${users}/${user.Id}`, 404)
   await send('DELETE', `${users}/${first.Id}`, 409)
 
+  const invitations = `/admin/stores/${store.id}/invitations`
+  const packer = { Email: 'packer@shop.example', Role: 'orders', HandOver: true }
+  await send('POST', invitations, 201, { body: packer })
+  await send('POST', invitations, 400, { body: { ...packer, Role: 'emperor' } })
+  await send('POST', invitations, 409, { body: { ...packer, Email: first.Email } })
+  await send('POST', '/admin/stores/999999/invitations', 404, { body: packer })
+
+  await send('POST', '/admin/operators', 201, { body: { Email: 'ann@server.example' } })
+  await send('POST', '/admin/operators', 400, { body: { Email: 'nobody' } })
+
   const [entry] = (await send('GET', '/admin/audit?limit=3', 200)).json()
   await send('GET', `/admin/audit?before=${entry.Id}`, 200)
   await send('GET', '/admin/audit?limit=0', 400)

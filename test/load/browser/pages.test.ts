@@ -3,8 +3,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { inTransaction } from '../../../src/database/client.ts'
 import { writeMail } from '../../../src/mail/write.ts'
 import { issueCustomerToken } from '../../../src/people/customer-tokens.ts'
+import { requestReset } from '../../../src/people/reset.ts'
 import { placeOrder } from '../../../src/resources/orders/place-order.ts'
+import { invite } from '../../../src/staff/invitations.ts'
+import { addMember } from '../../../src/staff/members.ts'
+import { saveRole } from '../../../src/staff/store-roles.ts'
 import { storedDelivery, storedWebhook } from '../../app/pages/admin/webhooks-fixture.ts'
+import { mailTo, tokenIn } from '../../app/staff/fixture.ts'
+import { operator } from '../../support/actors.ts'
 import { memberIn, type OwnRole } from '../../support/signed-in.ts'
 import type { TestStore } from '../../support/store.ts'
 import {
@@ -28,6 +34,12 @@ const pages = {
     ['admin-sign-in', '/admin/sign-in'],
     ['developers-sign-in', '/developers/sign-in'],
     ['developers-sign-up', '/developers/sign-up'],
+    ['admin-reset', '/admin/reset'],
+    ['admin-reset-used', '/admin/reset?token=nonsense'],
+    ['admin-reset-link', '/admin/reset?token={resetToken}'],
+    ['developers-reset', '/developers/reset'],
+    ['admin-invitation', '/admin/invitations?token={invitationToken}'],
+    ['admin-invitation-used', '/admin/invitations?token=nonsense'],
     ['account-sign-in-nonsense', '/account/sign-in?token=nonsense'],
   ],
   merchant: [
@@ -93,10 +105,16 @@ const pages = {
     ['admin-settings', '/admin/settings'],
     ['admin-order-statuses', '/admin/settings/order-statuses'],
     ['admin-payment-methods', '/admin/settings/payment-methods'],
+    ['admin-people', '/admin/people'],
+    ['admin-person-remove', '/admin/people/{userId}/remove'],
+    ['admin-role-new', '/admin/people/roles/new'],
+    ['admin-role', '/admin/people/roles/{roleId}'],
+    ['admin-invitation-of-another', '/admin/invitations?token={invitationToken}'],
     ['admin-audit', '/admin/audit'],
     ['admin-outbox', '/admin/outbox'],
     ['admin-mail', '/admin/outbox/{mailId}'],
     ['admin-account', '/admin/account'],
+    ['admin-account-address', '/admin/account/address?token=nonsense'],
     ['admin-change-store', '/admin/change-store'],
     [
       'oauth-ask-store',
@@ -144,6 +162,7 @@ const pages = {
     ['developers-application-new', '/developers/applications/new'],
     ['developers-audit', '/developers/audit'],
     ['developers-account', '/developers/account'],
+    ['developers-account-address', '/developers/account/address?token=nonsense'],
   ],
   applicant: [
     ['developers-applications', '/developers/applications'],
@@ -190,6 +209,7 @@ describe.skipIf(!hasBrowser)('every page', () => {
     await addWebhooks()
     await importFiles()
     await writeMails()
+    await addPeople()
     await signInCustomer()
   })
   afterAll(async () => {
@@ -531,6 +551,24 @@ describe.skipIf(!hasBrowser)('every page', () => {
       data: { state: 'applying', startedAt: new Date(server.clock.ms), appliedBy: 'ada@shop.example', leasedUntil },
     })
     places = { ...places, csvId, doneCsvId, applyingCsvId }
+  }
+
+  /** Somebody with a role of the store's own, and links that were not used. */
+  async function addPeople() {
+    const { services } = server
+    const storeId = shop.store.id
+    const by = { actor: operator, userId: null }
+    const role = { Name: 'Packer of parcels', Privileges: { Orders: ['read'] } as const }
+    await saveRole(services, { storeId, id: null }, role, by)
+    const account = { Email: 'packer@shop.example', Password: PASSWORD, Role: role.Name }
+    const { id: userId } = await addMember(services, storeId, account, operator)
+    const { id: roleId } = await services.db.storeRole.findFirstOrThrow({ where: { storeId } })
+    await invite(services, storeId, { Email: 'mailed@shop.example', Role: 'reader' }, by)
+    const { link } = await invite(services, storeId, { Email: 'new@shop.example', Role: 'orders', HandOver: true }, by)
+    await requestReset(services, 'merchant', { Email: account.Email }, '192.0.2.1')
+    const mail = await mailTo(server, account.Email)
+    const tokens = { invitationToken: tokenIn(link ?? ''), resetToken: tokenIn(mail?.link ?? '') }
+    places = { ...places, ...tokens, userId: String(userId), roleId: String(roleId) }
   }
 
   async function signInCustomer() {

@@ -5462,6 +5462,7 @@ export const InvitationScalarFieldEnum = {
   tokenHash: 'tokenHash',
   isMailed: 'isMailed',
   invitedBy: 'invitedBy',
+  invitedById: 'invitedById',
   createdAt: 'createdAt',
   expiresAt: 'expiresAt'
 } as const

@@ -266,6 +266,7 @@ export const InvitationScalarFieldEnum = {
   tokenHash: 'tokenHash',
   isMailed: 'isMailed',
   invitedBy: 'invitedBy',
+  invitedById: 'invitedById',
   createdAt: 'createdAt',
   expiresAt: 'expiresAt'
 } as const

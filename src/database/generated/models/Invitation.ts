@@ -30,12 +30,14 @@ export type InvitationAvgAggregateOutputType = {
   storeId: number | null
   id: number | null
   roleId: number | null
+  invitedById: number | null
 }
 
 export type InvitationSumAggregateOutputType = {
   storeId: number | null
   id: number | null
   roleId: number | null
+  invitedById: number | null
 }
 
 export type InvitationMinAggregateOutputType = {
@@ -47,6 +49,7 @@ export type InvitationMinAggregateOutputType = {
   tokenHash: string | null
   isMailed: boolean | null
   invitedBy: string | null
+  invitedById: number | null
   createdAt: Date | null
   expiresAt: Date | null
 }
@@ -60,6 +63,7 @@ export type InvitationMaxAggregateOutputType = {
   tokenHash: string | null
   isMailed: boolean | null
   invitedBy: string | null
+  invitedById: number | null
   createdAt: Date | null
   expiresAt: Date | null
 }
@@ -73,6 +77,7 @@ export type InvitationCountAggregateOutputType = {
   tokenHash: number
   isMailed: number
   invitedBy: number
+  invitedById: number
   createdAt: number
   expiresAt: number
   _all: number
@@ -83,12 +88,14 @@ export type InvitationAvgAggregateInputType = {
   storeId?: true
   id?: true
   roleId?: true
+  invitedById?: true
 }
 
 export type InvitationSumAggregateInputType = {
   storeId?: true
   id?: true
   roleId?: true
+  invitedById?: true
 }
 
 export type InvitationMinAggregateInputType = {
@@ -100,6 +107,7 @@ export type InvitationMinAggregateInputType = {
   tokenHash?: true
   isMailed?: true
   invitedBy?: true
+  invitedById?: true
   createdAt?: true
   expiresAt?: true
 }
@@ -113,6 +121,7 @@ export type InvitationMaxAggregateInputType = {
   tokenHash?: true
   isMailed?: true
   invitedBy?: true
+  invitedById?: true
   createdAt?: true
   expiresAt?: true
 }
@@ -126,6 +135,7 @@ export type InvitationCountAggregateInputType = {
   tokenHash?: true
   isMailed?: true
   invitedBy?: true
+  invitedById?: true
   createdAt?: true
   expiresAt?: true
   _all?: true
@@ -226,6 +236,7 @@ export type InvitationGroupByOutputType = {
   tokenHash: string
   isMailed: boolean
   invitedBy: string
+  invitedById: number | null
   createdAt: Date
   expiresAt: Date
   _count: InvitationCountAggregateOutputType | null
@@ -262,8 +273,10 @@ export type InvitationWhereInput = {
   tokenHash?: Prisma.StringFilter<"Invitation"> | string
   isMailed?: Prisma.BoolFilter<"Invitation"> | boolean
   invitedBy?: Prisma.StringFilter<"Invitation"> | string
+  invitedById?: Prisma.IntNullableFilter<"Invitation"> | number | null
   createdAt?: Prisma.DateTimeFilter<"Invitation"> | Date | string
   expiresAt?: Prisma.DateTimeFilter<"Invitation"> | Date | string
+  inviter?: Prisma.XOR<Prisma.StoreUserNullableScalarRelationFilter, Prisma.StoreUserWhereInput> | null
   store?: Prisma.XOR<Prisma.StoreScalarRelationFilter, Prisma.StoreWhereInput>
   ownRole?: Prisma.XOR<Prisma.StoreRoleNullableScalarRelationFilter, Prisma.StoreRoleWhereInput> | null
 }
@@ -277,8 +290,10 @@ export type InvitationOrderByWithRelationInput = {
   tokenHash?: Prisma.SortOrder
   isMailed?: Prisma.SortOrder
   invitedBy?: Prisma.SortOrder
+  invitedById?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
+  inviter?: Prisma.StoreUserOrderByWithRelationInput
   store?: Prisma.StoreOrderByWithRelationInput
   ownRole?: Prisma.StoreRoleOrderByWithRelationInput
 }
@@ -296,8 +311,10 @@ export type InvitationWhereUniqueInput = Prisma.AtLeast<{
   roleId?: Prisma.IntNullableFilter<"Invitation"> | number | null
   isMailed?: Prisma.BoolFilter<"Invitation"> | boolean
   invitedBy?: Prisma.StringFilter<"Invitation"> | string
+  invitedById?: Prisma.IntNullableFilter<"Invitation"> | number | null
   createdAt?: Prisma.DateTimeFilter<"Invitation"> | Date | string
   expiresAt?: Prisma.DateTimeFilter<"Invitation"> | Date | string
+  inviter?: Prisma.XOR<Prisma.StoreUserNullableScalarRelationFilter, Prisma.StoreUserWhereInput> | null
   store?: Prisma.XOR<Prisma.StoreScalarRelationFilter, Prisma.StoreWhereInput>
   ownRole?: Prisma.XOR<Prisma.StoreRoleNullableScalarRelationFilter, Prisma.StoreRoleWhereInput> | null
 }, "storeId_id" | "tokenHash">
@@ -311,6 +328,7 @@ export type InvitationOrderByWithAggregationInput = {
   tokenHash?: Prisma.SortOrder
   isMailed?: Prisma.SortOrder
   invitedBy?: Prisma.SortOrder
+  invitedById?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
   _count?: Prisma.InvitationCountOrderByAggregateInput
@@ -332,6 +350,7 @@ export type InvitationScalarWhereWithAggregatesInput = {
   tokenHash?: Prisma.StringWithAggregatesFilter<"Invitation"> | string
   isMailed?: Prisma.BoolWithAggregatesFilter<"Invitation"> | boolean
   invitedBy?: Prisma.StringWithAggregatesFilter<"Invitation"> | string
+  invitedById?: Prisma.IntNullableWithAggregatesFilter<"Invitation"> | number | null
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Invitation"> | Date | string
   expiresAt?: Prisma.DateTimeWithAggregatesFilter<"Invitation"> | Date | string
 }
@@ -345,6 +364,7 @@ export type InvitationCreateInput = {
   invitedBy: string
   createdAt: Date | string
   expiresAt: Date | string
+  inviter?: Prisma.StoreUserCreateNestedOneWithoutInvitationsInput
   store: Prisma.StoreCreateNestedOneWithoutInvitationsInput
   ownRole?: Prisma.StoreRoleCreateNestedOneWithoutInvitationsInput
 }
@@ -358,6 +378,7 @@ export type InvitationUncheckedCreateInput = {
   tokenHash: string
   isMailed: boolean
   invitedBy: string
+  invitedById?: number | null
   createdAt: Date | string
   expiresAt: Date | string
 }
@@ -371,6 +392,7 @@ export type InvitationUpdateInput = {
   invitedBy?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  inviter?: Prisma.StoreUserUpdateOneWithoutInvitationsNestedInput
   store?: Prisma.StoreUpdateOneRequiredWithoutInvitationsNestedInput
   ownRole?: Prisma.StoreRoleUpdateOneWithoutInvitationsNestedInput
 }
@@ -384,6 +406,7 @@ export type InvitationUncheckedUpdateInput = {
   tokenHash?: Prisma.StringFieldUpdateOperationsInput | string
   isMailed?: Prisma.BoolFieldUpdateOperationsInput | boolean
   invitedBy?: Prisma.StringFieldUpdateOperationsInput | string
+  invitedById?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -397,6 +420,7 @@ export type InvitationCreateManyInput = {
   tokenHash: string
   isMailed: boolean
   invitedBy: string
+  invitedById?: number | null
   createdAt: Date | string
   expiresAt: Date | string
 }
@@ -421,6 +445,7 @@ export type InvitationUncheckedUpdateManyInput = {
   tokenHash?: Prisma.StringFieldUpdateOperationsInput | string
   isMailed?: Prisma.BoolFieldUpdateOperationsInput | boolean
   invitedBy?: Prisma.StringFieldUpdateOperationsInput | string
+  invitedById?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -449,6 +474,7 @@ export type InvitationCountOrderByAggregateInput = {
   tokenHash?: Prisma.SortOrder
   isMailed?: Prisma.SortOrder
   invitedBy?: Prisma.SortOrder
+  invitedById?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
 }
@@ -457,6 +483,7 @@ export type InvitationAvgOrderByAggregateInput = {
   storeId?: Prisma.SortOrder
   id?: Prisma.SortOrder
   roleId?: Prisma.SortOrder
+  invitedById?: Prisma.SortOrder
 }
 
 export type InvitationMaxOrderByAggregateInput = {
@@ -468,6 +495,7 @@ export type InvitationMaxOrderByAggregateInput = {
   tokenHash?: Prisma.SortOrder
   isMailed?: Prisma.SortOrder
   invitedBy?: Prisma.SortOrder
+  invitedById?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
 }
@@ -481,6 +509,7 @@ export type InvitationMinOrderByAggregateInput = {
   tokenHash?: Prisma.SortOrder
   isMailed?: Prisma.SortOrder
   invitedBy?: Prisma.SortOrder
+  invitedById?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
 }
@@ -489,6 +518,7 @@ export type InvitationSumOrderByAggregateInput = {
   storeId?: Prisma.SortOrder
   id?: Prisma.SortOrder
   roleId?: Prisma.SortOrder
+  invitedById?: Prisma.SortOrder
 }
 
 export type InvitationCreateNestedManyWithoutStoreInput = {
@@ -530,6 +560,48 @@ export type InvitationUncheckedUpdateManyWithoutStoreNestedInput = {
   connect?: Prisma.InvitationWhereUniqueInput | Prisma.InvitationWhereUniqueInput[]
   update?: Prisma.InvitationUpdateWithWhereUniqueWithoutStoreInput | Prisma.InvitationUpdateWithWhereUniqueWithoutStoreInput[]
   updateMany?: Prisma.InvitationUpdateManyWithWhereWithoutStoreInput | Prisma.InvitationUpdateManyWithWhereWithoutStoreInput[]
+  deleteMany?: Prisma.InvitationScalarWhereInput | Prisma.InvitationScalarWhereInput[]
+}
+
+export type InvitationCreateNestedManyWithoutInviterInput = {
+  create?: Prisma.XOR<Prisma.InvitationCreateWithoutInviterInput, Prisma.InvitationUncheckedCreateWithoutInviterInput> | Prisma.InvitationCreateWithoutInviterInput[] | Prisma.InvitationUncheckedCreateWithoutInviterInput[]
+  connectOrCreate?: Prisma.InvitationCreateOrConnectWithoutInviterInput | Prisma.InvitationCreateOrConnectWithoutInviterInput[]
+  createMany?: Prisma.InvitationCreateManyInviterInputEnvelope
+  connect?: Prisma.InvitationWhereUniqueInput | Prisma.InvitationWhereUniqueInput[]
+}
+
+export type InvitationUncheckedCreateNestedManyWithoutInviterInput = {
+  create?: Prisma.XOR<Prisma.InvitationCreateWithoutInviterInput, Prisma.InvitationUncheckedCreateWithoutInviterInput> | Prisma.InvitationCreateWithoutInviterInput[] | Prisma.InvitationUncheckedCreateWithoutInviterInput[]
+  connectOrCreate?: Prisma.InvitationCreateOrConnectWithoutInviterInput | Prisma.InvitationCreateOrConnectWithoutInviterInput[]
+  createMany?: Prisma.InvitationCreateManyInviterInputEnvelope
+  connect?: Prisma.InvitationWhereUniqueInput | Prisma.InvitationWhereUniqueInput[]
+}
+
+export type InvitationUpdateManyWithoutInviterNestedInput = {
+  create?: Prisma.XOR<Prisma.InvitationCreateWithoutInviterInput, Prisma.InvitationUncheckedCreateWithoutInviterInput> | Prisma.InvitationCreateWithoutInviterInput[] | Prisma.InvitationUncheckedCreateWithoutInviterInput[]
+  connectOrCreate?: Prisma.InvitationCreateOrConnectWithoutInviterInput | Prisma.InvitationCreateOrConnectWithoutInviterInput[]
+  upsert?: Prisma.InvitationUpsertWithWhereUniqueWithoutInviterInput | Prisma.InvitationUpsertWithWhereUniqueWithoutInviterInput[]
+  createMany?: Prisma.InvitationCreateManyInviterInputEnvelope
+  set?: Prisma.InvitationWhereUniqueInput | Prisma.InvitationWhereUniqueInput[]
+  disconnect?: Prisma.InvitationWhereUniqueInput | Prisma.InvitationWhereUniqueInput[]
+  delete?: Prisma.InvitationWhereUniqueInput | Prisma.InvitationWhereUniqueInput[]
+  connect?: Prisma.InvitationWhereUniqueInput | Prisma.InvitationWhereUniqueInput[]
+  update?: Prisma.InvitationUpdateWithWhereUniqueWithoutInviterInput | Prisma.InvitationUpdateWithWhereUniqueWithoutInviterInput[]
+  updateMany?: Prisma.InvitationUpdateManyWithWhereWithoutInviterInput | Prisma.InvitationUpdateManyWithWhereWithoutInviterInput[]
+  deleteMany?: Prisma.InvitationScalarWhereInput | Prisma.InvitationScalarWhereInput[]
+}
+
+export type InvitationUncheckedUpdateManyWithoutInviterNestedInput = {
+  create?: Prisma.XOR<Prisma.InvitationCreateWithoutInviterInput, Prisma.InvitationUncheckedCreateWithoutInviterInput> | Prisma.InvitationCreateWithoutInviterInput[] | Prisma.InvitationUncheckedCreateWithoutInviterInput[]
+  connectOrCreate?: Prisma.InvitationCreateOrConnectWithoutInviterInput | Prisma.InvitationCreateOrConnectWithoutInviterInput[]
+  upsert?: Prisma.InvitationUpsertWithWhereUniqueWithoutInviterInput | Prisma.InvitationUpsertWithWhereUniqueWithoutInviterInput[]
+  createMany?: Prisma.InvitationCreateManyInviterInputEnvelope
+  set?: Prisma.InvitationWhereUniqueInput | Prisma.InvitationWhereUniqueInput[]
+  disconnect?: Prisma.InvitationWhereUniqueInput | Prisma.InvitationWhereUniqueInput[]
+  delete?: Prisma.InvitationWhereUniqueInput | Prisma.InvitationWhereUniqueInput[]
+  connect?: Prisma.InvitationWhereUniqueInput | Prisma.InvitationWhereUniqueInput[]
+  update?: Prisma.InvitationUpdateWithWhereUniqueWithoutInviterInput | Prisma.InvitationUpdateWithWhereUniqueWithoutInviterInput[]
+  updateMany?: Prisma.InvitationUpdateManyWithWhereWithoutInviterInput | Prisma.InvitationUpdateManyWithWhereWithoutInviterInput[]
   deleteMany?: Prisma.InvitationScalarWhereInput | Prisma.InvitationScalarWhereInput[]
 }
 
@@ -584,6 +656,7 @@ export type InvitationCreateWithoutStoreInput = {
   invitedBy: string
   createdAt: Date | string
   expiresAt: Date | string
+  inviter?: Prisma.StoreUserCreateNestedOneWithoutInvitationsInput
   ownRole?: Prisma.StoreRoleCreateNestedOneWithoutInvitationsInput
 }
 
@@ -595,6 +668,7 @@ export type InvitationUncheckedCreateWithoutStoreInput = {
   tokenHash: string
   isMailed: boolean
   invitedBy: string
+  invitedById?: number | null
   createdAt: Date | string
   expiresAt: Date | string
 }
@@ -637,8 +711,61 @@ export type InvitationScalarWhereInput = {
   tokenHash?: Prisma.StringFilter<"Invitation"> | string
   isMailed?: Prisma.BoolFilter<"Invitation"> | boolean
   invitedBy?: Prisma.StringFilter<"Invitation"> | string
+  invitedById?: Prisma.IntNullableFilter<"Invitation"> | number | null
   createdAt?: Prisma.DateTimeFilter<"Invitation"> | Date | string
   expiresAt?: Prisma.DateTimeFilter<"Invitation"> | Date | string
+}
+
+export type InvitationCreateWithoutInviterInput = {
+  id?: number
+  email: string
+  role?: string | null
+  tokenHash: string
+  isMailed: boolean
+  invitedBy: string
+  createdAt: Date | string
+  expiresAt: Date | string
+  store: Prisma.StoreCreateNestedOneWithoutInvitationsInput
+  ownRole?: Prisma.StoreRoleCreateNestedOneWithoutInvitationsInput
+}
+
+export type InvitationUncheckedCreateWithoutInviterInput = {
+  storeId: number
+  id?: number
+  email: string
+  role?: string | null
+  roleId?: number | null
+  tokenHash: string
+  isMailed: boolean
+  invitedBy: string
+  createdAt: Date | string
+  expiresAt: Date | string
+}
+
+export type InvitationCreateOrConnectWithoutInviterInput = {
+  where: Prisma.InvitationWhereUniqueInput
+  create: Prisma.XOR<Prisma.InvitationCreateWithoutInviterInput, Prisma.InvitationUncheckedCreateWithoutInviterInput>
+}
+
+export type InvitationCreateManyInviterInputEnvelope = {
+  data: Prisma.InvitationCreateManyInviterInput | Prisma.InvitationCreateManyInviterInput[]
+  skipDuplicates?: boolean
+}
+
+export type InvitationUpsertWithWhereUniqueWithoutInviterInput = {
+  where: Prisma.InvitationWhereUniqueInput
+  update: Prisma.XOR<Prisma.InvitationUpdateWithoutInviterInput, Prisma.InvitationUncheckedUpdateWithoutInviterInput>
+  create: Prisma.XOR<Prisma.InvitationCreateWithoutInviterInput, Prisma.InvitationUncheckedCreateWithoutInviterInput>
+}
+
+export type InvitationUpdateWithWhereUniqueWithoutInviterInput = {
+  where: Prisma.InvitationWhereUniqueInput
+  data: Prisma.XOR<Prisma.InvitationUpdateWithoutInviterInput, Prisma.InvitationUncheckedUpdateWithoutInviterInput>
+}
+
+export type InvitationUpdateManyWithWhereWithoutInviterInput = {
+  where: Prisma.InvitationScalarWhereInput
+  data: Prisma.XOR<Prisma.InvitationUpdateManyMutationInput, Prisma.InvitationUncheckedUpdateManyWithoutInviterInput>
 }
 
 export type InvitationCreateWithoutOwnRoleInput = {
@@ -650,6 +777,7 @@ export type InvitationCreateWithoutOwnRoleInput = {
   invitedBy: string
   createdAt: Date | string
   expiresAt: Date | string
+  inviter?: Prisma.StoreUserCreateNestedOneWithoutInvitationsInput
   store: Prisma.StoreCreateNestedOneWithoutInvitationsInput
 }
 
@@ -660,6 +788,7 @@ export type InvitationUncheckedCreateWithoutOwnRoleInput = {
   tokenHash: string
   isMailed: boolean
   invitedBy: string
+  invitedById?: number | null
   createdAt: Date | string
   expiresAt: Date | string
 }
@@ -698,6 +827,7 @@ export type InvitationCreateManyStoreInput = {
   tokenHash: string
   isMailed: boolean
   invitedBy: string
+  invitedById?: number | null
   createdAt: Date | string
   expiresAt: Date | string
 }
@@ -711,6 +841,7 @@ export type InvitationUpdateWithoutStoreInput = {
   invitedBy?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  inviter?: Prisma.StoreUserUpdateOneWithoutInvitationsNestedInput
   ownRole?: Prisma.StoreRoleUpdateOneWithoutInvitationsNestedInput
 }
 
@@ -722,11 +853,65 @@ export type InvitationUncheckedUpdateWithoutStoreInput = {
   tokenHash?: Prisma.StringFieldUpdateOperationsInput | string
   isMailed?: Prisma.BoolFieldUpdateOperationsInput | boolean
   invitedBy?: Prisma.StringFieldUpdateOperationsInput | string
+  invitedById?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
 export type InvitationUncheckedUpdateManyWithoutStoreInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  email?: Prisma.StringFieldUpdateOperationsInput | string
+  role?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  roleId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  tokenHash?: Prisma.StringFieldUpdateOperationsInput | string
+  isMailed?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  invitedBy?: Prisma.StringFieldUpdateOperationsInput | string
+  invitedById?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+}
+
+export type InvitationCreateManyInviterInput = {
+  storeId: number
+  id?: number
+  email: string
+  role?: string | null
+  roleId?: number | null
+  tokenHash: string
+  isMailed: boolean
+  invitedBy: string
+  createdAt: Date | string
+  expiresAt: Date | string
+}
+
+export type InvitationUpdateWithoutInviterInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  email?: Prisma.StringFieldUpdateOperationsInput | string
+  role?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  tokenHash?: Prisma.StringFieldUpdateOperationsInput | string
+  isMailed?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  invitedBy?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  store?: Prisma.StoreUpdateOneRequiredWithoutInvitationsNestedInput
+  ownRole?: Prisma.StoreRoleUpdateOneWithoutInvitationsNestedInput
+}
+
+export type InvitationUncheckedUpdateWithoutInviterInput = {
+  storeId?: Prisma.IntFieldUpdateOperationsInput | number
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  email?: Prisma.StringFieldUpdateOperationsInput | string
+  role?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  roleId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  tokenHash?: Prisma.StringFieldUpdateOperationsInput | string
+  isMailed?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  invitedBy?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+}
+
+export type InvitationUncheckedUpdateManyWithoutInviterInput = {
+  storeId?: Prisma.IntFieldUpdateOperationsInput | number
   id?: Prisma.IntFieldUpdateOperationsInput | number
   email?: Prisma.StringFieldUpdateOperationsInput | string
   role?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -745,6 +930,7 @@ export type InvitationCreateManyOwnRoleInput = {
   tokenHash: string
   isMailed: boolean
   invitedBy: string
+  invitedById?: number | null
   createdAt: Date | string
   expiresAt: Date | string
 }
@@ -758,6 +944,7 @@ export type InvitationUpdateWithoutOwnRoleInput = {
   invitedBy?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  inviter?: Prisma.StoreUserUpdateOneWithoutInvitationsNestedInput
   store?: Prisma.StoreUpdateOneRequiredWithoutInvitationsNestedInput
 }
 
@@ -768,6 +955,7 @@ export type InvitationUncheckedUpdateWithoutOwnRoleInput = {
   tokenHash?: Prisma.StringFieldUpdateOperationsInput | string
   isMailed?: Prisma.BoolFieldUpdateOperationsInput | boolean
   invitedBy?: Prisma.StringFieldUpdateOperationsInput | string
+  invitedById?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -779,6 +967,7 @@ export type InvitationUncheckedUpdateManyWithoutOwnRoleInput = {
   tokenHash?: Prisma.StringFieldUpdateOperationsInput | string
   isMailed?: Prisma.BoolFieldUpdateOperationsInput | boolean
   invitedBy?: Prisma.StringFieldUpdateOperationsInput | string
+  invitedById?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -794,8 +983,10 @@ export type InvitationSelect<ExtArgs extends runtime.Types.Extensions.InternalAr
   tokenHash?: boolean
   isMailed?: boolean
   invitedBy?: boolean
+  invitedById?: boolean
   createdAt?: boolean
   expiresAt?: boolean
+  inviter?: boolean | Prisma.Invitation$inviterArgs<ExtArgs>
   store?: boolean | Prisma.StoreDefaultArgs<ExtArgs>
   ownRole?: boolean | Prisma.Invitation$ownRoleArgs<ExtArgs>
 }, ExtArgs["result"]["invitation"]>
@@ -809,8 +1000,10 @@ export type InvitationSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Ex
   tokenHash?: boolean
   isMailed?: boolean
   invitedBy?: boolean
+  invitedById?: boolean
   createdAt?: boolean
   expiresAt?: boolean
+  inviter?: boolean | Prisma.Invitation$inviterArgs<ExtArgs>
   store?: boolean | Prisma.StoreDefaultArgs<ExtArgs>
   ownRole?: boolean | Prisma.Invitation$ownRoleArgs<ExtArgs>
 }, ExtArgs["result"]["invitation"]>
@@ -824,8 +1017,10 @@ export type InvitationSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Ex
   tokenHash?: boolean
   isMailed?: boolean
   invitedBy?: boolean
+  invitedById?: boolean
   createdAt?: boolean
   expiresAt?: boolean
+  inviter?: boolean | Prisma.Invitation$inviterArgs<ExtArgs>
   store?: boolean | Prisma.StoreDefaultArgs<ExtArgs>
   ownRole?: boolean | Prisma.Invitation$ownRoleArgs<ExtArgs>
 }, ExtArgs["result"]["invitation"]>
@@ -839,20 +1034,24 @@ export type InvitationSelectScalar = {
   tokenHash?: boolean
   isMailed?: boolean
   invitedBy?: boolean
+  invitedById?: boolean
   createdAt?: boolean
   expiresAt?: boolean
 }
 
-export type InvitationOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"storeId" | "id" | "email" | "role" | "roleId" | "tokenHash" | "isMailed" | "invitedBy" | "createdAt" | "expiresAt", ExtArgs["result"]["invitation"]>
+export type InvitationOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"storeId" | "id" | "email" | "role" | "roleId" | "tokenHash" | "isMailed" | "invitedBy" | "invitedById" | "createdAt" | "expiresAt", ExtArgs["result"]["invitation"]>
 export type InvitationInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  inviter?: boolean | Prisma.Invitation$inviterArgs<ExtArgs>
   store?: boolean | Prisma.StoreDefaultArgs<ExtArgs>
   ownRole?: boolean | Prisma.Invitation$ownRoleArgs<ExtArgs>
 }
 export type InvitationIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  inviter?: boolean | Prisma.Invitation$inviterArgs<ExtArgs>
   store?: boolean | Prisma.StoreDefaultArgs<ExtArgs>
   ownRole?: boolean | Prisma.Invitation$ownRoleArgs<ExtArgs>
 }
 export type InvitationIncludeUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  inviter?: boolean | Prisma.Invitation$inviterArgs<ExtArgs>
   store?: boolean | Prisma.StoreDefaultArgs<ExtArgs>
   ownRole?: boolean | Prisma.Invitation$ownRoleArgs<ExtArgs>
 }
@@ -860,6 +1059,7 @@ export type InvitationIncludeUpdateManyAndReturn<ExtArgs extends runtime.Types.E
 export type $InvitationPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Invitation"
   objects: {
+    inviter: Prisma.$StoreUserPayload<ExtArgs> | null
     store: Prisma.$StorePayload<ExtArgs>
     ownRole: Prisma.$StoreRolePayload<ExtArgs> | null
   }
@@ -878,6 +1078,10 @@ export type $InvitationPayload<ExtArgs extends runtime.Types.Extensions.Internal
      * Who invites: an e-mail address, or the operator.
      */
     invitedBy: string
+    /**
+     * Whose invitation it is: it ends with that account. NULL: the operator's.
+     */
+    invitedById: number | null
     createdAt: Date
     expiresAt: Date
   }, ExtArgs["result"]["invitation"]>
@@ -1274,6 +1478,7 @@ readonly fields: InvitationFieldRefs;
  */
 export interface Prisma__InvitationClient<T, Null = never, ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs, GlobalOmitOptions = {}> extends Prisma.PrismaPromise<T> {
   readonly [Symbol.toStringTag]: "PrismaPromise"
+  inviter<T extends Prisma.Invitation$inviterArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Invitation$inviterArgs<ExtArgs>>): Prisma.Prisma__StoreUserClient<runtime.Types.Result.GetResult<Prisma.$StoreUserPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   store<T extends Prisma.StoreDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.StoreDefaultArgs<ExtArgs>>): Prisma.Prisma__StoreClient<runtime.Types.Result.GetResult<Prisma.$StorePayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
   ownRole<T extends Prisma.Invitation$ownRoleArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Invitation$ownRoleArgs<ExtArgs>>): Prisma.Prisma__StoreRoleClient<runtime.Types.Result.GetResult<Prisma.$StoreRolePayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   /**
@@ -1313,6 +1518,7 @@ export interface InvitationFieldRefs {
   readonly tokenHash: Prisma.FieldRef<"Invitation", 'String'>
   readonly isMailed: Prisma.FieldRef<"Invitation", 'Boolean'>
   readonly invitedBy: Prisma.FieldRef<"Invitation", 'String'>
+  readonly invitedById: Prisma.FieldRef<"Invitation", 'Int'>
   readonly createdAt: Prisma.FieldRef<"Invitation", 'DateTime'>
   readonly expiresAt: Prisma.FieldRef<"Invitation", 'DateTime'>
 }
@@ -1713,6 +1919,25 @@ export type InvitationDeleteManyArgs<ExtArgs extends runtime.Types.Extensions.In
    * Limit how many Invitations to delete.
    */
   limit?: number
+}
+
+/**
+ * Invitation.inviter
+ */
+export type Invitation$inviterArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the StoreUser
+   */
+  select?: Prisma.StoreUserSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the StoreUser
+   */
+  omit?: Prisma.StoreUserOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.StoreUserInclude<ExtArgs> | null
+  where?: Prisma.StoreUserWhereInput
 }
 
 /**

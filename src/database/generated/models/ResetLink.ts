@@ -576,7 +576,7 @@ export type $ResetLinkPayload<ExtArgs extends runtime.Types.Extensions.InternalA
      */
     accountKind: string
     /**
-     * Whose link the operator handed over; NULL: it went to the address, and is for all who have it.
+     * Whose password alone the link sets: the operator handed it over. NULL: it was mailed to the address.
      */
     identityId: number | null
     createdAt: Date

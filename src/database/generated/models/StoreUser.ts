@@ -251,6 +251,7 @@ export type StoreUserWhereInput = {
   sessions?: Prisma.SessionListRelationFilter
   alerts?: Prisma.AlertListRelationFilter
   authorizationCodes?: Prisma.AuthorizationCodeListRelationFilter
+  invitations?: Prisma.InvitationListRelationFilter
 }
 
 export type StoreUserOrderByWithRelationInput = {
@@ -267,6 +268,7 @@ export type StoreUserOrderByWithRelationInput = {
   sessions?: Prisma.SessionOrderByRelationAggregateInput
   alerts?: Prisma.AlertOrderByRelationAggregateInput
   authorizationCodes?: Prisma.AuthorizationCodeOrderByRelationAggregateInput
+  invitations?: Prisma.InvitationOrderByRelationAggregateInput
 }
 
 export type StoreUserWhereUniqueInput = Prisma.AtLeast<{
@@ -287,6 +289,7 @@ export type StoreUserWhereUniqueInput = Prisma.AtLeast<{
   sessions?: Prisma.SessionListRelationFilter
   alerts?: Prisma.AlertListRelationFilter
   authorizationCodes?: Prisma.AuthorizationCodeListRelationFilter
+  invitations?: Prisma.InvitationListRelationFilter
 }, "id" | "storeId_identityId">
 
 export type StoreUserOrderByWithAggregationInput = {
@@ -326,6 +329,7 @@ export type StoreUserCreateInput = {
   sessions?: Prisma.SessionCreateNestedManyWithoutStoreUserInput
   alerts?: Prisma.AlertCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeCreateNestedManyWithoutStoreUserInput
+  invitations?: Prisma.InvitationCreateNestedManyWithoutInviterInput
 }
 
 export type StoreUserUncheckedCreateInput = {
@@ -339,6 +343,7 @@ export type StoreUserUncheckedCreateInput = {
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutStoreUserInput
   alerts?: Prisma.AlertUncheckedCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutStoreUserInput
+  invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutInviterInput
 }
 
 export type StoreUserUpdateInput = {
@@ -350,6 +355,7 @@ export type StoreUserUpdateInput = {
   sessions?: Prisma.SessionUpdateManyWithoutStoreUserNestedInput
   alerts?: Prisma.AlertUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUpdateManyWithoutStoreUserNestedInput
+  invitations?: Prisma.InvitationUpdateManyWithoutInviterNestedInput
 }
 
 export type StoreUserUncheckedUpdateInput = {
@@ -363,6 +369,7 @@ export type StoreUserUncheckedUpdateInput = {
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutStoreUserNestedInput
   alerts?: Prisma.AlertUncheckedUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutStoreUserNestedInput
+  invitations?: Prisma.InvitationUncheckedUpdateManyWithoutInviterNestedInput
 }
 
 export type StoreUserCreateManyInput = {
@@ -449,14 +456,14 @@ export type StoreUserSumOrderByAggregateInput = {
   roleId?: Prisma.SortOrder
 }
 
-export type StoreUserScalarRelationFilter = {
-  is?: Prisma.StoreUserWhereInput
-  isNot?: Prisma.StoreUserWhereInput
-}
-
 export type StoreUserNullableScalarRelationFilter = {
   is?: Prisma.StoreUserWhereInput | null
   isNot?: Prisma.StoreUserWhereInput | null
+}
+
+export type StoreUserScalarRelationFilter = {
+  is?: Prisma.StoreUserWhereInput
+  isNot?: Prisma.StoreUserWhereInput
 }
 
 export type StoreUserCreateNestedManyWithoutStoreInput = {
@@ -585,6 +592,22 @@ export type StoreUserUncheckedUpdateManyWithoutOwnRoleNestedInput = {
   deleteMany?: Prisma.StoreUserScalarWhereInput | Prisma.StoreUserScalarWhereInput[]
 }
 
+export type StoreUserCreateNestedOneWithoutInvitationsInput = {
+  create?: Prisma.XOR<Prisma.StoreUserCreateWithoutInvitationsInput, Prisma.StoreUserUncheckedCreateWithoutInvitationsInput>
+  connectOrCreate?: Prisma.StoreUserCreateOrConnectWithoutInvitationsInput
+  connect?: Prisma.StoreUserWhereUniqueInput
+}
+
+export type StoreUserUpdateOneWithoutInvitationsNestedInput = {
+  create?: Prisma.XOR<Prisma.StoreUserCreateWithoutInvitationsInput, Prisma.StoreUserUncheckedCreateWithoutInvitationsInput>
+  connectOrCreate?: Prisma.StoreUserCreateOrConnectWithoutInvitationsInput
+  upsert?: Prisma.StoreUserUpsertWithoutInvitationsInput
+  disconnect?: Prisma.StoreUserWhereInput | boolean
+  delete?: Prisma.StoreUserWhereInput | boolean
+  connect?: Prisma.StoreUserWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.StoreUserUpdateToOneWithWhereWithoutInvitationsInput, Prisma.StoreUserUpdateWithoutInvitationsInput>, Prisma.StoreUserUncheckedUpdateWithoutInvitationsInput>
+}
+
 export type StoreUserCreateNestedOneWithoutAuthorizationCodesInput = {
   create?: Prisma.XOR<Prisma.StoreUserCreateWithoutAuthorizationCodesInput, Prisma.StoreUserUncheckedCreateWithoutAuthorizationCodesInput>
   connectOrCreate?: Prisma.StoreUserCreateOrConnectWithoutAuthorizationCodesInput
@@ -639,6 +662,7 @@ export type StoreUserCreateWithoutStoreInput = {
   sessions?: Prisma.SessionCreateNestedManyWithoutStoreUserInput
   alerts?: Prisma.AlertCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeCreateNestedManyWithoutStoreUserInput
+  invitations?: Prisma.InvitationCreateNestedManyWithoutInviterInput
 }
 
 export type StoreUserUncheckedCreateWithoutStoreInput = {
@@ -651,6 +675,7 @@ export type StoreUserUncheckedCreateWithoutStoreInput = {
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutStoreUserInput
   alerts?: Prisma.AlertUncheckedCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutStoreUserInput
+  invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutInviterInput
 }
 
 export type StoreUserCreateOrConnectWithoutStoreInput = {
@@ -700,6 +725,7 @@ export type StoreUserCreateWithoutIdentityInput = {
   sessions?: Prisma.SessionCreateNestedManyWithoutStoreUserInput
   alerts?: Prisma.AlertCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeCreateNestedManyWithoutStoreUserInput
+  invitations?: Prisma.InvitationCreateNestedManyWithoutInviterInput
 }
 
 export type StoreUserUncheckedCreateWithoutIdentityInput = {
@@ -711,6 +737,7 @@ export type StoreUserUncheckedCreateWithoutIdentityInput = {
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutStoreUserInput
   alerts?: Prisma.AlertUncheckedCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutStoreUserInput
+  invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutInviterInput
 }
 
 export type StoreUserCreateOrConnectWithoutIdentityInput = {
@@ -747,6 +774,7 @@ export type StoreUserCreateWithoutOwnRoleInput = {
   sessions?: Prisma.SessionCreateNestedManyWithoutStoreUserInput
   alerts?: Prisma.AlertCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeCreateNestedManyWithoutStoreUserInput
+  invitations?: Prisma.InvitationCreateNestedManyWithoutInviterInput
 }
 
 export type StoreUserUncheckedCreateWithoutOwnRoleInput = {
@@ -758,6 +786,7 @@ export type StoreUserUncheckedCreateWithoutOwnRoleInput = {
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutStoreUserInput
   alerts?: Prisma.AlertUncheckedCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutStoreUserInput
+  invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutInviterInput
 }
 
 export type StoreUserCreateOrConnectWithoutOwnRoleInput = {
@@ -786,6 +815,70 @@ export type StoreUserUpdateManyWithWhereWithoutOwnRoleInput = {
   data: Prisma.XOR<Prisma.StoreUserUpdateManyMutationInput, Prisma.StoreUserUncheckedUpdateManyWithoutOwnRoleInput>
 }
 
+export type StoreUserCreateWithoutInvitationsInput = {
+  role?: string | null
+  createdAt: Date | string
+  store: Prisma.StoreCreateNestedOneWithoutUsersInput
+  identity: Prisma.IdentityCreateNestedOneWithoutUsersInput
+  ownRole?: Prisma.StoreRoleCreateNestedOneWithoutUsersInput
+  sessions?: Prisma.SessionCreateNestedManyWithoutStoreUserInput
+  alerts?: Prisma.AlertCreateNestedManyWithoutStoreUserInput
+  authorizationCodes?: Prisma.AuthorizationCodeCreateNestedManyWithoutStoreUserInput
+}
+
+export type StoreUserUncheckedCreateWithoutInvitationsInput = {
+  id?: number
+  storeId: number
+  identityId: number
+  email: string
+  role?: string | null
+  roleId?: number | null
+  createdAt: Date | string
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutStoreUserInput
+  alerts?: Prisma.AlertUncheckedCreateNestedManyWithoutStoreUserInput
+  authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutStoreUserInput
+}
+
+export type StoreUserCreateOrConnectWithoutInvitationsInput = {
+  where: Prisma.StoreUserWhereUniqueInput
+  create: Prisma.XOR<Prisma.StoreUserCreateWithoutInvitationsInput, Prisma.StoreUserUncheckedCreateWithoutInvitationsInput>
+}
+
+export type StoreUserUpsertWithoutInvitationsInput = {
+  update: Prisma.XOR<Prisma.StoreUserUpdateWithoutInvitationsInput, Prisma.StoreUserUncheckedUpdateWithoutInvitationsInput>
+  create: Prisma.XOR<Prisma.StoreUserCreateWithoutInvitationsInput, Prisma.StoreUserUncheckedCreateWithoutInvitationsInput>
+  where?: Prisma.StoreUserWhereInput
+}
+
+export type StoreUserUpdateToOneWithWhereWithoutInvitationsInput = {
+  where?: Prisma.StoreUserWhereInput
+  data: Prisma.XOR<Prisma.StoreUserUpdateWithoutInvitationsInput, Prisma.StoreUserUncheckedUpdateWithoutInvitationsInput>
+}
+
+export type StoreUserUpdateWithoutInvitationsInput = {
+  role?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  store?: Prisma.StoreUpdateOneRequiredWithoutUsersNestedInput
+  identity?: Prisma.IdentityUpdateOneRequiredWithoutUsersNestedInput
+  ownRole?: Prisma.StoreRoleUpdateOneWithoutUsersNestedInput
+  sessions?: Prisma.SessionUpdateManyWithoutStoreUserNestedInput
+  alerts?: Prisma.AlertUpdateManyWithoutStoreUserNestedInput
+  authorizationCodes?: Prisma.AuthorizationCodeUpdateManyWithoutStoreUserNestedInput
+}
+
+export type StoreUserUncheckedUpdateWithoutInvitationsInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  storeId?: Prisma.IntFieldUpdateOperationsInput | number
+  identityId?: Prisma.IntFieldUpdateOperationsInput | number
+  email?: Prisma.StringFieldUpdateOperationsInput | string
+  role?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  roleId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutStoreUserNestedInput
+  alerts?: Prisma.AlertUncheckedUpdateManyWithoutStoreUserNestedInput
+  authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutStoreUserNestedInput
+}
+
 export type StoreUserCreateWithoutAuthorizationCodesInput = {
   role?: string | null
   createdAt: Date | string
@@ -794,6 +887,7 @@ export type StoreUserCreateWithoutAuthorizationCodesInput = {
   ownRole?: Prisma.StoreRoleCreateNestedOneWithoutUsersInput
   sessions?: Prisma.SessionCreateNestedManyWithoutStoreUserInput
   alerts?: Prisma.AlertCreateNestedManyWithoutStoreUserInput
+  invitations?: Prisma.InvitationCreateNestedManyWithoutInviterInput
 }
 
 export type StoreUserUncheckedCreateWithoutAuthorizationCodesInput = {
@@ -806,6 +900,7 @@ export type StoreUserUncheckedCreateWithoutAuthorizationCodesInput = {
   createdAt: Date | string
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutStoreUserInput
   alerts?: Prisma.AlertUncheckedCreateNestedManyWithoutStoreUserInput
+  invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutInviterInput
 }
 
 export type StoreUserCreateOrConnectWithoutAuthorizationCodesInput = {
@@ -832,6 +927,7 @@ export type StoreUserUpdateWithoutAuthorizationCodesInput = {
   ownRole?: Prisma.StoreRoleUpdateOneWithoutUsersNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutStoreUserNestedInput
   alerts?: Prisma.AlertUpdateManyWithoutStoreUserNestedInput
+  invitations?: Prisma.InvitationUpdateManyWithoutInviterNestedInput
 }
 
 export type StoreUserUncheckedUpdateWithoutAuthorizationCodesInput = {
@@ -844,6 +940,7 @@ export type StoreUserUncheckedUpdateWithoutAuthorizationCodesInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutStoreUserNestedInput
   alerts?: Prisma.AlertUncheckedUpdateManyWithoutStoreUserNestedInput
+  invitations?: Prisma.InvitationUncheckedUpdateManyWithoutInviterNestedInput
 }
 
 export type StoreUserCreateWithoutSessionsInput = {
@@ -854,6 +951,7 @@ export type StoreUserCreateWithoutSessionsInput = {
   ownRole?: Prisma.StoreRoleCreateNestedOneWithoutUsersInput
   alerts?: Prisma.AlertCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeCreateNestedManyWithoutStoreUserInput
+  invitations?: Prisma.InvitationCreateNestedManyWithoutInviterInput
 }
 
 export type StoreUserUncheckedCreateWithoutSessionsInput = {
@@ -866,6 +964,7 @@ export type StoreUserUncheckedCreateWithoutSessionsInput = {
   createdAt: Date | string
   alerts?: Prisma.AlertUncheckedCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutStoreUserInput
+  invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutInviterInput
 }
 
 export type StoreUserCreateOrConnectWithoutSessionsInput = {
@@ -892,6 +991,7 @@ export type StoreUserUpdateWithoutSessionsInput = {
   ownRole?: Prisma.StoreRoleUpdateOneWithoutUsersNestedInput
   alerts?: Prisma.AlertUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUpdateManyWithoutStoreUserNestedInput
+  invitations?: Prisma.InvitationUpdateManyWithoutInviterNestedInput
 }
 
 export type StoreUserUncheckedUpdateWithoutSessionsInput = {
@@ -904,6 +1004,7 @@ export type StoreUserUncheckedUpdateWithoutSessionsInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   alerts?: Prisma.AlertUncheckedUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutStoreUserNestedInput
+  invitations?: Prisma.InvitationUncheckedUpdateManyWithoutInviterNestedInput
 }
 
 export type StoreUserCreateWithoutAlertsInput = {
@@ -914,6 +1015,7 @@ export type StoreUserCreateWithoutAlertsInput = {
   ownRole?: Prisma.StoreRoleCreateNestedOneWithoutUsersInput
   sessions?: Prisma.SessionCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeCreateNestedManyWithoutStoreUserInput
+  invitations?: Prisma.InvitationCreateNestedManyWithoutInviterInput
 }
 
 export type StoreUserUncheckedCreateWithoutAlertsInput = {
@@ -926,6 +1028,7 @@ export type StoreUserUncheckedCreateWithoutAlertsInput = {
   createdAt: Date | string
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutStoreUserInput
+  invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutInviterInput
 }
 
 export type StoreUserCreateOrConnectWithoutAlertsInput = {
@@ -952,6 +1055,7 @@ export type StoreUserUpdateWithoutAlertsInput = {
   ownRole?: Prisma.StoreRoleUpdateOneWithoutUsersNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUpdateManyWithoutStoreUserNestedInput
+  invitations?: Prisma.InvitationUpdateManyWithoutInviterNestedInput
 }
 
 export type StoreUserUncheckedUpdateWithoutAlertsInput = {
@@ -964,6 +1068,7 @@ export type StoreUserUncheckedUpdateWithoutAlertsInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutStoreUserNestedInput
+  invitations?: Prisma.InvitationUncheckedUpdateManyWithoutInviterNestedInput
 }
 
 export type StoreUserCreateManyStoreInput = {
@@ -983,6 +1088,7 @@ export type StoreUserUpdateWithoutStoreInput = {
   sessions?: Prisma.SessionUpdateManyWithoutStoreUserNestedInput
   alerts?: Prisma.AlertUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUpdateManyWithoutStoreUserNestedInput
+  invitations?: Prisma.InvitationUpdateManyWithoutInviterNestedInput
 }
 
 export type StoreUserUncheckedUpdateWithoutStoreInput = {
@@ -995,6 +1101,7 @@ export type StoreUserUncheckedUpdateWithoutStoreInput = {
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutStoreUserNestedInput
   alerts?: Prisma.AlertUncheckedUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutStoreUserNestedInput
+  invitations?: Prisma.InvitationUncheckedUpdateManyWithoutInviterNestedInput
 }
 
 export type StoreUserUncheckedUpdateManyWithoutStoreInput = {
@@ -1022,6 +1129,7 @@ export type StoreUserUpdateWithoutIdentityInput = {
   sessions?: Prisma.SessionUpdateManyWithoutStoreUserNestedInput
   alerts?: Prisma.AlertUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUpdateManyWithoutStoreUserNestedInput
+  invitations?: Prisma.InvitationUpdateManyWithoutInviterNestedInput
 }
 
 export type StoreUserUncheckedUpdateWithoutIdentityInput = {
@@ -1033,6 +1141,7 @@ export type StoreUserUncheckedUpdateWithoutIdentityInput = {
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutStoreUserNestedInput
   alerts?: Prisma.AlertUncheckedUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutStoreUserNestedInput
+  invitations?: Prisma.InvitationUncheckedUpdateManyWithoutInviterNestedInput
 }
 
 export type StoreUserUncheckedUpdateManyWithoutIdentityInput = {
@@ -1059,6 +1168,7 @@ export type StoreUserUpdateWithoutOwnRoleInput = {
   sessions?: Prisma.SessionUpdateManyWithoutStoreUserNestedInput
   alerts?: Prisma.AlertUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUpdateManyWithoutStoreUserNestedInput
+  invitations?: Prisma.InvitationUpdateManyWithoutInviterNestedInput
 }
 
 export type StoreUserUncheckedUpdateWithoutOwnRoleInput = {
@@ -1070,6 +1180,7 @@ export type StoreUserUncheckedUpdateWithoutOwnRoleInput = {
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutStoreUserNestedInput
   alerts?: Prisma.AlertUncheckedUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutStoreUserNestedInput
+  invitations?: Prisma.InvitationUncheckedUpdateManyWithoutInviterNestedInput
 }
 
 export type StoreUserUncheckedUpdateManyWithoutOwnRoleInput = {
@@ -1089,12 +1200,14 @@ export type StoreUserCountOutputType = {
   sessions: number
   alerts: number
   authorizationCodes: number
+  invitations: number
 }
 
 export type StoreUserCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   sessions?: boolean | StoreUserCountOutputTypeCountSessionsArgs
   alerts?: boolean | StoreUserCountOutputTypeCountAlertsArgs
   authorizationCodes?: boolean | StoreUserCountOutputTypeCountAuthorizationCodesArgs
+  invitations?: boolean | StoreUserCountOutputTypeCountInvitationsArgs
 }
 
 /**
@@ -1128,6 +1241,13 @@ export type StoreUserCountOutputTypeCountAuthorizationCodesArgs<ExtArgs extends 
   where?: Prisma.AuthorizationCodeWhereInput
 }
 
+/**
+ * StoreUserCountOutputType without action
+ */
+export type StoreUserCountOutputTypeCountInvitationsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.InvitationWhereInput
+}
+
 
 export type StoreUserSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
@@ -1143,6 +1263,7 @@ export type StoreUserSelect<ExtArgs extends runtime.Types.Extensions.InternalArg
   sessions?: boolean | Prisma.StoreUser$sessionsArgs<ExtArgs>
   alerts?: boolean | Prisma.StoreUser$alertsArgs<ExtArgs>
   authorizationCodes?: boolean | Prisma.StoreUser$authorizationCodesArgs<ExtArgs>
+  invitations?: boolean | Prisma.StoreUser$invitationsArgs<ExtArgs>
   _count?: boolean | Prisma.StoreUserCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["storeUser"]>
 
@@ -1190,6 +1311,7 @@ export type StoreUserInclude<ExtArgs extends runtime.Types.Extensions.InternalAr
   sessions?: boolean | Prisma.StoreUser$sessionsArgs<ExtArgs>
   alerts?: boolean | Prisma.StoreUser$alertsArgs<ExtArgs>
   authorizationCodes?: boolean | Prisma.StoreUser$authorizationCodesArgs<ExtArgs>
+  invitations?: boolean | Prisma.StoreUser$invitationsArgs<ExtArgs>
   _count?: boolean | Prisma.StoreUserCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type StoreUserIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -1212,6 +1334,7 @@ export type $StoreUserPayload<ExtArgs extends runtime.Types.Extensions.InternalA
     sessions: Prisma.$SessionPayload<ExtArgs>[]
     alerts: Prisma.$AlertPayload<ExtArgs>[]
     authorizationCodes: Prisma.$AuthorizationCodePayload<ExtArgs>[]
+    invitations: Prisma.$InvitationPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: number
@@ -1624,6 +1747,7 @@ export interface Prisma__StoreUserClient<T, Null = never, ExtArgs extends runtim
   sessions<T extends Prisma.StoreUser$sessionsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.StoreUser$sessionsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$SessionPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   alerts<T extends Prisma.StoreUser$alertsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.StoreUser$alertsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$AlertPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   authorizationCodes<T extends Prisma.StoreUser$authorizationCodesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.StoreUser$authorizationCodesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$AuthorizationCodePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  invitations<T extends Prisma.StoreUser$invitationsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.StoreUser$invitationsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$InvitationPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -2149,6 +2273,30 @@ export type StoreUser$authorizationCodesArgs<ExtArgs extends runtime.Types.Exten
   take?: number
   skip?: number
   distinct?: Prisma.AuthorizationCodeScalarFieldEnum | Prisma.AuthorizationCodeScalarFieldEnum[]
+}
+
+/**
+ * StoreUser.invitations
+ */
+export type StoreUser$invitationsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Invitation
+   */
+  select?: Prisma.InvitationSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Invitation
+   */
+  omit?: Prisma.InvitationOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.InvitationInclude<ExtArgs> | null
+  where?: Prisma.InvitationWhereInput
+  orderBy?: Prisma.InvitationOrderByWithRelationInput | Prisma.InvitationOrderByWithRelationInput[]
+  cursor?: Prisma.InvitationWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.InvitationScalarFieldEnum | Prisma.InvitationScalarFieldEnum[]
 }
 
 /**

@@ -6,19 +6,21 @@ import { adminPages, inFormFields } from '../../../html/page-routes.ts'
 import { actorOf, type Form, formOf, merchantOf, textIn } from '../../../html/request.ts'
 import { readIds } from '../../../server/parameters.ts'
 import { administrationPrivileges, privilegeNames, privilegesOf } from '../../../staff/roles.ts'
-import { deleteRole, ownRoleInput, roleById, saveRole } from '../../../staff/store-roles.ts'
+import { type Changing, deleteRole, ownRoleInput, roleById, saveRole } from '../../../staff/store-roles.ts'
 import { readInput } from '../../../values/input.ts'
 import { capital, labelOf } from '../records/labels.ts'
 import { services } from '../records/services.ts'
 
 const home = '/admin/people/roles'
 
+/** Who changes the store's people: the signed-in person. */
+export function changingBy(request: FastifyRequest): Changing {
+  return { actor: actorOf(request), userId: merchantOf(request).id }
+}
+
 /** Adds the pages of a store's own roles. */
 export function rolePages(app: FastifyInstance, data: DataServices): void {
   const { page, form } = adminPages(app, ['People', 'write'])
-  const changingBy = (request: FastifyRequest) => {
-    return { actor: actorOf(request), privileges: privilegesOf(merchantOf(request)) }
-  }
   const save = async (request: FastifyRequest, id: number | null) => {
     const at = { storeId: merchantOf(request).store.id, id }
     await saveRole(data, at, readRole(formOf(request)), changingBy(request))

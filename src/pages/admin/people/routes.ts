@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type HtmlPage, sendPage } from '../../../html/page.ts'
 import { adminPages } from '../../../html/page-routes.ts'
-import { actorOf, type Form, formOf, merchantOf } from '../../../html/request.ts'
+import { type Form, formOf, merchantOf } from '../../../html/request.ts'
 import { mailsAre } from '../../../mail/write.ts'
 import { readIds } from '../../../server/parameters.ts'
 import {
@@ -13,19 +13,14 @@ import {
 } from '../../../staff/invitations.ts'
 import { changeRole, listMembers, memberById, removeMember } from '../../../staff/members.ts'
 import { builtInRoles, privilegesOf } from '../../../staff/roles.ts'
-import { type Changing, listRoles, mayGrant } from '../../../staff/store-roles.ts'
+import { listRoles, mayGrant } from '../../../staff/store-roles.ts'
 import { namedObject, readInput, text } from '../../../values/input.ts'
-import { rolePages } from './role-pages.ts'
+import { changingBy, rolePages } from './role-pages.ts'
 
 const home = '/admin/people'
 const MEMBERS_MAX = 500
 
 const roleOnly = namedObject({ Role: text(50) })
-
-/** Who changes the store's people: the audit log's actor, and what the own role may do. */
-export function changingBy(request: FastifyRequest): Changing {
-  return { actor: actorOf(request), privileges: privilegesOf(merchantOf(request)) }
-}
 
 /** Adds the pages of a store's people: who belongs to it and as what, invitations, roles. */
 export function peoplePages(app: FastifyInstance, services: InvitationServices): void {
@@ -78,14 +73,14 @@ export function peoplePages(app: FastifyInstance, services: InvitationServices):
 /** The store's people, its open invitations and its own roles. `values`: a refused invitation. */
 async function peoplePage(services: InvitationServices, request: FastifyRequest, values: Form = {}): Promise<HtmlPage> {
   const { store, id: ownId } = merchantOf(request)
-  const by = changingBy(request)
+  const privileges = privilegesOf(merchantOf(request))
   const members = await listMembers(services, { storeId: store.id, limit: MEMBERS_MAX, offset: 0 })
   const own = await listRoles(services.db, store.id)
   const all = [
     ...Object.entries(builtInRoles).map(([role, { summary }]) => ({ role, summary, ownPrivileges: null })),
     ...own.map((role) => ({ ...role, summary: 'A role of this store' })),
   ]
-  const grantable = all.filter((role) => mayGrant(by.privileges, role))
+  const grantable = all.filter((role) => mayGrant(privileges, role))
   return {
     template: '/pages/admin/people/people',
     title: 'People',
@@ -94,7 +89,7 @@ async function peoplePage(services: InvitationServices, request: FastifyRequest,
       members: members.map((member) => ({
         ...member,
         isSelf: member.id === ownId,
-        mayChange: mayGrant(by.privileges, member),
+        mayChange: mayGrant(privileges, member),
       })),
       invitations: await listInvitations(services, store.id),
       roles: grantable,
