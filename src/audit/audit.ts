@@ -57,6 +57,15 @@ export const auditActions = [
   'role.deleted',
   'account.password-changed',
   'account.sessions-ended',
+  'factor.authenticator-added',
+  'factor.authenticator-removed',
+  'factor.passkey-added',
+  'factor.passkey-removed',
+  'factor.codes-renewed',
+  'factor.removal-requested',
+  'factor.removal-cancelled',
+  'factor.all-removed',
+  'store.factor-required',
 ] as const
 
 export type AuditAction = (typeof auditActions)[number]

@@ -4,9 +4,11 @@ import { bearerToken } from '../applications/authenticate.ts'
 import { type Throttle, tooMany } from '../applications/throttle.ts'
 import type { Actor } from '../audit/audit.ts'
 import type { DataServices } from '../database/client.ts'
-import { findSession, type Session, type SessionKind } from '../people/sessions.ts'
+import { WAIT_SECONDS } from '../people/factors/challenges.ts'
+import { isProofRecent } from '../people/factors/prove.ts'
+import { type AccountKind, findSession, type Merchant, type Session, type SessionKind } from '../people/sessions.ts'
 import { plainHttpOfPages } from '../server/plain-http.ts'
-import type { Role } from '../server/roles.ts'
+import { asksProof, type Role } from '../server/roles.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { isOperatorKey } from '../values/secrets.ts'
 import { createSemaphore } from '../values/semaphore.ts'
@@ -26,6 +28,8 @@ declare module 'fastify' {
     session: Session | null
     /** The principal of the request, for the audit log. Null: anyone. */
     actor: Actor | null
+    /** Whether the person of the session has shown a password or a passkey in the last 15 minutes. */
+    isProved: boolean
   }
   interface FastifyInstance {
     sessionCookies: ReturnType<typeof sessionCookies>
@@ -52,6 +56,7 @@ export const pageHeaders = {
 /**
  * Admits to this scope only the principals in the route's `roles`: programs of the operator by `Authorization: Bearer
  * OPERATOR_KEY`, people by their session. Without a session, a browser is redirected to sign-in; a program gets a 401.
+ * So is one who has to show a password again first, or to set up the second factor that the store requires; a program gets a 403.
  * Rejects (403) changes that a page of another site makes a browser send, and changes by session without proof that no
  * other site sent them. Counts what nobody signed in sends, by network (429). Runs before the body is read.
  */
@@ -62,6 +67,7 @@ export function installGuard(app: FastifyInstance, services: GuardServices): voi
   app.decorate('sessionCookies', sessionCookies(publicUrl))
   app.decorateRequest('session', null)
   app.decorateRequest('actor', null)
+  app.decorateRequest('isProved', false)
   app.addHook('onRoute', ({ method, url, config }) => {
     if (config?.roles === undefined) throw new Error(`${method} ${url} has no roles: nobody has said who may use it`)
     const isUnclear = config.roles.includes('merchant') && config.needs === undefined
@@ -92,7 +98,51 @@ export function installGuard(app: FastifyInstance, services: GuardServices): voi
     if (!isSafe(request) && !session) throttle.requireAnonymous(request.ip)
     // On a route for anyone, the session is not what admits the request.
     if (session && !allowed.includes('anyone') && !isSafe(request)) requireProofOfOrigin(request)
+    if (session) return askFirst(request, reply, session, services.now())
   })
+}
+
+/**
+ * Asks a person for what a route needs beyond the session: the second factor that the store requires, and a recent proof of who is there.
+ * A browser is led to the page for it, and from there back; a program gets a 403.
+ */
+function askFirst(request: FastifyRequest, reply: FastifyReply, { person, provedAt }: Session, at: Date) {
+  request.isProved = isProofRecent({ provedAt }, at)
+  const { config } = request.routeOptions
+  const needsProof = asksProof(config)
+  const isOfStore = config.ofPerson !== true && (needsProof || !config.roles?.includes('anyone'))
+  if (person.kind === 'merchant' && isOfStore && isFactorMissing(person, at)) {
+    const page = '/admin/account/factors'
+    if (wantsHtml(request)) return reply.redirect(page, 303)
+    const message = `The store requires a second factor, and you have none: set one up at ${page}`
+    throw new StoreFailure('forbidden', message)
+  }
+  if (!needsProof || request.isProved) return
+  const prove = `/${areas[person.kind]}/prove`
+  if (!wantsHtml(request)) throw proofNeeded(prove)
+  return reply.redirect(`${prove}${nextOf(request)}`, 303)
+}
+
+function isFactorMissing({ factorMissingFromMs }: Merchant, at: Date): boolean {
+  return factorMissingFromMs !== null && factorMissingFromMs <= at.getTime()
+}
+
+function proofNeeded(page: string): StoreFailure {
+  const message = `This needs your password again, because you showed it more than 15 minutes ago: POST ${page} with Password`
+  return new StoreFailure('forbidden', message)
+}
+
+/** Throws (403) where the person of a session has shown neither password nor passkey in the last 15 minutes. */
+export function requireProof({ session, isProved }: FastifyRequest): void {
+  if (session !== null && !isProved) throw proofNeeded(`/${areas[session.person.kind]}/prove`)
+}
+
+/** The page to come back to: the one that is asked for, or the one with the form that was sent. */
+function nextOf(request: FastifyRequest): string {
+  const { headers, host } = request
+  const from = URL.parse(headers.referer ?? '')
+  const address = isSafe(request) ? request.url : from?.host === host ? from.pathname + from.search : ''
+  return address === '' || address.length > NEXT_LENGTH_MAX ? '' : `?next=${encodeURIComponent(address)}`
 }
 
 /** What a person's requests hold at a time, since no bucket counts them: one person's windows, and programs with the session. */
@@ -118,7 +168,15 @@ export function limitPersons(app: FastifyInstance): void {
 }
 
 /** The pages before OAuth's consent. Applications open them in a window of their own and wait for its result. */
-const openedByOthers = ['/oauth/authorize', '/admin/sign-in', '/admin/change-store']
+const openedByOthers = [
+  '/oauth/authorize',
+  '/admin/sign-in',
+  '/admin/sign-in/factor',
+  '/admin/sign-in/passkey',
+  '/admin/prove',
+  '/admin/prove/passkey',
+  '/admin/change-store',
+]
 
 /** Lets a page's form redirect to `source`, such as `https:`. Browsers apply `form-action` to redirects too. */
 export function allowFormTarget(reply: FastifyReply, source: string): void {
@@ -230,6 +288,14 @@ function sessionCookies(publicUrl: string) {
     },
     clear: (reply: FastifyReply, kind: SessionKind) => {
       reply.clearCookie(cookieName(kind, isHttps), options)
+    },
+    /** The cookie of a sign-in that waits for its second factor. */
+    readWaiting: ({ cookies }: FastifyRequest, kind: AccountKind) => cookies[cookieName(`${kind}-factor`, isHttps)],
+    setWaiting: (reply: FastifyReply, kind: AccountKind, token: string) => {
+      reply.setCookie(cookieName(`${kind}-factor`, isHttps), token, { ...options, maxAge: WAIT_SECONDS })
+    },
+    clearWaiting: (reply: FastifyReply, kind: AccountKind) => {
+      reply.clearCookie(cookieName(`${kind}-factor`, isHttps), options)
     },
     readDevices: ({ cookies }: FastifyRequest) => cookies[cookieName('devices', isHttps)],
     setDevices: (reply: FastifyReply, devices: string) => {

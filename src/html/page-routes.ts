@@ -1,11 +1,11 @@
 import { parse as parseForm } from 'node:querystring'
 import { Readable } from 'node:stream'
 import formbody from '@fastify/formbody'
-import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
+import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
 import type { Access } from '../engine/caller.ts'
 import type { SessionKind } from '../people/sessions.ts'
 import { receiveBytes } from '../server/receive.ts'
-import type { Need, Role, Roles } from '../server/roles.ts'
+import type { Role, Roles } from '../server/roles.ts'
 import type { Privilege } from '../staff/roles.ts'
 import { type Fault, StoreFailure } from '../values/failure.ts'
 import { boundsSteps } from '../values/json.ts'
@@ -91,12 +91,19 @@ export function adminPages(app: FastifyInstance, ...needs: readonly (readonly [P
   return pagesWith(app, { roles: ['merchant'], needs })
 }
 
-/** Adds pages to `app` for everybody of this kind who is signed in. */
+/** Adds pages about the person to `app`, for everybody of this kind who is signed in. */
 export function pagesOf(app: FastifyInstance, kind: SessionKind) {
-  return pagesWith(app, { roles: [kind], needs: [] })
+  return pagesWith(app, { roles: [kind], needs: [], ofPerson: true })
 }
 
-function pagesWith(app: FastifyInstance, config: { roles: Roles; needs: readonly Need[] }) {
+type PagesConfig = Pick<FastifyContextConfig, 'needs' | 'proof' | 'ofPerson'> & { readonly roles: Roles }
+
+/** `proved`: the same for those who have shown a password or a passkey in the last 15 minutes. */
+function pagesWith(app: FastifyInstance, config: PagesConfig) {
+  return { ...methodsWith(app, config), proved: methodsWith(app, { ...config, proof: true }) }
+}
+
+function methodsWith(app: FastifyInstance, config: PagesConfig) {
   const get = (path: string, handler: RouteHandlerMethod) => app.get(path, { config }, handler)
   const post = (path: string, handler: RouteHandlerMethod) => app.post(path, { config }, handler)
   const uploadConfig = { ...config, isUpload: true }

@@ -66,6 +66,12 @@ const notices = new Map(
     'role-deleted': 'The role is deleted.',
     'person-removed': 'The person no longer belongs to the store.',
     'sessions-ended': 'You are signed out there.',
+    'authenticator-added': 'The authenticator app is your second factor now.',
+    'authenticator-removed': 'The authenticator app is removed.',
+    'passkey-added': 'The passkey is added.',
+    'passkey-removed': 'The passkey is removed.',
+    'factor-required': 'From this day on, everybody of the store needs a second factor.',
+    'factor-optional': 'Nobody needs a second factor any more.',
     'application-created': 'The application is registered.',
     'application-changed': 'The changes are saved.',
     'application-deleted': 'The application is deleted, and so are its tokens.',
@@ -118,6 +124,9 @@ export function sendPage(reply: FastifyReply, { template, title, status, data, f
     notice: notices.get(textIn(request.query, 'notice')) ?? null,
     failure: failure ?? null,
     values,
+    // From when on the store requires the second factor that the person has not got.
+    factorFrom:
+      person?.kind === 'merchant' && person.factorMissingFromMs !== null ? new Date(person.factorMissingFromMs) : null,
     may: (privilege: string, access: Access) => mayDo(person, privilege, access),
     can: (route: string) => needsOf(request, route).every(([privilege, access]) => mayDo(person, privilege, access)),
     problem: (field: string) => problemOf(failure, field),

@@ -5,7 +5,10 @@ import { join, sql } from '../database/sql.ts'
 /** How long a mail is kept, whatever became of it. */
 export const KEPT_DAYS = 30
 const HOUR_MS = 3_600_000
-/** The most mails of an hour. */
+/**
+ * The most mails of an hour. To an address, those that people cause are counted apart from notices, because otherwise a refused mail
+ * would tell that somebody signs in with the address, and notices could keep a lost password from being reset.
+ */
 const perHour = { address: 5, network: 20, store: 200 }
 
 export interface Counted {
@@ -35,7 +38,7 @@ export async function secondsUntilAllowed(
     tx,
     sql`
     SELECT max("createdAt") AS "blockedBy" FROM (
-      (SELECT "createdAt" FROM "Mail" WHERE lower("recipient") = lower(${recipient}::text)
+      (SELECT "createdAt" FROM "Mail" WHERE lower("recipient") = lower(${recipient}::text) AND ("networkHash" IS NULL) = ${network === null}
        ORDER BY "id" DESC OFFSET ${perHour.address - 1}::int LIMIT 1)
       UNION ALL
       (SELECT "createdAt" FROM "Mail" WHERE "networkHash" IN (${join(hashesOf(network))})

@@ -36,7 +36,7 @@ export function mailsAre({ smtpUrl, sandbox }: Pick<Config, 'smtpUrl' | 'sandbox
 /**
  * Writes a mail in the transaction of its cause, of `inTransaction`; it is sent after the commit, at least once, always under one
  * Message-ID. Returns whether it is written: where mails are `none`, nothing is. Throws `bad-request` for a control
- * character in a header. Beyond a limit (5 an hour to an address, 20 of a network, 200 of a store), throws `throttled` if a
+ * character in a header. Beyond a limit (5 an hour to an address, and 5 that nobody causes, 20 of a network, 200 of a store), throws `throttled` if a
  * person causes the mail, and returns false otherwise.
  */
 export async function writeMail(tx: Transaction, services: MailServices, mail: NewMail): Promise<boolean> {

@@ -49,7 +49,7 @@ interface Asked extends Target {
 export async function authorizePages(app: FastifyInstance, services: AuthorizeServices): Promise<void> {
   const { db } = services
 
-  pagesFor(app, 'anyone', 'merchant').get(address, (request, reply) => {
+  pagesFor(app, 'anyone', 'merchant').proved.get(address, (request, reply) => {
     return answered(services, request, reply, async (asked) => {
       const { store } = asked
       if (store === null) return sendPage(reply, storePage(request, asked))

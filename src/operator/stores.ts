@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { RateLimit } from '../applications/leaky-bucket.ts'
 import { allows } from '../applications/privileges.ts'
 import { describeRecord } from '../engine/definition/json-schema.ts'
+import { requireProof } from '../html/guard.ts'
 import { actorOf, type CallerServices, merchantOf, requirePrivileges, storeCaller } from '../html/request.ts'
 import { id, ofStore, operatorRoute, time } from '../html/route-groups.ts'
 import { addedStatus, addOrderStatus } from '../resources/order-statuses/add-status.ts'
@@ -53,7 +54,12 @@ const store = record<ShownStore>('Store')({
   Name: [z.string(), (from) => from.name],
   SecureURL: [z.string(), (from) => from.secureUrl],
   UserKey: [
-    z.string().optional().describe('The key for cartAPI, for those who may see keys.'),
+    z
+      .string()
+      .optional()
+      .describe(
+        'The key for cartAPI, for those who may see keys and have shown their password in the last 15 minutes.',
+      ),
     (from) => from.userKey ?? undefined,
   ],
   Currency: [z.string(), (from) => from.currency],
@@ -90,9 +96,10 @@ const orderBody: BodyType<unknown, unknown> = {
 
 type ShownStore = Omit<Store, 'userKey'> & { readonly userKey: string | null }
 
-/** Leaves the key for cartAPI out for somebody of the store who may not see keys. */
+/** Leaves the key for cartAPI out for somebody of the store who may not see keys, or has not shown a password lately. */
 function shown(request: FastifyRequest, from: Store): ShownStore {
-  const isHidden = request.session !== null && !allows(privilegesOf(merchantOf(request)), 'Keys', 'read')
+  const { session, isProved } = request
+  const isHidden = session !== null && !(isProved && allows(privilegesOf(merchantOf(request)), 'Keys', 'read'))
   return { ...from, userKey: isHidden ? null : from.userKey }
 }
 
@@ -137,7 +144,10 @@ export const storeRoutes = [
     run: async ({ request, ids, body }, services: ChangeStore) => {
       const given = body()
       // Whether and from where cartAPI lets in is a matter of keys.
-      if (request.session && given.CartAPI !== undefined) requirePrivileges(merchantOf(request), [['Keys', 'write']])
+      if (request.session && given.CartAPI !== undefined) {
+        requirePrivileges(merchantOf(request), [['Keys', 'write']])
+        requireProof(request)
+      }
       return shown(request, await updateStore(services, ids.id, given, actorOf(request)))
     },
   }),

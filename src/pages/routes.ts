@@ -21,6 +21,7 @@ import { type OutboxServices, outboxPages } from './admin/outbox/routes.ts'
 import { overviewPage } from './admin/overview/routes.ts'
 import { invitationPages } from './admin/people/invitation.ts'
 import { peoplePages } from './admin/people/routes.ts'
+import { securityPages } from './admin/people/security.ts'
 import { productPages } from './admin/products/routes.ts'
 import { recordPages } from './admin/records/routes.ts'
 import { settingsPages } from './admin/settings/routes.ts'
@@ -72,6 +73,7 @@ export async function adminRoutes(app: FastifyInstance, services: AdminServices)
   resetPages(app, services, administration)
   accountPages(app, services, administration)
   peoplePages(app, services)
+  securityPages(app, services)
   invitationPages(app, services)
   changeStorePages(app, services)
 }

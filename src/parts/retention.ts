@@ -7,6 +7,7 @@ import { KEPT_MS as KEY_MS } from '../engine/changing/idempotency.ts'
 import { historySweep } from '../engine/recording/history.ts'
 import { archivedSweep } from '../installation/archive.ts'
 import { KEPT_DAYS as MAIL_DAYS } from '../mail/limits.ts'
+import { removedFactorsSweep } from '../people/factors/removal.ts'
 import { FORGOTTEN_MS } from '../people/sign-in-delay.ts'
 import { makePrivateFolder } from '../process/data-folder.ts'
 import type { Config } from '../process/settings.ts'
@@ -41,6 +42,7 @@ export function sweepsByAge({ db, now }: RetentionServices, { historyDays }: Pic
     'old invitations': sweepByTime(db, { table: 'Invitation', time: 'expiresAt' }, now),
     'old links for a new password': sweepByTime(db, { table: 'ResetLink', time: 'expiresAt' }, now),
     'old links for another address': sweepByTime(db, { table: 'AddressChange', time: 'expiresAt' }, now),
+    'second factors that were removed': removedFactorsSweep({ db, now }),
     'old challenges': sweepByTime(db, { table: 'Challenge', time: 'expiresAt' }, now),
     // An access token has the hash of its code, so that a later reuse is still detected.
     'old authorization codes': sweepByTime(db, { table: 'AuthorizationCode', time: 'expiresAt' }, now),

@@ -6,6 +6,7 @@ import { type MailServices, writeMail } from '../mail/write.ts'
 import { networkOf } from '../values/address-blocks.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { namedObject, readInput } from '../values/input.ts'
+import type { EnteredSession } from './enter.ts'
 import { insertIdentity, type NewIdentity, refuseTaken } from './identities.ts'
 import {
   emailInput,
@@ -18,7 +19,6 @@ import {
 } from './passwords.ts'
 import { type ByPerson, identityOf, provePassword } from './proof.ts'
 import { type AccountKind, type Client, endSessionsOfIdentity, openSession, ownerOf, type Session } from './sessions.ts'
-import type { EnteredSession } from './sign-in.ts'
 import { checkCounted, countTry, forgetFailures, forgiveTry, withDevice } from './sign-in-delay.ts'
 
 export type SignUpServices = DataServices & { config: { readonly developerSignup: 'open' | 'closed' } }
@@ -63,7 +63,7 @@ export async function signUpDeveloper(
     await recordAudit(tx, now, { actor, action: 'account.created', target: email, developerId: id })
     return openSession(tx, services, { kind: 'developer', id }, client)
   })
-  return { ...session, devices: withDevice(secrets, devices, account) }
+  return { ...session, email: given.Email, devices: withDevice(secrets, devices, account) }
 }
 
 /** Inserts a developer's account with an identity of its own. `taken`: the message for a taken address. */

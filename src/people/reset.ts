@@ -5,6 +5,7 @@ import { type MailServices, mailsAre, writeMail } from '../mail/write.ts'
 import { networkOf } from '../values/address-blocks.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { namedObject, readInput } from '../values/input.ts'
+import { tableOf } from './enter.ts'
 import { linkUsed, newLinkToken, tokenHashes } from './links.ts'
 import {
   emailInput,
@@ -15,7 +16,7 @@ import {
   refuseNamesAsPassword,
 } from './passwords.ts'
 import { type AccountKind, endSessionsOfIdentity } from './sessions.ts'
-import { type SignInServices, tableOf } from './sign-in.ts'
+import type { SignInServices } from './sign-in.ts'
 import { forgetFailures, takeAttempt } from './sign-in-delay.ts'
 
 // A lost password: a link to the address, by which the person chooses another.

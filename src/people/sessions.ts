@@ -7,6 +7,7 @@ import { type Sql, sql } from '../database/sql.ts'
 import type { CallerStore, Privileges } from '../engine/caller.ts'
 import { callerStoreJson } from '../stores/stores.ts'
 import { StoreFailure } from '../values/failure.ts'
+import { hasFactor } from './factors/in-force.ts'
 
 /** People with an e-mail address, a password and second factors (the table Identity). */
 export type AccountKind = 'developer' | 'merchant' | 'operator'
@@ -32,6 +33,8 @@ export interface Merchant {
   readonly role: string
   /** What a role of the store's own may do; null: the role is one of every store. */
   readonly ownPrivileges: Privileges
+  /** From when on the store requires the second factor that the person has not got, in Unix milliseconds; null: nothing is missing. */
+  readonly factorMissingFromMs: number | null
 }
 
 /** A merchant's `id` is that of the account in `store`. An empty `email`: a customer without one. */
@@ -76,7 +79,7 @@ export async function findSession(
   token: string,
 ): Promise<Session | null> {
   const at = now()
-  const { person, from } = persons[kind]
+  const { person, from } = persons(at)[kind]
   const [found] = await db.$queryRaw<(Session & { seenAt: Date })[]>`
     SELECT "Session"."id", "Session"."createdAt", "Session"."expiresAt", "Session"."provedAt", "Session"."seenAt", ${person} AS "person"
     FROM "Session" ${from}
@@ -98,7 +101,7 @@ function isLive(kind: SessionKind, at: Date): Sql {
 }
 
 /** Each kind joins only its own table, so a token of another kind finds nothing. */
-const persons: Readonly<Record<SessionKind, { person: Sql; from: Sql }>> = {
+const persons = (at: Date): Readonly<Record<SessionKind, { person: Sql; from: Sql }>> => ({
   developer: {
     person: sql`json_build_object('kind', 'developer', 'id', "Developer"."id", 'email', "email", 'identityId', "identityId")`,
     from: sql`JOIN "Developer" ON "Developer"."id" = "Session"."developerId"`,
@@ -110,7 +113,10 @@ const persons: Readonly<Record<SessionKind, { person: Sql; from: Sql }>> = {
   merchant: {
     person: sql`json_build_object('kind', 'merchant', 'id', "StoreUser"."id", 'email', "StoreUser"."email",
       'identityId', "StoreUser"."identityId", 'role', coalesce("StoreUser"."role", "StoreRole"."name"),
-      'ownPrivileges', "StoreRole"."privileges", 'store', ${callerStoreJson}, 'others', (
+      'ownPrivileges', "StoreRole"."privileges", 'store', ${callerStoreJson},
+      'factorMissingFromMs', CASE WHEN "Store"."factorRequiredFrom" IS NOT NULL AND NOT (
+        SELECT ${hasFactor(at)} FROM "Identity" WHERE "Identity"."id" = "StoreUser"."identityId")
+        THEN extract(epoch FROM "Store"."factorRequiredFrom") * 1000 END, 'others', (
         SELECT coalesce(json_agg(json_build_object('userId', "other"."id", 'storeId', "other"."storeId",
           'name', "otherStore"."name", 'secureUrl', "otherStore"."secureUrl") ORDER BY "otherStore"."name", "other"."id"), '[]')
         FROM "StoreUser" "other" JOIN "Store" "otherStore" ON "otherStore"."id" = "other"."storeId"
@@ -127,7 +133,7 @@ const persons: Readonly<Record<SessionKind, { person: Sql; from: Sql }>> = {
         AND "Customer"."enabled"
       JOIN "Store" ON "Store"."id" = "Customer"."storeId"`,
   },
-}
+})
 
 /** The browser that signs in. */
 export interface Client {

@@ -41,6 +41,7 @@ const DOUBLINGS_MAX = 20
 
 const ofAccount = { free: 5, longestSeconds: 60 }
 const ofAddress = { free: 20, longestSeconds: 15 * 60 }
+const ofFactor = { free: 5, longestSeconds: 15 * 60 }
 /** Beyond this many failures a browser is no longer trusted, which limits the attempts with a stolen cookie. */
 const DEVICE_FAILURES_MAX = 10
 
@@ -70,6 +71,11 @@ export async function countTry({ db, secrets, now }: DataServices, attempt: Atte
   const forgottenAt = new Date(at.getTime() - FORGOTTEN_MS)
   const isOfDevice = device !== null && (await isTrusted(db, device, forgottenAt))
   const counters = isOfDevice ? [device] : [account, address, ...signUps]
+  await countAll(db, counters, at, forgottenAt)
+  return { account, address, device, isOfDevice }
+}
+
+async function countAll(db: Db, counters: readonly Counter[], at: Date, forgottenAt: Date): Promise<void> {
   await refuseTooEarly(db, counters, at)
   await inTransaction(db, async (tx) => {
     for (const counter of counters) {
@@ -78,7 +84,25 @@ export async function countTry({ db, secrets, now }: DataServices, attempt: Atte
       throw throttled(1)
     }
   })
-  return { account, address, device, isOfDevice }
+}
+
+function factorKeys(secrets: Secrets, identityId: number): string[] {
+  return secrets.lookups(`factor ${identityId}`).map((hash) => `factor:${hash}`)
+}
+
+/**
+ * Counts a try of a second factor as failed before the code is looked at, as `countTry` does a password. Only somebody who knows the
+ * password comes here, and the right password forgives nothing, so that codes cannot be guessed by signing in in between.
+ */
+export async function countFactorTry({ db, secrets, now }: DataServices, identityId: number): Promise<void> {
+  const [key = ''] = factorKeys(secrets, identityId)
+  const at = now()
+  await countAll(db, [{ key, ...ofFactor }], at, new Date(at.getTime() - FORGOTTEN_MS))
+}
+
+/** Deletes the failed second factors of an identity after a right one. */
+export async function forgetFactorFailures(tx: Transaction, secrets: Secrets, identityId: number): Promise<void> {
+  await tx.signInDelay.deleteMany({ where: { key: { in: factorKeys(secrets, identityId) } } })
 }
 
 /** Concurrent attempts cannot exceed the limit: beyond the free failures, only one proceeds at a time. */
@@ -175,6 +199,11 @@ const ENTRIES_MAX = 10
 function deviceOf(secrets: Secrets, cookie: string | undefined, account: SignInAccount): string | null {
   const entry = entriesOf(cookie).find((each) => isOf(secrets, each, account))
   return entry === undefined ? null : entry.slice(0, ID_LENGTH)
+}
+
+/** Whether the browser has signed in to the account before, by its device cookie. */
+export function isKnownBrowser(secrets: Secrets, cookie: string | undefined, account: SignInAccount): boolean {
+  return deviceOf(secrets, cookie, account) !== null
 }
 
 /** Returns the device cookie after a sign-in: a new entry for the account, and those of the last 9 other accounts. */

@@ -1,17 +1,19 @@
 import type { Throttle } from '../applications/throttle.ts'
-import { type Actor, recordAudit } from '../audit/audit.ts'
-import { type Db, inTransaction, type Transaction } from '../database/client.ts'
-import { empty, identifier, sql } from '../database/sql.ts'
+import { type Db, inTransaction } from '../database/client.ts'
+import { empty, sql } from '../database/sql.ts'
 import { normaliseHost } from '../stores/secure-url.ts'
 import { networkOf } from '../values/address-blocks.ts'
 import { asciiEmail } from '../values/email.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { namedObject, readInput, text } from '../values/input.ts'
+import { digestOf, type EnteredSession, type EnterServices, enter, lockEntry, tableOf } from './enter.ts'
+import { insertChallenge } from './factors/challenges.ts'
+import { signInWithCode } from './factors/sign-in-factor.ts'
 import { lowerCase, passwordInput, verifyPassword } from './passwords.ts'
-import { type AccountKind, type Client, type OpenedSession, openSession, type SessionServices } from './sessions.ts'
-import { type CountedTry, checkCounted, countTry, forgiveTry, takeAttempt, withDevice } from './sign-in-delay.ts'
+import type { AccountKind, Client } from './sessions.ts'
+import { checkCounted, countTry, forgiveTry, takeAttempt } from './sign-in-delay.ts'
 
-export type SignInServices = SessionServices & { throttle: Throttle }
+export type SignInServices = EnterServices & { throttle: Throttle }
 
 export interface SignIn extends Client {
   readonly kind: AccountKind
@@ -22,9 +24,6 @@ export interface SignIn extends Client {
   /** The browser's device cookie. */
   readonly devices?: string | undefined
 }
-
-/** A session opened with a password, and the browser's new device cookie. */
-export type EnteredSession = OpenedSession & { readonly devices: string }
 
 const ACCOUNTS_MAX = 20
 /**
@@ -39,15 +38,21 @@ const signInInput = namedObject({
   Store: text(2048).optional(),
 })
 
+/** The password was right, and a second factor is to follow. */
+export interface AwaitedFactor {
+  /** For the cookie of the sign-in that waits (`signInWithCode`). */
+  readonly awaits: string
+}
+
 /**
- * Opens a session. A merchant's is for one store; the first 20 accounts in other stores with the same address and
- * password become its `person.others`. Throws the same error after the same work for an unknown account and for a wrong
- * password (401); after too many failures (429, with the seconds to wait; failures elsewhere do not delay a browser
- * that has signed in before) or attempts of one network; while
- * too many passwords are being checked (503); and for invalid input (400, with faults for Email, Password, Store).
+ * Opens a session, or asks for a second factor where the first account's person has one. A merchant's session is for one store; the
+ * first 20 accounts in other stores with the same address and password become its `person.others`, but those of another identity that
+ * has a second factor. Throws the same error after the same work for an unknown account and for a wrong password (401); after too many
+ * failures (429, with the seconds to wait; failures elsewhere do not delay a browser that has signed in before) or attempts of one
+ * network; while too many passwords are being checked (503); and for invalid input (400, with faults for Email, Password, Store).
  */
-export async function signIn(services: SignInServices, input: SignIn): Promise<EnteredSession> {
-  const { db, secrets } = services
+export async function signInStep(services: SignInServices, input: SignIn): Promise<EnteredSession | AwaitedFactor> {
+  const { db } = services
   const { kind, address, devices } = input
   const { Email, Password, Store } = readInput(signInInput, {
     Email: input.email,
@@ -69,18 +74,42 @@ export async function signIn(services: SignInServices, input: SignIn): Promise<E
     if (fitting.size === 0) for (let looks = hashes.size; looks < looksMin; looks++) await fits(null)
     return accounts.filter(({ passwordHash }) => fitting.has(passwordHash))
   })
-  if (opened.length === 0) throw wrong(kind, accounts.length === 0 ? 'no such account' : 'another password')
-  const session = await inTransaction(db, (tx) => enter(tx, services, input, opened, counted))
-  return { ...session, devices: withDevice(secrets, devices, account) }
+  const [first] = opened
+  if (!first) throw wrong(kind, accounts.length === 0 ? 'no such account' : 'another password')
+  return inTransaction(db, async (tx) => {
+    const passwords = opened.map(({ passwordHash }) => digestOf(passwordHash))
+    const entry = { kind, accountIds: opened.map(({ id }) => id), passwords, shown: null }
+    const current = await lockEntry(tx, services, entry)
+    if (!current) throw wrong(kind, 'the password was changed meanwhile')
+    // The password was right. Whoever knows it has none left to guess, so the factor's own counter suffices from here on.
+    await forgiveTry(tx, counted)
+    if (!current.first.hasFactor) return enter(tx, services, current, { ...input, isKnown: counted.device !== null })
+    const { identityId } = current.first
+    return { awaits: await insertChallenge(tx, services, { purpose: 'second-factor', ...entry, identityId }) }
+  })
+}
+
+/**
+ * The same for a program, which sends the code of a second factor with the password. Throws (401, naming Code) where one is needed and
+ * is missing or wrong.
+ */
+export async function signIn(
+  services: SignInServices,
+  input: SignIn & { readonly code?: string | undefined },
+): Promise<EnteredSession> {
+  const step = await signInStep(services, input)
+  if (!('awaits' in step)) return step
+  if (input.code === undefined) {
+    const message =
+      'Code is needed: send the code of the authenticator app, or a recovery code, with Email and Password'
+    throw new StoreFailure('unauthorized', message, { field: 'Code' })
+  }
+  return signInWithCode(services, { ...input, token: step.awaits, code: input.code })
 }
 
 interface FoundAccount {
   readonly id: number
-  readonly identityId: number
-  readonly email: string
   readonly passwordHash: string
-  /** Null: not a merchant's. */
-  readonly storeId: number | null
 }
 
 async function findAccounts(db: Db, kind: SignIn['kind'], email: string, store?: string): Promise<FoundAccount[]> {
@@ -89,7 +118,7 @@ async function findAccounts(db: Db, kind: SignIn['kind'], email: string, store?:
   const ofStore =
     kind === 'merchant' ? sql`JOIN "Store" ON "Store"."id" = "storeId" AND "host" = coalesce(${host}, "host")` : empty
   return db.$queryRaw`
-    SELECT ${table}."id", "identityId", "Identity"."email", "passwordHash", ${kind === 'merchant' ? sql`"storeId"` : sql`NULL`} AS "storeId"
+    SELECT ${table}."id", "passwordHash"
     FROM ${table} JOIN "Identity" ON "Identity"."id" = "identityId" ${ofStore}
     WHERE lower(${table}."email") = lower(${email}::text)
     ORDER BY ${table}."id" LIMIT ${ACCOUNTS_MAX}`
@@ -99,36 +128,4 @@ async function findAccounts(db: Db, kind: SignIn['kind'], email: string, store?:
 function wrong(kind: SignIn['kind'], logDetail: string): StoreFailure {
   const what = kind === 'merchant' ? 'E-mail address, password or store' : 'E-mail address or password'
   return new StoreFailure('unauthorized', `${what} is wrong`, { logDetail })
-}
-
-/** The table of the accounts of a kind. */
-export function tableOf(kind: AccountKind) {
-  return identifier({ developer: 'Developer', merchant: 'StoreUser', operator: 'Operator' }[kind])
-}
-
-async function enter(
-  tx: Transaction,
-  services: SessionServices,
-  { kind, address, userAgent }: SignIn,
-  opened: readonly FoundAccount[],
-  counted: CountedTry,
-): Promise<OpenedSession> {
-  const locked = await tx.$queryRaw<{ id: number; passwordHash: string }[]>`
-    SELECT "id", "passwordHash" FROM "Identity" WHERE "id" = ANY (${opened.map(({ identityId }) => identityId)})
-    ORDER BY "id" FOR NO KEY UPDATE`
-  // Otherwise a session would outlive a change of the password.
-  const [current, ...others] = opened.filter(({ identityId, passwordHash }) =>
-    locked.some((row) => row.id === identityId && row.passwordHash === passwordHash),
-  )
-  if (!current) throw wrong(kind, 'the password was changed meanwhile')
-  await forgiveTry(tx, counted)
-  const account = { kind, id: current.id }
-  const otherIds = others.map(({ id }) => id)
-  const session = await openSession(tx, services, account, { address, userAgent }, otherIds)
-  const actor: Actor = { kind, name: current.email, address }
-  for (const { id, email, storeId } of [current, ...others]) {
-    const developerId = kind === 'developer' ? id : null
-    await recordAudit(tx, services.now, { actor, action: 'account.signed-in', target: email, storeId, developerId })
-  }
-  return session
 }

@@ -134,6 +134,8 @@ export type Declaration<Status, Ids extends string, Query extends z.ZodType, Bod
   readonly roles: Roles
   /** What merchants among `roles` must be privileged to. */
   readonly needs?: readonly Need[]
+  /** Whether people must have shown a password or passkey in the last 15 minutes. Omitted: `needs` decides. */
+  readonly proof?: boolean
   /** `operationId` in the reference. */
   readonly id: string
   readonly summary: string
@@ -213,6 +215,7 @@ export function registerRoutes<Route extends JsonRoute<never>>(
       path,
       roles,
       needs,
+      proof,
       isStreamed = false,
       ids,
       query,
@@ -227,7 +230,7 @@ export function registerRoutes<Route extends JsonRoute<never>>(
       method,
       url: path,
       exposeHeadRoute: !isStreamed,
-      config: { roles, ...(needs && { needs }), streamed: isStreamed },
+      config: { roles, ...(needs && { needs }), ...(proof !== undefined && { proof }), streamed: isStreamed },
       handler: async (request, reply) => {
         const call = {
           request,

@@ -1,6 +1,6 @@
 import { buildApp } from '../../src/app.ts'
 import { connect } from '../../src/database/client.ts'
-import type { Need, Roles } from '../../src/server/roles.ts'
+import { asksProof, type Need, type Roles } from '../../src/server/roles.ts'
 import { servicesOn } from './services.ts'
 
 export interface GuardedRoute {
@@ -9,6 +9,8 @@ export interface GuardedRoute {
   readonly allowed: Roles
   /** What those of a store’s people need who may use it. */
   readonly needs: readonly Need[]
+  /** Whether a person must have shown the password lately. */
+  readonly asksProof: boolean
 }
 
 /** The routes of pages and the operator, with who may use each. No database is asked. */
@@ -18,7 +20,8 @@ export async function guardedRoutes(): Promise<readonly GuardedRoute[]> {
   const routes: GuardedRoute[] = []
   app.addHook('onRoute', ({ method, url, config }) => {
     if (config?.roles === undefined || method === 'HEAD') return
-    routes.push({ method: method as GuardedRoute['method'], url, allowed: config.roles, needs: config.needs ?? [] })
+    const { roles: allowed, needs = [] } = config
+    routes.push({ method: method as GuardedRoute['method'], url, allowed, needs, asksProof: asksProof(config) })
   })
   await app.ready()
   await app.close()

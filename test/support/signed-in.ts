@@ -25,6 +25,15 @@ export async function merchantIn({ app }: Pick<TestServer, 'app'>, store?: { sec
   return person
 }
 
+/** Lets somebody who is signed in show the password again, after the clock was moved by more than 15 minutes. */
+export async function proveAgain(
+  person: TestPerson,
+  area: '/admin' | '/developers' | '/operator' = '/admin',
+): Promise<void> {
+  const { statusCode, body } = await person.call('POST', `${area}/prove`, { Password: merchantAccount.Password })
+  if (statusCode !== 204) throw new Error(`The password was not taken: ${statusCode} ${body}`)
+}
+
 /** A role of a store's own. */
 export interface OwnRole {
   readonly Name: string

@@ -6,8 +6,10 @@ const allowed: Readonly<Record<string, string>> = {
   MIT: 'any use',
   'MIT-0': 'as MIT, and its text need not go along',
   ISC: 'as MIT, in other words',
+  '0BSD': 'as ISC, and its text need not go along',
   'BSD-3-Clause': 'any use, without the authors’ names in advertisements',
   'Apache-2.0': 'any use, with a grant of patents; changed files say that they are changed',
+  '(MIT OR Apache-2.0)': 'either, as the user likes',
   'BlueOak-1.0.0': 'any use, with a grant of patents',
   'Artistic-2.0': 'any use, as part of a program that does not offer its functions as such',
 }

@@ -1,6 +1,9 @@
 // Comfort on top of pages that work without it: copying, opening an application's set-up beside the page, looking up the
-// products of a new order in place, suggesting records while somebody types, following work in progress, printing, and choosing
-// all of a page.
+// products of a new order in place, suggesting records while somebody types, following work in progress, printing, choosing all of a
+// page, and passkeys, which only a script can ask for.
+
+const KNOWN = 'This device has a passkey of yours already.'
+const NO_PASSKEY = 'No passkey was used: the browser was stopped, or has none for this server.'
 
 for (const button of document.querySelectorAll('button[data-copy]')) {
   button.hidden = false
@@ -176,8 +179,43 @@ for (const part of document.querySelectorAll('[data-choose]')) {
   window.addEventListener('pageshow', show)
 }
 
+// A form with data-passkey creates a passkey or gets one, and sends what the browser made of it. It is shown only where that works.
+for (const form of document.querySelectorAll('form[data-passkey]')) {
+  form.hidden = !window.PublicKeyCredential?.parseCreationOptionsFromJSON
+  form.addEventListener('submit', async (event) => {
+    event.preventDefault()
+    const button = form.querySelector('button[type=submit]')
+    button.setAttribute('aria-busy', 'true')
+    button.disabled = true
+    try {
+      form.elements.Credential.value = JSON.stringify(await passkeyOf(form))
+      form.submit()
+    } catch (error) {
+      // What the browser says itself is for programmers.
+      const Message = error.cause ?? (error.name === 'InvalidStateError' ? KNOWN : NO_PASSKEY)
+      showFailure([{ Message }])
+      button.removeAttribute('aria-busy')
+      button.disabled = false
+    }
+  })
+}
+
+async function passkeyOf(form) {
+  const answer = await fetch(`${form.action}/options`, {
+    method: 'POST',
+    headers: { accept: 'application/json' },
+    body: new URLSearchParams({ _csrf: form.elements._csrf.value }),
+  })
+  const said = await answer.json()
+  if (!answer.ok) throw new Error('refused', { cause: said[0].Message })
+  if (form.dataset.passkey === 'get') {
+    return navigator.credentials.get({ publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(said) })
+  }
+  return navigator.credentials.create({ publicKey: PublicKeyCredential.parseCreationOptionsFromJSON(said) })
+}
+
 // A form is sent once, however often its button is pressed. One with data-safe changes nothing, and may lead to a file.
-for (const form of document.querySelectorAll('form[method=post]:not([data-popup], [data-safe])')) {
+for (const form of document.querySelectorAll('form[method=post]:not([data-popup], [data-safe], [data-passkey])')) {
   form.addEventListener('submit', (event) => {
     if (form.dataset.sent) event.preventDefault()
     form.dataset.sent = 'yes'

@@ -22,6 +22,8 @@ export const sealedTables: readonly SealedTable[] = [
   },
   { table: 'Subscription', key: ['id'], sealed: ['tokenSealed'], hash: 'tokenHash' },
   { table: 'AccessToken', key: ['id'], sealed: ['tokenSealed'], hash: 'tokenHash' },
+  { table: 'Identity', key: ['id'], sealed: ['totpSealed'] },
+  { table: 'RecoveryCode', key: ['id'], sealed: ['codeSealed'], hash: 'codeHash' },
   { table: 'Handshake', key: ['storeId', 'applicationId'], sealed: ['tokenSealed'] },
   { table: 'CsvImportLine', key: ['storeId', 'importId', 'line'], sealed: ['sealed'] },
   { table: 'RemovalNotice', key: ['id'], sealed: ['bodySealed'] },

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { type HtmlPage, sendPage } from '../../html/page.ts'
-import { adminPages } from '../../html/page-routes.ts'
+import { pagesOf } from '../../html/page-routes.ts'
 import { formId, merchantOf, nextAddress, sentBy, sessionOf, textIn, wantsHtml } from '../../html/request.ts'
 import { changeStore, type OtherAccount, type SessionServices } from '../../people/sessions.ts'
 import { normaliseHost } from '../../stores/secure-url.ts'
@@ -12,7 +12,7 @@ const chosenAccount = namedObject({ UserId: formId('must be the id of an account
 
 /** Adds the page on which a merchant switches to another account of the sign-in. `store` in the address selects one. */
 export function changeStorePages(app: FastifyInstance, services: SessionServices): void {
-  const { get, form } = adminPages(app)
+  const { get, form } = pagesOf(app, 'merchant')
   const pageOf = (others: readonly OtherAccount[], sent: unknown): HtmlPage => ({
     template: '/pages/admin/change-store',
     title: 'Change store',

@@ -10,7 +10,8 @@ import { one, record } from '../../server/json-routes.ts'
 import { readIds } from '../../server/parameters.ts'
 import { type Fault, StoreFailure } from '../../values/failure.ts'
 
-export const ofApplication = { roles: ['developer'], ids: { id: 'The application.' } } as const
+/** Every route of one application, which shows its keys. */
+export const ofApplication = { roles: ['developer'], proof: true, ids: { id: 'The application.' } } as const
 
 /** Identifies the application in the address as one of the signed-in developer. */
 export function ownIn(request: FastifyRequest): OwnId {

@@ -14,6 +14,7 @@ import {
 } from '../../applications/own-applications.ts'
 import { samePrivileges } from '../../applications/privileges.ts'
 import type { DataServices } from '../../database/client.ts'
+import { requireProof } from '../../html/guard.ts'
 import { type HtmlPage, sendPage } from '../../html/page.ts'
 import { pagesFor } from '../../html/page-routes.ts'
 import { actorOf, type Form, personOf, wantsHtml } from '../../html/request.ts'
@@ -87,6 +88,8 @@ export const applicationRoutes = [
     summary: 'List your applications',
     answers: { 200: many('Your applications, the oldest first; there are 100 at most.', ownApplication) },
     run: async ({ request, reply }, services: OwnApplicationServices) => {
+      // The page shows no keys.
+      if (!wantsHtml(request)) requireProof(request)
       const applications = await listOwnApplications(services, personOf(request, 'developer').id)
       if (!wantsHtml(request)) return applications
       const template = '/pages/developers/applications'
@@ -164,9 +167,8 @@ export const usingStoreRoutes = [
 
 /** Adds the forms of the pages. A program that sends them gets JSON. */
 export function applicationForms(app: FastifyInstance, services: OwnApplicationServices): void {
-  const { post, page, form } = pagesFor(app, 'developer')
-
-  page('/developers/applications/new', () => newPage({ Privileges: 'these' }))
+  pagesFor(app, 'developer').page('/developers/applications/new', () => newPage({ Privileges: 'these' }))
+  const { post, page, form } = pagesFor(app, 'developer').proved
 
   const save = async (request: FastifyRequest) => {
     const changed = await change(services, request)

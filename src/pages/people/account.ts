@@ -6,11 +6,14 @@ import { actorOf, formId, sentBy, sessionOf, wantsHtml } from '../../html/reques
 import { mailsAre } from '../../mail/write.ts'
 import { changePassword } from '../../people/accounts.ts'
 import type { AddressServices } from '../../people/address.ts'
+import { listFactors } from '../../people/factors/changes.ts'
 import { endOtherSessions, endSession, type ListedSession, listSessions } from '../../people/sessions.ts'
 import { StoreFailure } from '../../values/failure.ts'
 import { namedObject, readInput } from '../../values/input.ts'
 import { addressPages } from './address.ts'
 import { alertChoices, alertForms } from './alerts.ts'
+import { factorPages } from './factors.ts'
+import { provePages } from './prove.ts'
 import { type Area, clientOf, signOut } from './sign-in.ts'
 
 const which = 'must be the id of a session, or others'
@@ -18,7 +21,7 @@ const endedSession = namedObject({
   Session: z.union([z.literal('others'), formId(which)], which),
 })
 
-/** Adds the pages of the signed-in person's account: its password and its sessions. */
+/** Adds the pages of the signed-in person's account: its password, address, second factors and sessions. */
 export function accountPages(app: FastifyInstance, services: AddressServices, area: Area): void {
   const { get, form } = pagesOf(app, area.kind)
   const account = `${area.path}/account`
@@ -28,8 +31,9 @@ export function accountPages(app: FastifyInstance, services: AddressServices, ar
     const session = sessionOf(request)
     const sessions = await listSessions(services, session)
     const canMail = mailsAre(services.config) !== 'none'
+    const factors = await listFactors(services, session)
     const alerts = await alertChoices(services, session.person)
-    const data = { account, sessions, canMail, alerts, now: services.now() }
+    const data = { account, sessions, canMail, factors, alerts, now: services.now() }
     return { template: '/pages/people/account', title: 'Your account', data }
   }
 
@@ -47,6 +51,8 @@ export function accountPages(app: FastifyInstance, services: AddressServices, ar
   }
   form(`${account}/password`, setPassword, again)
   addressPages(app, services, area, again)
+  factorPages(app, services, area)
+  provePages(app, services, area)
   if (area.kind !== 'developer') alertForms(app, services, area, again)
 
   const endSessions = async (request: FastifyRequest, reply: FastifyReply) => {

@@ -42,6 +42,15 @@ const actions: Readonly<Record<AuditAction, string>> = {
   'role.deleted': 'Role deleted',
   'account.password-changed': 'Password changed',
   'account.sessions-ended': 'Signed out elsewhere',
+  'factor.authenticator-added': 'Authenticator app added',
+  'factor.authenticator-removed': 'Authenticator app removed',
+  'factor.passkey-added': 'Passkey added',
+  'factor.passkey-removed': 'Passkey removed',
+  'factor.codes-renewed': 'New recovery codes',
+  'factor.removal-requested': 'Removal of second factors requested',
+  'factor.removal-cancelled': 'Removal of second factors cancelled',
+  'factor.all-removed': 'Second factors removed',
+  'store.factor-required': 'Second factor required of everybody',
 }
 
 const nameless: Readonly<Record<AuditEntry['actorKind'], string>> = {

@@ -4,6 +4,8 @@ import { type HtmlPage, sendPage } from '../../html/page.ts'
 import { pagesFor, pagesOf } from '../../html/page-routes.ts'
 import { nextAddress, sentBy, sessionOf, textIn, wantsHtml } from '../../html/request.ts'
 import { type SignUpServices, signUpDeveloper } from '../../people/accounts.ts'
+import type { EnteredSession } from '../../people/enter.ts'
+import { hasPasskeys } from '../../people/factors/passkeys.ts'
 import {
   type AccountKind,
   endSession,
@@ -11,9 +13,10 @@ import {
   type SessionKind,
   type SessionServices,
 } from '../../people/sessions.ts'
-import { type EnteredSession, type SignInServices, signIn } from '../../people/sign-in.ts'
+import { type SignInServices, signIn, signInStep } from '../../people/sign-in.ts'
 import { normaliseHost, readSecureUrl } from '../../stores/secure-url.ts'
 import { namedObject, readInput } from '../../values/input.ts'
+import { factorStepPages } from './factor-step.ts'
 
 /** The pages for one kind of person. */
 export interface Area<Kind extends SessionKind = AccountKind> {
@@ -34,11 +37,12 @@ export function developerPages({ config }: SignUpServices): Area {
   return { path: '/developers', kind: 'developer', signUp: config.developerSignup === 'open' ? signUpAddress : null }
 }
 
-/** `next`: the page to open afterwards. Sent by forms only. */
+/** `next`: the page to open afterwards. Sent by forms only. `Code`: of a second factor, with the password. Sent by programs. */
 const signInBody = namedObject({
   Email: z.string('must be a text'),
   Password: z.string('must be a text'),
   Store: z.string('must be a text').optional(),
+  Code: z.string('must be a text').optional(),
   next: z.unknown().optional(),
 })
 
@@ -49,25 +53,33 @@ const signInBody = namedObject({
 export function signInPages(app: FastifyInstance, services: SignInServices, area: Area): void {
   const { get, form } = pagesFor(app, 'anyone', area.kind)
   const address = `${area.path}/sign-in`
+  const begin = (reply: FastifyReply, opened: EnteredSession) => beginSession(services, area, reply, opened)
+  const pageOf = (values: SignInValues) => signInPage(area, hasPasskeys(services.config), values)
 
   get(address, async (request, reply) => {
     const next = nextAddress(request.query, area.path)
     const store = textIn(request.query, 'store')
     const onward = request.session && onwardAddress(request.session, store, next)
     if (onward) return reply.redirect(onward, 303)
-    return sendPage(reply, signInPage(area, { next, Store: store }))
+    return sendPage(reply, pageOf({ next, Store: store }))
   })
 
   const enter = async (request: FastifyRequest, reply: FastifyReply) => {
-    const { Email, Password, Store } = readInput(signInBody, sentBy(request))
+    const { Email, Password, Store, Code } = readInput(signInBody, sentBy(request))
     const input = { kind: area.kind, email: Email, password: Password, store: Store, ...deviceOf(request) }
-    return beginSession(services, area, reply, await signIn(services, input), Email)
+    if (!wantsHtml(request)) return begin(reply, await signIn(services, { ...input, code: Code }))
+    const step = await signInStep(services, input)
+    if (!('awaits' in step)) return begin(reply, step)
+    app.sessionCookies.setWaiting(reply, area.kind, step.awaits)
+    return `${address}/factor?${new URLSearchParams({ next: nextAddress(sentBy(request), area.path) })}`
   }
-  form(address, enter, (request) => {
+  const again = (request: FastifyRequest) => {
     const sent = sentBy(request)
     const next = nextAddress(sent, area.path)
-    return signInPage(area, { Email: textIn(sent, 'Email'), Store: textIn(sent, 'Store'), next })
-  })
+    return pageOf({ Email: textIn(sent, 'Email'), Store: textIn(sent, 'Store'), next })
+  }
+  form(address, enter, again)
+  factorStepPages(app, services, { ...area, clientOf: deviceOf, begin, signInPage: again })
 
   pagesOf(app, area.kind).post(`${area.path}/sign-out`, (_request, reply) => signOut(services, area, reply))
 }
@@ -81,13 +93,26 @@ function onwardAddress({ person }: Session, store: string, next: string): string
   return `/admin/change-store?${new URLSearchParams({ store, next })}`
 }
 
+interface SignInValues extends Readonly<Record<string, unknown>> {
+  readonly Email?: string
+  readonly Store: string
+  readonly next: string
+}
+
 /** Shows a valid store address as its host only, because a link must not make the page say anything else. */
-function signInPage({ path, kind, signUp }: Area, values: { Email?: string; Store: string; next: string }): HtmlPage {
+function signInPage({ path, kind, signUp }: Area, canUsePasskey: boolean, values: SignInValues): HtmlPage {
   const storeHost = kind === 'merchant' && readSecureUrl(values.Store) ? normaliseHost(values.Store) : null
   return {
     template: '/pages/people/sign-in',
     title: 'Sign in',
-    data: { action: `${path}/sign-in`, reset: `${path}/reset`, asksStore: kind === 'merchant', storeHost, signUp },
+    data: {
+      action: `${path}/sign-in`,
+      reset: `${path}/reset`,
+      asksStore: kind === 'merchant',
+      storeHost,
+      signUp,
+      canUsePasskey,
+    },
     values,
   }
 }
@@ -107,7 +132,7 @@ export function signUpPages(app: FastifyInstance, services: SignUpServices, area
   const enter = async (request: FastifyRequest, reply: FastifyReply) => {
     const sent = sentBy(request)
     const opened = await signUpDeveloper(services, withoutNext(sent), deviceOf(request))
-    return beginSession(services, area, reply, opened, textIn(sent, 'Email'))
+    return beginSession(services, area, reply, opened)
   }
   form(signUpAddress, enter, (request) => {
     const sent = sentBy(request)
@@ -137,14 +162,13 @@ export async function beginSession(
   { kind, path }: Area,
   reply: FastifyReply,
   opened: EnteredSession,
-  email: string,
 ) {
   const { request } = reply
   if (request.session) await endSession(services, request.session.id, request.actor)
   reply.server.sessionCookies.set(reply, kind, opened)
   reply.server.sessionCookies.setDevices(reply, opened.devices)
   if (wantsHtml(request)) return reply.redirect(nextAddress(sentBy(request), path), 303)
-  return reply.send({ Email: email.trim(), ExpiresAt: opened.expiresAt.toISOString() })
+  return reply.send({ Email: opened.email, ExpiresAt: opened.expiresAt.toISOString() })
 }
 
 /** Ends the session and deletes its cookie. */

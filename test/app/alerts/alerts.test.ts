@@ -15,10 +15,10 @@ beforeAll(async () => {
 })
 afterAll(() => server?.close())
 beforeEach(async () => {
-  await server.services.db.mail.deleteMany()
-  await server.services.db.alert.deleteMany()
   // Days pass in some tests.
   merchant = await merchantIn(server, shop.store)
+  await server.services.db.mail.deleteMany()
+  await server.services.db.alert.deleteMany()
 })
 
 const MINUTE_MS = 60_000

@@ -5,7 +5,7 @@ import type { FieldSet, ListField, ValueField } from '../../../src/engine/defini
 import { canImport, serviceOf } from '../../../src/pages/admin/records/services.ts'
 import { resources } from '../../../src/registry.ts'
 import { fieldsAt, type TestPerson } from '../../support/person.ts'
-import { merchantIn } from '../../support/signed-in.ts'
+import { merchantIn, proveAgain } from '../../support/signed-in.ts'
 import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
 import { soapCall, type Tree, treeOf } from '../soap/support.ts'
 import { importInto } from './transfer/fixture.ts'
@@ -365,6 +365,7 @@ describe.each(writable.map((resource) => [resource.service, resource] as const))
   test('what an import stored is taken back by every door, and changes nothing', async () => {
     const property = fc.asyncProperty(fc.gen(), async (draw) => {
       await imported(draw, resource)
+      await proveAgain(merchant)
       const before = await contents()
       for (const [name, door] of Object.entries(doors)) {
         server.clock.ms += 60_000

@@ -436,6 +436,15 @@ POST /admin/modules/cartapi  POST /admin/modules/cartapi/user-key  POST /admin/m
 POST /admin/settings/order-statuses  POST /admin/settings/order-statuses/new  POST /admin/settings/payment-methods  POST /admin/sign-in  POST /admin/sign-out  POST /admin/stores
 POST /admin/webhooks  POST /developers/account/password  POST /developers/applications  POST /developers/sign-in  POST /developers/sign-out
 POST /developers/sign-up  POST /oauth/authorize
+GET /admin/account/factors  GET /admin/account/factors/authenticator  POST /admin/account/factors/authenticator  POST /admin/account/factors/authenticator/confirm
+POST /admin/account/factors/authenticator/remove  POST /admin/account/factors/codes  POST /admin/account/factors/passkeys  POST /admin/account/factors/passkeys/options  POST /admin/account/factors/passkeys/remove
+GET /admin/prove  POST /admin/prove  POST /admin/prove/passkey  POST /admin/prove/passkey/options
+GET /admin/sign-in/factor  POST /admin/sign-in/factor  POST /admin/sign-in/factor/passkey  POST /admin/sign-in/factor/passkey/options  POST /admin/sign-in/passkey  POST /admin/sign-in/passkey/options
+GET /developers/account/factors  GET /developers/account/factors/authenticator  POST /developers/account/factors/authenticator  POST /developers/account/factors/authenticator/confirm
+POST /developers/account/factors/authenticator/remove  POST /developers/account/factors/codes  POST /developers/account/factors/passkeys  POST /developers/account/factors/passkeys/options  POST /developers/account/factors/passkeys/remove
+GET /developers/prove  POST /developers/prove  POST /developers/prove/passkey  POST /developers/prove/passkey/options
+GET /developers/sign-in/factor  POST /developers/sign-in/factor  POST /developers/sign-in/factor/passkey  POST /developers/sign-in/factor/passkey/options  POST /developers/sign-in/passkey  POST /developers/sign-in/passkey/options
+GET /admin/people/security  POST /admin/people/security
 `
   .trim()
   .split(/\s{2,}|\n/)

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { buildApp } from '../../../src/app.ts'
 import { connect } from '../../../src/database/client.ts'
 import { openGate } from '../../support/gate.ts'
-import { merchantIn } from '../../support/signed-in.ts'
+import { merchantIn, proveAgain } from '../../support/signed-in.ts'
 import { openServer, type TestServer } from '../../support/store.ts'
 import { logged } from '../pages/developers/fixture.ts'
 import {
@@ -179,6 +179,7 @@ describe('a code gives a token', () => {
     }
     expect([await now(rotating.PrivateKey), await now(changed.PrivateKey)]).toEqual([200, 200])
     server.clock.ms += 60 * MINUTE_MS
+    await proveAgain(shop.merchant)
     expect([await now(rotating.PrivateKey), await now(changed.PrivateKey)]).toEqual([401, 200])
   })
 })
@@ -189,6 +190,7 @@ describe('a code is refused', () => {
     server.clock.ms += 10 * MINUTE_MS - 1
     expect((await exchange(inTime)).statusCode).toBe(200)
     server.clock.ms += 1
+    await proveAgain(shop.merchant)
     expect(refusal(await exchange(late))).toEqual([400, 'invalid_grant'])
   })
 

@@ -44,9 +44,9 @@ const ordered = routes.toSorted((one, other) => Number(isEnding(one.url)) - Numb
 
 describe('the roles of routes', () => {
   test('are those of the list', async () => {
-    const lines = routes.map(({ method, url, allowed, needs }) => {
+    const lines = routes.map(({ method, url, allowed, needs, asksProof }) => {
       const who = allowed.flatMap((role) => (role === 'merchant' ? staffWith(needs) : role))
-      return `${method} ${url}: ${who.join(', ')}\n`
+      return `${method} ${url}: ${who.join(', ')}${asksProof ? ' (with a recent proof)' : ''}\n`
     })
     await expect(lines.toSorted().join('')).toMatchFileSnapshot('roles.txt')
   })

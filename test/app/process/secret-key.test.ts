@@ -26,6 +26,7 @@ import { merchantAccount } from '../../support/signed-in.ts'
 import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
 import { codeOf, exchangeOf, openClient, post, type TestClient } from '../oauth/fixture.ts'
 import { read } from '../pages/developers/fixture.ts'
+import { type AppOwner, newAppOwner } from '../people/factors/fixture.ts'
 import { newWebhook } from '../rest/webhooks-fixture.ts'
 import { soapCall } from '../soap/support.ts'
 
@@ -90,6 +91,9 @@ interface Scene {
   /** Of a mail that the sandbox shows. */
   readonly mailId: number
   readonly callbackSecret: string
+  /** Somebody with an authenticator app; each of the recovery codes works once. */
+  readonly appOwner: AppOwner
+  readonly recoveryCodes: string[]
 }
 
 async function makeScene(server: TestServer): Promise<Scene> {
@@ -102,12 +106,14 @@ async function makeScene(server: TestServer): Promise<Scene> {
   const code = await codeOf({ ...shop, merchant }, client)
   const token = await post(server, '/oauth/token', exchangeOf(client, code))
   const webhookId = await newWebhook(shop.call, { Url: receiver.url })
+  const owner = await newAppOwner(server)
+  server.clock.ms = Date.now()
   const [{ Secret }] = (await shop.call('GET', `/Webhooks/${webhookId}/Secret`)).json()
   const { services } = server
   const mail = { kind: 'alert', to: 'ann@shop.example', storeId: shop.store.id, causedBy: null } as const
   const data = { lines: ['A line of a sealed mail.'], link: '/admin' } as const
   await inTransaction(services.db, (tx) => writeMail(tx, services, { ...mail, data }))
-  const { id: mailId } = await services.db.mail.findFirstOrThrow()
+  const { id: mailId } = await services.db.mail.findFirstOrThrow({ where: { kind: mail.kind } })
   return {
     shop,
     client,
@@ -117,18 +123,41 @@ async function makeScene(server: TestServer): Promise<Scene> {
     webhookId,
     webhookSecret: Secret,
     callbackSecret: client.CallBackSecret,
+    appOwner: owner,
+    recoveryCodes: [...owner.recoveryCodes],
   }
 }
 
 /** Throws unless all that the scene has works at every process, and what one of them makes works at the others. */
 async function expectAllWorks(scene: Scene, servers: readonly TestServer[]): Promise<void> {
+  // Clocks that stand since different starts would delay sign-ins.
+  const now = Math.max(Date.now(), ...servers.map(({ clock }) => clock.ms))
+  for (const { clock } of servers) clock.ms = now
   for (const [index, server] of servers.entries()) {
     const other = servers[(index + 1) % servers.length] ?? server
     await expectAccess(scene, server)
     await expectPages(scene, server, other)
     await expectCodes(scene, server, other)
     await expectSignatures(scene, server)
+    await expectApp(scene, server)
   }
+  const [server] = servers
+  if (server) await signInAndOut(server, { ...scene.appOwner.account, Code: scene.recoveryCodes.pop() })
+}
+
+/** The session ends at once, so that the former key has not to stay for it. */
+async function signInAndOut(server: TestServer, account: object): Promise<void> {
+  const person = testPerson(server.app)
+  const answer = await person.call('POST', '/admin/sign-in', account)
+  expect(answer.statusCode, answer.body).toBe(200)
+  await person.call('POST', '/admin/sign-out')
+}
+
+/** The key of the app is read at every process. */
+async function expectApp({ appOwner: { account, codeAt } }: Scene, server: TestServer): Promise<void> {
+  // The clocks of these processes stand, and no code works twice.
+  await database.db.identity.updateMany({ data: { totpUsed: null } })
+  await signInAndOut(server, { ...account, Code: codeAt(server) })
 }
 
 async function expectAccess({ shop, accessToken }: Scene, server: TestServer): Promise<void> {
@@ -247,6 +276,8 @@ async function keysInUse(): Promise<string[]> {
     ...(await db.subscription.findMany()).map(({ tokenSealed }) => tokenSealed),
     ...(await db.accessToken.findMany()).map(({ tokenSealed }) => tokenSealed ?? ''),
     ...(await db.webhook.findMany()).map(({ secretSealed }) => secretSealed),
+    ...(await db.identity.findMany()).flatMap(({ totpSealed }) => totpSealed ?? []),
+    ...(await db.recoveryCode.findMany()).map(({ codeSealed }) => codeSealed),
     ...(await db.mail.findMany()).map(({ contentSealed }) => contentSealed ?? ''),
   ]
   return [...new Set(rows.map((sealed) => sealed.split('.').slice(0, -1).join('.')))].sort()

@@ -114,6 +114,9 @@ const pages = {
     ['admin-outbox', '/admin/outbox'],
     ['admin-mail', '/admin/outbox/{mailId}'],
     ['admin-account', '/admin/account'],
+    ['admin-account-factors-none', '/admin/account/factors'],
+    ['admin-prove-early', '/admin/prove'],
+    ['admin-people-security-none', '/admin/people/security'],
     ['admin-account-address', '/admin/account/address?token=nonsense'],
     ['admin-change-store', '/admin/change-store'],
     [
@@ -162,6 +165,7 @@ const pages = {
     ['developers-application-new', '/developers/applications/new'],
     ['developers-audit', '/developers/audit'],
     ['developers-account', '/developers/account'],
+    ['developers-account-factors', '/developers/account/factors'],
     ['developers-account-address', '/developers/account/address?token=nonsense'],
   ],
   applicant: [

@@ -5360,6 +5360,7 @@ export const IdentityScalarFieldEnum = {
   totpSealed: 'totpSealed',
   totpSince: 'totpSince',
   totpUsed: 'totpUsed',
+  passkeySince: 'passkeySince',
   factorsEndAt: 'factorsEndAt',
   createdAt: 'createdAt'
 } as const
@@ -5398,6 +5399,7 @@ export const ChallengeScalarFieldEnum = {
   identityId: 'identityId',
   accountKind: 'accountKind',
   accountIds: 'accountIds',
+  passwords: 'passwords',
   challenge: 'challenge',
   createdAt: 'createdAt',
   expiresAt: 'expiresAt'

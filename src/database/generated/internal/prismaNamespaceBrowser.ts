@@ -164,6 +164,7 @@ export const IdentityScalarFieldEnum = {
   totpSealed: 'totpSealed',
   totpSince: 'totpSince',
   totpUsed: 'totpUsed',
+  passkeySince: 'passkeySince',
   factorsEndAt: 'factorsEndAt',
   createdAt: 'createdAt'
 } as const
@@ -202,6 +203,7 @@ export const ChallengeScalarFieldEnum = {
   identityId: 'identityId',
   accountKind: 'accountKind',
   accountIds: 'accountIds',
+  passwords: 'passwords',
   challenge: 'challenge',
   createdAt: 'createdAt',
   expiresAt: 'expiresAt'

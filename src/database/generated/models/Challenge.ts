@@ -62,6 +62,7 @@ export type ChallengeCountAggregateOutputType = {
   identityId: number
   accountKind: number
   accountIds: number
+  passwords: number
   challenge: number
   createdAt: number
   expiresAt: number
@@ -105,6 +106,7 @@ export type ChallengeCountAggregateInputType = {
   identityId?: true
   accountKind?: true
   accountIds?: true
+  passwords?: true
   challenge?: true
   createdAt?: true
   expiresAt?: true
@@ -203,6 +205,7 @@ export type ChallengeGroupByOutputType = {
   identityId: number | null
   accountKind: string
   accountIds: number[]
+  passwords: string[]
   challenge: string
   createdAt: Date
   expiresAt: Date
@@ -237,6 +240,7 @@ export type ChallengeWhereInput = {
   identityId?: Prisma.IntNullableFilter<"Challenge"> | number | null
   accountKind?: Prisma.StringFilter<"Challenge"> | string
   accountIds?: Prisma.IntNullableListFilter<"Challenge">
+  passwords?: Prisma.StringNullableListFilter<"Challenge">
   challenge?: Prisma.StringFilter<"Challenge"> | string
   createdAt?: Prisma.DateTimeFilter<"Challenge"> | Date | string
   expiresAt?: Prisma.DateTimeFilter<"Challenge"> | Date | string
@@ -249,6 +253,7 @@ export type ChallengeOrderByWithRelationInput = {
   identityId?: Prisma.SortOrderInput | Prisma.SortOrder
   accountKind?: Prisma.SortOrder
   accountIds?: Prisma.SortOrder
+  passwords?: Prisma.SortOrder
   challenge?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
@@ -264,6 +269,7 @@ export type ChallengeWhereUniqueInput = Prisma.AtLeast<{
   identityId?: Prisma.IntNullableFilter<"Challenge"> | number | null
   accountKind?: Prisma.StringFilter<"Challenge"> | string
   accountIds?: Prisma.IntNullableListFilter<"Challenge">
+  passwords?: Prisma.StringNullableListFilter<"Challenge">
   challenge?: Prisma.StringFilter<"Challenge"> | string
   createdAt?: Prisma.DateTimeFilter<"Challenge"> | Date | string
   expiresAt?: Prisma.DateTimeFilter<"Challenge"> | Date | string
@@ -276,6 +282,7 @@ export type ChallengeOrderByWithAggregationInput = {
   identityId?: Prisma.SortOrderInput | Prisma.SortOrder
   accountKind?: Prisma.SortOrder
   accountIds?: Prisma.SortOrder
+  passwords?: Prisma.SortOrder
   challenge?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
@@ -295,6 +302,7 @@ export type ChallengeScalarWhereWithAggregatesInput = {
   identityId?: Prisma.IntNullableWithAggregatesFilter<"Challenge"> | number | null
   accountKind?: Prisma.StringWithAggregatesFilter<"Challenge"> | string
   accountIds?: Prisma.IntNullableListFilter<"Challenge">
+  passwords?: Prisma.StringNullableListFilter<"Challenge">
   challenge?: Prisma.StringWithAggregatesFilter<"Challenge"> | string
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Challenge"> | Date | string
   expiresAt?: Prisma.DateTimeWithAggregatesFilter<"Challenge"> | Date | string
@@ -305,6 +313,7 @@ export type ChallengeCreateInput = {
   purpose: string
   accountKind: string
   accountIds?: Prisma.ChallengeCreateaccountIdsInput | number[]
+  passwords?: Prisma.ChallengeCreatepasswordsInput | string[]
   challenge: string
   createdAt: Date | string
   expiresAt: Date | string
@@ -317,6 +326,7 @@ export type ChallengeUncheckedCreateInput = {
   identityId?: number | null
   accountKind: string
   accountIds?: Prisma.ChallengeCreateaccountIdsInput | number[]
+  passwords?: Prisma.ChallengeCreatepasswordsInput | string[]
   challenge: string
   createdAt: Date | string
   expiresAt: Date | string
@@ -327,6 +337,7 @@ export type ChallengeUpdateInput = {
   purpose?: Prisma.StringFieldUpdateOperationsInput | string
   accountKind?: Prisma.StringFieldUpdateOperationsInput | string
   accountIds?: Prisma.ChallengeUpdateaccountIdsInput | number[]
+  passwords?: Prisma.ChallengeUpdatepasswordsInput | string[]
   challenge?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -339,6 +350,7 @@ export type ChallengeUncheckedUpdateInput = {
   identityId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   accountKind?: Prisma.StringFieldUpdateOperationsInput | string
   accountIds?: Prisma.ChallengeUpdateaccountIdsInput | number[]
+  passwords?: Prisma.ChallengeUpdatepasswordsInput | string[]
   challenge?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -350,6 +362,7 @@ export type ChallengeCreateManyInput = {
   identityId?: number | null
   accountKind: string
   accountIds?: Prisma.ChallengeCreateaccountIdsInput | number[]
+  passwords?: Prisma.ChallengeCreatepasswordsInput | string[]
   challenge: string
   createdAt: Date | string
   expiresAt: Date | string
@@ -360,6 +373,7 @@ export type ChallengeUpdateManyMutationInput = {
   purpose?: Prisma.StringFieldUpdateOperationsInput | string
   accountKind?: Prisma.StringFieldUpdateOperationsInput | string
   accountIds?: Prisma.ChallengeUpdateaccountIdsInput | number[]
+  passwords?: Prisma.ChallengeUpdatepasswordsInput | string[]
   challenge?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -371,6 +385,7 @@ export type ChallengeUncheckedUpdateManyInput = {
   identityId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   accountKind?: Prisma.StringFieldUpdateOperationsInput | string
   accountIds?: Prisma.ChallengeUpdateaccountIdsInput | number[]
+  passwords?: Prisma.ChallengeUpdatepasswordsInput | string[]
   challenge?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -400,6 +415,7 @@ export type ChallengeCountOrderByAggregateInput = {
   identityId?: Prisma.SortOrder
   accountKind?: Prisma.SortOrder
   accountIds?: Prisma.SortOrder
+  passwords?: Prisma.SortOrder
   challenge?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
@@ -481,9 +497,18 @@ export type ChallengeCreateaccountIdsInput = {
   set: number[]
 }
 
+export type ChallengeCreatepasswordsInput = {
+  set: string[]
+}
+
 export type ChallengeUpdateaccountIdsInput = {
   set?: number[]
   push?: number | number[]
+}
+
+export type ChallengeUpdatepasswordsInput = {
+  set?: string[]
+  push?: string | string[]
 }
 
 export type ChallengeCreateWithoutIdentityInput = {
@@ -491,6 +516,7 @@ export type ChallengeCreateWithoutIdentityInput = {
   purpose: string
   accountKind: string
   accountIds?: Prisma.ChallengeCreateaccountIdsInput | number[]
+  passwords?: Prisma.ChallengeCreatepasswordsInput | string[]
   challenge: string
   createdAt: Date | string
   expiresAt: Date | string
@@ -501,6 +527,7 @@ export type ChallengeUncheckedCreateWithoutIdentityInput = {
   purpose: string
   accountKind: string
   accountIds?: Prisma.ChallengeCreateaccountIdsInput | number[]
+  passwords?: Prisma.ChallengeCreatepasswordsInput | string[]
   challenge: string
   createdAt: Date | string
   expiresAt: Date | string
@@ -541,6 +568,7 @@ export type ChallengeScalarWhereInput = {
   identityId?: Prisma.IntNullableFilter<"Challenge"> | number | null
   accountKind?: Prisma.StringFilter<"Challenge"> | string
   accountIds?: Prisma.IntNullableListFilter<"Challenge">
+  passwords?: Prisma.StringNullableListFilter<"Challenge">
   challenge?: Prisma.StringFilter<"Challenge"> | string
   createdAt?: Prisma.DateTimeFilter<"Challenge"> | Date | string
   expiresAt?: Prisma.DateTimeFilter<"Challenge"> | Date | string
@@ -551,6 +579,7 @@ export type ChallengeCreateManyIdentityInput = {
   purpose: string
   accountKind: string
   accountIds?: Prisma.ChallengeCreateaccountIdsInput | number[]
+  passwords?: Prisma.ChallengeCreatepasswordsInput | string[]
   challenge: string
   createdAt: Date | string
   expiresAt: Date | string
@@ -561,6 +590,7 @@ export type ChallengeUpdateWithoutIdentityInput = {
   purpose?: Prisma.StringFieldUpdateOperationsInput | string
   accountKind?: Prisma.StringFieldUpdateOperationsInput | string
   accountIds?: Prisma.ChallengeUpdateaccountIdsInput | number[]
+  passwords?: Prisma.ChallengeUpdatepasswordsInput | string[]
   challenge?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -571,6 +601,7 @@ export type ChallengeUncheckedUpdateWithoutIdentityInput = {
   purpose?: Prisma.StringFieldUpdateOperationsInput | string
   accountKind?: Prisma.StringFieldUpdateOperationsInput | string
   accountIds?: Prisma.ChallengeUpdateaccountIdsInput | number[]
+  passwords?: Prisma.ChallengeUpdatepasswordsInput | string[]
   challenge?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -581,6 +612,7 @@ export type ChallengeUncheckedUpdateManyWithoutIdentityInput = {
   purpose?: Prisma.StringFieldUpdateOperationsInput | string
   accountKind?: Prisma.StringFieldUpdateOperationsInput | string
   accountIds?: Prisma.ChallengeUpdateaccountIdsInput | number[]
+  passwords?: Prisma.ChallengeUpdatepasswordsInput | string[]
   challenge?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -594,6 +626,7 @@ export type ChallengeSelect<ExtArgs extends runtime.Types.Extensions.InternalArg
   identityId?: boolean
   accountKind?: boolean
   accountIds?: boolean
+  passwords?: boolean
   challenge?: boolean
   createdAt?: boolean
   expiresAt?: boolean
@@ -606,6 +639,7 @@ export type ChallengeSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Ext
   identityId?: boolean
   accountKind?: boolean
   accountIds?: boolean
+  passwords?: boolean
   challenge?: boolean
   createdAt?: boolean
   expiresAt?: boolean
@@ -618,6 +652,7 @@ export type ChallengeSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Ext
   identityId?: boolean
   accountKind?: boolean
   accountIds?: boolean
+  passwords?: boolean
   challenge?: boolean
   createdAt?: boolean
   expiresAt?: boolean
@@ -630,12 +665,13 @@ export type ChallengeSelectScalar = {
   identityId?: boolean
   accountKind?: boolean
   accountIds?: boolean
+  passwords?: boolean
   challenge?: boolean
   createdAt?: boolean
   expiresAt?: boolean
 }
 
-export type ChallengeOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tokenHash" | "purpose" | "identityId" | "accountKind" | "accountIds" | "challenge" | "createdAt" | "expiresAt", ExtArgs["result"]["challenge"]>
+export type ChallengeOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tokenHash" | "purpose" | "identityId" | "accountKind" | "accountIds" | "passwords" | "challenge" | "createdAt" | "expiresAt", ExtArgs["result"]["challenge"]>
 export type ChallengeInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   identity?: boolean | Prisma.Challenge$identityArgs<ExtArgs>
 }
@@ -654,7 +690,7 @@ export type $ChallengePayload<ExtArgs extends runtime.Types.Extensions.InternalA
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     tokenHash: string
     /**
-     * sign-in, second-factor, new-passkey or proof.
+     * second-factor: a sign-in that waits for it. passkey-sign-in, passkey-factor, passkey-proof, passkey-new: what a device is to sign.
      */
     purpose: string
     /**
@@ -670,7 +706,11 @@ export type $ChallengePayload<ExtArgs extends runtime.Types.Extensions.InternalA
      */
     accountIds: number[]
     /**
-     * What the device signs (WebAuthn).
+     * Digests of the stored passwords that the password fitted: what has another one by then is not opened.
+     */
+    passwords: string[]
+    /**
+     * What the device signs (WebAuthn); empty: nothing.
      */
     challenge: string
     createdAt: Date
@@ -1104,6 +1144,7 @@ export interface ChallengeFieldRefs {
   readonly identityId: Prisma.FieldRef<"Challenge", 'Int'>
   readonly accountKind: Prisma.FieldRef<"Challenge", 'String'>
   readonly accountIds: Prisma.FieldRef<"Challenge", 'Int[]'>
+  readonly passwords: Prisma.FieldRef<"Challenge", 'String[]'>
   readonly challenge: Prisma.FieldRef<"Challenge", 'String'>
   readonly createdAt: Prisma.FieldRef<"Challenge", 'DateTime'>
   readonly expiresAt: Prisma.FieldRef<"Challenge", 'DateTime'>

@@ -45,6 +45,7 @@ export type IdentityMinAggregateOutputType = {
   totpSealed: string | null
   totpSince: Date | null
   totpUsed: number | null
+  passkeySince: Date | null
   factorsEndAt: Date | null
   createdAt: Date | null
 }
@@ -57,6 +58,7 @@ export type IdentityMaxAggregateOutputType = {
   totpSealed: string | null
   totpSince: Date | null
   totpUsed: number | null
+  passkeySince: Date | null
   factorsEndAt: Date | null
   createdAt: Date | null
 }
@@ -69,6 +71,7 @@ export type IdentityCountAggregateOutputType = {
   totpSealed: number
   totpSince: number
   totpUsed: number
+  passkeySince: number
   factorsEndAt: number
   createdAt: number
   _all: number
@@ -93,6 +96,7 @@ export type IdentityMinAggregateInputType = {
   totpSealed?: true
   totpSince?: true
   totpUsed?: true
+  passkeySince?: true
   factorsEndAt?: true
   createdAt?: true
 }
@@ -105,6 +109,7 @@ export type IdentityMaxAggregateInputType = {
   totpSealed?: true
   totpSince?: true
   totpUsed?: true
+  passkeySince?: true
   factorsEndAt?: true
   createdAt?: true
 }
@@ -117,6 +122,7 @@ export type IdentityCountAggregateInputType = {
   totpSealed?: true
   totpSince?: true
   totpUsed?: true
+  passkeySince?: true
   factorsEndAt?: true
   createdAt?: true
   _all?: true
@@ -216,6 +222,7 @@ export type IdentityGroupByOutputType = {
   totpSealed: string | null
   totpSince: Date | null
   totpUsed: number | null
+  passkeySince: Date | null
   factorsEndAt: Date | null
   createdAt: Date
   _count: IdentityCountAggregateOutputType | null
@@ -251,6 +258,7 @@ export type IdentityWhereInput = {
   totpSealed?: Prisma.StringNullableFilter<"Identity"> | string | null
   totpSince?: Prisma.DateTimeNullableFilter<"Identity"> | Date | string | null
   totpUsed?: Prisma.IntNullableFilter<"Identity"> | number | null
+  passkeySince?: Prisma.DateTimeNullableFilter<"Identity"> | Date | string | null
   factorsEndAt?: Prisma.DateTimeNullableFilter<"Identity"> | Date | string | null
   createdAt?: Prisma.DateTimeFilter<"Identity"> | Date | string
   users?: Prisma.StoreUserListRelationFilter
@@ -271,6 +279,7 @@ export type IdentityOrderByWithRelationInput = {
   totpSealed?: Prisma.SortOrderInput | Prisma.SortOrder
   totpSince?: Prisma.SortOrderInput | Prisma.SortOrder
   totpUsed?: Prisma.SortOrderInput | Prisma.SortOrder
+  passkeySince?: Prisma.SortOrderInput | Prisma.SortOrder
   factorsEndAt?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   users?: Prisma.StoreUserOrderByRelationAggregateInput
@@ -295,6 +304,7 @@ export type IdentityWhereUniqueInput = Prisma.AtLeast<{
   totpSealed?: Prisma.StringNullableFilter<"Identity"> | string | null
   totpSince?: Prisma.DateTimeNullableFilter<"Identity"> | Date | string | null
   totpUsed?: Prisma.IntNullableFilter<"Identity"> | number | null
+  passkeySince?: Prisma.DateTimeNullableFilter<"Identity"> | Date | string | null
   factorsEndAt?: Prisma.DateTimeNullableFilter<"Identity"> | Date | string | null
   createdAt?: Prisma.DateTimeFilter<"Identity"> | Date | string
   users?: Prisma.StoreUserListRelationFilter
@@ -315,6 +325,7 @@ export type IdentityOrderByWithAggregationInput = {
   totpSealed?: Prisma.SortOrderInput | Prisma.SortOrder
   totpSince?: Prisma.SortOrderInput | Prisma.SortOrder
   totpUsed?: Prisma.SortOrderInput | Prisma.SortOrder
+  passkeySince?: Prisma.SortOrderInput | Prisma.SortOrder
   factorsEndAt?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   _count?: Prisma.IdentityCountOrderByAggregateInput
@@ -335,6 +346,7 @@ export type IdentityScalarWhereWithAggregatesInput = {
   totpSealed?: Prisma.StringNullableWithAggregatesFilter<"Identity"> | string | null
   totpSince?: Prisma.DateTimeNullableWithAggregatesFilter<"Identity"> | Date | string | null
   totpUsed?: Prisma.IntNullableWithAggregatesFilter<"Identity"> | number | null
+  passkeySince?: Prisma.DateTimeNullableWithAggregatesFilter<"Identity"> | Date | string | null
   factorsEndAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Identity"> | Date | string | null
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Identity"> | Date | string
 }
@@ -346,6 +358,7 @@ export type IdentityCreateInput = {
   totpSealed?: string | null
   totpSince?: Date | string | null
   totpUsed?: number | null
+  passkeySince?: Date | string | null
   factorsEndAt?: Date | string | null
   createdAt: Date | string
   users?: Prisma.StoreUserCreateNestedManyWithoutIdentityInput
@@ -366,6 +379,7 @@ export type IdentityUncheckedCreateInput = {
   totpSealed?: string | null
   totpSince?: Date | string | null
   totpUsed?: number | null
+  passkeySince?: Date | string | null
   factorsEndAt?: Date | string | null
   createdAt: Date | string
   users?: Prisma.StoreUserUncheckedCreateNestedManyWithoutIdentityInput
@@ -385,6 +399,7 @@ export type IdentityUpdateInput = {
   totpSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   totpSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   totpUsed?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  passkeySince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   factorsEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   users?: Prisma.StoreUserUpdateManyWithoutIdentityNestedInput
@@ -405,6 +420,7 @@ export type IdentityUncheckedUpdateInput = {
   totpSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   totpSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   totpUsed?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  passkeySince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   factorsEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   users?: Prisma.StoreUserUncheckedUpdateManyWithoutIdentityNestedInput
@@ -425,6 +441,7 @@ export type IdentityCreateManyInput = {
   totpSealed?: string | null
   totpSince?: Date | string | null
   totpUsed?: number | null
+  passkeySince?: Date | string | null
   factorsEndAt?: Date | string | null
   createdAt: Date | string
 }
@@ -436,6 +453,7 @@ export type IdentityUpdateManyMutationInput = {
   totpSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   totpSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   totpUsed?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  passkeySince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   factorsEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -448,6 +466,7 @@ export type IdentityUncheckedUpdateManyInput = {
   totpSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   totpSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   totpUsed?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  passkeySince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   factorsEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -465,6 +484,7 @@ export type IdentityCountOrderByAggregateInput = {
   totpSealed?: Prisma.SortOrder
   totpSince?: Prisma.SortOrder
   totpUsed?: Prisma.SortOrder
+  passkeySince?: Prisma.SortOrder
   factorsEndAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
@@ -482,6 +502,7 @@ export type IdentityMaxOrderByAggregateInput = {
   totpSealed?: Prisma.SortOrder
   totpSince?: Prisma.SortOrder
   totpUsed?: Prisma.SortOrder
+  passkeySince?: Prisma.SortOrder
   factorsEndAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
@@ -494,6 +515,7 @@ export type IdentityMinOrderByAggregateInput = {
   totpSealed?: Prisma.SortOrder
   totpSince?: Prisma.SortOrder
   totpUsed?: Prisma.SortOrder
+  passkeySince?: Prisma.SortOrder
   factorsEndAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
@@ -640,6 +662,7 @@ export type IdentityCreateWithoutRecoveryCodesInput = {
   totpSealed?: string | null
   totpSince?: Date | string | null
   totpUsed?: number | null
+  passkeySince?: Date | string | null
   factorsEndAt?: Date | string | null
   createdAt: Date | string
   users?: Prisma.StoreUserCreateNestedManyWithoutIdentityInput
@@ -659,6 +682,7 @@ export type IdentityUncheckedCreateWithoutRecoveryCodesInput = {
   totpSealed?: string | null
   totpSince?: Date | string | null
   totpUsed?: number | null
+  passkeySince?: Date | string | null
   factorsEndAt?: Date | string | null
   createdAt: Date | string
   users?: Prisma.StoreUserUncheckedCreateNestedManyWithoutIdentityInput
@@ -693,6 +717,7 @@ export type IdentityUpdateWithoutRecoveryCodesInput = {
   totpSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   totpSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   totpUsed?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  passkeySince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   factorsEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   users?: Prisma.StoreUserUpdateManyWithoutIdentityNestedInput
@@ -712,6 +737,7 @@ export type IdentityUncheckedUpdateWithoutRecoveryCodesInput = {
   totpSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   totpSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   totpUsed?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  passkeySince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   factorsEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   users?: Prisma.StoreUserUncheckedUpdateManyWithoutIdentityNestedInput
@@ -730,6 +756,7 @@ export type IdentityCreateWithoutPasskeysInput = {
   totpSealed?: string | null
   totpSince?: Date | string | null
   totpUsed?: number | null
+  passkeySince?: Date | string | null
   factorsEndAt?: Date | string | null
   createdAt: Date | string
   users?: Prisma.StoreUserCreateNestedManyWithoutIdentityInput
@@ -749,6 +776,7 @@ export type IdentityUncheckedCreateWithoutPasskeysInput = {
   totpSealed?: string | null
   totpSince?: Date | string | null
   totpUsed?: number | null
+  passkeySince?: Date | string | null
   factorsEndAt?: Date | string | null
   createdAt: Date | string
   users?: Prisma.StoreUserUncheckedCreateNestedManyWithoutIdentityInput
@@ -783,6 +811,7 @@ export type IdentityUpdateWithoutPasskeysInput = {
   totpSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   totpSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   totpUsed?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  passkeySince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   factorsEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   users?: Prisma.StoreUserUpdateManyWithoutIdentityNestedInput
@@ -802,6 +831,7 @@ export type IdentityUncheckedUpdateWithoutPasskeysInput = {
   totpSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   totpSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   totpUsed?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  passkeySince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   factorsEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   users?: Prisma.StoreUserUncheckedUpdateManyWithoutIdentityNestedInput
@@ -820,6 +850,7 @@ export type IdentityCreateWithoutChallengesInput = {
   totpSealed?: string | null
   totpSince?: Date | string | null
   totpUsed?: number | null
+  passkeySince?: Date | string | null
   factorsEndAt?: Date | string | null
   createdAt: Date | string
   users?: Prisma.StoreUserCreateNestedManyWithoutIdentityInput
@@ -839,6 +870,7 @@ export type IdentityUncheckedCreateWithoutChallengesInput = {
   totpSealed?: string | null
   totpSince?: Date | string | null
   totpUsed?: number | null
+  passkeySince?: Date | string | null
   factorsEndAt?: Date | string | null
   createdAt: Date | string
   users?: Prisma.StoreUserUncheckedCreateNestedManyWithoutIdentityInput
@@ -873,6 +905,7 @@ export type IdentityUpdateWithoutChallengesInput = {
   totpSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   totpSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   totpUsed?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  passkeySince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   factorsEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   users?: Prisma.StoreUserUpdateManyWithoutIdentityNestedInput
@@ -892,6 +925,7 @@ export type IdentityUncheckedUpdateWithoutChallengesInput = {
   totpSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   totpSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   totpUsed?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  passkeySince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   factorsEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   users?: Prisma.StoreUserUncheckedUpdateManyWithoutIdentityNestedInput
@@ -910,6 +944,7 @@ export type IdentityCreateWithoutResetLinksInput = {
   totpSealed?: string | null
   totpSince?: Date | string | null
   totpUsed?: number | null
+  passkeySince?: Date | string | null
   factorsEndAt?: Date | string | null
   createdAt: Date | string
   users?: Prisma.StoreUserCreateNestedManyWithoutIdentityInput
@@ -929,6 +964,7 @@ export type IdentityUncheckedCreateWithoutResetLinksInput = {
   totpSealed?: string | null
   totpSince?: Date | string | null
   totpUsed?: number | null
+  passkeySince?: Date | string | null
   factorsEndAt?: Date | string | null
   createdAt: Date | string
   users?: Prisma.StoreUserUncheckedCreateNestedManyWithoutIdentityInput
@@ -963,6 +999,7 @@ export type IdentityUpdateWithoutResetLinksInput = {
   totpSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   totpSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   totpUsed?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  passkeySince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   factorsEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   users?: Prisma.StoreUserUpdateManyWithoutIdentityNestedInput
@@ -982,6 +1019,7 @@ export type IdentityUncheckedUpdateWithoutResetLinksInput = {
   totpSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   totpSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   totpUsed?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  passkeySince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   factorsEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   users?: Prisma.StoreUserUncheckedUpdateManyWithoutIdentityNestedInput
@@ -1000,6 +1038,7 @@ export type IdentityCreateWithoutAddressChangesInput = {
   totpSealed?: string | null
   totpSince?: Date | string | null
   totpUsed?: number | null
+  passkeySince?: Date | string | null
   factorsEndAt?: Date | string | null
   createdAt: Date | string
   users?: Prisma.StoreUserCreateNestedManyWithoutIdentityInput
@@ -1019,6 +1058,7 @@ export type IdentityUncheckedCreateWithoutAddressChangesInput = {
   totpSealed?: string | null
   totpSince?: Date | string | null
   totpUsed?: number | null
+  passkeySince?: Date | string | null
   factorsEndAt?: Date | string | null
   createdAt: Date | string
   users?: Prisma.StoreUserUncheckedCreateNestedManyWithoutIdentityInput
@@ -1053,6 +1093,7 @@ export type IdentityUpdateWithoutAddressChangesInput = {
   totpSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   totpSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   totpUsed?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  passkeySince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   factorsEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   users?: Prisma.StoreUserUpdateManyWithoutIdentityNestedInput
@@ -1072,6 +1113,7 @@ export type IdentityUncheckedUpdateWithoutAddressChangesInput = {
   totpSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   totpSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   totpUsed?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  passkeySince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   factorsEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   users?: Prisma.StoreUserUncheckedUpdateManyWithoutIdentityNestedInput
@@ -1090,6 +1132,7 @@ export type IdentityCreateWithoutUsersInput = {
   totpSealed?: string | null
   totpSince?: Date | string | null
   totpUsed?: number | null
+  passkeySince?: Date | string | null
   factorsEndAt?: Date | string | null
   createdAt: Date | string
   developers?: Prisma.DeveloperCreateNestedManyWithoutIdentityInput
@@ -1109,6 +1152,7 @@ export type IdentityUncheckedCreateWithoutUsersInput = {
   totpSealed?: string | null
   totpSince?: Date | string | null
   totpUsed?: number | null
+  passkeySince?: Date | string | null
   factorsEndAt?: Date | string | null
   createdAt: Date | string
   developers?: Prisma.DeveloperUncheckedCreateNestedManyWithoutIdentityInput
@@ -1143,6 +1187,7 @@ export type IdentityUpdateWithoutUsersInput = {
   totpSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   totpSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   totpUsed?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  passkeySince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   factorsEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   developers?: Prisma.DeveloperUpdateManyWithoutIdentityNestedInput
@@ -1162,6 +1207,7 @@ export type IdentityUncheckedUpdateWithoutUsersInput = {
   totpSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   totpSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   totpUsed?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  passkeySince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   factorsEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   developers?: Prisma.DeveloperUncheckedUpdateManyWithoutIdentityNestedInput
@@ -1180,6 +1226,7 @@ export type IdentityCreateWithoutDevelopersInput = {
   totpSealed?: string | null
   totpSince?: Date | string | null
   totpUsed?: number | null
+  passkeySince?: Date | string | null
   factorsEndAt?: Date | string | null
   createdAt: Date | string
   users?: Prisma.StoreUserCreateNestedManyWithoutIdentityInput
@@ -1199,6 +1246,7 @@ export type IdentityUncheckedCreateWithoutDevelopersInput = {
   totpSealed?: string | null
   totpSince?: Date | string | null
   totpUsed?: number | null
+  passkeySince?: Date | string | null
   factorsEndAt?: Date | string | null
   createdAt: Date | string
   users?: Prisma.StoreUserUncheckedCreateNestedManyWithoutIdentityInput
@@ -1233,6 +1281,7 @@ export type IdentityUpdateWithoutDevelopersInput = {
   totpSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   totpSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   totpUsed?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  passkeySince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   factorsEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   users?: Prisma.StoreUserUpdateManyWithoutIdentityNestedInput
@@ -1252,6 +1301,7 @@ export type IdentityUncheckedUpdateWithoutDevelopersInput = {
   totpSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   totpSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   totpUsed?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  passkeySince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   factorsEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   users?: Prisma.StoreUserUncheckedUpdateManyWithoutIdentityNestedInput
@@ -1270,6 +1320,7 @@ export type IdentityCreateWithoutOperatorsInput = {
   totpSealed?: string | null
   totpSince?: Date | string | null
   totpUsed?: number | null
+  passkeySince?: Date | string | null
   factorsEndAt?: Date | string | null
   createdAt: Date | string
   users?: Prisma.StoreUserCreateNestedManyWithoutIdentityInput
@@ -1289,6 +1340,7 @@ export type IdentityUncheckedCreateWithoutOperatorsInput = {
   totpSealed?: string | null
   totpSince?: Date | string | null
   totpUsed?: number | null
+  passkeySince?: Date | string | null
   factorsEndAt?: Date | string | null
   createdAt: Date | string
   users?: Prisma.StoreUserUncheckedCreateNestedManyWithoutIdentityInput
@@ -1323,6 +1375,7 @@ export type IdentityUpdateWithoutOperatorsInput = {
   totpSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   totpSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   totpUsed?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  passkeySince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   factorsEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   users?: Prisma.StoreUserUpdateManyWithoutIdentityNestedInput
@@ -1342,6 +1395,7 @@ export type IdentityUncheckedUpdateWithoutOperatorsInput = {
   totpSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   totpSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   totpUsed?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  passkeySince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   factorsEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   users?: Prisma.StoreUserUncheckedUpdateManyWithoutIdentityNestedInput
@@ -1455,6 +1509,7 @@ export type IdentitySelect<ExtArgs extends runtime.Types.Extensions.InternalArgs
   totpSealed?: boolean
   totpSince?: boolean
   totpUsed?: boolean
+  passkeySince?: boolean
   factorsEndAt?: boolean
   createdAt?: boolean
   users?: boolean | Prisma.Identity$usersArgs<ExtArgs>
@@ -1476,6 +1531,7 @@ export type IdentitySelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exte
   totpSealed?: boolean
   totpSince?: boolean
   totpUsed?: boolean
+  passkeySince?: boolean
   factorsEndAt?: boolean
   createdAt?: boolean
 }, ExtArgs["result"]["identity"]>
@@ -1488,6 +1544,7 @@ export type IdentitySelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exte
   totpSealed?: boolean
   totpSince?: boolean
   totpUsed?: boolean
+  passkeySince?: boolean
   factorsEndAt?: boolean
   createdAt?: boolean
 }, ExtArgs["result"]["identity"]>
@@ -1500,11 +1557,12 @@ export type IdentitySelectScalar = {
   totpSealed?: boolean
   totpSince?: boolean
   totpUsed?: boolean
+  passkeySince?: boolean
   factorsEndAt?: boolean
   createdAt?: boolean
 }
 
-export type IdentityOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "email" | "emailProvedAt" | "passwordHash" | "totpSealed" | "totpSince" | "totpUsed" | "factorsEndAt" | "createdAt", ExtArgs["result"]["identity"]>
+export type IdentityOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "email" | "emailProvedAt" | "passwordHash" | "totpSealed" | "totpSince" | "totpUsed" | "passkeySince" | "factorsEndAt" | "createdAt", ExtArgs["result"]["identity"]>
 export type IdentityInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   users?: boolean | Prisma.Identity$usersArgs<ExtArgs>
   developers?: boolean | Prisma.Identity$developersArgs<ExtArgs>
@@ -1548,6 +1606,10 @@ export type $IdentityPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
      * The last period whose code was used: no code works twice.
      */
     totpUsed: number | null
+    /**
+     * Since when a passkey is a second factor; NULL: there is no passkey. Kept beside the passkeys, so that the lock of this row covers it.
+     */
+    passkeySince: Date | null
     /**
      * When an operator's removal of the second factors takes effect; NULL: none is under way.
      */
@@ -1991,6 +2053,7 @@ export interface IdentityFieldRefs {
   readonly totpSealed: Prisma.FieldRef<"Identity", 'String'>
   readonly totpSince: Prisma.FieldRef<"Identity", 'DateTime'>
   readonly totpUsed: Prisma.FieldRef<"Identity", 'Int'>
+  readonly passkeySince: Prisma.FieldRef<"Identity", 'DateTime'>
   readonly factorsEndAt: Prisma.FieldRef<"Identity", 'DateTime'>
   readonly createdAt: Prisma.FieldRef<"Identity", 'DateTime'>
 }

@@ -364,7 +364,7 @@ export type $SignInDelayPayload<ExtArgs extends runtime.Types.Extensions.Interna
   objects: {}
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     /**
-     * `account` or `address` with what it stands for, hashed.
+     * What it counts for, such as `account`, `address` or `factor`, with what it stands for, hashed.
      */
     key: string
     failures: number

@@ -3,6 +3,7 @@ import type { CsvImports } from '../../../csv/runner.ts'
 import { adminPages } from '../../../html/page-routes.ts'
 import type { CallerServices } from '../../../html/request.ts'
 import { takeUploads } from '../../../html/upload.ts'
+import { customers } from '../../../resources/customers/customers.ts'
 import type { Privilege } from '../../../staff/roles.ts'
 import type { Secrets } from '../../../values/secrets.ts'
 import { services as allServices, canImport } from '../records/services.ts'
@@ -20,7 +21,8 @@ export function csvPages(app: FastifyInstance, services: CsvServices): void {
   app.register(async (scope) => {
     takeUploads(scope)
     for (const service of allServices.filter(canImport)) {
-      const { get, page, upload: uploadForm } = adminPages(scope, [service.resource.privilege as Privilege, 'write'])
+      const pages = adminPages(scope, [service.resource.privilege as Privilege, 'write'])
+      const { get, page, upload: uploadForm } = service.resource === customers ? pages.proved : pages
       const path = `${service.path}/csv`
       page(path, (request) => uploadPage(request, services, service))
       get(`${path}/template`, (request, reply) => sendTemplate(request, reply, services, service))

@@ -43,7 +43,7 @@ export function invitationPages(app: FastifyInstance, services: InvitationServic
   const join = async (request: FastifyRequest, reply: FastifyReply) => {
     const { Token, Password } = readInput(asNew, sentBy(request))
     const opened = await acceptAsNew(services, { token: Token, password: Password }, deviceOf(request))
-    return beginSession(services, administration, reply, opened, opened.email)
+    return beginSession(services, administration, reply, opened)
   }
   form(address, join, again)
 

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { sendPage } from '../../../html/page.ts'
 import { adminPages } from '../../../html/page-routes.ts'
 import { type CallerServices, formOf, merchantCaller } from '../../../html/request.ts'
+import { customers } from '../../../resources/customers/customers.ts'
 import { orders } from '../../../resources/orders/orders.ts'
 import type { Privilege } from '../../../staff/roles.ts'
 import { create, deletePage, editPage, newPage, remove, save } from './edit-page.ts'
@@ -30,7 +31,8 @@ export function recordPages(app: FastifyInstance, services: CallerServices): voi
 /** Adds the pages of one service's records. */
 export function recordPagesOf(app: FastifyInstance, services: CallerServices, service: Service): void {
   const { path, resource } = service
-  const { get, page } = adminPages(app, [resource.privilege as Privilege, 'read'])
+  const reading = adminPages(app, [resource.privilege as Privilege, 'read'])
+  const { get, page } = reading
   const { page: formPage, form, post } = adminPages(app, [resource.privilege as Privilege, 'write'])
   // Orders have a page of their own (src/pages/admin/orders), which leads to this one.
   const isOwn = service.resource === orders
@@ -41,7 +43,9 @@ export function recordPagesOf(app: FastifyInstance, services: CallerServices, se
     return listPage(request, services, listed, listing)
   })
   if (resource.referrers.length > 0) get(`${path}/search`, (request) => suggestions(request, services, seen(request)))
-  get(`${path}/export`, (request, reply) => {
+  // A file of all customers is what a thief would take along.
+  const { get: getFile } = resource === customers ? reading.proved : reading
+  getFile(`${path}/export`, (request, reply) => {
     return sendFile(request, reply, services, listedOf(privilegesOf(request), service).listed)
   })
   page(isOwn ? `${path}/:id/fields` : `${path}/:id`, (request, reply) =>

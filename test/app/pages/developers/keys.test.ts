@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { refused } from '../../../support/refused.ts'
-import { developerIn, type TestDeveloper } from '../../../support/signed-in.ts'
+import { developerIn, proveAgain, type TestDeveloper } from '../../../support/signed-in.ts'
 import { openServer, type TestServer } from '../../../support/store.ts'
 import { type ApplicationRecord, logged, read, registered, usedBy } from './fixture.ts'
 
@@ -42,6 +42,7 @@ describe('the private key', () => {
     expect(await statuses()).toEqual([ACCEPTED, ACCEPTED])
 
     server.clock.ms = until.getTime() - 1
+    await proveAgain(developer, '/developers')
     expect(await statuses()).toEqual([ACCEPTED, ACCEPTED])
     expect((await read(developer, after)).FormerPrivateKeyUntil).toBe(until.toISOString())
     server.clock.ms = until.getTime()

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { TestPerson } from '../../../support/person.ts'
 import { refused } from '../../../support/refused.ts'
-import { developerIn } from '../../../support/signed-in.ts'
+import { developerIn, proveAgain } from '../../../support/signed-in.ts'
 import { openServer, type TestServer } from '../../../support/store.ts'
 import { registered, usedBy } from './fixture.ts'
 
@@ -47,6 +47,7 @@ test('the last use is shown', async () => {
   await status(application.PrivateKey)
   await server.services.callLog.flush()
   server.clock.ms += 3 * 60 * 60 * 1_000
+  await proveAgain(developer, '/developers')
   const address = `/developers/applications/${application.Id}/stores`
   const [store] = (await developer.call('GET', address)).json()
   expect(store.DateLastUsed).toBe(new Date(server.clock.ms - 3 * 60 * 60 * 1_000).toISOString())
