@@ -110,10 +110,15 @@ describe('whether an address has an account', () => {
       await ask(freshEmail(), area)
       const sent = async (email: string) => {
         let answer: Awaited<ReturnType<typeof ask>> | undefined
+        // Mails are announced soon after, those of several requests at once.
         const statements = await statementsOf(async () => {
           answer = await ask(email, area)
         })
-        return [answer?.statusCode, answer?.body, statements.map(({ text }) => text)]
+        return [
+          answer?.statusCode,
+          answer?.body,
+          statements.map(({ text }) => text).filter((text) => !text.includes('pg_notify')),
+        ]
       }
       const first = await sent(known)
       expect(await sent(unknown)).toEqual(first)
