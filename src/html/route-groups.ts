@@ -43,7 +43,7 @@ export const operatorRoute = routesOf({
     403: refusal('The request came over plain http, and the server accepts only https.', replayed),
     404: refusal('No such store, application, subscription or account.', replayed),
     409: refusal(
-      'The request conflicts with what is stored: another store has the host, another account the e-mail address, or the goods are out of stock; it is the last account of a store; or another request is still waiting for the application, or one with the same Idempotency-Key is in progress.',
+      'The request conflicts with what is stored: another store has the host, another account the e-mail address, or the goods are out of stock; it is the last owner of a store; or another request is still waiting for the application, or one with the same Idempotency-Key is in progress.',
       { ...replayed, 'Retry-After': { ...retryAfter['Retry-After'], required: false } },
     ),
     422: refusal('The Idempotency-Key was used with a different body before.'),

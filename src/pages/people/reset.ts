@@ -24,11 +24,11 @@ const newPasswordBody = namedObject({
 export function resetPages(app: FastifyInstance, services: ResetServices, area: Area): void {
   const { get, form } = pagesFor(app, 'anyone')
   const address = `${area.path}/reset`
-  const canMail = mailsAre(services.config) !== 'none'
+  const mails = mailsAre(services.config)
   const askPage = (data: { isSent: boolean; email: string } = { isSent: false, email: '' }): HtmlPage => ({
     template: '/pages/people/reset',
     title: 'Password lost?',
-    data: { ...data, area, canMail, minutes: RESET_MINUTES },
+    data: { ...data, area, mails, minutes: RESET_MINUTES },
     values: { Email: data.email },
   })
   const linkPage = async (token: string): Promise<HtmlPage> => ({
