@@ -134,8 +134,11 @@ export function faultOf({
   headers,
   body,
 }: Pick<LightMyRequestResponse, 'statusCode' | 'headers' | 'body'>): Fault {
-  const version = body.includes(envelopes['1.2']) && !body.includes(`soap="${envelopes['1.1']}"`) ? '1.2' : '1.1'
-  const start = `<?xml version="1.0" encoding="utf-8"?><soap:Envelope xmlns:soap="${envelopes[version]}">`
+  const startOf = (version: Fault['version']) =>
+    `<?xml version="1.0" encoding="utf-8"?><soap:Envelope xmlns:soap="${envelopes[version]}">`
+  // Not by a namespace anywhere in the body: a reason may quote the envelope that was sent.
+  const version = body.startsWith(startOf('1.2')) ? '1.2' : '1.1'
+  const start = startOf(version)
   const end = '</soap:Fault></soap:Body></soap:Envelope>'
   expect(body.startsWith(start) && body.endsWith(end), body).toBe(true)
   const inside = body.slice(start.length, -end.length)
