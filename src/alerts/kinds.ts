@@ -17,7 +17,7 @@ const LINES_MAX = 20
 /** A backup that is older than this many times BACKUP_HOURS is missing. */
 export const BACKUP_LATE = 1.5
 /** A disk with less free space than this is nearly full. */
-export const FREE_SHARE_MIN = 0.1
+const FREE_SHARE_MIN = 0.1
 /** Mails that wait for so long are stuck. */
 const MAIL_WAIT_MS = HOUR_MS
 

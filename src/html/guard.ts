@@ -6,7 +6,14 @@ import type { Actor } from '../audit/audit.ts'
 import type { DataServices } from '../database/client.ts'
 import { WAIT_SECONDS } from '../people/factors/challenges.ts'
 import { isProofRecent } from '../people/factors/prove.ts'
-import { type AccountKind, findSession, type Merchant, type Session, type SessionKind } from '../people/sessions.ts'
+import {
+  type AccountKind,
+  areaPaths,
+  findSession,
+  type Merchant,
+  type Session,
+  type SessionKind,
+} from '../people/sessions.ts'
 import { plainHttpOfPages } from '../server/plain-http.ts'
 import { asksProof, type Role } from '../server/roles.ts'
 import { StoreFailure } from '../values/failure.ts'
@@ -118,7 +125,7 @@ function askFirst(request: FastifyRequest, reply: FastifyReply, { person, proved
     throw new StoreFailure('forbidden', message)
   }
   if (!needsProof || request.isProved) return
-  const prove = `/${areas[person.kind]}/prove`
+  const prove = `${areaPaths[person.kind]}/prove`
   if (!wantsHtml(request)) throw proofNeeded(prove)
   return reply.redirect(`${prove}${nextOf(request)}`, 303)
 }
@@ -134,7 +141,7 @@ function proofNeeded(page: string): StoreFailure {
 
 /** Throws (403) where the person of a session has shown neither password nor passkey in the last 15 minutes. */
 export function requireProof({ session, isProved }: FastifyRequest): void {
-  if (session !== null && !isProved) throw proofNeeded(`/${areas[session.person.kind]}/prove`)
+  if (session !== null && !isProved) throw proofNeeded(`${areaPaths[session.person.kind]}/prove`)
 }
 
 /** The page to come back to: the one that is asked for, or the one with the form that was sent. */
@@ -229,20 +236,13 @@ function admitPerson(request: FastifyRequest, session: Session): void {
   request.actor = person.kind === 'customer' ? null : { kind: person.kind, name: person.email, address: request.ip }
 }
 
-const areas: Readonly<Record<SessionKind, string>> = {
-  merchant: 'admin',
-  developer: 'developers',
-  operator: 'operator',
-  customer: 'account',
-}
-
 const NEXT_LENGTH_MAX = 2_000
 
 function sendToSignIn(request: FastifyRequest, reply: FastifyReply, kind: SessionKind) {
   // Encoded, a long address would exceed what browsers and proxies accept as a header.
   const next =
     isSafe(request) && request.url.length <= NEXT_LENGTH_MAX ? `?next=${encodeURIComponent(request.url)}` : ''
-  return reply.redirect(`/${areas[kind]}/sign-in${next}`, 303)
+  return reply.redirect(`${areaPaths[kind]}/sign-in${next}`, 303)
 }
 
 /**

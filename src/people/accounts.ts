@@ -18,7 +18,15 @@ import {
   refuseNamesAsPassword,
 } from './passwords.ts'
 import { type ByPerson, identityOf, provePassword } from './proof.ts'
-import { type AccountKind, type Client, endSessionsOfIdentity, openSession, ownerOf, type Session } from './sessions.ts'
+import {
+  type AccountKind,
+  type Client,
+  endSessionsOfIdentity,
+  openSession,
+  ownerOf,
+  type Session,
+  storeIdOf,
+} from './sessions.ts'
 import { checkCounted, countTry, forgetFailures, forgiveTry, withDevice } from './sign-in-delay.ts'
 
 export type SignUpServices = DataServices & { config: { readonly developerSignup: 'open' | 'closed' } }
@@ -104,11 +112,15 @@ export async function changePassword(
     if (count === 0) throw fieldFault('CurrentPassword', 'is not the current password')
     await endSessionsOfIdentity(tx, identityId, session.id)
     await forgiveTry(tx, counted)
-    const owner = person.kind === 'customer' ? {} : ownerOf(person)
-    await recordAudit(tx, now, { actor: by.actor, action: 'account.password-changed', target: email, ...owner })
+    await recordAudit(tx, now, {
+      actor: by.actor,
+      action: 'account.password-changed',
+      target: email,
+      ...ownerOf(person),
+    })
     const data = { at: now(), address: by.actor.address, userAgent: by.userAgent ?? '' }
-    const storeId = person.kind === 'merchant' ? person.store.id : null
-    await writeMail(tx, services, { kind: 'password-changed', to: email, storeId, causedBy: null, data })
+    const mail = { kind: 'password-changed', to: email, storeId: storeIdOf(person), causedBy: null, data } as const
+    await writeMail(tx, services, mail)
   })
 }
 

@@ -3,10 +3,10 @@ import { type DataServices, inTransaction, type Transaction } from '../database/
 import { type MailServices, mailsAre, writeMail } from '../mail/write.ts'
 import { namedObject, readInput } from '../values/input.ts'
 import { refuseTaken } from './identities.ts'
-import { linkUsed, newLinkToken, tokenHashes } from './links.ts'
+import { linkUsed, newLink, tokenHashes } from './links.ts'
 import { emailInput, fieldFault, passwordInput } from './passwords.ts'
 import { type ByPerson, identityOf, lockIdentity, provePassword } from './proof.ts'
-import { endSessionsOfIdentity, ownerOf, type Session } from './sessions.ts'
+import { areaPaths, endSessionsOfIdentity, ownerOf, type Session, storeIdOf } from './sessions.ts'
 import { forgiveTry } from './sign-in-delay.ts'
 
 // A person's e-mail address: another one counts once a link that went to it was opened.
@@ -28,7 +28,7 @@ export async function requestAddress(
   input: unknown,
   by: ByPerson,
 ): Promise<'mailed' | 'changed'> {
-  const { db, secrets, now, config } = services
+  const { db, config } = services
   const { identityId, email, kind } = identityOf(session)
   const { Email, CurrentPassword } = readInput(addressChange, input)
   if (Email === email) throw fieldFault('Email', 'is your address already')
@@ -45,20 +45,16 @@ export async function requestAddress(
       await setAddress(tx, services, session, { email: Email, provedAt: null }, by.actor)
       return 'changed'
     }
-    const { token, tokenHash } = newLinkToken(secrets)
-    const createdAt = now()
-    const expiresAt = new Date(createdAt.getTime() + HOURS * 3_600_000)
+    const { token, ...stored } = newLink(services, HOURS * 3_600_000)
     await tx.addressChange.deleteMany({ where: { identityId } })
-    await tx.addressChange.create({ data: { tokenHash, identityId, email: Email, createdAt, expiresAt } })
-    const area = { merchant: '/admin', developer: '/developers', operator: '/operator' }[kind]
-    const link = `${area}/account/address?token=${token}` as const
-    const storeId = storeOf(session)
+    await tx.addressChange.create({ data: { ...stored, identityId, email: Email } })
+    const link = `${areaPaths[kind]}/account/address?token=${token}` as const
     await writeMail(tx, services, {
       kind: 'address-change',
       to: Email,
-      storeId,
+      storeId: storeIdOf(session.person),
       causedBy: by.actor.address,
-      data: { link: link as `/${string}`, expiresAt },
+      data: { link, expiresAt: stored.expiresAt },
     })
     return 'mailed'
   })
@@ -108,18 +104,13 @@ async function setAddress(
   await tx.identity
     .update({ where: { id: identityId }, data: { email, emailProvedAt: provedAt } })
     .catch(refuseTaken('Email is the address of another account where you have one'))
-  const about = { target: email, ...ownerOf(session.person as Exclude<Session['person'], { kind: 'customer' }>) }
+  const about = { target: email, ...ownerOf(session.person) }
   await recordAudit(tx, now, { actor, action: 'account.address-changed', ...about, details: { from: former } })
-  const storeId = storeOf(session)
   await writeMail(tx, services, {
     kind: 'address-changed',
     to: former,
-    storeId,
+    storeId: storeIdOf(session.person),
     causedBy: null,
     data: { newEmail: email },
   })
-}
-
-function storeOf({ person }: Session): number | null {
-  return person.kind === 'merchant' ? person.store.id : null
 }

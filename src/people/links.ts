@@ -7,10 +7,11 @@ import type { Secrets } from '../values/secrets.ts'
 const TOKEN_BYTES = 32
 const TOKEN = /^[\w-]{43}$/
 
-/** Returns a token for a link, and the hash that is stored of it. */
-export function newLinkToken(secrets: Pick<Secrets, 'lookup'>): { token: string; tokenHash: string } {
+/** Returns the token of a link that works for so long, and what is stored of it. */
+export function newLink({ secrets, now }: { secrets: Pick<Secrets, 'lookup'>; now: () => Date }, ms: number) {
   const token = randomBytes(TOKEN_BYTES).toString('base64url')
-  return { token, tokenHash: secrets.lookup(token) }
+  const createdAt = now()
+  return { token, tokenHash: secrets.lookup(token), createdAt, expiresAt: new Date(createdAt.getTime() + ms) }
 }
 
 /** Returns the hashes that a token may be stored under. Throws (404) for what is no token, as for one that has been used. */

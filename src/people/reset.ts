@@ -6,16 +6,9 @@ import { networkOf } from '../values/address-blocks.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { namedObject, readInput } from '../values/input.ts'
 import { tableOf } from './enter.ts'
-import { linkUsed, newLinkToken, tokenHashes } from './links.ts'
-import {
-  emailInput,
-  fieldFault,
-  hashPassword,
-  lowerCase,
-  newPasswordInput,
-  refuseNamesAsPassword,
-} from './passwords.ts'
-import { type AccountKind, endSessionsOfIdentity } from './sessions.ts'
+import { linkUsed, newLink, tokenHashes } from './links.ts'
+import { emailInput, fieldFault, hashPassword, lowerCase, refuseNamesAsPassword } from './passwords.ts'
+import { type AccountKind, areaPaths, endSessionsOfIdentity } from './sessions.ts'
 import type { SignInServices } from './sign-in.ts'
 import { forgetFailures, takeAttempt } from './sign-in-delay.ts'
 
@@ -29,9 +22,6 @@ const IDENTITIES_MAX = 20
 
 const resetRequest = namedObject({ Email: emailInput })
 
-/** Where the page of a kind of account lies that takes a link. */
-const pages = { merchant: '/admin/reset', developer: '/developers/reset', operator: '/operator/reset' } as const
-
 /**
  * Mails a link for a new password to an address, if an account of the kind has it. Whether one has cannot be told: the same statements
  * run and a mail's row is written either way. Throws for an address that is none (400), where no mail can be sent (409), and beyond the
@@ -43,7 +33,7 @@ export async function requestReset(
   input: unknown,
   address: string,
 ): Promise<void> {
-  const { db, secrets, now, config } = services
+  const { db, config } = services
   const { Email } = readInput(resetRequest, input)
   if (mailsAre(config) === 'none') {
     throw new StoreFailure('conflict', 'This server sends no mail: whoever runs it can hand you a link')
@@ -51,7 +41,7 @@ export async function requestReset(
   await takeAttempt(services, networkOf(address))
   await inTransaction(db, async (tx) => {
     const accounts = await accountsOf(tx, kind, Email)
-    const { link, expiresAt } = await insertLink(tx, { secrets, now }, { kind, email: Email, identityId: null })
+    const { link, expiresAt } = await insertLink(tx, services, { kind, email: Email, identityId: null })
     const data = { link, expiresAt, accounts: [...new Set(accounts.map(({ name }) => name))] }
     const [first] = accounts
     const isVoid = first === undefined
@@ -76,17 +66,15 @@ export async function handOverReset(
 
 async function insertLink(
   tx: Transaction,
-  { secrets, now }: Pick<ResetServices, 'secrets' | 'now'>,
+  services: Pick<ResetServices, 'secrets' | 'now'>,
   { kind, email, identityId }: { kind: AccountKind; email: string; identityId: number | null },
 ) {
-  const { token, tokenHash } = newLinkToken(secrets)
-  const createdAt = now()
-  const expiresAt = new Date(createdAt.getTime() + RESET_MINUTES * 60_000)
+  const { token, ...link } = newLink(services, RESET_MINUTES * 60_000)
   await tx.$executeRaw`
     DELETE FROM "ResetLink" WHERE lower("email") = lower(${email}::text) AND "accountKind" = ${kind}
       AND "identityId" IS NOT DISTINCT FROM ${identityId}::int`
-  await tx.resetLink.create({ data: { tokenHash, email, accountKind: kind, identityId, createdAt, expiresAt } })
-  return { link: `${pages[kind]}?token=${token}` as const, expiresAt }
+  await tx.resetLink.create({ data: { ...link, email, accountKind: kind, identityId } })
+  return { link: `${areaPaths[kind]}/reset?token=${token}` as const, expiresAt: link.expiresAt }
 }
 
 /** An account that a new password would open. Accounts of one identity have one password. */
@@ -137,8 +125,6 @@ export async function findReset(
   if (byIdentity.size === 0) throw linkUsed()
   return { email: found.email, identities: Array.from(byIdentity, ([id, accounts]) => ({ id, accounts })) }
 }
-
-export const resetInput = namedObject({ Password: newPasswordInput })
 
 /**
  * Sets the password of identities of a link's address, ends their sessions, and uses the link up; second factors stay and are asked for.

@@ -14,6 +14,14 @@ export type AccountKind = 'developer' | 'merchant' | 'operator'
 
 export type SessionKind = AccountKind | 'customer'
 
+/** Where the pages of each kind of person lie. */
+export const areaPaths = {
+  merchant: '/admin',
+  developer: '/developers',
+  operator: '/operator',
+  customer: '/account',
+} as const satisfies Record<SessionKind, string>
+
 /** A merchant's account in another store that the session is open for too. */
 export interface OtherAccount {
   readonly userId: number
@@ -79,7 +87,7 @@ export async function findSession(
   token: string,
 ): Promise<Session | null> {
   const at = now()
-  const { person, from } = persons(at)[kind]
+  const { person, from } = persons[kind](at)
   const [found] = await db.$queryRaw<(Session & { seenAt: Date })[]>`
     SELECT "Session"."id", "Session"."createdAt", "Session"."expiresAt", "Session"."provedAt", "Session"."seenAt", ${person} AS "person"
     FROM "Session" ${from}
@@ -101,16 +109,16 @@ function isLive(kind: SessionKind, at: Date): Sql {
 }
 
 /** Each kind joins only its own table, so a token of another kind finds nothing. */
-const persons = (at: Date): Readonly<Record<SessionKind, { person: Sql; from: Sql }>> => ({
-  developer: {
+const persons: Readonly<Record<SessionKind, (at: Date) => { person: Sql; from: Sql }>> = {
+  developer: () => ({
     person: sql`json_build_object('kind', 'developer', 'id', "Developer"."id", 'email', "email", 'identityId', "identityId")`,
     from: sql`JOIN "Developer" ON "Developer"."id" = "Session"."developerId"`,
-  },
-  operator: {
+  }),
+  operator: () => ({
     person: sql`json_build_object('kind', 'operator', 'id', "Operator"."id", 'email', "email", 'identityId', "identityId")`,
     from: sql`JOIN "Operator" ON "Operator"."id" = "Session"."operatorId"`,
-  },
-  merchant: {
+  }),
+  merchant: (at) => ({
     person: sql`json_build_object('kind', 'merchant', 'id', "StoreUser"."id", 'email', "StoreUser"."email",
       'identityId', "StoreUser"."identityId", 'role', coalesce("StoreUser"."role", "StoreRole"."name"),
       'ownPrivileges', "StoreRole"."privileges", 'store', ${callerStoreJson},
@@ -125,15 +133,15 @@ const persons = (at: Date): Readonly<Record<SessionKind, { person: Sql; from: Sq
     from: sql`JOIN "StoreUser" ON "StoreUser"."id" = "Session"."storeUserId"
       JOIN "Store" ON "Store"."id" = "StoreUser"."storeId"
       LEFT JOIN "StoreRole" ON "StoreRole"."storeId" = "StoreUser"."storeId" AND "StoreRole"."id" = "StoreUser"."roleId"`,
-  },
-  customer: {
+  }),
+  customer: () => ({
     person: sql`json_build_object('kind', 'customer', 'id', "Customer"."id", 'email', coalesce("email", ''),
       'name', trim("firstName" || ' ' || "lastName"), 'store', ${callerStoreJson})`,
     from: sql`JOIN "Customer" ON "Customer"."storeId" = "Session"."storeId" AND "Customer"."id" = "Session"."customerId"
         AND "Customer"."enabled"
       JOIN "Store" ON "Store"."id" = "Customer"."storeId"`,
-  },
-})
+  }),
+}
 
 /** The browser that signs in. */
 export interface Client {
@@ -259,10 +267,15 @@ export async function endOtherSessions({ db, now }: SessionServices, session: Se
   })
 }
 
-/** Returns the owner of the audit log that records a person's actions on the account. An operator's is that of all. */
-export function ownerOf(person: Exclude<Person, { kind: 'customer' }>) {
-  if (person.kind === 'operator') return {}
-  return person.kind === 'developer' ? { developerId: person.id } : { storeId: person.store.id }
+/** Returns the owner of the audit log that records a person's actions on the account. An operator's is that of all; customers have none. */
+export function ownerOf(person: Person) {
+  if (person.kind === 'developer') return { developerId: person.id }
+  return person.kind === 'merchant' ? { storeId: person.store.id } : {}
+}
+
+/** The store that a merchant is signed in to, whose mails those about the person are; null: not a merchant. */
+export function storeIdOf(person: Person): number | null {
+  return person.kind === 'merchant' ? person.store.id : null
 }
 
 /** `seenAt` is exact to the minute. */

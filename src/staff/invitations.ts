@@ -4,8 +4,8 @@ import { type DataServices, inTransaction, type JoiningServices, type Transactio
 import { type MailServices, mailsAre, writeMail } from '../mail/write.ts'
 import type { EnteredSession } from '../people/enter.ts'
 import { insertIdentity } from '../people/identities.ts'
-import { linkUsed, newLinkToken, tokenHashes } from '../people/links.ts'
-import { emailInput, hashPassword, lowerCase, newPasswordInput, refuseNamesAsPassword } from '../people/passwords.ts'
+import { linkUsed, newLink, tokenHashes } from '../people/links.ts'
+import { emailInput, hashPassword, lowerCase, refuseNamesAsPassword } from '../people/passwords.ts'
 import { identityOf, lockIdentity } from '../people/proof.ts'
 import { type Client, openSession, type Session } from '../people/sessions.ts'
 import { withDevice } from '../people/sign-in-delay.ts'
@@ -79,12 +79,12 @@ export async function invite(
   { Email, Role, HandOver = false }: z.output<typeof newInvitation>,
   by: Changing,
 ): Promise<MadeInvitation> {
-  const { db, secrets, now, config } = services
+  const { db, now, config } = services
   const { actor, userId: invitedById } = by
   // The sandbox's outbox is for the store's own people.
   const canMail = mailsAre(config) === 'sent' || (mailsAre(config) === 'shown' && actor.kind === 'merchant')
   const isMailed = !HandOver && canMail
-  const { token, tokenHash } = newLinkToken(secrets)
+  const { token, ...link } = newLink(services, DAYS * 86_400_000)
   const path = `/admin/invitations?token=${token}` as const
   return inTransaction(db, async (tx) => {
     const privileges = await lockPeople(tx, storeId, by)
@@ -92,21 +92,18 @@ export async function invite(
     const role = await roleNamed(tx, storeId, Role)
     refuseMoreThan(privileges, role)
     await refuseMember(tx, storeId, Email)
-    const createdAt = now()
     await tx.$executeRaw`
-      DELETE FROM "Invitation" WHERE "storeId" = ${storeId} AND (lower("email") = lower(${Email}::text) OR "expiresAt" <= ${createdAt})`
+      DELETE FROM "Invitation" WHERE "storeId" = ${storeId} AND (lower("email") = lower(${Email}::text) OR "expiresAt" <= ${link.createdAt})`
     if ((await tx.invitation.count({ where: { storeId } })) >= OPEN_MAX) {
       throw new StoreFailure('conflict', `A store has at most ${OPEN_MAX} open invitations: withdraw one first`)
     }
-    const expiresAt = new Date(createdAt.getTime() + DAYS * 86_400_000)
     const invitedBy = actor.kind === 'merchant' ? actor.name : 'the operator'
-    const given = { storeId, email: Email, ...role.columns, tokenHash, isMailed, invitedBy, invitedById }
-    const data = { ...given, createdAt, expiresAt }
+    const data = { ...link, storeId, email: Email, ...role.columns, isMailed, invitedBy, invitedById }
     const row = await tx.invitation.create({ data, include: withRoles })
     const details = { role: role.role, mailed: isMailed }
     await recordAudit(tx, now, { actor, action: 'invitation.created', target: Email, storeId, details })
     if (isMailed) {
-      const wording = { storeName, role: role.role, invitedBy, link: path, expiresAt }
+      const wording = { storeName, role: role.role, invitedBy, link: path, expiresAt: link.expiresAt }
       await writeMail(tx, services, { kind: 'invitation', to: Email, storeId, causedBy: actor.address, data: wording })
     }
     return { ...invitationOf(row), link: isMailed ? null : config.publicUrl + path }
@@ -240,9 +237,6 @@ export async function acceptAsPerson(
   })
 }
 
-/** The body of a new person who accepts an invitation. */
-export const newPerson = namedObject({ Password: newPasswordInput })
-
 /**
  * Accepts an invitation as somebody new, and opens a session. The address counts as proved only where the link was mailed. Throws for a
  * link that does not work (404), for a password that is a name of the account (400), and where a person of the address must sign in
@@ -252,7 +246,7 @@ export async function acceptAsNew(
   services: InvitationServices,
   { token, password }: { token: string; password: string },
   client: Client & { readonly devices?: string | undefined },
-): Promise<EnteredSession & { readonly email: string }> {
+): Promise<EnteredSession> {
   const { db, secrets, now } = services
   const { email, storeName, isMailed, needsSignIn } = await findInvitation(services, token)
   if (needsSignIn) throw new StoreFailure('conflict', 'You have an account with this address: sign in to accept')

@@ -1,12 +1,12 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { HtmlPage } from '../../html/page.ts'
-import { sendPage } from '../../html/page.ts'
+import { type HtmlPage, sendPage } from '../../html/page.ts'
 import { pagesOf } from '../../html/page-routes.ts'
 import { actorOf, type Form, formOf, sessionOf } from '../../html/request.ts'
 import { inviteOperator, listOperators, newOperator, removeOperator } from '../../people/operators.ts'
 import type { ResetServices } from '../../people/reset.ts'
 import { readIds } from '../../server/parameters.ts'
 import { readInput } from '../../values/input.ts'
+import { linkPage } from '../people/hand-over.ts'
 
 const home = '/operator/operators'
 
@@ -25,9 +25,7 @@ export function operatorsPages(app: FastifyInstance, services: ResetServices): v
     home,
     async (request, reply) => {
       const { Email } = readInput(newOperator, formOf(request))
-      const { email, link, expiresAt } = await inviteOperator(services, Email, actorOf(request))
-      const data = { email, link, expiresAt, back: home }
-      return sendPage(reply, { template: '/pages/operator/link', title: 'Hand this link over', data })
+      return sendPage(reply, linkPage(await inviteOperator(services, Email, actorOf(request)), home))
     },
     (request) => listPage(request, formOf(request)),
   )

@@ -8,8 +8,8 @@ import { handOverReset, type ResetServices } from '../../people/reset.ts'
 import type { AccountKind } from '../../people/sessions.ts'
 import { readIds } from '../../server/parameters.ts'
 import { StoreFailure } from '../../values/failure.ts'
+import { linkPage } from '../people/hand-over.ts'
 import { offsetIn, PAGE, pageOf, searchIn } from './lists.ts'
-import { linkPage } from './stores.ts'
 
 const home = '/operator/people'
 

@@ -1,13 +1,13 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { AccessServices } from '../../applications/access-changes.ts'
 import { inTransaction } from '../../database/client.ts'
-import { type HtmlPage, sendPage } from '../../html/page.ts'
+import type { HtmlPage } from '../../html/page.ts'
 import { inFormFields, pagesOf } from '../../html/page-routes.ts'
 import { actorOf, type Form, formOf } from '../../html/request.ts'
 import { type MailServices, mailsAre } from '../../mail/write.ts'
 import { emailInput } from '../../people/passwords.ts'
 import { readIds } from '../../server/parameters.ts'
-import { invite, listInvitations, newInvitation, withdrawInvitation } from '../../staff/invitations.ts'
+import { invite, listInvitations, withdrawInvitation } from '../../staff/invitations.ts'
 import { listMembers, removeMember } from '../../staff/members.ts'
 import { builtInRoles } from '../../staff/roles.ts'
 import { listRoles } from '../../staff/store-roles.ts'
@@ -21,6 +21,7 @@ import {
   updateStore,
 } from '../../stores/stores.ts'
 import { namedObject, readInput } from '../../values/input.ts'
+import { answerInvitation, inviteByForm } from '../people/hand-over.ts'
 import { limitFields, limitIn, limitValues } from './limit-fields.ts'
 import { offsetIn, PAGE, pageOf, searchIn } from './lists.ts'
 
@@ -53,9 +54,7 @@ export function storePages(app: FastifyInstance, services: StorePagesServices): 
         const invitation = await invite({ ...services, db: tx }, store.id, wanted, { actor, userId: null })
         return { store, invitation }
       })
-      const { id } = store
-      if (invitation.link === null) return `${home}/${id}?notice=invited`
-      return sendPage(reply, linkPage(invitation, `${home}/${id}`))
+      return answerInvitation(reply, invitation, `${home}/${store.id}`)
     },
     (request) => newPage(services, formOf(request)),
   )
@@ -65,7 +64,7 @@ export function storePages(app: FastifyInstance, services: StorePagesServices): 
     const sent = formOf(request)
     const { Name, SecureURL, Currency, TimeZone } = sent
     const given = readInput(changedStore, { Name, SecureURL, Currency, TimeZone, Throttle: limitIn(sent) })
-    await updateStore(services, storeIdIn(request), given, actorOf(request)).catch(inFormFields(limitFields))
+    await updateStore(services, storeIdIn(request), given, actorOf(request))
     return `${home}/${storeIdIn(request)}?notice=settings-saved`
   }
   form(
@@ -81,15 +80,10 @@ export function storePages(app: FastifyInstance, services: StorePagesServices): 
 
   form(
     `${home}/:id/invitations`,
-    async (request, reply) => {
-      const { Email, Role, HandOver } = formOf(request)
-      const given = readInput(newInvitation, { Email, Role, HandOver: HandOver === 'true' })
-      const invitation = await invite(services, storeIdIn(request), given, {
-        actor: actorOf(request),
-        userId: null,
-      })
-      const back = `${home}/${storeIdIn(request)}`
-      return invitation.link === null ? `${back}?notice=invited` : sendPage(reply, linkPage(invitation, back))
+    (request, reply) => {
+      const storeId = storeIdIn(request)
+      const by = { actor: actorOf(request), userId: null }
+      return inviteByForm(services, [request, reply], { storeId, by, back: `${home}/${storeId}` })
     },
     (request) => storePage(services, request, formOf(request)),
   )
@@ -110,18 +104,6 @@ export function storePages(app: FastifyInstance, services: StorePagesServices): 
 function storeIdIn({ params }: FastifyRequest): number {
   const { id } = params as { id: string }
   return readIds({ id }, 'id').id
-}
-
-interface Link {
-  readonly email: string
-  readonly link: string | null
-  readonly expiresAt: Date
-}
-
-/** A link that is shown once, to hand over. */
-export function linkPage({ email, link, expiresAt }: Link, back: string): HtmlPage {
-  const data = { email, link, expiresAt, back }
-  return { template: '/pages/operator/link', title: 'Hand this link over', data }
 }
 
 async function storesPage({ db }: StorePagesServices, request: FastifyRequest): Promise<HtmlPage> {

@@ -1,15 +1,14 @@
 import { z } from 'zod'
 import { type Actor, type AuditAction, recordAudit } from '../../audit/audit.ts'
 import { type DataServices, inTransaction, type Transaction } from '../../database/client.ts'
-import type { MailServices } from '../../mail/write.ts'
-import { writeMail } from '../../mail/write.ts'
+import { type MailServices, writeMail } from '../../mail/write.ts'
 import { StoreFailure } from '../../values/failure.ts'
 import { namedObject, readInput, text } from '../../values/input.ts'
 import { fieldFault } from '../passwords.ts'
 import { identityOf, lockIdentity } from '../proof.ts'
-import { endSessionsOfIdentity, ownerOf, type Session } from '../sessions.ts'
+import { endSessionsOfIdentity, ownerOf, type Session, storeIdOf } from '../sessions.ts'
 import { newTotpKey, periodOf, totpUri } from './authenticator.ts'
-import { type FactorColumns, isFactorInForce } from './in-force.ts'
+import { type FactorColumns, factorColumns, isFactorInForce } from './in-force.ts'
 import { type PasskeyServices, passkeyCreation, verifyNewPasskey } from './passkeys.ts'
 import { renewCodes } from './recovery-codes.ts'
 import { deleteFactors, keepFactors } from './removal.ts'
@@ -41,9 +40,7 @@ export async function listFactors({ db, now }: DataServices, session: Session): 
   const identity = await db.identity.findUniqueOrThrow({
     where: { id: identityOf(session).identityId },
     select: {
-      totpSince: true,
-      passkeySince: true,
-      factorsEndAt: true,
+      ...factorColumns,
       passkeys: { select: { id: true, name: true, createdAt: true, usedAt: true }, orderBy: { id: 'asc' } },
       _count: { select: { recoveryCodes: true } },
     },
@@ -67,7 +64,7 @@ async function changing<T>(
   work: (tx: Transaction, identity: Locked) => Promise<T>,
 ): Promise<T> {
   const { identityId } = identityOf(session)
-  const columns = { totpSealed: true, totpSince: true, passkeySince: true, factorsEndAt: true } as const
+  const columns = { totpSealed: true, ...factorColumns } as const
   return inTransaction(db, async (tx) => {
     await lockIdentity(tx, session)
     const identity = await tx.identity.findUniqueOrThrow({ where: { id: identityId }, select: columns })
@@ -260,10 +257,9 @@ async function note(
   actor: Actor,
   { action, what, details = {} }: { action: AuditAction; what: string; details?: { readonly name?: string } },
 ): Promise<void> {
-  if (person.kind === 'customer') return
   const { now } = services
   await recordAudit(tx, now, { actor, action, target: person.email, ...ownerOf(person), details })
-  const storeId = person.kind === 'merchant' ? person.store.id : null
   const data = { what, at: now() }
+  const storeId = storeIdOf(person)
   await writeMail(tx, services, { kind: 'factor-changed', to: person.email, storeId, causedBy: null, data })
 }

@@ -13,6 +13,9 @@ export interface FactorColumns {
   readonly factorsEndAt: Date | null
 }
 
+/** What to select for `FactorColumns`. */
+export const factorColumns = { totpSince: true, passkeySince: true, factorsEndAt: true } as const
+
 /** The same as `hasFactor`, of a row. */
 export function isFactorInForce({ totpSince, passkeySince, factorsEndAt }: FactorColumns, at: Date): boolean {
   return (totpSince !== null || passkeySince !== null) && (factorsEndAt === null || factorsEndAt > at)

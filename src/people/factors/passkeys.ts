@@ -6,7 +6,7 @@ import { StoreFailure } from '../../values/failure.ts'
 import { readInput } from '../../values/input.ts'
 import type { AccountKind } from '../sessions.ts'
 import { findChallenge, insertChallenge, type Purpose, useChallenge } from './challenges.ts'
-import { isFactorInForce } from './in-force.ts'
+import { factorColumns, isFactorInForce } from './in-force.ts'
 
 // Passkeys (WebAuthn): key pairs of a person's devices, whose public halves lie here.
 
@@ -144,7 +144,7 @@ export async function verifyPasskey(services: PasskeyServices, asking: Asking, s
   if (!isUsed || asked.identityId !== identityId) throw notAccepted('no such challenge')
   const passkey = await services.db.passkey.findUnique({
     where: { credentialId: credential.id },
-    include: { identity: { select: { totpSince: true, passkeySince: true, factorsEndAt: true } } },
+    include: { identity: { select: factorColumns } },
   })
   const isForeign = identityId !== null && passkey?.identityId !== identityId
   if (!passkey || isForeign || !isFactorInForce(passkey.identity, services.now())) throw notAccepted('no such passkey')

@@ -3,7 +3,7 @@ import { type DataServices, inTransaction, type JoiningServices, type Transactio
 import type { Sweep } from '../../database/sweeper.ts'
 import { type MailServices, writeMail } from '../../mail/write.ts'
 import { StoreFailure } from '../../values/failure.ts'
-import { isFactorInForce } from './in-force.ts'
+import { factorColumns, isFactorInForce } from './in-force.ts'
 
 // Second factors that a person has lost: an operator takes them off, after a day in which the person is told and can object.
 
@@ -60,7 +60,7 @@ export async function keepFactors(tx: Transaction, now: () => Date, identityId: 
 
 async function lockedIdentity(tx: Transaction, id: number) {
   await tx.$queryRaw`SELECT FROM "Identity" WHERE "id" = ${id} FOR NO KEY UPDATE`
-  const columns = { email: true, totpSince: true, passkeySince: true, factorsEndAt: true } as const
+  const columns = { email: true, ...factorColumns } as const
   const identity = await tx.identity.findUnique({ where: { id }, select: columns })
   if (identity) return identity
   throw new StoreFailure('not-found', `There is no person with the id ${id}`, { field: String(id) })

@@ -33,11 +33,12 @@ export function rolePages(app: FastifyInstance, data: DataServices): void {
   }
   form(home, add, (request) => rolePage(request, null, formOf(request)))
 
-  page(`${home}/:id`, async (request) => {
+  const stored = async (request: FastifyRequest) => {
     const { id } = readIds(request.params, 'id')
     const { role, ownPrivileges } = await roleById(data.db, merchantOf(request).store.id, id)
     return rolePage(request, id, { Name: role, ...chosenIn(ownPrivileges) })
-  })
+  }
+  page(`${home}/:id`, stored)
   const change = async (request: FastifyRequest) => {
     await save(request, readIds(request.params, 'id').id)
     return '/admin/people?notice=role-changed'
@@ -49,11 +50,7 @@ export function rolePages(app: FastifyInstance, data: DataServices): void {
     await deleteRole(data, { storeId: merchantOf(request).store.id, id }, changingBy(request))
     return '/admin/people?notice=role-deleted'
   }
-  form(`${home}/:id/delete`, remove, async (request) => {
-    const { id } = readIds(request.params, 'id')
-    const { role, ownPrivileges } = await roleById(data.db, merchantOf(request).store.id, id)
-    return rolePage(request, id, { Name: role, ...chosenIn(ownPrivileges) })
-  })
+  form(`${home}/:id/delete`, remove, stored)
 }
 
 /** What a form's choice grants. */

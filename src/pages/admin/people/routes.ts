@@ -1,20 +1,15 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { type HtmlPage, sendPage } from '../../../html/page.ts'
+import type { HtmlPage } from '../../../html/page.ts'
 import { adminPages } from '../../../html/page-routes.ts'
 import { type Form, formOf, merchantOf } from '../../../html/request.ts'
 import { mailsAre } from '../../../mail/write.ts'
 import { readIds } from '../../../server/parameters.ts'
-import {
-  type InvitationServices,
-  invite,
-  listInvitations,
-  newInvitation,
-  withdrawInvitation,
-} from '../../../staff/invitations.ts'
+import { type InvitationServices, listInvitations, withdrawInvitation } from '../../../staff/invitations.ts'
 import { changeRole, listMembers, memberById, removeMember } from '../../../staff/members.ts'
 import { builtInRoles, privilegesOf } from '../../../staff/roles.ts'
 import { listRoles, mayGrant } from '../../../staff/store-roles.ts'
 import { namedObject, readInput, text } from '../../../values/input.ts'
+import { inviteByForm } from '../../people/hand-over.ts'
 import { changingBy, rolePages } from './role-pages.ts'
 
 const home = '/admin/people'
@@ -49,13 +44,9 @@ export function peoplePages(app: FastifyInstance, services: InvitationServices):
 
   form(
     `${home}/invitations`,
-    async (request, reply) => {
-      const { Email, Role, HandOver } = formOf(request)
-      const given = readInput(newInvitation, { Email, Role, HandOver: HandOver === 'true' })
-      const made = await invite(services, storeIdOf(request), given, changingBy(request))
-      if (made.link === null) return `${home}?notice=invited`
-      const data = { invitation: made }
-      return sendPage(reply, { template: '/pages/admin/people/link', title: 'Hand this link over', data })
+    (request, reply) => {
+      const at = { storeId: storeIdOf(request), by: changingBy(request), back: home }
+      return inviteByForm(services, [request, reply], at)
     },
     (request) => peoplePage(services, request, formOf(request)),
   )
