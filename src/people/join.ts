@@ -3,6 +3,7 @@ import { type DataServices, type Db, inTransaction, type Transaction } from '../
 import { networkOf } from '../values/address-blocks.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { namedObject, readInput } from '../values/input.ts'
+import { hasFactor } from './factors/in-force.ts'
 import { fieldFault, lowerCase, passwordInput, verifyPassword } from './passwords.ts'
 import { type ByPerson, identityOf, lockIdentity } from './proof.ts'
 import { endSessionsOfIdentity, type Session } from './sessions.ts'
@@ -22,10 +23,13 @@ interface Namesake {
   readonly hasFactor: boolean
 }
 
-async function namesakesOf(db: Db | Transaction, { identityId, email }: { identityId: number; email: string }) {
+async function namesakesOf(
+  db: Db | Transaction,
+  now: () => Date,
+  { identityId, email }: { identityId: number; email: string },
+) {
   return db.$queryRaw<Namesake[]>`
-    SELECT "id", "passwordHash", ("totpSince" IS NOT NULL
-      OR EXISTS (SELECT FROM "Passkey" WHERE "Passkey"."identityId" = "Identity"."id")) AS "hasFactor"
+    SELECT "id", "passwordHash", ${hasFactor(now())} AS "hasFactor"
     FROM "Identity" WHERE lower("email") = lower(${email}::text) AND "id" <> ${identityId}
       AND EXISTS (SELECT FROM "StoreUser" WHERE "StoreUser"."identityId" = "Identity"."id")
       AND NOT EXISTS (SELECT FROM "Developer" WHERE "Developer"."identityId" = "Identity"."id")
@@ -53,7 +57,7 @@ export async function joinAccounts(
     address: actor.address,
     devices,
   })
-  const namesakes = await namesakesOf(db, own)
+  const namesakes = await namesakesOf(db, now, own)
   const network = networkOf(actor.address)
   const found = await checkCounted(db, counted, async () => {
     const fitting: Namesake[] = []
@@ -70,7 +74,7 @@ export async function joinAccounts(
     const isUnchanged = ({ id, passwordHash }: Namesake) =>
       locked.some((row) => row.id === id && row.passwordHash === passwordHash)
     // Read under the lock: a factor may have been set up since the password was looked at.
-    const joined = (await namesakesOf(tx, own)).filter((each) => others.includes(each.id) && isUnchanged(each))
+    const joined = (await namesakesOf(tx, now, own)).filter((each) => others.includes(each.id) && isUnchanged(each))
     if (joined.length === 0) throw fieldFault('Password', 'is not the password of another account with your address')
     if (joined.some(({ hasFactor }) => hasFactor)) {
       const message =

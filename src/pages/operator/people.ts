@@ -4,6 +4,7 @@ import { inTransaction } from '../../database/client.ts'
 import { type HtmlPage, sendPage } from '../../html/page.ts'
 import { pagesOf } from '../../html/page-routes.ts'
 import { actorOf, formOf, textIn } from '../../html/request.ts'
+import { factorColumns, isFactorInForce } from '../../people/factors/in-force.ts'
 import { handOverReset, type ResetServices } from '../../people/reset.ts'
 import type { AccountKind } from '../../people/sessions.ts'
 import { readIds } from '../../server/parameters.ts'
@@ -47,7 +48,7 @@ export function peoplePages(app: FastifyInstance, services: ResetServices): void
   )
 }
 
-async function peoplePage({ db }: ResetServices, request: FastifyRequest): Promise<HtmlPage> {
+async function peoplePage({ db, now }: ResetServices, request: FastifyRequest): Promise<HtmlPage> {
   const offset = offsetIn(request)
   const email = searchIn(request, 'email')
   const rows = await db.identity.findMany({
@@ -57,14 +58,16 @@ async function peoplePage({ db }: ResetServices, request: FastifyRequest): Promi
       email: true,
       emailProvedAt: true,
       createdAt: true,
-      totpSince: true,
-      _count: { select: { users: true, developers: true, operators: true, passkeys: true } },
+      ...factorColumns,
+      _count: { select: { users: true, developers: true, operators: true } },
     },
     orderBy: { id: 'asc' },
     skip: offset,
     take: PAGE + 1,
   })
-  const data = { ...pageOf(rows, { home, offset, filters: { email } }) }
+  const at = now()
+  const people = rows.map((row) => ({ ...row, hasFactor: isFactorInForce(row, at) }))
+  const data = { ...pageOf(people, { home, offset, filters: { email } }) }
   return { template: '/pages/operator/people', title: 'People', values: { email }, data }
 }
 
@@ -73,8 +76,7 @@ const identityColumns = {
   email: true,
   emailProvedAt: true,
   createdAt: true,
-  totpSince: true,
-  factorsEndAt: true,
+  ...factorColumns,
   users: {
     select: {
       id: true,
@@ -89,7 +91,6 @@ const identityColumns = {
   },
   developers: { select: { id: true, applications: { select: { id: true, name: true }, take: PAGE } } },
   operators: { select: { id: true } },
-  _count: { select: { passkeys: true } },
 } as const
 
 async function identityById({ db }: ResetServices, id: number) {
@@ -106,10 +107,10 @@ async function personPage(services: ResetServices, request: FastifyRequest): Pro
     ...(developers.length > 0 ? [['developer', 'the developer pages']] : []),
     ...(operators.length > 0 ? [['operator', 'these pages']] : []),
   ]
-  const hasFactor = person.totpSince !== null || person._count.passkeys > 0
+  const now = services.now()
   return {
     template: '/pages/operator/person',
     title: person.email,
-    data: { identity: person, kinds, hasFactor, now: services.now() },
+    data: { identity: person, kinds, hasFactor: isFactorInForce(person, now), now },
   }
 }

@@ -54,6 +54,17 @@ const storesOf = async (by: TestPerson) =>
 const canEnter = async (given: string, shop: TestStore) =>
   (await tryToEnter(testPerson(server.app), email, { given, store: shop.store.secureUrl })).statusCode === 200
 
+test('a second factor whose removal took effect does not keep the accounts apart, before its rows are gone', async () => {
+  const { db, secrets, now } = server.services
+  const [, other] = await identities()
+  const at = now()
+  const data = { totpSealed: secrets.seal('key'), totpSince: at, factorsEndAt: new Date(at.getTime() + 1) }
+  await db.identity.update({ where: { id: other?.id ?? 0 }, data })
+  expect((await join(person)).statusCode).toBe(409)
+  server.clock.ms += 1
+  expect((await join(person)).statusCode).toBe(204)
+})
+
 test('what is joined opens with the own password, keeps its role, and is in the session at once', async () => {
   const elsewhere = await enter(server, email, { store: first.store.secureUrl })
   const there = await enter(server, email, { store: second.store.secureUrl, password: anotherPassword })
@@ -131,6 +142,10 @@ describe('is refused', () => {
     const passkey = { credentialId: `passkey of ${email}`, publicKey: Buffer.from('key'), counter: 0, name: 'Phone' }
     const data = { ...passkey, identityId: other?.id ?? 0, createdAt: server.services.now() }
     await server.services.db.passkey.create({ data })
+    await server.services.db.identity.update({
+      where: { id: other?.id ?? 0 },
+      data: { passkeySince: server.services.now() },
+    })
     expect((await join(person)).statusCode).toBe(409)
   })
 
