@@ -1,12 +1,17 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { to as copyTo } from 'pg-copy-streams'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { knownMigrations, migrate } from '../../../src/database/migrations.ts'
+import { queryOf } from '../../../src/database/query.ts'
 import { openSnapshot } from '../../../src/database/snapshot.ts'
 import { startEmbedded } from '../../../src/embedded/embedded.ts'
+import { fillDatabase as fillTables } from '../../../src/installation/backup/fill.ts'
 import { openBackup } from '../../../src/installation/backup/read.ts'
 import { restoreBackup } from '../../../src/installation/backup/restore.ts'
+import { copyLine, ROWS_END } from '../../../src/installation/backup/rows.ts'
+import { findSequences, findTables } from '../../../src/installation/backup/tables.ts'
 import { writeBackup } from '../../../src/installation/backup/write.ts'
 import { writeWholeFile } from '../../../src/process/whole-file.ts'
 import { exportOf, operator } from '../../app/engine/transfer/fixture.ts'
@@ -209,8 +214,8 @@ describe('beside a server', () => {
 })
 
 /** The file with another header, as the version that writes such a header would have made it. */
-function altered(name: string, change: (header: Record<string, unknown>) => void): string {
-  const bytes = readFileSync(file)
+function altered(name: string, change: (header: Record<string, unknown>) => void, of = file): string {
+  const bytes = readFileSync(of)
   const end = bytes.indexOf('\n')
   const header = JSON.parse(bytes.subarray(0, end).toString())
   change(header)
@@ -225,22 +230,63 @@ function written(name: string, bytes: Buffer): string {
 }
 
 describe('a backup of an older version', () => {
-  // Later migrations change no table that a backup has, and what they do to rows shows in none of these.
-  const migrations = knownMigrations().slice(0, knownMigrations().indexOf('20261126111000_plain_addresses'))
-  const older = () => altered('older', (header) => Object.assign(header, { migrations }))
+  const LAST_BEFORE = '20261126110000_whole_event_bodies'
+  /** What the migrations after `LAST_BEFORE` fill, or add columns to. */
+  const changed = ['Identity', 'Identity_id_seq', 'StoreUser', 'Developer', 'Session', 'Store']
+  /** A database that has stopped at `LAST_BEFORE`, and its backup. */
+  let old: Database
+  let path: string
+
+  beforeAll(async () => {
+    old = await createDatabase()
+    await migrate(old.url, undefined, LAST_BEFORE)
+    path = await backupOfOld()
+  })
+  afterAll(() => old?.drop())
+
+  /** Puts the rows of the filled database into the older tables, and backs them up as the version of that time did. */
+  async function backupOfOld(): Promise<string> {
+    const [from, to] = [await openClient(filled.url), await openClient(old.url)]
+    const tables = await findTables({ query: queryOf(to) })
+    const sequences = (await findSequences({ query: queryOf(to) })).map(({ name }) => name)
+    const next = (await findSequences({ query: queryOf(from) })).filter(({ name }) => sequences.includes(name))
+    const password = '(SELECT "passwordHash" FROM "Identity" WHERE "id" = "identityId")'
+    async function* rows() {
+      for (const table of tables) {
+        const isPeople = table.name === 'StoreUser' || table.name === 'Developer'
+        const columns = table.columns.map((name) => (isPeople && name === 'passwordHash' ? password : `"${name}"`))
+        yield Buffer.from(`${copyLine(table)}\n`)
+        yield* from.query(copyTo(`COPY (SELECT ${columns} FROM "${table.name}") TO STDOUT`))
+        yield Buffer.from(ROWS_END)
+      }
+    }
+    await fillTables(to, { name: 'filled', tables, sequences: next, rows }, { finish: async () => {} })
+    const snapshot = { query: queryOf(to), copy: (sql: string) => to.query(copyTo(sql)), close: () => to.end() }
+    const whole = join(folder, 'older-tables.backup')
+    await writeWholeFile(whole, (output) =>
+      writeBackup(snapshot, output, { ...server.services, createdAt: new Date() }),
+    )
+    await Promise.all([from.end(), snapshot.close()])
+    const migrations = knownMigrations().slice(0, knownMigrations().indexOf(LAST_BEFORE) + 1)
+    return altered('older', (header) => Object.assign(header, { migrations }), whole)
+  }
 
   test('is restored, and brought to this version', async () => {
     await inNewDatabase(async (url) => {
-      expect(await run('restore', url, older())).toMatchObject({ code: 0 })
-      expect(await contentsOf(url)).toEqual(await contentsOf(filled.url))
+      expect(await run('restore', url, path)).toMatchObject({ code: 0 })
+      const contents = await contentsOf(url)
+      expect(Number.parseInt(contents.Identity ?? '', 10)).toBeGreaterThan(0)
+      expect(contents).toMatchObject(without(changed, await contentsOf(filled.url)))
       expect(await schemaOf(url)).toEqual(await schemaOf(filled.url))
+      await migrate(old.url)
+      expect(contents).toEqual(await contentsOf(old.url))
     })
   })
 
   test('is refused by a database that a newer version has started on', async () => {
     await inNewDatabase(async (url) => {
       await migrate(url)
-      const { code, output } = await run('restore', url, older())
+      const { code, output } = await run('restore', url, path)
       expect({ code, output }).toMatchObject({
         code: 2,
         output: expect.stringMatching(
@@ -250,6 +296,10 @@ describe('a backup of an older version', () => {
     })
   })
 })
+
+function without(names: readonly string[], contents: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(contents).filter(([name]) => !names.includes(name)))
+}
 
 describe('a restore refuses, and leaves an empty database', () => {
   function flipped(at: (length: number) => number): Buffer {
