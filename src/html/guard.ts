@@ -11,6 +11,7 @@ import {
   areaPaths,
   findSession,
   type Merchant,
+  type Operator,
   type Session,
   type SessionKind,
 } from '../people/sessions.ts'
@@ -22,7 +23,7 @@ import { createSemaphore } from '../values/semaphore.ts'
 import { isForm, isJson, isUpload, requirePrivileges, wantsHtml } from './request.ts'
 
 export interface GuardServices extends DataServices {
-  config: { readonly publicUrl: string; readonly trustProxy: readonly string[] }
+  config: { readonly publicUrl: string; readonly trustProxy: readonly string[]; readonly sandbox: boolean }
   operatorKey: string
   /** Admits the operator too, while programs are given the new one. */
   previousOperatorKey?: string | null
@@ -63,7 +64,8 @@ export const pageHeaders = {
 /**
  * Admits to this scope only the principals in the route's `roles`: programs of the operator by `Authorization: Bearer
  * OPERATOR_KEY`, people by their session. Without a session, a browser is redirected to sign-in; a program gets a 401.
- * So is one who has to show a password again first, or to set up the second factor that the store requires; a program gets a 403.
+ * So is one who has to show a password again first, or to set up the second factor that the store requires, and operators need
+ * outside the sandbox; a program gets a 403.
  * Rejects (403) changes that a page of another site makes a browser send, and changes by session without proof that no
  * other site sent them. Counts what nobody signed in sends, by network (429). Runs before the body is read.
  */
@@ -105,7 +107,7 @@ export function installGuard(app: FastifyInstance, services: GuardServices): voi
     if (!isSafe(request) && !session) throttle.requireAnonymous(request.ip)
     // On a route for anyone, the session is not what admits the request.
     if (session && !allowed.includes('anyone') && !isSafe(request)) requireProofOfOrigin(request)
-    if (session) return askFirst(request, reply, session, services.now())
+    if (session) return askFirst(request, reply, session, { ...config, at: services.now() })
   })
 }
 
@@ -113,16 +115,24 @@ export function installGuard(app: FastifyInstance, services: GuardServices): voi
  * Asks a person for what a route needs beyond the session: the second factor that the store requires, and a recent proof of who is there.
  * A browser is led to the page for it, and from there back; a program gets a 403.
  */
-function askFirst(request: FastifyRequest, reply: FastifyReply, { person, provedAt }: Session, at: Date) {
+function askFirst(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { person, provedAt }: Session,
+  { at, sandbox }: { at: Date; sandbox: boolean },
+) {
   request.isProved = isProofRecent({ provedAt }, at)
   const { config } = request.routeOptions
   const needsProof = asksProof(config)
-  const isOfStore = config.ofPerson !== true && (needsProof || !config.roles?.includes('anyone'))
-  if (person.kind === 'merchant' && isOfStore && isFactorMissing(person, at)) {
-    const page = '/admin/account/factors'
-    if (wantsHtml(request)) return reply.redirect(page, 303)
-    const message = `The store requires a second factor, and you have none: set one up at ${page}`
-    throw new StoreFailure('forbidden', message)
+  const isOfWork = config.ofPerson !== true && (needsProof || !config.roles?.includes('anyone'))
+  const isAsked = person.kind === 'merchant' || (person.kind === 'operator' && !sandbox)
+  if (isAsked && isOfWork && isFactorMissing(person, at)) {
+    const page = `${areaPaths[person.kind]}/account/factors`
+    // The pages of a store say by themselves what it requires, and from when on.
+    if (wantsHtml(request))
+      return reply.redirect(person.kind === 'merchant' ? page : `${page}?notice=factor-needed`, 303)
+    const who = person.kind === 'merchant' ? 'The store requires' : 'Operators need'
+    throw new StoreFailure('forbidden', `${who} a second factor, and you have none: set one up at ${page}`)
   }
   if (!needsProof || request.isProved) return
   const prove = `${areaPaths[person.kind]}/prove`
@@ -130,7 +140,7 @@ function askFirst(request: FastifyRequest, reply: FastifyReply, { person, proved
   return reply.redirect(`${prove}${nextOf(request)}`, 303)
 }
 
-function isFactorMissing({ factorMissingFromMs }: Merchant, at: Date): boolean {
+function isFactorMissing({ factorMissingFromMs }: Merchant | Operator, at: Date): boolean {
   return factorMissingFromMs !== null && factorMissingFromMs <= at.getTime()
 }
 

@@ -29,11 +29,8 @@ declare module 'fastify' {
   }
 }
 
-/** What every scope of pages needs. */
-export type PageScopeServices = GuardServices & { readonly config: { readonly sandbox: boolean } }
-
 /** Sets up `app` for pages and their JSON: access, forms, sessions, headers, errors. Call it before adding routes. */
-export async function openPages(app: FastifyInstance, services: PageScopeServices): Promise<void> {
+export async function openPages(app: FastifyInstance, services: GuardServices): Promise<void> {
   app.decorate('hasOutbox', services.config.sandbox)
   app.setErrorHandler(answerFailure)
   await installForms(app, services)

@@ -5,7 +5,7 @@ import { exchangeCode, revokeAccessToken } from '../applications/access-tokens.t
 import type { OAuthClient } from '../applications/oauth-clients.ts'
 import type { Actor } from '../audit/audit.ts'
 import type { GuardServices } from '../html/guard.ts'
-import { openPages, type PageScopeServices } from '../html/page-routes.ts'
+import { openPages } from '../html/page-routes.ts'
 import { plainHttpFault } from '../server/plain-http.ts'
 import { receiveBytes } from '../server/receive.ts'
 import { type FailureKind, StoreFailure } from '../values/failure.ts'
@@ -15,7 +15,7 @@ import { formOfMultipart } from './multipart.ts'
 import { Parameters, queryOf } from './parameters.ts'
 import { answerRefusal, notForm, type OAuthError, OAuthRefusal } from './refusal.ts'
 
-export type OAuthServices = PageScopeServices & AuthorizeServices & AccessServices & ClientServices
+export type OAuthServices = GuardServices & AuthorizeServices & AccessServices & ClientServices
 
 /** OAuth 2 (contract §4.3): pages for merchants, and what applications call by themselves. */
 export async function oauth(app: FastifyInstance, services: OAuthServices): Promise<void> {

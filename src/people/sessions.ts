@@ -31,8 +31,13 @@ export interface OtherAccount {
   readonly secureUrl: string
 }
 
-/** A merchant as somebody of a store's people. */
-export interface Merchant {
+interface AskedForFactor {
+  /** From when on a second factor is required that the person has not got, in Unix milliseconds; null: nothing is missing. */
+  readonly factorMissingFromMs: number | null
+}
+
+/** A merchant as somebody of a store's people, of whom the store may require a second factor. */
+export interface Merchant extends AskedForFactor {
   readonly kind: 'merchant'
   readonly identityId: number
   readonly store: CallerStore
@@ -41,14 +46,18 @@ export interface Merchant {
   readonly role: string
   /** What a role of the store's own may do; null: the role is one of every store. */
   readonly ownPrivileges: Privileges
-  /** From when on the store requires the second factor that the person has not got, in Unix milliseconds; null: nothing is missing. */
-  readonly factorMissingFromMs: number | null
+}
+
+/** Somebody who runs the installation, and always needs a second factor. */
+export interface Operator extends AskedForFactor {
+  readonly kind: 'operator'
+  readonly identityId: number
 }
 
 /** A merchant's `id` is that of the account in `store`. An empty `email`: a customer without one. */
 export type Person = { readonly id: number; readonly email: string } & (
   | { readonly kind: 'developer'; readonly identityId: number }
-  | { readonly kind: 'operator'; readonly identityId: number }
+  | Operator
   | Merchant
   | { readonly kind: 'customer'; readonly store: CallerStore; readonly name: string }
 )
@@ -114,8 +123,10 @@ const persons: Readonly<Record<SessionKind, (at: Date) => { person: Sql; from: S
     person: sql`json_build_object('kind', 'developer', 'id', "Developer"."id", 'email', "email", 'identityId', "identityId")`,
     from: sql`JOIN "Developer" ON "Developer"."id" = "Session"."developerId"`,
   }),
-  operator: () => ({
-    person: sql`json_build_object('kind', 'operator', 'id', "Operator"."id", 'email', "email", 'identityId', "identityId")`,
+  operator: (at) => ({
+    person: sql`json_build_object('kind', 'operator', 'id', "Operator"."id", 'email', "email", 'identityId', "identityId",
+      'factorMissingFromMs', CASE WHEN NOT (
+        SELECT ${hasFactor(at)} FROM "Identity" WHERE "Identity"."id" = "Operator"."identityId") THEN 0 END)`,
     from: sql`JOIN "Operator" ON "Operator"."id" = "Session"."operatorId"`,
   }),
   merchant: (at) => ({

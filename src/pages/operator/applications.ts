@@ -3,7 +3,7 @@ import type { AccessServices } from '../../applications/access-changes.ts'
 import { changedApplication, updateApplication } from '../../applications/applications.ts'
 import { rateLimitOf } from '../../applications/throttle.ts'
 import type { HtmlPage } from '../../html/page.ts'
-import { inFormFields, pagesOf } from '../../html/page-routes.ts'
+import { inFormFields, pagesFor } from '../../html/page-routes.ts'
 import { actorOf, type Form, formOf } from '../../html/request.ts'
 import { serviceNames } from '../../html/route-groups.ts'
 import { readIds } from '../../server/parameters.ts'
@@ -16,7 +16,7 @@ const home = '/operator/applications'
 
 /** Adds the pages of applications and their limits, and of developers. */
 export function applicationPages(app: FastifyInstance, services: AccessServices): void {
-  const { page, form } = pagesOf(app, 'operator')
+  const { page, form } = pagesFor(app, 'operator')
   page(home, (request) => applicationsPage(services, request))
   page(`${home}/:id`, (request) => applicationPage(services, request))
   const save = async (request: FastifyRequest) => {

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type HtmlPage, sendPage } from '../../html/page.ts'
-import { pagesOf } from '../../html/page-routes.ts'
+import { pagesFor } from '../../html/page-routes.ts'
 import { actorOf, type Form, formOf, sessionOf } from '../../html/request.ts'
 import { inviteOperator, listOperators, newOperator, removeOperator } from '../../people/operators.ts'
 import type { ResetServices } from '../../people/reset.ts'
@@ -12,7 +12,7 @@ const home = '/operator/operators'
 
 /** Adds the page of the operators: who they are, adding one by a link to hand over, removing one. */
 export function operatorsPages(app: FastifyInstance, services: ResetServices): void {
-  const { page, form } = pagesOf(app, 'operator')
+  const { page, form } = pagesFor(app, 'operator').proved
   const listPage = async (request: FastifyRequest, values: Form = {}): Promise<HtmlPage> => ({
     template: '/pages/operator/operators',
     title: 'Operators',
@@ -32,7 +32,7 @@ export function operatorsPages(app: FastifyInstance, services: ResetServices): v
   const remove = async (request: FastifyRequest) => {
     const { id } = readIds(request.params, 'id')
     await removeOperator(services, id, actorOf(request))
-    return `${home}?notice=person-removed`
+    return `${home}?notice=operator-removed`
   }
   form(`${home}/:id/remove`, remove, (request) => listPage(request))
 }

@@ -4,7 +4,7 @@ import type { DataServices, Db } from '../../database/client.ts'
 import { askDatabase } from '../../database/figures.ts'
 import type { DatabaseHealth } from '../../database/health.ts'
 import type { HtmlPage } from '../../html/page.ts'
-import { pagesOf } from '../../html/page-routes.ts'
+import { pagesFor } from '../../html/page-routes.ts'
 import { ageFigures } from '../../installation/age-figures.ts'
 import { backupFigures } from '../../installation/backup/made.ts'
 import { sizeFigures } from '../../installation/size-figures.ts'
@@ -27,7 +27,7 @@ const TABLES_SHOWN = 20
 
 /** Adds the first page of the operator, with what needs somebody, and the page of sizes. */
 export function overviewPages(app: FastifyInstance, services: OverviewServices): void {
-  const { page } = pagesOf(app, 'operator')
+  const { page } = pagesFor(app, 'operator')
   page('/operator', () => overviewPage(services))
   page('/operator/sizes', () => sizesPage(services))
 }

@@ -2,9 +2,11 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { recordAudit } from '../../audit/audit.ts'
 import { inTransaction } from '../../database/client.ts'
 import { type HtmlPage, sendPage } from '../../html/page.ts'
-import { pagesOf } from '../../html/page-routes.ts'
+import { pagesFor } from '../../html/page-routes.ts'
 import { actorOf, formOf, textIn } from '../../html/request.ts'
+import { mailsAre } from '../../mail/write.ts'
 import { factorColumns, isFactorInForce } from '../../people/factors/in-force.ts'
+import { cancelFactorRemoval, requestFactorRemoval } from '../../people/factors/removal.ts'
 import { handOverReset, type ResetServices } from '../../people/reset.ts'
 import type { AccountKind } from '../../people/sessions.ts'
 import { readIds } from '../../server/parameters.ts'
@@ -18,7 +20,7 @@ const accountKinds: readonly AccountKind[] = ['merchant', 'developer', 'operator
 
 /** Adds the pages of people across stores: what somebody signs in to, and how to help one who cannot. */
 export function peoplePages(app: FastifyInstance, services: ResetServices): void {
-  const { page, form } = pagesOf(app, 'operator')
+  const { page, form } = pagesFor(app, 'operator').proved
   page(home, (request) => peoplePage(services, request))
   page(`${home}/:id`, (request) => personPage(services, request))
 
@@ -46,6 +48,20 @@ export function peoplePages(app: FastifyInstance, services: ResetServices): void
     },
     (request) => personPage(services, request),
   )
+
+  const again = (request: FastifyRequest) => personPage(services, request)
+  const remove = async (request: FastifyRequest) => {
+    const { id } = readIds(request.params, 'id')
+    await requestFactorRemoval(services, id, actorOf(request))
+    return `${home}/${id}?notice=factor-removal`
+  }
+  form(`${home}/:id/factor-removal`, remove, again)
+  const keep = async (request: FastifyRequest) => {
+    const { id } = readIds(request.params, 'id')
+    await cancelFactorRemoval(services, id, actorOf(request))
+    return `${home}/${id}?notice=factor-kept`
+  }
+  form(`${home}/:id/factor-removal/cancel`, keep, again)
 }
 
 async function peoplePage({ db, now }: ResetServices, request: FastifyRequest): Promise<HtmlPage> {
@@ -111,6 +127,6 @@ async function personPage(services: ResetServices, request: FastifyRequest): Pro
   return {
     template: '/pages/operator/person',
     title: person.email,
-    data: { identity: person, kinds, hasFactor: isFactorInForce(person, now), now },
+    data: { identity: person, kinds, hasFactor: isFactorInForce(person, now), now, mails: mailsAre(services.config) },
   }
 }

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { answerUnknownAddress } from '../../html/errors.ts'
-import { pagesFor, pagesOf } from '../../html/page-routes.ts'
+import { pagesFor } from '../../html/page-routes.ts'
 import type { ResetServices } from '../../people/reset.ts'
 import { readInput } from '../../values/input.ts'
 import { accountPages } from '../people/account.ts'
@@ -29,7 +29,7 @@ export function operatorAdministration(app: FastifyInstance, services: OperatorP
   applicationPages(app, services)
   peoplePages(app, services)
   operatorsPages(app, services)
-  const { page, get } = pagesOf(app, 'operator')
+  const { page, get } = pagesFor(app, 'operator')
   page('/operator/deliveries', () => deliveriesPage(services))
   page('/operator/mails', () => mailsPage(services))
   get('/operator/audit', (request, reply) =>

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { AccessServices } from '../../applications/access-changes.ts'
 import { inTransaction } from '../../database/client.ts'
 import type { HtmlPage } from '../../html/page.ts'
-import { inFormFields, pagesOf } from '../../html/page-routes.ts'
+import { inFormFields, pagesFor } from '../../html/page-routes.ts'
 import { actorOf, type Form, formOf } from '../../html/request.ts'
 import { type MailServices, mailsAre } from '../../mail/write.ts'
 import { emailInput } from '../../people/passwords.ts'
@@ -35,10 +35,10 @@ const ownerOnly = namedObject({ Email: emailInput })
 
 /** Adds the pages of stores: opening one, its settings and limits, its people. */
 export function storePages(app: FastifyInstance, services: StorePagesServices): void {
-  const { page, form } = pagesOf(app, 'operator')
+  pagesFor(app, 'operator').page(home, (request) => storesPage(services, request))
+  const { page, form } = pagesFor(app, 'operator').proved
   const again = (request: FastifyRequest) => storePage(services, request)
 
-  page(home, (request) => storesPage(services, request))
   page(`${home}/new`, () => newPage(services))
   form(
     home,

@@ -4,6 +4,7 @@ import { testPerson } from '../../support/person.ts'
 import { startCommand } from '../../support/run-command.ts'
 import { temporaryFolder } from '../../support/run-server.ts'
 import { openServer, type TestServer } from '../../support/store.ts'
+import { withApp } from '../people/factors/fixture.ts'
 
 let server: TestServer
 let folder: string
@@ -44,7 +45,9 @@ test('an operator gets a link, and a newer one in place of it', async () => {
   expect(await choose(again.Link)).toBe(303)
   expect(await choose(again.Link)).toBe(404)
   const person = testPerson(server.app)
-  await person.submit('/operator/sign-in', { Email: 'ann@server.example', Password: 'correct horse battery' })
+  const account = { Email: 'ann@server.example', Password: 'correct horse battery' }
+  await person.submit('/operator/sign-in', account)
+  await withApp(server, person, { area: '/operator', account })
   expect((await person.open('/operator')).statusCode).toBe(200)
   expect(await server.services.db.operator.count()).toBe(1)
 })

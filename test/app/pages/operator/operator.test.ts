@@ -3,19 +3,28 @@ import { subscribe } from '../../../../src/applications/subscriptions.ts'
 import { storeWithKey } from '../../../../src/stores/stores.ts'
 import { operator } from '../../../support/actors.ts'
 import { type TestPerson, testPerson } from '../../../support/person.ts'
+import { refused } from '../../../support/refused.ts'
 import { merchantAccount, merchantIn, newDeveloper, operatorIn } from '../../../support/signed-in.ts'
 import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
+import { newAppOwner, signInByProgram, withApp } from '../../people/factors/fixture.ts'
 
 let server: TestServer
 let shop: TestStore
+/** With a second factor, as who runs a server has. */
 let ann: Awaited<ReturnType<typeof operatorIn>>
 
 beforeAll(async () => {
   server = await openServer({ SANDBOX: 'no', OUTBOUND_ALLOW: '127.0.0.0/8' })
   shop = await server.openStore()
-  ann = await operatorIn(server)
+  ann = await operatorWithFactor()
 })
 afterAll(() => server?.close())
+
+async function operatorWithFactor() {
+  const person = await operatorIn(server)
+  await withApp(server, person, { area: '/operator', account: person.account })
+  return person
+}
 
 /** The link that a page shows once. */
 function linkIn(page: string): string {
@@ -215,6 +224,37 @@ describe('a lost password', () => {
 })
 
 describe('operators', () => {
+  test('without a second factor come to the pages of their own account alone', async () => {
+    const bare = await operatorIn(server)
+    const setUp = '/operator/account/factors?notice=factor-needed'
+    for (const address of addresses.filter((each) => each !== '/operator/account')) {
+      expect([address, (await bare.open(address)).headers.location]).toEqual([address, setUp])
+      expect([address, (await bare.call('GET', address)).statusCode]).toEqual([address, 403])
+    }
+    const stores = await server.services.db.store.count()
+    const form = { Name: 'Bare', SecureURL: 'https://bare.example', Email: 'olga@bare.example' }
+    expect((await bare.call('POST', '/operator/stores', form)).statusCode).toBe(403)
+    expect(await server.services.db.store.count()).toBe(stores)
+    expect((await bare.open('/operator/account')).statusCode).toBe(200)
+    expect((await bare.open(setUp)).body).toContain('Set up a second factor first')
+    await withApp(server, bare, { area: '/operator', account: bare.account })
+    expect((await bare.open('/operator')).statusCode).toBe(200)
+  })
+
+  test('show who they are again after 15 minutes, for stores, people and operators', async () => {
+    server.clock.ms += 15 * 60_000 + 1
+    for (const address of ['/operator', '/operator/stores', '/operator/deliveries']) {
+      expect([address, (await ann.open(address)).statusCode]).toEqual([address, 200])
+    }
+    for (const address of ['/operator/stores/new', '/operator/stores/1', '/operator/people/1', '/operator/operators']) {
+      const prove = `/operator/prove?next=${encodeURIComponent(address)}`
+      expect([address, (await ann.open(address)).headers.location]).toEqual([address, prove])
+    }
+    expect((await ann.call('POST', '/operator/operators', { Email: 'eve@server.example' })).statusCode).toBe(403)
+    expect((await ann.call('POST', '/operator/prove', { Password: ann.account.Password })).statusCode).toBe(204)
+    expect((await ann.open('/operator/operators')).statusCode).toBe(200)
+  })
+
   test('are added by a link, and removed with their sessions', async () => {
     const home = '/operator/operators'
     const added = await ann.submit(home, { Email: 'bob@server.example' })
@@ -222,7 +262,9 @@ describe('operators', () => {
     const bob = testPerson(server.app)
     const chosen = { Password: 'correct horse battery' }
     await bob.submit(link, chosen, { action: '/operator/reset/password' })
-    await bob.submit('/operator/sign-in', { Email: 'bob@server.example', ...chosen })
+    const account = { Email: 'bob@server.example', ...chosen }
+    await bob.submit('/operator/sign-in', account)
+    await withApp(server, bob, { area: '/operator', account })
     expect((await bob.open('/operator')).statusCode).toBe(200)
     expect((await bob.open('/operator/audit')).body).toContain('bob@server.example')
 
@@ -263,4 +305,43 @@ test('an application that is let in shows when it was last used', async () => {
   const other = await server.openStore()
   await subscribe(server.services, { storeId: other.store.id, publicKey: application.publicKey, actor: operator })
   expect((await ann.open(`/operator/stores/${other.store.id}`)).body).toContain('Not yet')
+})
+
+describe('a lost second factor', () => {
+  const HOUR_MS = 3_600_000
+
+  test('is taken off a day after an operator asked for it, and the person is told', async () => {
+    const bob = await operatorWithFactor()
+    const owner = await newAppOwner(server)
+    const page = `/operator/people/${await idOf(owner.account.Email)}`
+    const asked = await bob.submit(page, {}, { action: `${page}/factor-removal` })
+    expect([asked.statusCode, asked.headers.location]).toEqual([303, `${page}?notice=factor-removal`])
+    expect((await owner.person.open('/admin/account/factors')).body).toContain('will remove your second factors')
+    const entry = { action: 'factor.removal-requested', actor: bob.account.Email }
+    expect(await server.services.db.auditEntry.findMany({ where: entry })).not.toEqual([])
+    server.clock.ms += 24 * HOUR_MS - 1
+    expect((await signInByProgram(server, owner.account)).statusCode).toBe(401)
+    server.clock.ms += 1
+    expect((await signInByProgram(server, owner.account)).statusCode).toBe(200)
+    const eve = await operatorWithFactor()
+    expect((await eve.open(page)).body).not.toContain('Take the second factor off')
+  })
+
+  test('that is found again stays, and of who has none there is nothing to take off', async () => {
+    const bob = await operatorWithFactor()
+    const owner = await newAppOwner(server)
+    const page = `/operator/people/${await idOf(owner.account.Email)}`
+    await bob.submit(page, {}, { action: `${page}/factor-removal` })
+    const kept = await bob.submit(page, {}, { action: `${page}/factor-removal/cancel` })
+    expect(kept.headers.location).toBe(`${page}?notice=factor-kept`)
+    server.clock.ms += 24 * HOUR_MS
+    expect((await signInByProgram(server, owner.account)).statusCode).toBe(401)
+
+    const eve = await operatorWithFactor()
+    const { Email } = await newDeveloper(server)
+    const without = `/operator/people/${await idOf(Email)}`
+    expect((await eve.open(without)).body).not.toContain('Take the second factor off')
+    const answer = await eve.call('POST', `${without}/factor-removal`)
+    expect(refused(answer)).toMatchObject({ statusCode: 409, message: 'The person has no second factor' })
+  })
 })
