@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { inTransaction } from '../../../src/database/client.ts'
 import { writeMail } from '../../../src/mail/write.ts'
 import { issueCustomerToken } from '../../../src/people/customer-tokens.ts'
+import { requestFactorRemoval } from '../../../src/people/factors/removal.ts'
 import { requestReset } from '../../../src/people/reset.ts'
 import { placeOrder } from '../../../src/resources/orders/place-order.ts'
 import { invite } from '../../../src/staff/invitations.ts'
@@ -11,7 +12,8 @@ import { saveRole } from '../../../src/staff/store-roles.ts'
 import { storedDelivery, storedWebhook } from '../../app/pages/admin/webhooks-fixture.ts'
 import { mailTo, tokenIn } from '../../app/staff/fixture.ts'
 import { operator } from '../../support/actors.ts'
-import { memberIn, type OwnRole } from '../../support/signed-in.ts'
+import type { TestPerson } from '../../support/person.ts'
+import { memberIn, operatorIn } from '../../support/signed-in.ts'
 import type { TestStore } from '../../support/store.ts'
 import {
   hasBrowser,
@@ -40,6 +42,8 @@ const pages = {
     ['developers-reset', '/developers/reset'],
     ['admin-invitation', '/admin/invitations?token={invitationToken}'],
     ['admin-invitation-used', '/admin/invitations?token=nonsense'],
+    ['operator-sign-in', '/operator/sign-in'],
+    ['operator-reset', '/operator/reset'],
     ['account-sign-in-nonsense', '/account/sign-in?token=nonsense'],
   ],
   merchant: [
@@ -174,6 +178,27 @@ const pages = {
     ['developers-application-stores', '/developers/applications/{applicationId}/stores'],
     ['developers-application-delete', '/developers/applications/{applicationId}/delete'],
   ],
+  operator: [
+    ['operator-overview', '/operator'],
+    ['operator-stores', '/operator/stores'],
+    ['operator-stores-none', '/operator/stores?name=nowhere'],
+    ['operator-store-new', '/operator/stores/new'],
+    ['operator-store', '/operator/stores/{storeId}'],
+    ['operator-applications', '/operator/applications'],
+    ['operator-application', '/operator/applications/{applicationId}'],
+    ['operator-developers', '/operator/developers'],
+    ['operator-people', '/operator/people'],
+    ['operator-person', '/operator/people/{factorId}'],
+    ['operator-person-factor-ends', '/operator/people/{endingId}'],
+    ['operator-deliveries', '/operator/deliveries'],
+    ['operator-mails', '/operator/mails'],
+    ['operator-sizes', '/operator/sizes'],
+    ['operator-operators', '/operator/operators'],
+    ['operator-audit', '/operator/audit'],
+    ['operator-account', '/operator/account'],
+    ['operator-account-factors', '/operator/account/factors?notice=factor-needed'],
+    ['operator-not-found', '/operator/nowhere'],
+  ],
   customer: [
     ['account-orders', '/account'],
     ['account-order', '/account/orders/1'],
@@ -203,8 +228,9 @@ describe.skipIf(!hasBrowser)('every page', () => {
     }
     await signIn('merchant', shop)
     await signIn('newMerchant', emptyShop)
-    await enter('packer', { Name: 'Packer', Privileges: { Orders: ['write'] } })
-    await enter('reader', 'reader')
+    await enter('packer', await memberIn(server, shop, { Name: 'Packer', Privileges: { Orders: ['write'] } }))
+    await enter('reader', await memberIn(server, shop, 'reader'))
+    await enter('operator', await operatorIn(server))
     await signUp('developer')
     await signUp('applicant')
     const application = await registerApplication()
@@ -215,6 +241,7 @@ describe.skipIf(!hasBrowser)('every page', () => {
     await writeMails()
     await addPeople()
     await signInCustomer()
+    await losePhones()
   })
   afterAll(async () => {
     await browser?.close()
@@ -376,9 +403,8 @@ describe.skipIf(!hasBrowser)('every page', () => {
     return found.page
   }
 
-  /** Somebody with this role, who has signed in. */
-  async function enter(visitor: Visitor, role: 'reader' | OwnRole) {
-    const { cookies } = await memberIn(server, shop, role)
+  /** Gives the visitor's browser the session of somebody who has signed in. */
+  async function enter(visitor: Visitor, { cookies }: TestPerson) {
     const context = pageOf(visitor).context()
     await context.addCookies([...cookies].map(([name, value]) => ({ name, value, url: server.origin })))
   }
@@ -390,6 +416,20 @@ describe.skipIf(!hasBrowser)('every page', () => {
     await page.getByLabel('Password').fill(PASSWORD)
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.waitForURL('**/admin')
+  }
+
+  /** Two people with a second factor, of which an operator takes one off. */
+  async function losePhones() {
+    const { db, secrets, now } = server.services
+    const newFactor = async (where: object) => {
+      const { id } = await db.identity.findFirstOrThrow({ where })
+      await db.identity.update({ where: { id }, data: { totpSealed: secrets.seal('key'), totpSince: now() } })
+      return id
+    }
+    const factorId = await newFactor({ email: 'developer@tools.example' })
+    const endingId = await newFactor({ users: { some: { storeId: emptyShop.store.id } } })
+    await requestFactorRemoval(server.services, endingId, operator)
+    places = { ...places, storeId: `${shop.store.id}`, factorId: `${factorId}`, endingId: `${endingId}` }
   }
 
   async function signUp(visitor: Visitor) {
