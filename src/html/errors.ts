@@ -1,7 +1,7 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { errorBody, failureIn } from '../server/errors.ts'
 import { StoreFailure } from '../values/failure.ts'
-import { pageHeaders } from './guard.ts'
+import { nextOf, ProofNeeded, pageHeaders } from './guard.ts'
 import { sendPage } from './page.ts'
 import { wantsHtml } from './request.ts'
 
@@ -25,6 +25,7 @@ const wordings: Readonly<Record<string, Refusal>> = {
 
 /** Responds to every error: a page for browsers, a list of one result item for programs. */
 export function answerFailure(error: FastifyError | StoreFailure, request: FastifyRequest, reply: FastifyReply) {
+  if (error instanceof ProofNeeded && wantsHtml(request)) return reply.redirect(`${error.page}${nextOf(request)}`, 303)
   return answer(reply, failureIn(error, { request, reply }, wordings))
 }
 

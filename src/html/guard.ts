@@ -134,28 +134,30 @@ function askFirst(
     const who = person.kind === 'merchant' ? 'The store requires' : 'Operators need'
     throw new StoreFailure('forbidden', `${who} a second factor, and you have none: set one up at ${page}`)
   }
-  if (!needsProof || request.isProved) return
-  const prove = `${areaPaths[person.kind]}/prove`
-  if (!wantsHtml(request)) throw proofNeeded(prove)
-  return reply.redirect(`${prove}${nextOf(request)}`, 303)
+  if (needsProof) requireProof(request)
 }
 
 function isFactorMissing({ factorMissingFromMs }: Merchant | Operator, at: Date): boolean {
   return factorMissingFromMs !== null && factorMissingFromMs <= at.getTime()
 }
 
-function proofNeeded(page: string): StoreFailure {
-  const message = `This needs your password again, because you showed it more than 15 minutes ago: POST ${page} with Password`
-  return new StoreFailure('forbidden', message)
+/** The person of a session is to show who they are again; errors.ts leads a browser to the page for it. */
+export class ProofNeeded extends StoreFailure {
+  readonly page: string
+  constructor(page: string) {
+    const message = `This needs your password again, because you showed it more than 15 minutes ago: POST ${page} with Password`
+    super('forbidden', message)
+    this.page = page
+  }
 }
 
-/** Throws (403) where the person of a session has shown neither password nor passkey in the last 15 minutes. */
+/** Throws where the person of a session has shown neither password nor passkey in the last 15 minutes. */
 export function requireProof({ session, isProved }: FastifyRequest): void {
-  if (session !== null && !isProved) throw proofNeeded(`${areaPaths[session.person.kind]}/prove`)
+  if (session !== null && !isProved) throw new ProofNeeded(`${areaPaths[session.person.kind]}/prove`)
 }
 
 /** The page to come back to: the one that is asked for, or the one with the form that was sent. */
-function nextOf(request: FastifyRequest): string {
+export function nextOf(request: FastifyRequest): string {
   const { headers, host } = request
   const from = URL.parse(headers.referer ?? '')
   const address = isSafe(request) ? request.url : from?.host === host ? from.pathname + from.search : ''

@@ -1,4 +1,5 @@
 import { type Actor, recordAudit } from '../audit/audit.ts'
+import { locks } from '../database/advisory-locks.ts'
 import { type Db, inTransaction, type Transaction } from '../database/client.ts'
 import { empty, sql } from '../database/sql.ts'
 import { type MailServices, mailsAre, writeMail } from '../mail/write.ts'
@@ -70,6 +71,8 @@ async function insertLink(
   { kind, email, identityId }: { kind: AccountKind; email: string; identityId: number | null },
 ) {
   const { token, ...link } = newLink(services, RESET_MINUTES * 60_000)
+  // Two requests at once would not see each other's link, and both would go on working.
+  await tx.$executeRaw`SELECT pg_advisory_xact_lock(${locks.resetLinks}::int, hashtext(lower(${email}::text)))`
   await tx.$executeRaw`
     DELETE FROM "ResetLink" WHERE lower("email") = lower(${email}::text) AND "accountKind" = ${kind}
       AND "identityId" IS NOT DISTINCT FROM ${identityId}::int`

@@ -33,7 +33,9 @@ export function accountPages(app: FastifyInstance, services: AddressServices, ar
     const canMail = mailsAre(services.config) !== 'none'
     const factors = await listFactors(services, session)
     const alerts = await alertChoices(services, session.person)
-    const data = { account, sessions, canMail, factors, alerts, now: services.now() }
+    // Both forms have a field CurrentPassword.
+    const isOfAddress = request.url.startsWith(`${account}/address`)
+    const data = { account, sessions, canMail, factors, alerts, isOfAddress, now: services.now() }
     return { template: '/pages/people/account', title: 'Your account', data }
   }
 

@@ -162,6 +162,12 @@ describe('a link', () => {
     expect((await testPerson(server.app).open(link)).body).toContain('This link has been used')
   })
 
+  test('is one, of twenty that are asked for at once', async () => {
+    const { email } = await memberWith(server, shop, 'owner')
+    await Promise.all(Array.from({ length: 20 }, () => ask(email)))
+    expect(await server.services.db.resetLink.count({ where: { email } })).toBe(1)
+  })
+
   test('does not work after an hour, nor once there is a newer one', async () => {
     const { email } = await memberWith(server, shop, 'owner')
     const first = await linkTo(email)

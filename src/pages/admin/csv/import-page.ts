@@ -13,8 +13,10 @@ import {
 } from '../../../csv/imports.ts'
 import type { CsvImports } from '../../../csv/runner.ts'
 import type { Caller } from '../../../engine/caller.ts'
+import { requireProof } from '../../../html/guard.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { type CallerServices, merchantCaller, merchantOf, requirePrivileges, textIn } from '../../../html/request.ts'
+import { customers } from '../../../resources/customers/customers.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import { idIn } from '../records/record-page.ts'
 import { services as allServices, type Service } from '../records/services.ts'
@@ -42,12 +44,14 @@ export async function importsPage(request: FastifyRequest, services: CallerServi
   }
 }
 
-/** Returns the import that an address names. Throws (403) where the merchant may not change records of its service. */
+/** Returns the import that an address names. Throws (403) where the merchant may not change records of its service, or is to show who they are again. */
 export async function importOf(request: FastifyRequest, services: CallerServices): Promise<Found> {
   const caller = merchantCaller(request, services)
   const found = await findImport(caller, idIn(request))
-  requirePrivileges(merchantOf(request), [[serviceOf(found).resource.privilege, 'write']])
-  const hidden = hiddenColumns(caller.privileges, serviceOf(found).resource).map(({ name }) => name)
+  const { resource } = serviceOf(found)
+  requirePrivileges(merchantOf(request), [[resource.privilege, 'write']])
+  if (resource === customers) requireProof(request)
+  const hidden = hiddenColumns(caller.privileges, resource).map(({ name }) => name)
   return { caller, found, hidden, isHidden: (column) => hidden.includes(column) }
 }
 

@@ -65,7 +65,7 @@ export function peoplePages(app: FastifyInstance, services: InvitationServices):
 async function peoplePage(services: InvitationServices, request: FastifyRequest, values: Form = {}): Promise<HtmlPage> {
   const { store, id: ownId } = merchantOf(request)
   const privileges = privilegesOf(merchantOf(request))
-  const members = await listMembers(services, { storeId: store.id, limit: MEMBERS_MAX, offset: 0 })
+  const members = await listMembers(services, { storeId: store.id, limit: MEMBERS_MAX + 1, offset: 0 })
   const own = await listRoles(services.db, store.id)
   const all = [
     ...Object.entries(builtInRoles).map(([role, { summary }]) => ({ role, summary, ownPrivileges: null })),
@@ -77,7 +77,8 @@ async function peoplePage(services: InvitationServices, request: FastifyRequest,
     title: 'People',
     values: { Role: 'orders', ...values },
     data: {
-      members: members.map((member) => ({
+      isCut: members.length > MEMBERS_MAX,
+      members: members.slice(0, MEMBERS_MAX).map((member) => ({
         ...member,
         isSelf: member.id === ownId,
         mayChange: mayGrant(privileges, member),

@@ -54,6 +54,36 @@ describe('after 15 minutes', () => {
     }
   })
 
+  test('what a file of customers would change is a page that asks, with its problems and buttons', async () => {
+    const { person, shop } = await newOwner(server)
+    const pageOf = async (service: string, file: string) => {
+      const { statusCode, headers } = await person.upload(`/admin/${service}/csv`, file)
+      expect(statusCode).toBe(303)
+      return String(headers.location)
+    }
+    const ofCustomers = await pageOf('customers', 'BillingFirstName,Email\nAda,ada@example.com\n')
+    const ofManufacturers = await pageOf('manufacturers', 'ManufacturerName\nLoom\n')
+    expect((await person.open(ofCustomers)).statusCode).toBe(200)
+    server.clock.ms += QUARTER_MS + 1
+    expect((await person.open(ofManufacturers)).statusCode).toBe(200)
+    const prove = `/admin/prove?next=${encodeURIComponent(ofCustomers)}`
+    expect(leadsTo(await person.open(ofCustomers))).toEqual([303, prove])
+    for (const [method, path] of [
+      ['GET', '/problems'],
+      ['POST', '/apply'],
+      ['POST', '/cancel'],
+    ] as const) {
+      expect([path, (await person.call(method, ofCustomers + path)).statusCode]).toEqual([path, 403])
+    }
+    const { db } = server.services
+    const { state } = await db.csvImport.findFirstOrThrow({
+      where: { storeId: shop.store.id, id: Number(ofCustomers.split('/').at(-1)) },
+    })
+    expect(state).toBe('ready')
+    await person.submit(prove, { Password }, { action: '/admin/prove' })
+    expect((await person.open(ofCustomers)).statusCode).toBe(200)
+  })
+
   test('a form that is sent comes back to its page, and nothing is changed', async () => {
     const { person, shop } = await newOwner(server)
     const { db } = server.services
