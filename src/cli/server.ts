@@ -79,11 +79,16 @@ export function readStoreId(given: string): number {
 export class Refusal extends StartupError {
   /** The part of the request that it names; empty: none. */
   readonly field: string
+  readonly status: number
   constructor(status: number, { message, field }: { message: string; field: string }) {
     super(`The server answered ${status}: ${message}`)
+    this.status = status
     this.field = field
   }
 }
+
+/** No server answers at the address. */
+export class NotListening extends StartupError {}
 
 /** The request may have been carried out. */
 export class LostAnswer extends StartupError {}
@@ -113,7 +118,7 @@ export async function callServer(
 }
 
 function notListening(baseUrl: string): StartupError {
-  return new StartupError(`No server answers at ${baseUrl}. Start it: npm start`)
+  return new NotListening(`No server answers at ${baseUrl}. Start it: npm start`)
 }
 
 /** Message and field of an error body; any other body, which is not this server's own, shortened. */

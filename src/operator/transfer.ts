@@ -25,6 +25,25 @@ const importQuery = namedObject({
     .describe('`true`: changes made by the import are recorded as events, and webhooks are notified.'),
 })
 
+/** Records that one request may name. */
+const IDS_MAX = 500
+const serviceNames = transferredResources.map(({ service }) => service)
+const idsWanted = `must be at most ${IDS_MAX} ids, with commas between them`
+
+const exportQuery = namedObject({
+  service: z
+    .enum(serviceNames, `must be one of ${serviceNames.join(', ')}`)
+    .optional()
+    .describe('Only the records of this service.'),
+  ids: z
+    .string(idsWanted)
+    .regex(/^\d{1,9}(,\d{1,9})*$/, idsWanted)
+    .transform((given) => given.split(',').map(Number))
+    .pipe(z.array(z.number()).max(IDS_MAX, idsWanted))
+    .optional()
+    .describe('Only these records of `service`, without the rows of their ledgers.'),
+})
+
 const recordLines: BodyType<Readable, unknown> = {
   describe: () => ({ description: 'In the format of an export.', content: ndjson }),
   read: ({ body }) => body as Readable,
@@ -61,12 +80,16 @@ export const transferRoutes = [
     id: 'exportStore',
     summary: 'Stream a store out',
     ids: { id: 'The store.' },
+    query: exportQuery,
     answers: { 200: lines('Records, one per line; the line `{"end": …}` ends a complete file.') },
     isStreamed: true,
-    run: async ({ request, reply, ids }, services: TransferServices) => {
+    run: async ({ request, reply, ids, query }, services: TransferServices) => {
+      if (query.ids !== undefined && query.service === undefined) {
+        throw new StoreFailure('bad-request', 'ids needs service', { field: 'service' })
+      }
       const caller = await transferCaller(services, ids.id)
       const file = new PassThrough()
-      begin(services, () => runExport(caller, file, request))
+      begin(services, () => runExport(caller, { file, query }, request))
       request.caller = caller
       return reply.type(NDJSON).send(file)
     },
@@ -108,9 +131,14 @@ function notNdjson() {
 }
 
 /** Truncates the file on any error: without its end line it is recognizably incomplete. */
-async function runExport(caller: Caller, file: PassThrough, { log }: FastifyRequest): Promise<void> {
+async function runExport(
+  caller: Caller,
+  { file, query: { service, ids } }: { file: PassThrough; query: z.output<typeof exportQuery> },
+  { log }: FastifyRequest,
+): Promise<void> {
   try {
-    await exportRecords(caller, transferredResources, (lines) => writeText(file, lines))
+    const wanted = transferredResources.filter((resource) => service === undefined || resource.service === service)
+    await exportRecords(caller, wanted, (lines) => writeText(file, lines), ids)
     file.end()
   } catch (error) {
     if (file.destroyed) log.info('the export ended with its client')

@@ -1,5 +1,5 @@
 import { isClient, type Transaction } from '../../database/client.ts'
-import { constant, identifier, type Sql, sql } from '../../database/sql.ts'
+import { anyOf, constant, empty, identifier, type Sql, sql } from '../../database/sql.ts'
 import type { Caller } from '../caller.ts'
 import type { Resource } from '../definition/define.ts'
 import { columnPath } from '../definition/fields.ts'
@@ -13,17 +13,19 @@ const PIECE_ROWS = 1000
 const TIMEOUT_MS = 6 * 60 * 60 * 1000
 
 /**
- * Writes all records of a store as transfer lines, as of one moment, in the order of `resources` and of ids, and the
- * end line. Holds one page at a time and waits for `write`; if that throws, the export fails with its error.
+ * Writes all records of a store, or those of `ids`, as transfer lines, as of one moment, in the order of `resources` and of ids,
+ * and the end line. Those of `ids` come without their ledgers. Holds one page at a time and waits for `write`; if that throws, the
+ * export fails with its error.
  */
 export async function exportRecords(
   caller: Caller,
   resources: readonly Resource[],
   write: (lines: string) => Promise<void>,
+  ids: readonly number[] | null = null,
 ): Promise<void> {
   const exportAll = async (db: Transaction) => {
     let count = 0
-    for (const resource of resources) count += await exportResource({ ...caller, db }, resource, write)
+    for (const resource of resources) count += await exportResource({ ...caller, db }, resource, write, ids)
     await write(`{"end":{"records":${count}}}\n`)
   }
   const { db } = caller
@@ -36,14 +38,20 @@ export async function exportRecords(
   }, options)
 }
 
-async function exportResource(caller: Caller, resource: Resource, write: (lines: string) => Promise<void>) {
+async function exportResource(
+  caller: Caller,
+  resource: Resource,
+  write: (lines: string) => Promise<void>,
+  ids: readonly number[] | null,
+) {
+  const ledger = ids === null ? resource.ledger : undefined
   const extras = compileExtras(resource)
   let count = 0
   for (let last = 0; ; ) {
-    const page = await readPage(caller, resource, extras, last)
+    const page = await readPage(caller, resource, { extras, ledger, ids, last })
     let lines = ''
     for (const stored of page) {
-      const pieces = resource.ledger ? await readPieces(caller, resource.ledger, stored) : []
+      const pieces = ledger ? await readPieces(caller, ledger, stored) : []
       const recordLines = linesOf(resource, extras, stored, pieces)
       count += recordLines.length
       lines += recordLines.join('')
@@ -57,14 +65,27 @@ async function exportResource(caller: Caller, resource: Resource, write: (lines:
 /** JSON texts: the arrays of the three selects, and the first piece of the ledger, rows with their ids. */
 type StoredRecord = { id: number; record: string; private: string; extras: string; ledger: string | null }
 
-async function readPage(caller: Caller, resource: Resource, extras: Extras, last: number): Promise<StoredRecord[]> {
-  const { table, reader, privateReader, ledger } = resource
+interface Page {
+  readonly extras: Extras
+  readonly ledger: Ledger | undefined
+  readonly ids: readonly number[] | null
+  /** The id of the last record before the page; 0: none. */
+  readonly last: number
+}
+
+async function readPage(
+  caller: Caller,
+  resource: Resource,
+  { extras, ledger, ids, last }: Page,
+): Promise<StoredRecord[]> {
+  const { table, reader, privateReader } = resource
+  const among = ids === null ? empty : sql`AND t."id" = ${anyOf(ids)}`
   return caller.db.$queryRaw<StoredRecord[]>(sql`
     SELECT p.*, ${ledger ? ledgerRows(caller, ledger, sql`p."id"`, sql`0`) : sql`NULL::text`} AS "ledger"
     FROM (
       SELECT t."id", ${reader.select}::text AS "record", ${privateReader.select}::text AS "private",
         ${extras.select}::text AS "extras"
-      FROM (SELECT * FROM ${identifier(table)} t WHERE t."storeId" = ${caller.store.id}::int AND t."id" > ${last}::int
+      FROM (SELECT * FROM ${identifier(table)} t WHERE t."storeId" = ${caller.store.id}::int AND t."id" > ${last}::int ${among}
             ORDER BY t."id" LIMIT ${constant(PAGE_RECORDS)}) t
       JOIN "Store" s ON s."id" = t."storeId") p
     ORDER BY p."id"`)

@@ -7,9 +7,9 @@ import type { Resource } from '../definition/define.ts'
 import { hasRows } from '../definition/fields.ts'
 import { isRecord } from '../definition/input.ts'
 import { type NumberedLine, Spool } from './lines.ts'
-import { nameLine, readTransferRecord, type Services, servicesOf, type TransferRecord } from './record.ts'
+import { nameLine, readDeletion, readTransferRecord, type Services, servicesOf, type TransferRecord } from './record.ts'
 import { findMissing, type Reference, referencesOf } from './references.ts'
-import { continueLedger, storeRecords } from './store.ts'
+import { continueLedger, removeRecord, storeRecords } from './store.ts'
 
 /**
  * A line of a transfer file: a record with everything that belongs to it. An export consists of such lines in the order
@@ -23,6 +23,12 @@ export interface TransferLine {
   private?: Record<string, unknown>
   /** On a record's later lines: the number of ledger rows in earlier ones. Later lines add ledger rows only. */
   continues?: number
+}
+
+/** A line of a transfer file that deletes a record, by the rules of every deletion. Exports have none. */
+export interface DeletionLine {
+  service: string
+  deletedId: number
 }
 
 export interface Refusal {
@@ -157,6 +163,7 @@ class ImportRun {
   }
 
   async #takeRecord(line: NumberedLine): Promise<void> {
+    if (isRecord(line.content) && 'deletedId' in line.content) return this.#remove(line)
     let record: TransferRecord
     try {
       record = await readTransferRecord(this.#services, line.content, this.#caller.store.timeZone)
@@ -167,6 +174,19 @@ class ImportRun {
     const pending = { line, record }
     if (!this.#batch.takes(pending)) await this.#handOver()
     this.#batch.add(pending)
+  }
+
+  /** After all that came before it. */
+  async #remove(line: NumberedLine): Promise<void> {
+    await this.#flush()
+    try {
+      const { resource, id } = readDeletion(this.#services, line.content)
+      await removeRecord(this.#caller, resource, id, this.#raising)
+      this.counts.stored++
+    } catch (error) {
+      if (!(error instanceof StoreFailure) || error.kind === 'unavailable') throw error
+      await this.#refuse(line, error.message)
+    }
   }
 
   async #handOver(): Promise<void> {

@@ -56,12 +56,25 @@ function* recordSteps(services: Services, content: unknown, timeZone: string): S
   return { resource, id, patch, ledger, keys }
 }
 
+/** Reads a line that deletes a record. Throws `bad-request` for a service whose records are never deleted too. */
+export function readDeletion(services: Services, content: unknown): { resource: Resource; id: number } {
+  const { service, deletedId: id } = content as Record<string, unknown>
+  const resource = resourceOf(services, service)
+  const { typeName } = resource
+  if (!resource.methods.includes('DELETE'))
+    throw refused('service', `A record of the type ${typeName} is never deleted`)
+  if (!Number.isInteger(id) || Number(id) < 1 || Number(id) > IMPORTED_MAX) {
+    throw refused('deletedId', `deletedId must be a whole number from 1 to ${IMPORTED_MAX}`)
+  }
+  return { resource, id: Number(id) }
+}
+
 /** Names the record of a line as far as possible, for reports about unreadable lines. */
 export function nameLine(services: Services, content: unknown): { service: string; id: string } {
-  const { service, record } = isRecord(content) ? content : {}
+  const { service, record, deletedId } = isRecord(content) ? content : {}
   if (typeof service !== 'string') return { service: '', id: '' }
   const resource = services.get(service.toLowerCase())
-  const id = resource && columnPath(resource.fields, 'id')?.reduce<unknown>(memberOf, record)
+  const id = deletedId ?? (resource && columnPath(resource.fields, 'id')?.reduce<unknown>(memberOf, record))
   const shown = typeof id === 'number' || typeof id === 'string' ? String(id) : ''
   return { service: (resource?.service ?? service).slice(0, 50), id: shown.slice(0, 50) }
 }

@@ -1,9 +1,11 @@
 import { allInOrder, inTransaction } from '../../database/client.ts'
 import { anyOf, identifier, sql, storeId } from '../../database/sql.ts'
 import type { Caller } from '../caller.ts'
-import { inChange } from '../changing/change.ts'
+import { deleteRecord, inChange } from '../changing/change.ts'
 import { mergeDocument, mergeRows, type NewKey } from '../changing/merge.ts'
+import { applyReferrers, lockDeletions } from '../changing/referrers.ts'
 import {
+  deleteRow,
   insertRows,
   lockRecord,
   newListRow,
@@ -41,6 +43,22 @@ export async function storeRecords(caller: Caller, records: readonly TransferRec
   const write = (tx: Caller) => writeRecords(tx, resource, ordered, ids.anew(), raising)
   if (raising) await inChange(caller, write)
   else await inTransaction(caller.db, (db) => write({ ...caller, db, raised: new Map() }))
+}
+
+/**
+ * Deletes a record by the rules of its referrers; with `raising`, as a change like any other. Throws `bad-request` for a record
+ * that does not exist, or that others refer to.
+ */
+export async function removeRecord(caller: Caller, resource: Resource, id: number, raising: boolean): Promise<void> {
+  if (raising) return deleteRecord(caller, resource, id)
+  await inTransaction(caller.db, async (db) => {
+    const tx = { ...caller, db, raised: new Map() }
+    await lockDeletions(tx, resource)
+    const found = await lockIds(tx, resource, [id])
+    if (found.length === 0) throw refused(resource.resultKey, `There is no ${resource.typeName} ${id} to delete`)
+    await applyReferrers(tx, resource, id)
+    await deleteRow(tx, resource, id)
+  })
 }
 
 /** Locks and reads the records that exist, by id. */

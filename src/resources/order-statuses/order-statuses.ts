@@ -17,3 +17,9 @@ export const orderStatuses = defineResource({
     Visible: boolean({ column: 'visible' }),
   },
 })
+
+/** A status of which only the number is known, such as one that orders of another store have. */
+export function statusWithoutName(id: number): Record<string, unknown> {
+  const name = `Status ${id}`
+  return { OrderStatusID: id, Sorting: id, StatusDefinition: name, StatusText: name, Visible: true }
+}

@@ -1,5 +1,6 @@
 import { sql } from '../../database/sql.ts'
 import { date, decimal, integer, LONG_TEXT, list, money, reference, text } from '../../engine/definition/fields.ts'
+import { orderStatuses } from '../order-statuses/order-statuses.ts'
 
 // The lists of an order (rest-resources §3.3 to §3.7).
 
@@ -21,7 +22,7 @@ export const shipmentList = list(
     }),
     ShipmentBoxes: integer({ min: 0, default: 1 }),
     ShipmentInternalComment: text(),
-    ShipmentOrderStatus: integer({ column: 'statusId', label: 'Status' }),
+    ShipmentOrderStatus: integer({ column: 'statusId', label: 'Status', names: orderStatuses }),
     ShipmentAddress: text(255),
     ShipmentAddress2: text(50),
     ShipmentAlias: text(100),

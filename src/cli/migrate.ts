@@ -1,0 +1,155 @@
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { readConfig } from '../process/settings.ts'
+import { StartupError } from '../process/startup-error.ts'
+import { Book } from './migrate/book.ts'
+import { openCartApiSource } from './migrate/cartapi-source.ts'
+import type { Copying, Sums } from './migrate/copy.ts'
+import { readKeys } from './migrate/keys.ts'
+import { DIFFERENCES, Passes, pause } from './migrate/passes.ts'
+import { openRestSource } from './migrate/rest-source.ts'
+import { resultLines } from './migrate/result.ts'
+import { type Source, Unavailable } from './migrate/source.ts'
+import { Target } from './migrate/target.ts'
+import { createProgress } from './progress.ts'
+import { runProgram } from './run-program.ts'
+import { findServer, readStoreId } from './server.ts'
+
+const usage = `Usage: npm run migrate -- --from ADDRESS --store N [--version v1|v2] [--by cartapi] [--follow] [--compare]
+         [--into-used] [--apply-deletions] [--yes]
+Copies a store from a server of this interface into a store of the running server, and goes on where it was. Keys come from
+MIGRATE_PRIVATE_KEY, MIGRATE_TOKEN and MIGRATE_SECURE_URL (by cartAPI MIGRATE_USER_KEY and MIGRATE_SECURE_URL), or are asked for.
+  --follow           keeps the copy up to date until Ctrl+C
+  --compare          reads both sides again and lists what differs
+  --into-used        takes a store that has records; what is in it is not overwritten
+  --apply-deletions  deletes here what was deleted there; more than 20 records and 1 % of a service with --yes alone
+docs/moving-in.md has the whole move as a list.
+`
+
+/** Between two rounds of --follow. */
+const ROUND_MS = 60_000
+
+const text = { type: 'string' } as const
+const flag = { type: 'boolean', default: false } as const
+
+await runProgram(main)
+
+async function main(args: string[], environment: NodeJS.ProcessEnv): Promise<boolean> {
+  const { values } = parseArgs({
+    args,
+    options: {
+      ...{ from: text, store: text, version: { ...text, default: 'v1' }, by: { ...text, default: 'rest' } },
+      ...{ follow: flag, compare: flag, 'apply-deletions': flag, 'into-used': flag, yes: flag, help: flag },
+    },
+  })
+  if (values.help) return print(usage)
+  const { from, store, version, by } = values
+  if (from === undefined || store === undefined) throw new StartupError(usage)
+  if (!/^v[12]$/.test(version)) throw new StartupError(`--version ${version} must be v1 or v2`)
+  if (by !== 'rest' && by !== 'cartapi') throw new StartupError(`--by ${by} must be cartapi, or left out`)
+  const storeId = readStoreId(store)
+  const server = await findServer(environment)
+  const keys = await readKeys(environment, { address: from, by })
+  const say = (line: string) => process.stderr.write(`${line}\n`)
+  const target = await Target.open(server, storeId, say)
+  const { timeZone } = target.store
+  const open = by === 'rest' ? openRestSource : openCartApiSource
+  const source = await open(keys, { version, timeZone, say })
+  try {
+    const folder = join(readConfig(environment).dataDir, 'migrate', `store-${storeId}`)
+    const book = await Book.open(folder, `${from} by ${by}`)
+    try {
+      const isNew = book.state.pass === null && book.state.lastPass === 0
+      if (isNew && !values.compare && !values['into-used'] && (await target.hasRecords())) {
+        throw new StartupError(
+          `Store ${storeId} (${target.store.name}) has records. Open another one with npm run new-store, or give --into-used: what is in it stays as it is`,
+        )
+      }
+      return await run({ source, target, book }, values)
+    } finally {
+      await book.close()
+    }
+  } finally {
+    await source.close()
+  }
+}
+
+interface Asked {
+  readonly follow: boolean
+  readonly compare: boolean
+  readonly 'apply-deletions': boolean
+  readonly yes: boolean
+}
+
+async function run(
+  { source, target, book }: Pick<Copying, 'source' | 'target' | 'book'>,
+  { follow, compare, 'apply-deletions': deletes, yes: isSure }: Asked,
+): Promise<boolean> {
+  const { name, secureUrl, id } = target.store
+  process.stderr.write(`Store ${id}, ${name} (${secureUrl}); what this copy knows is in ${book.folder}\n`)
+  const progress = createProgress({ label: compare ? 'Compared' : 'Copied', total: await totalOf(source) })
+  const passes = new Passes({ source, target, book, progress }, { deletes, isSure })
+  await passes.copy.open()
+  if (compare) {
+    const found = await passes.compare()
+    progress.done()
+    const { equal, different, onlyThere, onlyHere } = found
+    print(
+      `${figure(equal)} equal, ${figure(different)} different, ${figure(onlyThere)} only there, ${figure(onlyHere)} only here\n`,
+    )
+    const isEqual = different + onlyThere + onlyHere === 0
+    if (!isEqual) print(`What differs: ${book.path(DIFFERENCES)}\n`)
+    return show(passes, book, null) && isEqual
+  }
+  let isWell = true
+  if (!follow || book.state.lastPass === 0 || book.state.pass !== null) {
+    progress.advanceTo(book.state.pass?.sums.read ?? 0)
+    await passes.whole()
+    progress.done()
+    isWell = show(passes, book)
+    print(['Never copied:', ...source.leftOut.map((line) => `  ${line}`), ''].join('\n'))
+  }
+  if (follow) await keepUp(passes, book)
+  return isWell
+}
+
+/** Reads what changes until a signal ends it. */
+async function keepUp(passes: Passes, book: Book): Promise<void> {
+  const stopping = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort())
+  process.stderr.write('Following: a round a minute. Ctrl+C ends it\n')
+  for (;;) {
+    await pause(ROUND_MS, stopping.signal)
+    if (stopping.signal.aborted) return
+    const before = { ...passes.copy.sums }
+    await passes.round()
+    const { written, changedHere, refused } = passes.copy.sums
+    const news = [written - before.written, changedHere - before.changedHere, refused - before.refused]
+    const { missing, unavailable, incomplete } = passes.result
+    if (news.some((count) => count > 0) || missing.size + unavailable.size + incomplete.length > 0) show(passes, book)
+  }
+}
+
+function show({ copy, result: pass }: Passes, book: Book, sums: Sums | null = copy.sums): boolean {
+  const { lines, isWell } = resultLines({ sums, unknown: [...copy.unknown.keys()], pass }, (name) => book.path(name))
+  for (const line of lines) print(`${line}\n`)
+  return isWell
+}
+
+async function totalOf(source: Source): Promise<number> {
+  let total = 0
+  for (const resource of source.resources) {
+    const count = await source.count(resource)
+    if (!(count instanceof Unavailable)) total += count
+  }
+  return total
+}
+
+function figure(value: number): string {
+  return value.toLocaleString('en-US')
+}
+
+function print(output: string): true {
+  process.stdout.write(output)
+  return true
+}

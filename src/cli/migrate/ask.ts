@@ -1,0 +1,151 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Agent, type Dispatcher, request } from 'undici'
+import { StartupError } from '../../process/startup-error.ts'
+import { isLoopbackHost } from '../../values/loopback.ts'
+import { Pace, secondsToWait } from './pace.ts'
+
+/** A slow source may take this long to begin an answer, and between two pieces of it. */
+const SILENCE_MS_MAX = 120_000
+/** Hundreds of full orders have a tenth of it. */
+const BODY_BYTES_MAX = 256 * 1024 * 1024
+
+/** A request that has failed for so long is given up. */
+const FAILING_MS_MAX = 3_600_000
+
+interface Failing {
+  readonly failures: number
+  readonly isLast: boolean
+  readonly problem: string
+  readonly headers?: Answer['headers'] | undefined
+}
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  readonly body: string
+}
+
+export interface Question {
+  readonly path: string
+  readonly method?: 'GET' | 'POST'
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string
+}
+
+/** Asks a source at the speed that its bucket allows, again when it fails, and never follows a redirect, which would get the keys. */
+export class Asking {
+  readonly address: string
+  readonly #agent = new Agent({ headersTimeout: SILENCE_MS_MAX, bodyTimeout: SILENCE_MS_MAX, connections: 1 })
+  readonly #pace = new Pace()
+  readonly #say: (line: string) => void
+  #clockAheadMs = 0
+
+  /** Throws StartupError for an address that would send keys in the clear. */
+  constructor(address: string, say: (line: string) => void) {
+    const url = URL.parse(address)
+    if (
+      url === null ||
+      !/^https?:$/.test(url.protocol) ||
+      url.username !== '' ||
+      url.search !== '' ||
+      url.hash !== ''
+    ) {
+      throw new StartupError(
+        `--from ${address} is not an address; allowed: https://HOST, with a path where the source has one`,
+      )
+    }
+    if (url.protocol === 'http:' && !isLoopbackHost(url.hostname)) {
+      throw new StartupError(`--from ${address} must begin with https://, because keys would be sent in the clear`)
+    }
+    this.address = url.href.replace(/\/+$/, '')
+    this.#say = say
+  }
+
+  /** The time by the source's clock. */
+  now(): Date {
+    return new Date(Date.now() + this.#clockAheadMs)
+  }
+
+  /**
+   * Returns the answer that `read` can read. What it throws, 429, answers from 500 on and lost connections count as failures of the
+   * source: the request is sent again after a while. Throws StartupError when it goes on failing.
+   */
+  async ask<T>(question: Question, read: (answer: Answer) => T | Promise<T>): Promise<T> {
+    const beganMs = performance.now()
+    for (let failures = 1; ; failures++) {
+      const isLast = performance.now() - beganMs > FAILING_MS_MAX
+      await this.#pace.take()
+      const { answer, problem } = await this.#try(question)
+      if (answer !== null && answer.status !== 429 && answer.status < 500) {
+        try {
+          return await read(answer)
+        } catch (error) {
+          if (error instanceof StartupError) throw error
+          const reason = `an answer that cannot be read: ${(error as Error).message.slice(0, 100)}`
+          await this.#wait(question, { failures, isLast, problem: reason })
+          continue
+        }
+      }
+      if (answer?.status === 429) this.#pace.full()
+      const reason = answer ? `status ${answer.status}` : problem
+      await this.#wait(question, { failures, isLast, problem: reason, headers: answer?.headers })
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#agent.destroy()
+  }
+
+  async #wait({ path }: Question, { failures, isLast, problem, headers }: Failing): Promise<void> {
+    if (isLast) {
+      const where = path.split('?')[0]
+      throw new StartupError(
+        `The source goes on failing at ${where} (${problem}). Run this again: it goes on where it was`,
+      )
+    }
+    const seconds = secondsToWait(failures, headers)
+    // A single failure is no news.
+    if (failures > 1) this.#say(`The source failed (${problem}); the next try is in ${Math.ceil(seconds)} s`)
+    await sleep(seconds * 1_000)
+  }
+
+  async #try(question: Question): Promise<{ answer: Answer | null; problem: string }> {
+    const { path, method = 'GET', headers, body } = question
+    try {
+      const found = await request(`${this.address}${path}`, {
+        method,
+        headers,
+        ...(body !== undefined && { body }),
+        dispatcher: this.#agent,
+      })
+      const answer = { status: found.statusCode, headers: found.headers, body: await textOf(found) }
+      this.#pace.learn(answer.headers)
+      const clockMs = Date.parse(String(answer.headers.date ?? ''))
+      if (Number.isFinite(clockMs)) this.#clockAheadMs = clockMs - Date.now()
+      return { answer, problem: '' }
+    } catch (error) {
+      const { code = '', message } = error as NodeJS.ErrnoException
+      // Waiting makes no certificate right, and finds no name.
+      if (/CERT|SELF_SIGNED|UNABLE_TO|ERR_TLS|^EPROTO|ERR_SSL/.test(code)) {
+        throw new StartupError(`${this.address} has no certificate that can be trusted (${code})`)
+      }
+      if (code === 'ENOTFOUND') throw new StartupError(`The DNS does not know the host of ${this.address}`)
+      return { answer: null, problem: code || message }
+    }
+  }
+}
+
+async function textOf({ headers, body }: Dispatcher.ResponseData): Promise<string> {
+  const chunks: Buffer[] = []
+  let length = 0
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    length += chunk.length
+    if (length > BODY_BYTES_MAX) throw new Error('an answer of more than 256 MiB')
+    chunks.push(chunk)
+  }
+  const declared = Number(headers['content-length'] ?? length)
+  if (declared !== length) throw new Error('an answer that was cut')
+  return Buffer.concat(chunks)
+    .toString('utf8')
+    .replace(/^\uFEFF/, '')
+}

@@ -1,0 +1,239 @@
+import { constants, createReadStream } from 'node:fs'
+import { appendFile, type FileHandle, mkdir, open, readFile, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { readLines } from '../../engine/transfer/lines.ts'
+import { StartupError } from '../../process/startup-error.ts'
+
+/** What is known of a copied record. */
+export interface Entry {
+  /** The print of what the source gave. */
+  readonly there: string
+  /** The print of the record here, after it was written: another one means that somebody has changed it here. Empty: it is not here. */
+  readonly here: string
+  /** The number of the last whole pass in which the source had it. */
+  readonly pass: number
+}
+
+/** How far a pass has come; kept after every page. */
+export interface PassState {
+  /** From 1. */
+  readonly number: number
+  /** When it began, by the source's clock, in ISO form. */
+  readonly beganAt: string
+  /** Services that are done, by name. */
+  readonly done: readonly string[]
+  /** Of the service in hand: records of its list that were read. */
+  readonly read: number
+  readonly sums: Readonly<Record<string, number>>
+}
+
+export interface State {
+  /** The address and interface that the copy is from. */
+  readonly from: string
+  /** The pass that is under way; null: none. */
+  readonly pass: PassState | null
+  /** The number of the last whole pass; 0: none yet. */
+  readonly lastPass: number
+  /** From when on the source's changes are not known, in ISO form; null: before the first whole pass. */
+  readonly knownUntil: string | null
+}
+
+/** What a batch is about to write, so that a killed program knows its own records again. */
+interface Pending {
+  readonly service: string
+  readonly entries: readonly (readonly [id: number, there: string, pass: number])[]
+}
+
+const FILE_MODE = 0o600
+const FOLDER_MODE = 0o700
+
+/**
+ * What a copy knows between its runs, in a folder that only its owner may read: an entry for each record, how far it has come, and
+ * the lines that wait or were refused. However a run ends, the next one goes on from there. One program at a time.
+ */
+export class Book {
+  readonly folder: string
+  readonly #entries = new Map<string, Map<number, Entry>>()
+  #journal: FileHandle
+  #lock: FileHandle
+  #state: State
+
+  private constructor(folder: string, files: { journal: FileHandle; lock: FileHandle }, state: State) {
+    this.folder = folder
+    this.#journal = files.journal
+    this.#lock = files.lock
+    this.#state = state
+  }
+
+  /** Throws StartupError where another program has it open, or where it is of another source. */
+  static async open(folder: string, from: string): Promise<Book> {
+    await mkdir(folder, { recursive: true, mode: FOLDER_MODE })
+    const lock = await lockFolder(folder)
+    try {
+      const state = (await readJson<State>(join(folder, 'state.json'))) ?? {
+        from,
+        pass: null,
+        lastPass: 0,
+        knownUntil: null,
+      }
+      if (state.from !== from) {
+        throw new StartupError(`${folder} belongs to a copy of ${state.from}. Remove it to begin anew with ${from}`)
+      }
+      const journal = await open(join(folder, 'records.ndjson'), 'a', FILE_MODE)
+      const book = new Book(folder, { journal, lock }, state)
+      await book.#load()
+      return book
+    } catch (error) {
+      await lock.close()
+      throw error
+    }
+  }
+
+  get state(): State {
+    return this.#state
+  }
+
+  entry(service: string, id: number): Entry | undefined {
+    return this.#entries.get(service)?.get(id)
+  }
+
+  entriesOf(service: string): ReadonlyMap<number, Entry> {
+    return this.#entries.get(service) ?? new Map()
+  }
+
+  /** Before they are written here. */
+  async intend(service: string, entries: Pending['entries']): Promise<void> {
+    const pending: Pending = { service, entries }
+    await this.#replace('pending.json', JSON.stringify(pending))
+  }
+
+  /** What a killed program may have written; null: nothing. */
+  intended(): Promise<Pending | null> {
+    return readJson<Pending>(join(this.folder, 'pending.json'))
+  }
+
+  async note(service: string, entries: readonly (readonly [id: number, entry: Entry | null])[]): Promise<void> {
+    if (entries.length > 0) {
+      await this.#journal.appendFile(entries.map((each) => lineOf(service, ...each)).join(''))
+      await this.#journal.datasync()
+    }
+    for (const [id, entry] of entries) this.#take(service, id, entry)
+    await rm(join(this.folder, 'pending.json'), { force: true })
+  }
+
+  async keep(changed: Partial<State>): Promise<void> {
+    this.#state = { ...this.#state, ...changed }
+    await this.#replace('state.json', JSON.stringify(this.#state))
+  }
+
+  /** The path of a file of the copy, which only its owner may read. */
+  path(name: string): string {
+    return join(this.folder, name)
+  }
+
+  /** Adds lines to such a file. */
+  async append(name: string, lines: readonly object[]): Promise<void> {
+    if (lines.length === 0) return
+    const text = lines.map((line) => `${JSON.stringify(line)}\n`).join('')
+    await appendFile(this.path(name), text, { mode: FILE_MODE })
+  }
+
+  async remove(...names: string[]): Promise<void> {
+    for (const name of names) await rm(this.path(name), { force: true })
+  }
+
+  async close(): Promise<void> {
+    await this.#journal.close()
+    await rm(this.path('lock'), { force: true })
+    await this.#lock.close()
+  }
+
+  #take(service: string, id: number, entry: Entry | null): void {
+    const entries = this.#entries.get(service) ?? new Map<number, Entry>()
+    this.#entries.set(service, entries)
+    if (entry === null) entries.delete(id)
+    else entries.set(id, entry)
+  }
+
+  /** Reads the journal, and writes it anew where most of its lines are out of date. */
+  async #load(): Promise<void> {
+    const path = this.path('records.ndjson')
+    let lines = 0
+    for await (const { content } of readLines(createReadStream(path))) {
+      // A kill may have cut the last line: what it was about is read again.
+      if (!Array.isArray(content)) continue
+      const [service, id, there, here, pass] = content as [string, number, string?, string?, number?]
+      this.#take(service, id, there === undefined ? null : { there, here: here ?? '', pass: pass ?? 0 })
+      lines++
+    }
+    const entries = [...this.#entries].flatMap(([service, byId]) =>
+      Array.from(byId, ([id, entry]) => ({ service, id, entry })),
+    )
+    // A line that follows a cut one would be lost with it.
+    const text = entries.map(({ service, id, entry }) => lineOf(service, id, entry)).join('')
+    if (lines === 0 && text === '') return
+    await this.#replace('records.ndjson', text)
+    await this.#journal.close()
+    this.#journal = await open(path, 'a', FILE_MODE)
+  }
+
+  async #replace(name: string, text: string): Promise<void> {
+    const temporary = this.path(`${name}.new`)
+    const file = await open(temporary, 'w', FILE_MODE)
+    try {
+      await file.writeFile(text)
+      await file.sync()
+    } finally {
+      await file.close()
+    }
+    await rename(temporary, this.path(name))
+  }
+}
+
+function lineOf(service: string, id: number, entry: Entry | null): string {
+  const fields = entry === null ? [service, id] : [service, id, entry.there, entry.here, entry.pass]
+  return `${JSON.stringify(fields)}\n`
+}
+
+/** Takes the lock of a folder, or that of a program that is gone. */
+async function lockFolder(folder: string): Promise<FileHandle> {
+  const path = join(folder, 'lock')
+  const flags = constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY
+  for (;;) {
+    try {
+      const file = await open(path, flags, FILE_MODE)
+      await file.writeFile(String(process.pid))
+      return file
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    }
+    const holder = Number(await readFile(path, 'utf8').catch(() => ''))
+    if (holder > 0 && isRunning(holder)) {
+      throw new StartupError(`Another npm run migrate (process ${holder}) is at work on this copy, in ${folder}`)
+    }
+    await rm(path, { force: true })
+  }
+}
+
+function isRunning(pid: number): boolean {
+  if (pid === process.pid) return false
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
+
+async function readJson<T>(path: string): Promise<T | null> {
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null
+    throw error
+  })
+  if (text === null) return null
+  try {
+    return JSON.parse(text) as T
+  } catch {
+    throw new StartupError(`${path} is damaged. Remove its folder to begin the copy anew`)
+  }
+}

@@ -1,0 +1,347 @@
+import { createReadStream } from 'node:fs'
+import type { Resource } from '../../engine/definition/define.ts'
+import type { TransferLine } from '../../engine/transfer/import.ts'
+import { readLines } from '../../engine/transfer/lines.ts'
+import { orderStatuses, statusWithoutName } from '../../resources/order-statuses/order-statuses.ts'
+import type { Progress } from '../progress.ts'
+import type { Book, Entry } from './book.ts'
+import { type ListingEnd, readList } from './listing.ts'
+import { type Naming, namingsOf } from './references.ts'
+import { differencesOf, printOf, type Shape, type Shaped, type Shaping, shapeRecord } from './shape.ts'
+import { type Source, Unavailable } from './source.ts'
+import type { Target } from './target.ts'
+
+export interface Copying {
+  readonly source: Source
+  readonly target: Target
+  readonly book: Book
+  readonly progress: Pick<Progress, 'advance' | 'say'>
+}
+
+export const counted = ['read', 'written', 'equal', 'changedHere', 'deletedHere', 'refused'] as const
+export type Sums = Record<(typeof counted)[number], number>
+
+/** Records that are looked at and written together. */
+const BATCH = 100
+
+export const files = {
+  /** Lines that were refused, and may be taken once the whole service is there. */
+  waiting: 'waiting.ndjson',
+  refused: 'refused.ndjson',
+  /** References that name nothing there any more. */
+  cleared: 'cleared.ndjson',
+  changedHere: 'changed-here.ndjson',
+} as const
+
+/** Lines of the files of a copy. */
+interface WaitingLine extends TransferLine {
+  readonly id: number
+  readonly reason: string
+}
+
+/** Brings records of a source into a store, and never over what somebody has changed here. */
+export class Copy {
+  /** The number of the pass under way, or of the last whole one. */
+  pass = 0
+  readonly sums: Sums = { read: 0, written: 0, equal: 0, changedHere: 0, deletedHere: 0, refused: 0 }
+  /** Members of the source that have no place here, by service and path, with their number. */
+  readonly unknown = new Map<string, number>()
+  readonly #copying: Copying
+  /** References that name nothing at the source: they are cleared wherever they come again. */
+  readonly #cleared = new Set<string>()
+  /** What is left as it is here, by service and id. */
+  readonly #listed = new Set<string>()
+  /** Records here that no entry knows, by service and id. */
+  readonly #others = new Map<string, boolean>()
+
+  constructor(copying: Copying) {
+    this.#copying = copying
+  }
+
+  /** Makes good what a killed run has left. Call it once, first. */
+  async open(): Promise<void> {
+    const { book, target, source } = this.#copying
+    for await (const line of linesOf<{ service: string; id: number }>(book.path(files.cleared))) {
+      this.#cleared.add(nameOf(line.service, line.id))
+    }
+    const pending = await book.intended()
+    const resource = source.resources.find(({ service }) => service === pending?.service)
+    if (!pending || !resource) return
+    const here = await target.records(
+      resource,
+      pending.entries.map(([id]) => id),
+    )
+    const written = pending.entries.flatMap(([id, there, pass]): [number, Entry][] => {
+      const record = here.get(id)?.record
+      const print = record ? printOf(resource, record) : ''
+      return print === '' || print === book.entry(resource.service, id)?.here
+        ? []
+        : [[id, { there, here: print, pass }]]
+    })
+    await book.note(resource.service, written)
+  }
+
+  /** Begins the files of a pass. */
+  async begin(): Promise<void> {
+    await this.#copying.book.remove(files.waiting, files.refused, files.changedHere)
+  }
+
+  shaping(resource: Resource): Shaping {
+    const { timeZone } = this.#copying.target.store
+    const unknown = (path: string) => {
+      const name = `${resource.service}.${path}`
+      this.unknown.set(name, (this.unknown.get(name) ?? 0) + 1)
+    }
+    return { timeZone, unknown }
+  }
+
+  /**
+   * Reads a service whole and writes what differs here; `read`: how many records an earlier run of this pass has read. `keep` notes
+   * how far it is.
+   */
+  async whole(
+    resource: Resource,
+    { read, keep }: { read: number; keep: (read: number) => Promise<void> },
+  ): Promise<ListingEnd | Unavailable> {
+    const { source, book } = this.#copying
+    const wasRead = (id: number) => book.entry(resource.service, id)?.pass === this.pass
+    const list = readList(source, resource, { read, wasRead, shaping: this.shaping(resource) })
+    for (;;) {
+      const { done, value } = await list.next()
+      if (done) {
+        await this.settle(resource)
+        return value
+      }
+      await this.take(resource, value.records)
+      await keep(value.read)
+    }
+  }
+
+  /** Looks at records of the source, and writes those that differ here. */
+  async take(resource: Resource, shapes: readonly Shape[]): Promise<void> {
+    for (let first = 0; first < shapes.length; first += BATCH) {
+      await this.#takeBatch(resource, shapes.slice(first, first + BATCH))
+    }
+  }
+
+  async #takeBatch(resource: Resource, shapes: readonly Shape[]): Promise<void> {
+    const { pass } = this
+    const { target, book, progress } = this.#copying
+    const { service } = resource
+    for (const { record } of shapes) this.#clearKnown(resource, record)
+    const here = await target.records(
+      resource,
+      shapes.map(({ id }) => id).filter((id) => id > 0),
+    )
+    const writes: (Shape & { there: string; kept: Shaped })[] = []
+    const notes: [number, Entry][] = []
+    for (const shape of shapes) {
+      const { id, record } = shape
+      const there = printOf(resource, record)
+      const entry = book.entry(service, id)
+      const now = here.get(id)
+      const print = now ? printOf(resource, now.record) : ''
+      const verdict = verdictOf(resource, { there, record, entry, now: now?.record, print })
+      if (verdict === 'write') writes.push({ ...shape, there, kept: now?.kept ?? {} })
+      else {
+        notes.push([id, verdict === 'equal' ? { there, here: print, pass } : { there: '', here: '', ...entry, pass }])
+        if (verdict === 'equal') this.sums.equal++
+        else await this.#list(verdict, service, id)
+      }
+    }
+    const lines = writes.map(({ record, kept }): TransferLine => ({ service, record, private: kept }))
+    if (lines.length > 0) {
+      await book.intend(
+        service,
+        writes.map(({ id, there }) => [id, there, pass]),
+      )
+      const refusals = await target.write(lines)
+      const after = await target.records(
+        resource,
+        writes.flatMap(({ id }, index) => (refusals.has(index) || id < 1 ? [] : [id])),
+      )
+      const waiting: WaitingLine[] = []
+      writes.forEach(({ id, there }, index) => {
+        const record = after.get(id)?.record
+        const reason = refusals.get(index)
+        if (record !== undefined && reason === undefined) {
+          this.sums.written++
+          notes.push([id, { there, here: printOf(resource, record), pass }])
+          return
+        }
+        const earlier = here.has(id) ? book.entry(service, id) : undefined
+        notes.push([id, earlier ? { ...earlier, pass } : { there: '', here: '', pass }])
+        waiting.push({ ...(lines[index] as TransferLine), id, reason: reason ?? 'It was deleted here at once' })
+      })
+      await book.append(files.waiting, waiting)
+    }
+    await book.note(service, notes)
+    this.sums.read += shapes.length
+    progress.advance(shapes.length)
+  }
+
+  /** Notes what is left as it is here; once, though every round looks at it. */
+  async #list(verdict: keyof typeof problems, service: string, id: number): Promise<void> {
+    const name = nameOf(service, id)
+    if (this.#listed.has(name)) return
+    this.#listed.add(name)
+    this.sums[verdict]++
+    await this.#copying.book.append(files.changedHere, [{ service, id, problem: problems[verdict] }])
+  }
+
+  /** Writes what was refused because something was missing that is here now; the rest goes to the file of refused lines. */
+  async settle(resource: Resource): Promise<void> {
+    const { book } = this.#copying
+    const batches = batchesOf(linesOf<WaitingLine>(book.path(files.waiting)), BATCH)
+    for await (const batch of batches) {
+      const of = [
+        ...new Map(batch.filter(({ service }) => service === resource.service).map((line) => [line.id, line])).values(),
+      ]
+      let refused = await this.#writeAgain(resource, of)
+      if (refused.length > 0) {
+        for (const line of refused) await this.#clearMissing(resource, line)
+        refused = await this.#writeAgain(resource, refused)
+      }
+      this.sums.refused += refused.length
+      await book.append(files.refused, refused)
+    }
+    await book.remove(files.waiting)
+  }
+
+  /** Returns the lines that are refused again. */
+  async #writeAgain(resource: Resource, lines: readonly WaitingLine[]): Promise<WaitingLine[]> {
+    if (lines.length === 0) return []
+    const { target, book } = this.#copying
+    const { service } = resource
+    const prints = lines.map(({ record }) => printOf(resource, record))
+    await book.intend(
+      service,
+      lines.map(({ id }, index) => [id, prints[index] ?? '', this.pass]),
+    )
+    const refusals = await target.write(
+      lines.map(({ service, record, private: kept = {} }) => ({ service, record, private: kept })),
+    )
+    const stored = lines.flatMap(({ id }, index) => (refusals.has(index) || id < 1 ? [] : [id]))
+    const after = await target.records(resource, stored)
+    const notes = lines.flatMap(({ id }, index): [number, Entry][] => {
+      const record = after.get(id)?.record
+      return record ? [[id, { there: prints[index] ?? '', here: printOf(resource, record), pass: this.pass }]] : []
+    })
+    await book.note(service, notes)
+    this.sums.written += notes.length
+    return lines.flatMap((line, index) => {
+      const reason = refusals.get(index)
+      return reason === undefined ? [] : [{ ...line, reason }]
+    })
+  }
+
+  /** Makes a refused record name nothing that the source does not have either. */
+  async #clearMissing(resource: Resource, { id, record }: WaitingLine): Promise<void> {
+    for (const naming of namingsOf(resource, record)) {
+      if (await this.#isHere(naming)) continue
+      if (await this.#fetch(naming)) continue
+      const { target, id: named, member, clear } = naming
+      await this.#copying.book.append(files.cleared, [
+        { service: target.service, id: named, in: `${resource.service} ${id}`, member },
+      ])
+      this.#cleared.add(nameOf(target.service, named))
+      clear()
+    }
+  }
+
+  async #isHere({ target, id }: Naming): Promise<boolean> {
+    const { book, target: store } = this.#copying
+    if ((book.entry(target.service, id)?.here ?? '') !== '') return true
+    const name = nameOf(target.service, id)
+    const known = this.#others.get(name) ?? (await store.records(target, [id])).has(id)
+    this.#others.set(name, known)
+    return known
+  }
+
+  /** Brings a record that came after its service was read. True: it is here, or nobody can say whether it should be. */
+  async #fetch({ target, id }: Naming): Promise<boolean> {
+    const { source, book, target: store } = this.#copying
+    if (this.#cleared.has(nameOf(target.service, id))) return false
+    if (target.service === orderStatuses.service) {
+      const refusals = await store.write([{ service: target.service, record: statusWithoutName(id) }])
+      this.#others.set(nameOf(target.service, id), refusals.size === 0)
+      return true
+    }
+    const found = await source.find(target, id)
+    if (found instanceof Unavailable) return true
+    if (found === null) return false
+    await this.#takeBatch(target, [shapeRecord(target, found, this.shaping(target))])
+    return (book.entry(target.service, id)?.here ?? '') !== ''
+  }
+
+  /** Clears what is known to name nothing, so that the record is compared and written as it can be here. */
+  #clearKnown(resource: Resource, record: Shaped): void {
+    if (this.#cleared.size === 0) return
+    for (const { target, id, clear } of namingsOf(resource, record))
+      if (this.#cleared.has(nameOf(target.service, id))) clear()
+  }
+
+  shape(resource: Resource, given: unknown): Shape {
+    return shapeRecord(resource, given, this.shaping(resource))
+  }
+
+  /** A record of the source as a copy of it is here. */
+  asCopied(resource: Resource, { id, record }: Shape): Shape {
+    this.#clearKnown(resource, record)
+    return { id, record }
+  }
+}
+
+const problems = {
+  changedHere: 'It was changed here since it was copied: it is left as it is',
+  deletedHere: 'It was deleted here since it was copied: it is not brought again',
+} as const
+
+interface Looked {
+  readonly there: string
+  readonly record: Shaped
+  readonly entry: Entry | undefined
+  readonly now: Shaped | undefined
+  /** Of `now`; empty: it is not here. */
+  readonly print: string
+}
+
+function verdictOf(
+  resource: Resource,
+  { there, record, entry, now, print }: Looked,
+): 'write' | 'equal' | keyof typeof problems {
+  const wasHere = entry !== undefined && entry.here !== ''
+  if (now === undefined) return wasHere ? 'deletedHere' : 'write'
+  if (wasHere && entry.there === there && entry.here === print) return 'equal'
+  if (differencesOf(resource, record, now).length === 0) return 'equal'
+  // A setting is in every new store, with values of its own.
+  const isSetting = resource.methods.length === 1 && entry === undefined
+  return isSetting || (wasHere && entry.here === print) ? 'write' : 'changedHere'
+}
+
+export function nameOf(service: string, id: number): string {
+  return `${service} ${id}`
+}
+
+/** The lines of a file of the copy; none where there is no file. */
+export async function* linesOf<T>(path: string): AsyncGenerator<T> {
+  try {
+    for await (const { content } of readLines(createReadStream(path))) {
+      // A kill may have cut the last line.
+      if (!(content instanceof Error)) yield content as T
+    }
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+  }
+}
+
+async function* batchesOf<T>(items: AsyncIterable<T>, size: number): AsyncGenerator<T[]> {
+  let batch: T[] = []
+  for await (const item of items) {
+    batch.push(item)
+    if (batch.length < size) continue
+    yield batch
+    batch = []
+  }
+  if (batch.length > 0) yield batch
+}

@@ -1,0 +1,39 @@
+import { StartupError } from '../../process/startup-error.ts'
+import { openPrompt } from '../new-store/prompt.ts'
+import type { SourceKeys } from './source.ts'
+
+/**
+ * Reads the keys of the source from the environment, and asks for those that are missing. Without MIGRATE_PRIVATE_KEY the token is
+ * an access token. Throws StartupError where one is missing and nobody answers.
+ */
+export async function readKeys(
+  environment: NodeJS.ProcessEnv,
+  { address, by }: { address: string; by: 'rest' | 'cartapi' },
+): Promise<SourceKeys> {
+  const given = (name: string) => environment[name]?.trim() || null
+  const prompt = openPrompt()
+  const need = async (name: string, question: string, hidden = true) => {
+    const value = given(name) ?? (await prompt.ask(`${question}: `, { hidden }))?.trim()
+    if (!value) throw new StartupError(`${name} is missing: give it in the environment, or answer the question`)
+    return value
+  }
+  try {
+    if (by === 'cartapi') {
+      const userKey = await need('MIGRATE_USER_KEY', 'User key of cartAPI there')
+      const secureUrl = await need('MIGRATE_SECURE_URL', 'Address of the store there (SecureURL)', false)
+      return { address, privateKey: null, token: null, secureUrl, userKey }
+    }
+    const token = await need('MIGRATE_TOKEN', 'Token, or access token')
+    const isBearer = given('MIGRATE_PRIVATE_KEY') === null && given('MIGRATE_SECURE_URL') === null
+    const asked =
+      isBearer && prompt.isTerminal
+        ? await prompt.ask('Private key (empty: the token is an access token): ', { hidden: true })
+        : ''
+    const privateKey = given('MIGRATE_PRIVATE_KEY') ?? (asked?.trim() || null)
+    const secureUrl =
+      privateKey === null ? null : await need('MIGRATE_SECURE_URL', 'Address of the store there (SecureURL)', false)
+    return { address, privateKey, token, secureUrl, userKey: null }
+  } finally {
+    prompt.close()
+  }
+}

@@ -1,0 +1,85 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** What a source allows until its headers say otherwise (contract §8). */
+const CAPACITY = 50
+const LEAK_PER_SECOND = 2
+
+/** Waits before the next try when the source fails, in seconds; the last one again and again. */
+const BACKOFF_SECONDS = [1, 2, 5, 10, 30, 60]
+/** The longest wait that a Retry-After is taken for. */
+const RETRY_AFTER_MAX_SECONDS = 3_600
+
+type Headers = Readonly<Record<string, string | readonly string[] | undefined>>
+
+/** Keeps to a leaky bucket that another server counts. */
+export class Pace {
+  readonly #nowMs: () => number
+  #capacity = CAPACITY
+  #leakPerSecond = LEAK_PER_SECOND
+  #level = 0
+  #countedAtMs: number
+
+  constructor(nowMs: () => number = () => performance.now()) {
+    this.#nowMs = nowMs
+    this.#countedAtMs = nowMs()
+  }
+
+  /** Waits until the bucket has room for a request, and counts it. */
+  async take(): Promise<void> {
+    this.#leak()
+    const excess = this.#level + 1 - this.#capacity
+    if (excess > 0) await sleep((excess / this.#leakPerSecond) * 1_000)
+    this.#leak()
+    this.#level++
+  }
+
+  /** Learns the figures of the bucket, and how full it is, from the headers of an answer. */
+  learn(headers: Headers): void {
+    const { q, w } = parameters(headers['ratelimit-policy'])
+    const limit = numberIn(headers['x-ratelimit-limit']) ?? q
+    if (limit !== undefined && limit >= 1) this.#capacity = limit
+    if (q !== undefined && w !== undefined && q > 0 && w > 0) this.#leakPerSecond = q / w
+    const remaining = numberIn(headers['x-ratelimit-remaining']) ?? parameters(headers.ratelimit).r
+    if (remaining === undefined) return
+    this.#leak()
+    // Other programs may use the same bucket.
+    this.#level = Math.max(this.#level, this.#capacity - remaining)
+  }
+
+  /** The source has refused a request for its number: the bucket is full. */
+  full(): void {
+    this.#leak()
+    this.#level = Math.max(this.#level, this.#capacity)
+  }
+
+  #leak(): void {
+    const nowMs = this.#nowMs()
+    this.#level = Math.max(0, this.#level - ((nowMs - this.#countedAtMs) / 1_000) * this.#leakPerSecond)
+    this.#countedAtMs = nowMs
+  }
+}
+
+/** How long to wait before a request is sent again, in seconds, after `failures` failures in a row. */
+export function secondsToWait(failures: number, headers: Headers = {}, now = new Date()): number {
+  const asked = retryAfter(headers['retry-after'], now)
+  if (asked !== null) return asked
+  return BACKOFF_SECONDS[Math.min(failures, BACKOFF_SECONDS.length) - 1] ?? 1
+}
+
+/** In seconds, from a number or a date. */
+function retryAfter(given: string | readonly string[] | undefined, now: Date): number | null {
+  const text = String(given ?? '').trim()
+  const seconds = /^\d{1,9}$/.test(text) ? Number(text) : (Date.parse(text) - now.getTime()) / 1_000
+  return Number.isFinite(seconds) ? Math.min(Math.max(seconds, 0), RETRY_AFTER_MAX_SECONDS) : null
+}
+
+/** The numbers of `"default";q=50;w=25`. */
+function parameters(given: string | readonly string[] | undefined): Partial<Record<string, number>> {
+  const found = String(given ?? '').matchAll(/;\s*(?<name>[a-z]+)=(?<value>\d+(?:\.\d+)?)/g)
+  return Object.fromEntries(Array.from(found, ({ groups = {} }) => [groups.name, Number(groups.value)]))
+}
+
+function numberIn(given: string | readonly string[] | undefined): number | undefined {
+  const text = String(given ?? '')
+  return /^\d{1,9}$/.test(text) ? Number(text) : undefined
+}

@@ -1,0 +1,63 @@
+import type { Resource } from '../../engine/definition/define.ts'
+import type { FieldSet, ListField } from '../../engine/definition/fields.ts'
+import { resourceNamed, targetOf } from '../../registry.ts'
+import type { Shaped } from './shape.ts'
+
+/** A member that names a record of a service by its number. */
+export interface Naming {
+  readonly target: Resource
+  /** Such as `OrderItemList[2].CatalogID`. */
+  readonly member: string
+  readonly id: number
+  /** Makes it name none: it becomes 0; an item that is nothing else goes. */
+  readonly clear: () => void
+}
+
+/** The members of a shaped record that name other records. */
+export function namingsOf(resource: Resource, record: Shaped): Naming[] {
+  return namingsIn(resource, resource.fields, { record, path: '', plainPath: '' })
+}
+
+interface Place {
+  readonly record: Shaped
+  readonly path: string
+  /** The same without indices, as definitions write it. */
+  readonly plainPath: string
+  /** The list that has it, and its key. */
+  readonly within?: { readonly items: Shaped[]; readonly field: ListField }
+}
+
+function namingsIn(resource: Resource, fields: FieldSet, { record, path, plainPath, within }: Place): Naming[] {
+  return fields.entries.flatMap(([name, field]): Naming[] => {
+    const value = record[name]
+    const member = path === '' ? name : `${path}.${name}`
+    const plainMember = plainPath === '' ? name : `${plainPath}.${name}`
+    if (field.kind === 'object') {
+      return namingsIn(resource, field.fields, {
+        record: (value ?? {}) as Shaped,
+        path: member,
+        plainPath: plainMember,
+      })
+    }
+    if (field.kind === 'list') {
+      const items = (value ?? []) as Shaped[]
+      return items.flatMap((item, index) =>
+        namingsIn(resource, field.fields, {
+          record: item,
+          path: `${member}[${index}]`,
+          plainPath: plainMember,
+          within: { items, field },
+        }),
+      )
+    }
+    if (typeof value !== 'number' || value < 1 || (field.access === 'key' && within === undefined)) return []
+    const target = field.names ? resourceNamed(field.names.service) : targetOf(resource, plainMember)
+    if (target === null) return []
+    const isItem = within?.field.key === name
+    const clear = () => {
+      if (isItem) within.items.splice(within.items.indexOf(record), 1)
+      else record[name] = 0
+    }
+    return [{ target, member, id: value, clear }]
+  })
+}

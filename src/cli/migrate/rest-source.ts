@@ -1,0 +1,173 @@
+import type { Resource } from '../../engine/definition/define.ts'
+import { StartupError } from '../../process/startup-error.ts'
+import { resources } from '../../registry.ts'
+import { writeDate } from '../../values/dates.ts'
+import { parseExactly } from '../../values/long-number.ts'
+import { readXmlDocument } from '../../xml/read.ts'
+import { type Answer, Asking } from './ask.ts'
+import { plainOf } from './plain-xml.ts'
+import { type Source, type SourceKeys, Unavailable } from './source.ts'
+
+/** The path of the interface, by which all programs call it, and an older name of it that many have built in. */
+const PREFIXES = ['/StoreWebAPI', '/3dCartWebAPI']
+
+/** What this interface does not show of a store. */
+const leftOut = [
+  'passwords of customers: they ask for a new one at their next sign-in',
+  'card and bank numbers',
+  'webhooks and tokens of other applications: these make them here',
+  'coupons and promotions, beside what orders have used of them',
+  'gift certificates',
+  'newsletter subscriptions, beside the customers’ MailList',
+  'redirects of old addresses',
+  'taxes, and rates of shipping',
+  'the names of payment methods, beside those that orders show',
+]
+
+/** Reads a store by REST, with the three headers, or with a bearer token where there is no private key. */
+export async function openRestSource(
+  keys: SourceKeys,
+  options: { version: string; timeZone: string; say: (line: string) => void },
+): Promise<Source> {
+  const asking = new Asking(keys.address, options.say)
+  const source = new RestSource(asking, headersOf(keys), options)
+  await source.findPrefix()
+  return source
+}
+
+function headersOf({ privateKey, token, secureUrl }: SourceKeys): Record<string, string> {
+  const accept = { accept: 'application/json, application/xml;q=0.5' }
+  if (privateKey === null) return { ...accept, authorization: `Bearer ${token}` }
+  return { ...accept, privatekey: privateKey, token: token ?? '', secureurl: secureUrl ?? '' }
+}
+
+class RestSource implements Source {
+  readonly resources = resources
+  readonly leftOut = leftOut
+  readonly #asking: Asking
+  readonly #headers: Readonly<Record<string, string>>
+  readonly #options: { version: string; timeZone: string }
+  #prefix = ''
+
+  constructor(asking: Asking, headers: Record<string, string>, options: { version: string; timeZone: string }) {
+    this.#asking = asking
+    this.#headers = headers
+    this.#options = options
+  }
+
+  /** Finds the path of the interface. Throws StartupError where there is none, and for keys that open nothing. */
+  async findPrefix(): Promise<void> {
+    const given = /\/[^/]*WebAPI$/i.test(this.#asking.address)
+    for (const prefix of given ? [''] : PREFIXES) {
+      this.#prefix = prefix
+      const found = await this.#get('Products', 'countonly=1', (answer) => answer)
+      if (found.status === 401) {
+        throw new StartupError(
+          `The source refuses the keys (401${reasonOf(found)}). Give MIGRATE_PRIVATE_KEY, MIGRATE_TOKEN and MIGRATE_SECURE_URL of an application that may read everything there`,
+        )
+      }
+      if (found.status === 200 || (found.status === 404 && found.body.trim() === '')) return
+    }
+    throw new StartupError(
+      `${this.#asking.address} does not speak this interface at ${PREFIXES.join(' or ')}. Give --from the address up to these`,
+    )
+  }
+
+  knowsChanges({ filters }: Resource): boolean {
+    return filters.lastupdatestart !== undefined
+  }
+
+  now(): Date {
+    return this.#asking.now()
+  }
+
+  async count(resource: Resource, since?: Date): Promise<number | Unavailable> {
+    return this.#get(resource.service, `countonly=1${this.#changedSince(since)}`, (answer) => {
+      if (isRefused(answer)) return unavailable(answer)
+      if (answer.status !== 200) return 0
+      const [counted] = recordsOf(contentOf(answer))
+      const total = Object.entries(counted ?? {}).find(([name]) => name.toLowerCase() === 'totalcount')?.[1]
+      if (!/^\d{1,12}$/.test(String(total))) throw new Error('a count that is no number')
+      return Number(total)
+    })
+  }
+
+  async page(
+    resource: Resource,
+    { before, since }: { before: number; since?: Date },
+  ): Promise<readonly unknown[] | Unavailable> {
+    const offset = before === 0 ? '' : `&offset=${before}`
+    const query = `limit=${resource.maxRecords}${offset}${this.#changedSince(since)}`
+    return this.#get(resource.service, query, (answer) => {
+      // Past the end, v1 answers 400 and v2 an empty 404.
+      if (before > 0 && (answer.status === 400 || answer.status === 404)) return []
+      if (isRefused(answer)) return unavailable(answer)
+      return answer.status === 404 ? [] : recordsOf(contentOf(answer))
+    })
+  }
+
+  async find(resource: Resource, id: number): Promise<unknown | null | Unavailable> {
+    return this.#get(`${resource.service}/${id}`, '', (answer) => {
+      if (answer.status === 404) return null
+      if (isRefused(answer)) return unavailable(answer)
+      return recordsOf(contentOf(answer))[0] ?? null
+    })
+  }
+
+  close(): Promise<void> {
+    return this.#asking.close()
+  }
+
+  #get<T>(path: string, query: string, read: (answer: Answer) => T): Promise<T> {
+    const { version } = this.#options
+    const address = `${this.#prefix}/${version}/${path}${query === '' ? '' : `?${query}`}`
+    return this.#asking.ask({ path: address, headers: this.#headers }, read)
+  }
+
+  /** In the form that every program of this interface sends, in the store's zone. */
+  #changedSince(since: Date | undefined): string {
+    return since === undefined ? '' : `&lastupdatestart=${encodeURIComponent(queryDate(since, this.#options.timeZone))}`
+  }
+}
+
+/** `07/10/2026 14:44:08` */
+function queryDate(instant: Date, timeZone: string): string {
+  const [date = '', time = ''] = writeDate(instant, timeZone).split('T')
+  const [year, month, day] = date.split('-')
+  return `${month}/${day}/${year} ${time}`
+}
+
+/** 400 too: somewhere a service that is not there is a bad request. */
+function isRefused({ status, body }: Answer): boolean {
+  return status !== 200 && !(status === 404 && body.trim() === '')
+}
+
+function unavailable(answer: Answer): Unavailable {
+  return new Unavailable(`status ${answer.status}${reasonOf(answer)}`)
+}
+
+/** The message of a refusal, shortened. */
+function reasonOf(answer: Answer): string {
+  try {
+    const message = recordsOf(contentOf(answer))[0]?.Message
+    return typeof message === 'string' && message !== '' ? `: ${message.slice(0, 200)}` : ''
+  } catch {
+    return ''
+  }
+}
+
+/** JSON, or XML from a source that answers nothing else. Throws for what is neither. */
+function contentOf({ body }: Answer): unknown {
+  if (body.trim() === '') return []
+  return body.trimStart().startsWith('<') ? plainOf(readXmlDocument(body)) : parseExactly(body)
+}
+
+/** The records of an answer: a list, a single record, or the only member of an object, which XML has around them. */
+function recordsOf(content: unknown): readonly Record<string, unknown>[] {
+  if (Array.isArray(content)) return content.filter((each) => typeof each === 'object' && each !== null)
+  if (typeof content !== 'object' || content === null) return []
+  const members = Object.values(content)
+  const [only] = members
+  if (members.length === 1 && typeof only === 'object' && only !== null) return recordsOf(only)
+  return [content as Record<string, unknown>]
+}

@@ -1,0 +1,54 @@
+import { files, type Sums } from './copy.ts'
+import type { PassResult } from './passes.ts'
+
+/** Names that one line shows. */
+const SHOWN_MAX = 20
+
+export interface Result {
+  /** Null: nothing was to be copied. */
+  readonly sums: Sums | null
+  /** Members that have no place here, by service and path. */
+  readonly unknown: readonly string[]
+  readonly pass: PassResult
+}
+
+/** What a run has come to, a line each, and whether all of the source is here. `path` names the files of the copy. */
+export function resultLines(
+  { sums, unknown, pass: { unavailable, incomplete, missing, deleted } }: Result,
+  path: (name: string) => string,
+): { lines: string[]; isWell: boolean } {
+  const { refused = 0, changedHere = 0, deletedHere = 0 } = sums ?? {}
+  const lines = [
+    ...(sums === null ? [] : [sumsLine(sums, { missing, deleted })]),
+    ...Array.from(unavailable, ([service, reason]) => `${service} could not be read (${reason})`),
+    ...incomplete.map((service) => `${service}: fewer records came than the source counts; run this again`),
+    ...Array.from(missing, ([service, ids]) => `${service} missing there, and still here: ${shown(ids.map(String))}`),
+    ...(refused > 0 ? [`Refused, with reasons, to repeat by npm run import: ${path(files.refused)}`] : []),
+    ...(changedHere + deletedHere > 0 ? [`Left as they are here: ${path(files.changedHere)}`] : []),
+    ...(unknown.length > 0 ? [`Members that have no place here: ${shown(unknown)}`] : []),
+  ]
+  return { lines, isWell: refused + unavailable.size + incomplete.length === 0 }
+}
+
+function sumsLine(sums: Sums, { missing, deleted }: Pick<PassResult, 'missing' | 'deleted'>): string {
+  const always = [
+    [sums.read, 'read'],
+    [sums.written, 'written'],
+    [sums.equal, 'equal already'],
+  ] as const
+  const perhaps = [
+    [sums.changedHere, 'changed here'],
+    [sums.deletedHere, 'deleted here'],
+    [sums.refused, 'refused'],
+    [[...missing.values()].reduce((sum, ids) => sum + ids.length, 0), 'missing there'],
+    [deleted, 'deleted'],
+  ] as const
+  return [...always, ...perhaps.filter(([count]) => count > 0)]
+    .map(([count, what]) => `${count.toLocaleString('en-US')} ${what}`)
+    .join(', ')
+}
+
+function shown(names: readonly string[]): string {
+  const more = names.length - SHOWN_MAX
+  return `${names.slice(0, SHOWN_MAX).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+}

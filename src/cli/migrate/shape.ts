@@ -1,0 +1,201 @@
+import { createHash } from 'node:crypto'
+import type { Resource } from '../../engine/definition/define.ts'
+import {
+  columnPath,
+  type FieldSet,
+  isFilledIn,
+  type ListField,
+  type ValueField,
+} from '../../engine/definition/fields.ts'
+import { isRecord, memberOf } from '../../engine/definition/input.ts'
+import { isEmptyDate, readDate, writeDate } from '../../values/dates.ts'
+
+/** A record as an export has it: names and order of the definition, and nothing that is computed or never shown. */
+export type Shaped = Record<string, unknown>
+
+export interface Shape {
+  /** 0: it has none. */
+  readonly id: number
+  readonly record: Shaped
+}
+
+export interface Shaping {
+  /** Of the store, in which dates without a zone are. */
+  readonly timeZone: string
+  /** Takes the path of a member that has no place here; never its value. */
+  readonly unknown?: (path: string) => void
+}
+
+/**
+ * Brings a record into the form of an export, whatever its source made of it: members of another case, null or missing, numbers as
+ * texts and texts as numbers, dates in any form, a list that is an object when it has one item. Leaves out what is never shown, card
+ * numbers and passwords above all. A value that no field takes stays as it is, so that the import says why.
+ */
+export function shapeRecord(resource: Resource, given: unknown, shaping: Shaping): Shape {
+  const record = shapeMembers(resource.fields, given, shaping, '')
+  const path = columnPath(resource.fields, 'id') ?? []
+  const id = Number(path.reduce<unknown>(memberOf, record))
+  return { id: Number.isSafeInteger(id) ? id : 0, record }
+}
+
+function shapeMembers(fields: FieldSet, given: unknown, shaping: Shaping, path: string): Shaped {
+  const shaped: Shaped = {}
+  if (!isRecord(given)) return shaped
+  const members = new Map<string, unknown>()
+  for (const [name, member] of Object.entries(given)) {
+    const known = fields.byLowerName.get(name.toLowerCase())
+    if (known === undefined) shaping.unknown?.(path === '' ? name : `${path}.${name}`)
+    else if (member !== null && member !== undefined) members.set(known, member)
+  }
+  for (const [name, field] of fields.entries) {
+    const member = members.get(name)
+    if (member === undefined) continue
+    const at = path === '' ? name : `${path}.${name}`
+    if (field.kind === 'object') shaped[name] = shapeMembers(field.fields, member, shaping, at)
+    else if (field.kind === 'list') {
+      if (field.access !== 'derived')
+        shaped[name] = itemsOf(field, member).map((each) => shapeItem(field, each, shaping, at))
+    } else if (isKept(field)) {
+      const value = shapeValue(field, member, shaping)
+      if (value !== null) shaped[name] = value
+    }
+  }
+  return shaped
+}
+
+function shapeItem(field: ListField, item: unknown, shaping: Shaping, path: string): Shaped {
+  return shapeMembers(field.fields, item, shaping, path)
+}
+
+/** A list; an only item; or either inside an element with the items' name, as XML has it. */
+function itemsOf({ typeName }: ListField, given: unknown): readonly unknown[] {
+  if (Array.isArray(given)) return given
+  if (!isRecord(given)) return []
+  const [[name, inner] = ['', undefined], ...others] = Object.entries(given)
+  const isWrapped = others.length === 0 && name.toLowerCase() === typeName.toLowerCase()
+  if (!isWrapped) return Object.keys(given).length === 0 ? [] : [given]
+  return Array.isArray(inner) ? inner : isRecord(inner) ? [inner] : []
+}
+
+function isKept({ access }: ValueField): boolean {
+  return access !== 'wo' && access !== 'derived'
+}
+
+/** Null: not given. */
+function shapeValue(field: ValueField, given: unknown, { timeZone }: Shaping): unknown {
+  if (field.kind === 'date' && (String(given).trim() === '' || isEmptyDate(String(given)))) return field.default
+  const { success, data } = field.schema.safeParse(given)
+  if (!success) return given
+  if (field.kind !== 'date' || data === null) return data
+  const read = readDate(String(data), timeZone)
+  return read ? writeDate(read.instant, timeZone) : given
+}
+
+export interface Difference {
+  /** Such as `OrderItemList[2].ItemQuantity`. */
+  readonly member: string
+  readonly there: unknown
+  readonly here: unknown
+}
+
+/**
+ * What differs between a record of the source and the same one here, both shaped. What the source does not give is the member's
+ * default here; what the platform fills in then, and what it computes, is not compared.
+ */
+export function differencesOf({ fields }: Resource, there: Shaped, here: Shaped): Difference[] {
+  const found: Difference[] = []
+  compareMembers(fields, { there, here, path: '', isOnlyItem: true }, found)
+  return found
+}
+
+interface Pair {
+  readonly there: Shaped
+  readonly here: Shaped
+  readonly path: string
+  /** Of a list's items: some are shown as their record's while they are the only one. */
+  readonly isOnlyItem: boolean
+}
+
+function compareMembers(fields: FieldSet, { there, here, path, isOnlyItem }: Pair, found: Difference[]): void {
+  for (const [name, field] of fields.entries) {
+    const member = path === '' ? name : `${path}.${name}`
+    const [one, other] = [there[name], here[name]]
+    if (field.kind === 'object') {
+      const pair = { there: (one ?? {}) as Shaped, here: (other ?? {}) as Shaped, path: member, isOnlyItem }
+      compareMembers(field.fields, pair, found)
+    } else if (field.kind === 'list') {
+      if (field.access !== 'derived')
+        compareItems(field, (one ?? []) as Shaped[], (other ?? []) as Shaped[], member, found)
+    } else if (isCompared(field, one, isOnlyItem)) {
+      const expected = one ?? field.default
+      const actual = other ?? field.default
+      if (expected !== actual) found.push({ member, there: expected, here: actual })
+    }
+  }
+}
+
+function isCompared(field: ValueField, there: unknown, isOnlyItem: boolean): boolean {
+  if (!isKept(field) || field.access === 'key') return false
+  const isFilled = isFilledIn(field) || field.defaultNow || field.access === 'ro'
+  if (there === undefined && isFilled) return false
+  // Shown as computed, though it has a column of its own.
+  return field.sql === undefined || field.column === undefined || !isOnlyItem
+}
+
+function compareItems(
+  field: ListField,
+  there: readonly Shaped[],
+  here: readonly Shaped[],
+  path: string,
+  found: Difference[],
+): void {
+  if (there.length !== here.length) {
+    found.push({ member: path, there: `${there.length} items`, here: `${here.length} items` })
+    return
+  }
+  const isOnlyItem = there.length === 1
+  for (const [index, [one, other]] of pairsOf(field, there, here).entries()) {
+    const at = `${path}[${index}]`
+    const { key } = field
+    if (key !== undefined && !(field.zeroKeyIsOnly && isOnlyItem)) {
+      const [a, b] = [one[key], other[key]]
+      if (isKey(a) && a !== b) found.push({ member: `${at}.${key}`, there: a, here: b })
+    }
+    compareMembers(field.fields, { there: one, here: other, path: at, isOnlyItem }, found)
+  }
+}
+
+/** By key; items without one in their order, as an import gives them the keys that are left. */
+function pairsOf({ key }: ListField, there: readonly Shaped[], here: readonly Shaped[]): [Shaped, Shaped][] {
+  if (key === undefined) return there.map((item, index) => [item, here[index] as Shaped])
+  const byKey = new Map(here.map((item) => [item[key], item]))
+  const isNamed = (item: Shaped) => isKey(item[key]) && byKey.has(item[key])
+  const named = new Set(there.filter(isNamed).map((item) => item[key]))
+  const rest = here.filter((item) => !named.has(item[key]))
+  let next = 0
+  return there.map((item) => [item, (isNamed(item) ? byKey.get(item[key]) : rest[next++]) as Shaped])
+}
+
+function isKey(value: unknown): boolean {
+  return value !== undefined && value !== 0 && value !== ''
+}
+
+/** Names the content of a shaped record, without what the platform fills in. */
+export function printOf({ fields }: Resource, record: Shaped): string {
+  return createHash('sha256')
+    .update(JSON.stringify(ownMembers(fields, record)))
+    .digest('base64url')
+    .slice(0, 22)
+}
+
+function ownMembers(fields: FieldSet, record: Shaped): Shaped {
+  return Object.fromEntries(
+    fields.entries.flatMap(([name, field]): [string, unknown][] => {
+      const value = record[name]
+      if (value === undefined) return []
+      if (field.kind === 'object') return [[name, ownMembers(field.fields, value as Shaped)]]
+      if (field.kind === 'list') return [[name, (value as Shaped[]).map((item) => ownMembers(field.fields, item))]]
+      return field.sql !== undefined && field.access !== 'key' ? [] : [[name, value]]
+    }),
+  )
+}

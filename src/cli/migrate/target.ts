@@ -1,0 +1,161 @@
+import { Readable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Resource } from '../../engine/definition/define.ts'
+import { type FieldSet, fieldsAmong } from '../../engine/definition/fields.ts'
+import type { DeletionLine, Refusal as LineRefusal, TransferLine } from '../../engine/transfer/import.ts'
+import { readLines } from '../../engine/transfer/lines.ts'
+import { StartupError } from '../../process/startup-error.ts'
+import { resources } from '../../registry.ts'
+import { callServer, LostAnswer, NotListening, Refusal, type Server } from '../server.ts'
+import { type Shape, type Shaped, shapeRecord } from './shape.ts'
+
+/** Ids that one request names. */
+const IDS_MAX = 500
+/** A server that is being started anew is back within it. */
+const FAILING_MS_MAX = 300_000
+const RETRY_MS = 2_000
+
+/** A record here, and what only an export shows of it. */
+export interface Here extends Shape {
+  /** What a copy leaves as it is, because its source does not show it: what a customer signs in with here, say. */
+  readonly kept: Shaped
+}
+
+export interface TargetStore {
+  readonly id: number
+  readonly name: string
+  readonly secureUrl: string
+  readonly timeZone: string
+}
+
+/** A store of the running server, by the operator's routes for export and import. */
+export class Target {
+  readonly store: TargetStore
+  readonly #server: Server
+  readonly #say: (line: string) => void
+
+  private constructor(server: Server, store: TargetStore, say: (line: string) => void) {
+    this.#server = server
+    this.store = store
+    this.#say = say
+  }
+
+  /** Throws StartupError for a server that cannot be reached, and a store that it does not have. */
+  static async open(server: Server, storeId: number, say: (line: string) => void): Promise<Target> {
+    const path = `/admin/stores?limit=1&offset=`
+    for (let offset = 0; ; offset++) {
+      const [found] = (await (await callServer(server, `${path}${offset}`)).json()) as StoreRecord[]
+      if (found === undefined) throw new StartupError(`There is no store ${storeId}. Open it with npm run new-store`)
+      const { Id: id, Name: name, SecureURL: secureUrl, TimeZone: timeZone } = found
+      if (id === storeId) return new Target(server, { id, name, secureUrl, timeZone }, say)
+    }
+  }
+
+  /** Whether the store has records that somebody made: settings, such as order statuses, are in every store. */
+  async hasRecords(): Promise<boolean> {
+    for (const resource of resources) {
+      if (resource.methods.length === 1) continue
+      for await (const _record of this.#exported(resource)) return true
+    }
+    return false
+  }
+
+  /** The records with these ids, by id. */
+  async records(resource: Resource, ids: readonly number[]): Promise<Map<number, Here>> {
+    const found = new Map<number, Here>()
+    for (let first = 0; first < ids.length; first += IDS_MAX) {
+      const some = ids.slice(first, first + IDS_MAX)
+      await this.#again(async () => {
+        for await (const here of this.#exported(resource, some)) found.set(here.id, here)
+      })
+    }
+    return found
+  }
+
+  /** All ids of a service. */
+  async ids(resource: Resource): Promise<number[]> {
+    return this.#again(async () => {
+      const ids: number[] = []
+      for await (const { id } of this.#exported(resource)) ids.push(id)
+      return ids
+    })
+  }
+
+  /** Stores lines, and returns why some were refused, by their index. A line that was stored already is stored again. */
+  async write(lines: readonly (TransferLine | DeletionLine)[]): Promise<Map<number, string>> {
+    const body = lines.map((line) => `${JSON.stringify(line)}\n`).join('')
+    return this.#again(() => this.#import(Readable.from([body])))
+  }
+
+  async #import(body: Readable): Promise<Map<number, string>> {
+    const path = `/admin/stores/${this.store.id}/import`
+    const headers = { 'content-type': 'application/x-ndjson' }
+    const report = await callServer(this.#server, path, { method: 'POST', headers, body })
+    const refused = new Map<number, string>()
+    for await (const { content } of readLines(report)) {
+      const line = content as { refused?: LineRefusal; failed?: { message: string }; done?: object }
+      if (line.refused) refused.set(line.refused.line - 1, line.refused.message)
+      if (line.failed) throw new LostAnswer(line.failed.message)
+      if (line.done) return refused
+    }
+    throw new LostAnswer('The server ended its answer early')
+  }
+
+  async *#exported(resource: Resource, ids?: readonly number[]): AsyncGenerator<Here> {
+    const { service } = resource
+    const only = ids === undefined ? '' : `&ids=${ids.join(',')}`
+    const body = await callServer(this.#server, `/admin/stores/${this.store.id}/export?service=${service}${only}`)
+    const keptNames = keptFields(resource).entries.map(([name]) => name)
+    let isWhole = false
+    for await (const { content } of readLines(body)) {
+      const line = content as TransferLine & { end?: object }
+      if (line.end) isWhole = true
+      else if (line.continues === undefined) yield this.#hereOf(resource, line, keptNames)
+    }
+    if (!isWhole) throw new LostAnswer('The server ended its answer early')
+  }
+
+  #hereOf(resource: Resource, { record, private: hidden = {} }: TransferLine, keptNames: readonly string[]): Here {
+    const kept = Object.fromEntries(keptNames.flatMap((name) => (name in hidden ? [[name, hidden[name]]] : [])))
+    return { ...shapeRecord(resource, record, { timeZone: this.store.timeZone }), kept }
+  }
+
+  /** Calls the server again while it does not answer. */
+  async #again<T>(call: () => Promise<T>): Promise<T> {
+    const beganMs = performance.now()
+    for (;;) {
+      try {
+        return await call()
+      } catch (error) {
+        if (!isPassing(error) || performance.now() - beganMs > FAILING_MS_MAX) throw error
+        this.#say(`This server did not answer (${(error as Error).message}); the next try is in ${RETRY_MS / 1_000} s`)
+        await sleep(RETRY_MS)
+      }
+    }
+  }
+}
+
+/** Whether the same call may succeed a moment later. */
+function isPassing(error: unknown): boolean {
+  if (error instanceof Refusal) return error.status === 429 || error.status >= 500
+  return error instanceof LostAnswer || error instanceof NotListening || !(error instanceof StartupError)
+}
+
+interface StoreRecord {
+  readonly Id: number
+  readonly Name: string
+  readonly SecureURL: string
+  readonly TimeZone: string
+}
+
+/** The fields that only an export shows, but for the stamps of the last change. */
+function keptFields({ fields, storedFields }: Resource): FieldSet {
+  return fieldsAmong(storedFields, (name) => {
+    const field = storedFields.get(name)
+    const isStamp =
+      field?.kind === 'list' || field?.kind === 'object'
+        ? false
+        : field?.column === 'updatedAt' || field?.column === 'updatedBy'
+    return fields.get(name) === undefined && !isStamp
+  })
+}
