@@ -57,7 +57,7 @@ async function main(args: string[], environment: NodeJS.ProcessEnv): Promise<boo
   const source = await open(keys, { version, timeZone, say })
   try {
     const folder = join(readConfig(environment).dataDir, 'migrate', `store-${storeId}`)
-    const book = await Book.open(folder, `${from} by ${by}`)
+    const book = await Book.open(folder, `${from.replace(/\/+$/, '').toLowerCase()} by ${by}`)
     try {
       const isNew = book.state.pass === null && book.state.lastPass === 0
       if (isNew && !values.compare && !values['into-used'] && (await target.hasRecords())) {
@@ -118,15 +118,25 @@ async function keepUp(passes: Passes, book: Book): Promise<void> {
   const stopping = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort())
   process.stderr.write('Following: a round a minute. Ctrl+C ends it\n')
-  for (;;) {
+  const told = () => {
+    const { written, changedHere, deletedHere, refused } = passes.copy.sums
+    const { unavailable, incomplete, missing, deleted } = passes.result
+    return JSON.stringify([
+      written,
+      changedHere,
+      deletedHere,
+      refused,
+      [...unavailable],
+      incomplete,
+      [...missing],
+      deleted,
+    ])
+  }
+  for (let before = told(); ; before = told()) {
     await pause(ROUND_MS, stopping.signal)
     if (stopping.signal.aborted) return
-    const before = { ...passes.copy.sums }
     await passes.round()
-    const { written, changedHere, refused } = passes.copy.sums
-    const news = [written - before.written, changedHere - before.changedHere, refused - before.refused]
-    const { missing, unavailable, incomplete } = passes.result
-    if (news.some((count) => count > 0) || missing.size + unavailable.size + incomplete.length > 0) show(passes, book)
+    if (told() !== before) show(passes, book)
   }
 }
 

@@ -22,8 +22,8 @@ export interface PassState {
   readonly beganAt: string
   /** Services that are done, by name. */
   readonly done: readonly string[]
-  /** Of the service in hand: records of its list that were read. */
-  readonly read: number
+  /** The place in the list of the service in hand up to which it is read. */
+  readonly place: number
   readonly sums: Readonly<Record<string, number>>
 }
 

@@ -44,8 +44,8 @@ export class Copy {
   /** The number of the pass under way, or of the last whole one. */
   pass = 0
   readonly sums: Sums = { read: 0, written: 0, equal: 0, changedHere: 0, deletedHere: 0, refused: 0 }
-  /** Members of the source that have no place here, by service and path, with their number. */
-  readonly unknown = new Map<string, number>()
+  /** Members of the source that have no place here, by service and path. */
+  readonly unknown = new Set<string>()
   readonly #copying: Copying
   /** References that name nothing at the source: they are cleared wherever they come again. */
   readonly #cleared = new Set<string>()
@@ -88,24 +88,21 @@ export class Copy {
 
   shaping(resource: Resource): Shaping {
     const { timeZone } = this.#copying.target.store
-    const unknown = (path: string) => {
-      const name = `${resource.service}.${path}`
-      this.unknown.set(name, (this.unknown.get(name) ?? 0) + 1)
-    }
-    return { timeZone, unknown }
+    return { timeZone, unknown: (path) => this.unknown.add(`${resource.service}.${path}`) }
   }
 
   /**
-   * Reads a service whole and writes what differs here; `read`: how many records an earlier run of this pass has read. `keep` notes
-   * how far it is.
+   * Reads a service whole and writes what differs here, from the place on where an earlier run of this pass was. `keep` notes how far
+   * it is.
    */
   async whole(
     resource: Resource,
-    { read, keep }: { read: number; keep: (read: number) => Promise<void> },
+    { place, keep }: { place: number; keep: (place: number) => Promise<void> },
   ): Promise<ListingEnd | Unavailable> {
     const { source, book } = this.#copying
-    const wasRead = (id: number) => book.entry(resource.service, id)?.pass === this.pass
-    const list = readList(source, resource, { read, wasRead, shaping: this.shaping(resource) })
+    const entries = [...book.entriesOf(resource.service)]
+    const earlier = new Set(entries.flatMap(([id, { pass }]) => (pass === this.pass ? [id] : [])))
+    const list = readList(source, resource, { place, earlier, shaping: this.shaping(resource) })
     for (;;) {
       const { done, value } = await list.next()
       if (done) {
@@ -113,7 +110,7 @@ export class Copy {
         return value
       }
       await this.take(resource, value.records)
-      await keep(value.read)
+      await keep(value.place)
     }
   }
 

@@ -4,17 +4,18 @@ import { type Source, Unavailable } from './source.ts'
 
 export interface Listing {
   readonly since?: Date
-  /** Records of the list that an earlier run has read, and whether it read this one. */
-  readonly read?: number
-  readonly wasRead?: (id: number) => boolean
+  /** The place in the list up to which an earlier run has read it. */
+  readonly place?: number
+  /** The records that it has read. */
+  readonly earlier?: ReadonlySet<number>
   readonly shaping: Shaping
 }
 
 export interface Page {
   /** Those that no earlier page had. */
   readonly records: readonly Shape[]
-  /** Records of the list that are read now. */
-  readonly read: number
+  /** The place in the list up to which it is read now, give or take one. */
+  readonly place: number
 }
 
 /** What became of a list. */
@@ -25,7 +26,7 @@ export interface ListingEnd {
   readonly count: number
 }
 
-/** How often an end is doubted that comes before as many records as the source counts. */
+/** How often a page without anything new is doubted while fewer records came than the source counts. */
 const DOUBTS_MAX = 5
 
 /**
@@ -36,13 +37,13 @@ const DOUBTS_MAX = 5
 export async function* readList(
   source: Source,
   resource: Resource,
-  { since, read = 0, wasRead = () => false, shaping }: Listing,
+  { since, place: begin = 0, earlier = new Set(), shaping }: Listing,
 ): AsyncGenerator<Page, ListingEnd | Unavailable> {
   const seen = new Set<number>()
-  const isSeen = ({ id }: Shape) => seen.has(id) || wasRead(id)
+  const isSeen = ({ id }: Shape) => seen.has(id) || earlier.has(id)
   const at = (before: number) => (since === undefined ? { before } : { before, since })
   const stepBack = Math.ceil(resource.maxRecords / 2)
-  let place = read
+  let place = begin
   let doubts = 0
   for (;;) {
     const before = Math.max(0, place - 1)
@@ -50,8 +51,7 @@ export async function* readList(
     if (given instanceof Unavailable) return given
     const page = given.map((record) => shapeRecord(resource, record, shaping))
     const [first] = page
-    const hasMoved = first === undefined || !isSeen(first)
-    if (before > 0 && hasMoved) {
+    if (before > 0 && (first === undefined || !isSeen(first))) {
       place = Math.max(0, before - stepBack)
       continue
     }
@@ -64,14 +64,12 @@ export async function* readList(
     place = before + page.length
     if (records.length > 0) {
       doubts = 0
-      yield { records, read: place }
+      yield { records, place }
       continue
     }
-    // Those of the last page alone, or none at all.
-    if (page.length > 2) continue
     const count = await source.count(resource, since)
     if (count instanceof Unavailable) return count
-    const isComplete = place >= count
+    const isComplete = earlier.size + seen.size >= count
     if (isComplete || ++doubts > DOUBTS_MAX) return { isComplete, count }
     // The last doubt reads it from the beginning.
     if (doubts === DOUBTS_MAX) place = 0

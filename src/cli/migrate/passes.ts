@@ -60,7 +60,7 @@ export class Passes {
     const { source, book } = this.#copying
     let { pass } = book.state
     if (pass === null) {
-      pass = { number: book.state.lastPass + 1, beganAt: source.now().toISOString(), done: [], read: 0, sums: {} }
+      pass = { number: book.state.lastPass + 1, beganAt: source.now().toISOString(), done: [], place: 0, sums: {} }
       await this.copy.begin()
       await book.keep({ pass })
     }
@@ -69,11 +69,11 @@ export class Passes {
     for (const resource of source.resources) {
       if (pass.done.includes(resource.service)) continue
       const at: PassState = pass
-      const keep = (read: number) => book.keep({ pass: { ...at, read, sums: { ...this.copy.sums } } })
-      const end = await this.copy.whole(resource, { read: at.read, keep })
+      const keep = (place: number) => book.keep({ pass: { ...at, place, sums: { ...this.copy.sums } } })
+      const end = await this.copy.whole(resource, { place: at.place, keep })
       this.#noteEnd(resource, end, (id) => book.entry(resource.service, id)?.pass === at.number)
       const done: readonly string[] = [...pass.done, resource.service]
-      pass = { ...pass, done, read: 0, sums: { ...this.copy.sums } }
+      pass = { ...pass, done, place: 0, sums: { ...this.copy.sums } }
       await book.keep({ pass })
     }
     await this.#applyDeletions()

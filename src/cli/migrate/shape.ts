@@ -23,7 +23,7 @@ export interface Shaping {
   /** Of the store, in which dates without a zone are. */
   readonly timeZone: string
   /** Takes the path of a member that has no place here; never its value. */
-  readonly unknown?: (path: string) => void
+  readonly unknown?: (path: string) => unknown
 }
 
 /**

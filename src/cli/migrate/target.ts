@@ -9,6 +9,7 @@ import { resources } from '../../registry.ts'
 import { callServer, LostAnswer, NotListening, Refusal, type Server } from '../server.ts'
 import { type Shape, type Shaped, shapeRecord } from './shape.ts'
 
+const STORES_AT_A_TIME = 500
 /** Ids that one request names. */
 const IDS_MAX = 500
 /** A server that is being started anew is back within it. */
@@ -42,12 +43,15 @@ export class Target {
 
   /** Throws StartupError for a server that cannot be reached, and a store that it does not have. */
   static async open(server: Server, storeId: number, say: (line: string) => void): Promise<Target> {
-    const path = `/admin/stores?limit=1&offset=`
-    for (let offset = 0; ; offset++) {
-      const [found] = (await (await callServer(server, `${path}${offset}`)).json()) as StoreRecord[]
-      if (found === undefined) throw new StartupError(`There is no store ${storeId}. Open it with npm run new-store`)
-      const { Id: id, Name: name, SecureURL: secureUrl, TimeZone: timeZone } = found
-      if (id === storeId) return new Target(server, { id, name, secureUrl, timeZone }, say)
+    for (let offset = 0; ; offset += STORES_AT_A_TIME) {
+      const path = `/admin/stores?limit=${STORES_AT_A_TIME}&offset=${offset}`
+      const stores = (await (await callServer(server, path)).json()) as StoreRecord[]
+      const found = stores.find(({ Id }) => Id === storeId)
+      if (found) {
+        const { Id: id, Name: name, SecureURL: secureUrl, TimeZone: timeZone } = found
+        return new Target(server, { id, name, secureUrl, timeZone }, say)
+      }
+      if (stores.length === 0) throw new StartupError(`There is no store ${storeId}. Open it with npm run new-store`)
     }
   }
 
