@@ -2,12 +2,23 @@ import type { WireRecord } from '../../engine/definition/reader.ts'
 import { recordValues } from '../../engine/reading/representations.ts'
 import type { StatusTexts } from '../../resources/order-statuses/status-texts.ts'
 import { amountOf, exact, sum, toNumber } from '../../resources/orders/amounts.ts'
-import { descriptionLines } from '../../resources/orders/line-description.ts'
+import { descriptionLines, descriptionOfLines } from '../../resources/orders/line-description.ts'
 import { orders } from '../../resources/orders/orders.ts'
-import { shownInvoiceNumber } from '../../resources/orders/shown-invoice-number.ts'
+import { readInvoiceNumber, shownInvoiceNumber } from '../../resources/orders/shown-invoice-number.ts'
 import type { LineProduct } from '../../resources/products/products-by-id.ts'
 import { readDate, writeDate } from '../../values/dates.ts'
-import { computed, type Elements, each, empty, formats, group, itemsOf, readerOf, valuesOf } from './elements.ts'
+import {
+  computed,
+  type Elements,
+  each,
+  empty,
+  formats,
+  group,
+  itemsOf,
+  readerOf,
+  repeated,
+  valuesOf,
+} from './elements.ts'
 
 /** What cartAPI shows with an order and the order's record does not say. */
 export interface OrderContext {
@@ -31,25 +42,44 @@ export function shownShipmentDate(stored: string, timeZone: string): string {
   return formats[read.hasTime ? 'moment' : 'day'](writeDate(read.instant, timeZone))
 }
 
+/** The stored form of what is shown (rest-resources §3.3): `07/18/2013`, with the time behind it. */
+function storedShipmentDate(shown: string): string {
+  return shown.replace(/^(\d{1,2})\/(\d{1,2})\/(?=\d{4}(?: |$))/, (_date, month: string, day: string) => {
+    return `${month.padStart(2, '0')}/${day.padStart(2, '0')}/`
+  })
+}
+
 const shipments = each<OrderContext>(
   'ShipmentList',
   'Shipment',
   plain('ShipmentID'),
-  computed('ShipmentDate', [], ({ ShipmentShippedDate: stored }, { timeZone }) =>
-    shownShipmentDate(String(stored), timeZone),
+  computed(
+    'ShipmentDate',
+    [],
+    ({ ShipmentShippedDate: stored }, { timeZone }) => shownShipmentDate(String(stored), timeZone),
+    (shown, parcel) => {
+      parcel.ShipmentShippedDate = storedShipmentDate(shown)
+    },
   ),
   plain('Shipping=ShipmentCost'),
   shipment.text('Method=MethodName', 'FirstName', 'LastName', 'Company', 'Address', 'Address2', 'City', 'ZipCode'),
   shipment.text('StateCode=State', 'CountryCode=Country', 'Phone'),
   shipment.fixed('Weight'),
-  computed('Status', [], ({ ShipmentOrderStatus }, { statuses }) => statuses.textOf(Number(ShipmentOrderStatus))),
+  computed(
+    'Status',
+    [],
+    ({ ShipmentOrderStatus }, { statuses }) => statuses.textOf(Number(ShipmentOrderStatus)),
+    (status, parcel, names) => {
+      parcel.ShipmentOrderStatus = names.status(status)
+    },
+  ),
   shipment.text('InternalComment', 'TrackingCode'),
 )
 
 /** Left out where they are empty, because programs of the first years refuse elements that came later. */
 const warehouse: readonly Elements[] = ['Location', 'Bin', 'Aisle', 'Custom'].map((part) => {
-  const { fields, write } = item.text(`Warehouse${part}`)
-  return { fields, write: (line) => (line[`ItemWarehouse${part}`] === '' ? '' : write(line, undefined)) }
+  const elements = item.text(`Warehouse${part}`)
+  return { ...elements, write: (line) => (line[`ItemWarehouse${part}`] === '' ? '' : elements.write(line, undefined)) }
 })
 
 const items = each<OrderContext>(
@@ -57,7 +87,16 @@ const items = each<OrderContext>(
   'Item',
   item.plain('ShipmentID'),
   item.text('ProductID=ID'),
-  computed('ProductName', [], ({ ItemDescription }) => descriptionLines(String(ItemDescription)).join('\n')),
+  computed(
+    'ProductName',
+    [],
+    ({ ItemDescription }) => descriptionLines(String(ItemDescription)).join('\n'),
+    (text, line, names) => {
+      const [name = '', ...chosen] = text.split('\n')
+      line.ItemDescription = descriptionOfLines([name, ...chosen])
+      line.CatalogID = names.soldProduct(String(line.ItemID ?? ''), name)
+    },
+  ),
   item.plain('Quantity'),
   item.fixed('UnitPrice', 'UnitCost', 'OptionPrice', 'Weight'),
   empty('Dimension'),
@@ -86,8 +125,15 @@ const transactions = each(
 export const orderElements = group<OrderContext>(
   'Order',
   plain('OrderID'),
-  computed('InvoiceNumber', ['InvoiceNumberPrefix', 'InvoiceNumber'], (order) =>
-    shownInvoiceNumber(String(order.InvoiceNumberPrefix), Number(order.InvoiceNumber)),
+  computed(
+    'InvoiceNumber',
+    ['InvoiceNumberPrefix', 'InvoiceNumber'],
+    (order) => shownInvoiceNumber(String(order.InvoiceNumberPrefix), Number(order.InvoiceNumber)),
+    (shown, order) => {
+      const { prefix, number } = readInvoiceNumber(shown)
+      order.InvoiceNumberPrefix = prefix
+      order.InvoiceNumber = number
+    },
   ),
   plain('CustomerID'),
   day('Date=OrderDate'),
@@ -108,13 +154,28 @@ export const orderElements = group<OrderContext>(
   time('Time=OrderDate'),
   // They stand one by one in the order, without an element around them; an order without any has an empty one.
   { ...transactions, write: (order) => transactions.write(order, undefined) || '<Transaction></Transaction>' },
-  fixed('Discount=OrderDiscount'),
+  computed(
+    'Discount',
+    ['OrderDiscount'],
+    (order) => formats.fixed(order.OrderDiscount),
+    // The sum of both; the promotions do not say which of them are coupons.
+    (amount, order) => {
+      order.OrderDiscountPromotion = amount
+    },
+  ),
   group(
     'Promotions',
     each(
       'PromotionList',
       'Promotion',
-      computed('Code', [], ({ Coupon, PromotionName = '' }) => Coupon || PromotionName),
+      computed(
+        'Code',
+        [],
+        ({ Coupon, PromotionName = '' }) => Coupon || PromotionName,
+        (code, promotion) => {
+          promotion.PromotionName = code
+        },
+      ),
       fixed('Amount=DiscountAmount'),
     ),
   ),
@@ -129,11 +190,17 @@ export const orderElements = group<OrderContext>(
     ),
   ),
   group('GiftCertificateUsed', each('GiftCertificateUsed', 'Gift', text('Code'), fixed('Amount'))),
-  computed('OrderStatus', ['OrderStatusID'], ({ OrderStatusID }, { statuses }) =>
-    statuses.textOf(Number(OrderStatusID)),
+  computed(
+    'OrderStatus',
+    ['OrderStatusID'],
+    ({ OrderStatusID }, { statuses }) => statuses.textOf(Number(OrderStatusID)),
+    (status, order, names) => {
+      order.OrderStatusID = names.status(status)
+    },
   ),
   text('Referer', 'SalesPerson', 'IP'),
-  moment('DateStarted=OrderDate'),
+  // Elsewhere it is when the cart began.
+  repeated(moment('DateStarted=OrderDate')),
   text('UserID'),
   moment('LastUpdate'),
   computed('Weight', ['ShipmentList'], (order) => formats.fixed(sumOf(order, 'ShipmentWeight'))),

@@ -2,7 +2,7 @@ import type { WireRecord } from '../../engine/definition/reader.ts'
 import { ownBytes, type Representation } from '../../engine/reading/representations.ts'
 import { products } from '../../resources/products/products.ts'
 import type { ProductName } from '../../resources/products/products-by-id.ts'
-import { computed, each, empty, group, itemsOf, member, readerOf, valuesOf } from './elements.ts'
+import { computed, each, empty, formats, group, itemsOf, member, readerOf, valuesOf } from './elements.ts'
 
 const { text, fixed, plain, flag, day, moment } = valuesOf()
 const option = valuesOf('Option')
@@ -18,18 +18,44 @@ const images = [
   ...[2, 3, 4].map((number) => text(`Url=AdditionalImageFile${number}`, `Caption=AdditionalImageCaption${number}`)),
 ].map((image) => group('Image', image))
 
+/** The first level is the price that everyone pays, with all its decimals. */
+const firstLevel = computed(
+  'Price_1',
+  ['Price'],
+  ({ Price }) => formats.plain(Price),
+  (price, info) => {
+    if (formats.fixed(Number(price)) === info.Price) info.Price = price
+  },
+)
+
 const relatedElements = group('Product', text('ProductID=sku', 'ProductName=name'))
 
 /** The text of the related products with these ids. */
 type WriteRelated = (ids: readonly number[]) => string
 
 /** A product as getProduct shows it (soap-cartapi §4.10). */
-const productElements = group<WriteRelated>(
+export const productElements = group<WriteRelated>(
   'Product',
   member('SKUInfo', plain('CatalogID'), text('ProductID=SKU', 'ProductName=Name')),
   group('Categories', each('CategoryList', 'Category', plain('CategoryID'), text('CategoryName'))),
-  text('Mfgid=MFGID', 'Manufacturer=ManufacturerName'),
-  computed('Distributor', ['DistributorList'], (product) => itemsOf(product.DistributorList)[0]?.DistributorName ?? ''),
+  text('Mfgid=MFGID'),
+  computed(
+    'Manufacturer',
+    ['ManufacturerName'],
+    (product) => product.ManufacturerName ?? '',
+    (name, product, names) => {
+      product.ManufacturerID = names.manufacturer(name)
+    },
+  ),
+  computed(
+    'Distributor',
+    ['DistributorList'],
+    (product) => itemsOf(product.DistributorList)[0]?.DistributorName ?? '',
+    (name, product, names) => {
+      const id = names.distributor(name)
+      product.DistributorList = id === 0 ? [] : [{ DistributorID: id }]
+    },
+  ),
   member('SKUInfo', fixed('Cost', 'Price'), plain('RetailPrice'), fixed('SalePrice'), flag('OnSale'), plain('Stock')),
   plain('StockAlert'),
   fixed('Weight', 'Width', 'Height', 'Depth'),
@@ -39,6 +65,10 @@ const productElements = group<WriteRelated>(
   group('RelatedProducts', {
     fields: ['RelatedProductList'],
     write: (product, writeRelated) => writeRelated(relatedIdsOf(product)),
+    read: (content, product, names) => {
+      const ids = content.takeAll('Product').map((related) => names.product(related.take('ProductID')?.text ?? ''))
+      product.RelatedProductList = ids.filter((id) => id > 0).map((id) => ({ RelatedProductID: id }))
+    },
   }),
   fixed('ShipCost'),
   text('Title', 'MetaTags', 'DisplayText'),
@@ -50,14 +80,20 @@ const productElements = group<WriteRelated>(
   text('WarehouseLocation', 'WarehouseBin', 'WarehouseAisle', 'WarehouseCustom'),
   flag('UseCatoptions=DoNotUseCategoryOptions'),
   text('QuantityOptions'),
-  // The first level is the price that everyone pays.
-  group('PriceLevel', member('SKUInfo', plain('Price_1=Price')), plain(...numbered('Price_#=PriceLevel#', 2, 10))),
+  group('PriceLevel', member('SKUInfo', firstLevel), plain(...numbered('Price_#=PriceLevel#', 2, 10))),
   flag('MinOrder=AllowOnlyMultiples'),
   plain('ListingDisplayType=ListingTemplateID', 'ShowOutStock=InventoryControl'),
   flag('PricingGroupOpt=GroupOptionsForQuantityPricing', 'QuantityDiscountOpt=ApplyQuantityDiscountToOptions'),
   plain('LoginLevel=LoginRequiredOptionID'),
   text('RedirectTo=LoginRequiredOptionRedirectTo'),
-  computed('AccessGroup', ['AllowAccessCustomerGroupID'], (product) => product.AllowAccessCustomerGroupID || ''),
+  computed(
+    'AccessGroup',
+    ['AllowAccessCustomerGroupID'],
+    (product) => product.AllowAccessCustomerGroupID || '',
+    (id, product) => {
+      product.AllowAccessCustomerGroupID = id
+    },
+  ),
   flag('SelfShip'),
   text('TaxCode'),
   // Products here have no password, random name or expiry for their files.
@@ -66,7 +102,14 @@ const productElements = group<WriteRelated>(
     empty('eProductPassword'),
     computed('eProductRandom', [], () => 0),
     computed('eProductExpire', [], () => 0),
-    computed('eProductPath', ['EProductList'], (product) => itemsOf(product.EProductList)[0]?.FilePath ?? ''),
+    computed(
+      'eProductPath',
+      ['EProductList'],
+      (product) => itemsOf(product.EProductList)[0]?.FilePath ?? '',
+      (path, product) => {
+        product.EProductList = path === '' ? [] : [{ FilePath: path }]
+      },
+    ),
     flag('eProductSerial=AssignKey'),
     text('eProductInstructions=SpecialInstructions'),
     flag('eProductReuseSerial=ReUseKeys'),
