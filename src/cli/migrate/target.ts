@@ -7,7 +7,7 @@ import { readLines } from '../../engine/transfer/lines.ts'
 import { StartupError } from '../../process/startup-error.ts'
 import { resources } from '../../registry.ts'
 import { callServer, LostAnswer, NotListening, Refusal, type Server } from '../server.ts'
-import { idOf, type Shape, type Shaped, shapeRecord } from './shape.ts'
+import { idOf, printOf, type Shape, type Shaped, shapeRecord } from './shape.ts'
 
 const STORES_AT_A_TIME = 500
 /** Ids that one request names. */
@@ -20,6 +20,7 @@ const RETRY_MS = 2_000
 export interface Here extends Shape {
   /** What a copy leaves as it is, because its source does not show it: what a customer signs in with here, say. */
   readonly kept: Shaped
+  readonly print: string
 }
 
 export interface TargetStore {
@@ -124,7 +125,8 @@ export class Target {
 
   #hereOf(resource: Resource, { record, private: hidden = {} }: TransferLine, keptNames: readonly string[]): Here {
     const kept = Object.fromEntries(keptNames.flatMap((name) => (name in hidden ? [[name, hidden[name]]] : [])))
-    return { ...shapeRecord(resource, record, { timeZone: this.store.timeZone }), kept }
+    const shape = shapeRecord(resource, record, { timeZone: this.store.timeZone })
+    return { ...shape, kept, print: printOf(resource, shape.record) }
   }
 
   /** Calls the server again while it does not answer. */
