@@ -39,6 +39,18 @@ interface WaitingLine extends TransferLine {
   readonly reason: string
 }
 
+/** A record that is to be written. */
+interface Change {
+  readonly id: number
+  /** The print of what the source gave. */
+  readonly there: string
+  readonly line: TransferLine
+  readonly entry: Entry | undefined
+}
+
+/** Of a record that is not here, or that this copy did not bring. */
+const unknownEntry: Entry = { there: '', here: '', pass: 0 }
+
 /** Brings records of a source into a store, and never over what somebody has changed here. */
 export class Copy {
   /** The number of the pass under way, or of the last whole one. */
@@ -51,6 +63,8 @@ export class Copy {
   readonly #cleared = new Set<string>()
   /** What is left as it is here, by service and id. */
   readonly #listed = new Set<string>()
+  /** What this run was refused, by service, id and print: rounds do not try it again until it changes there. */
+  readonly #refused = new Set<string>()
   /** Records here that no entry knows, by service and id. */
   readonly #others = new Map<string, boolean>()
 
@@ -72,8 +86,7 @@ export class Copy {
       pending.entries.map(([id]) => id),
     )
     const written = pending.entries.flatMap(([id, there, pass]): [number, Entry][] => {
-      const record = here.get(id)?.record
-      const print = record ? printOf(resource, record) : ''
+      const print = here.get(id)?.print ?? ''
       return print === '' || print === book.entry(resource.service, id)?.here
         ? []
         : [[id, { there, here: print, pass }]]
@@ -126,55 +139,55 @@ export class Copy {
     const { target, book, progress } = this.#copying
     const { service } = resource
     for (const { record } of shapes) this.#clearKnown(resource, record)
-    const here = await target.records(
-      resource,
-      shapes.map(({ id }) => id).filter((id) => id > 0),
-    )
-    const writes: (Shape & { there: string; kept: Shaped })[] = []
+    const ids = shapes.map(({ id }) => id).filter((id) => id > 0)
+    const here = await target.records(resource, ids)
+    const changes: Change[] = []
     const notes: [number, Entry][] = []
-    for (const shape of shapes) {
-      const { id, record } = shape
-      const there = printOf(resource, record)
+    for (const { id, record } of shapes) {
       const entry = book.entry(service, id)
       const now = here.get(id)
-      const print = now ? printOf(resource, now.record) : ''
-      const verdict = verdictOf(resource, { there, record, entry, now: now?.record, print })
-      if (verdict === 'write') writes.push({ ...shape, there, kept: now?.kept ?? {} })
-      else {
-        notes.push([id, verdict === 'equal' ? { there, here: print, pass } : { there: '', here: '', ...entry, pass }])
-        if (verdict === 'equal') this.sums.equal++
-        else await this.#list(verdict, service, id)
+      const looked = { there: printOf(resource, record), record, entry, now: now?.record, print: now?.print ?? '' }
+      const verdict = verdictOf(resource, looked)
+      const { there, print } = looked
+      if (verdict === 'write' && !this.#refused.has(refusedName(service, id, there))) {
+        changes.push({ id, there, line: { service, record, private: now?.kept ?? {} }, entry })
+        continue
       }
+      notes.push([id, verdict === 'equal' ? { there, here: print, pass } : { ...(entry ?? unknownEntry), pass }])
+      if (verdict === 'equal') this.sums.equal++
+      else if (verdict !== 'write') await this.#list(verdict, service, id)
     }
-    const lines = writes.map(({ record, kept }): TransferLine => ({ service, record, private: kept }))
-    if (lines.length > 0) {
-      await book.intend(
-        service,
-        writes.map(({ id, there }) => [id, there, pass]),
-      )
-      const refusals = await target.write(lines)
-      const after = await target.records(
-        resource,
-        writes.flatMap(({ id }, index) => (refusals.has(index) || id < 1 ? [] : [id])),
-      )
-      const waiting: WaitingLine[] = []
-      writes.forEach(({ id, there }, index) => {
-        const record = after.get(id)?.record
-        const reason = refusals.get(index)
-        if (record !== undefined && reason === undefined) {
-          this.sums.written++
-          notes.push([id, { there, here: printOf(resource, record), pass }])
-          return
-        }
-        const earlier = here.has(id) ? book.entry(service, id) : undefined
-        notes.push([id, earlier ? { ...earlier, pass } : { there: '', here: '', pass }])
-        waiting.push({ ...(lines[index] as TransferLine), id, reason: reason ?? 'It was deleted here at once' })
-      })
-      await book.append(files.waiting, waiting)
-    }
-    await book.note(service, notes)
+    const { entries, refused } = await this.#write(resource, changes)
+    await book.append(files.waiting, refused)
+    await book.note(service, [...notes, ...entries])
     this.sums.read += shapes.length
     progress.advance(shapes.length)
+  }
+
+  /** Writes records, and returns their entries and what is refused. Call `note` afterwards. */
+  async #write(
+    resource: Resource,
+    changes: readonly Change[],
+  ): Promise<{ entries: [number, Entry][]; refused: WaitingLine[] }> {
+    if (changes.length === 0) return { entries: [], refused: [] }
+    const { pass } = this
+    const { target, book } = this.#copying
+    await book.intend(
+      resource.service,
+      changes.map(({ id, there }) => [id, there, pass]),
+    )
+    const refusals = await target.write(changes.map(({ line }) => line))
+    const stored = changes.filter(({ id }, index) => id > 0 && !refusals.has(index)).map(({ id }) => id)
+    const after = await target.records(resource, stored)
+    const refused: WaitingLine[] = []
+    const entries = changes.map(({ id, there, line, entry }, index): [number, Entry] => {
+      const now = after.get(id)
+      if (now !== undefined) return [id, { there, here: now.print, pass }]
+      refused.push({ ...line, id, reason: refusals.get(index) ?? 'It was deleted here at once' })
+      return [id, { ...(entry ?? unknownEntry), pass }]
+    })
+    this.sums.written += changes.length - refused.length
+    return { entries, refused }
   }
 
   /** Notes what is left as it is here; once, though every round looks at it. */
@@ -189,47 +202,36 @@ export class Copy {
   /** Writes what was refused because something was missing that is here now; the rest goes to the file of refused lines. */
   async settle(resource: Resource): Promise<void> {
     const { book } = this.#copying
+    const { service } = resource
     const batches = batchesOf(linesOf<WaitingLine>(book.path(files.waiting)), BATCH)
     for await (const batch of batches) {
-      const of = [
-        ...new Map(batch.filter(({ service }) => service === resource.service).map((line) => [line.id, line])).values(),
-      ]
-      let refused = await this.#writeAgain(resource, of)
-      if (refused.length > 0) {
-        for (const line of refused) await this.#clearMissing(resource, line)
-        refused = await this.#writeAgain(resource, refused)
-      }
-      this.sums.refused += refused.length
-      await book.append(files.refused, refused)
+      const { own = [], others = [] } = Object.groupBy(batch, (line) => (line.service === service ? 'own' : 'others'))
+      let refused = await this.#writeAgain(resource, [...new Map(own.map((line) => [line.id, line])).values()])
+      for (const line of refused) await this.#clearMissing(resource, line)
+      refused = await this.#writeAgain(resource, refused)
+      for (const { id, record } of refused) this.#refused.add(refusedName(service, id, printOf(resource, record)))
+      // Of other services: what references needed, and was refused itself.
+      await this.#refuse([...refused, ...others])
     }
     await book.remove(files.waiting)
   }
 
+  async #refuse(lines: readonly WaitingLine[]): Promise<void> {
+    this.sums.refused += lines.length
+    await this.#copying.book.append(files.refused, lines)
+  }
+
   /** Returns the lines that are refused again. */
   async #writeAgain(resource: Resource, lines: readonly WaitingLine[]): Promise<WaitingLine[]> {
-    if (lines.length === 0) return []
-    const { target, book } = this.#copying
+    const { book } = this.#copying
     const { service } = resource
-    const prints = lines.map(({ record }) => printOf(resource, record))
-    await book.intend(
-      service,
-      lines.map(({ id }, index) => [id, prints[index] ?? '', this.pass]),
-    )
-    const refusals = await target.write(
-      lines.map(({ service, record, private: kept = {} }) => ({ service, record, private: kept })),
-    )
-    const stored = lines.flatMap(({ id }, index) => (refusals.has(index) || id < 1 ? [] : [id]))
-    const after = await target.records(resource, stored)
-    const notes = lines.flatMap(({ id }, index): [number, Entry][] => {
-      const record = after.get(id)?.record
-      return record ? [[id, { there: prints[index] ?? '', here: printOf(resource, record), pass: this.pass }]] : []
+    const changes = lines.map(({ id, record, private: kept = {} }): Change => {
+      const line = { service, record, private: kept }
+      return { id, there: printOf(resource, record), line, entry: book.entry(service, id) }
     })
-    await book.note(service, notes)
-    this.sums.written += notes.length
-    return lines.flatMap((line, index) => {
-      const reason = refusals.get(index)
-      return reason === undefined ? [] : [{ ...line, reason }]
-    })
+    const { entries, refused } = await this.#write(resource, changes)
+    await book.note(service, entries)
+    return refused
   }
 
   /** Makes a refused record name nothing that the source does not have either. */
@@ -314,6 +316,10 @@ function verdictOf(
   // A setting is in every new store, with values of its own.
   const isSetting = resource.methods.length === 1 && entry === undefined
   return isSetting || (wasHere && entry.here === print) ? 'write' : 'changedHere'
+}
+
+function refusedName(service: string, id: number, print: string): string {
+  return `${nameOf(service, id)} ${print}`
 }
 
 export function nameOf(service: string, id: number): string {

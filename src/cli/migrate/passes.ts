@@ -3,7 +3,7 @@ import type { Resource } from '../../engine/definition/define.ts'
 import type { PassState } from './book.ts'
 import { Copy, type Copying, counted, nameOf } from './copy.ts'
 import { type ListingEnd, readList } from './listing.ts'
-import { differencesOf, printOf } from './shape.ts'
+import { differencesOf } from './shape.ts'
 import { Unavailable } from './source.ts'
 
 /** A change is stamped before it is committed, up to a minute; the clocks may differ too (docs/integration.md). */
@@ -183,8 +183,8 @@ export class Passes {
       const ids = missing.slice(first, first + DELETED_AT_A_TIME)
       const here = await target.records(resource, ids)
       const isOurs = (id: number) => {
-        const record = here.get(id)?.record
-        return record === undefined || printOf(resource, record) === book.entry(service, id)?.here
+        const print = here.get(id)?.print
+        return print === undefined || print === book.entry(service, id)?.here
       }
       const deleted = ids.filter((id) => here.has(id) && isOurs(id))
       const refusals = await target.write(deleted.map((deletedId) => ({ service, deletedId })))

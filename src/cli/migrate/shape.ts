@@ -33,9 +33,13 @@ export interface Shaping {
  */
 export function shapeRecord(resource: Resource, given: unknown, shaping: Shaping): Shape {
   const record = shapeMembers(resource.fields, given, shaping, '')
-  const path = columnPath(resource.fields, 'id') ?? []
-  const id = Number(path.reduce<unknown>(memberOf, record))
-  return { id: Number.isSafeInteger(id) ? id : 0, record }
+  return { id: idOf(resource, record), record }
+}
+
+/** 0: it has none. */
+export function idOf({ fields }: Resource, record: unknown): number {
+  const id = Number(columnPath(fields, 'id')?.reduce<unknown>(memberOf, record))
+  return Number.isSafeInteger(id) ? id : 0
 }
 
 function shapeMembers(fields: FieldSet, given: unknown, shaping: Shaping, path: string): Shaped {

@@ -7,7 +7,7 @@ import { readLines } from '../../engine/transfer/lines.ts'
 import { StartupError } from '../../process/startup-error.ts'
 import { resources } from '../../registry.ts'
 import { callServer, LostAnswer, NotListening, Refusal, type Server } from '../server.ts'
-import { type Shape, type Shaped, shapeRecord } from './shape.ts'
+import { idOf, printOf, type Shape, type Shaped, shapeRecord } from './shape.ts'
 
 const STORES_AT_A_TIME = 500
 /** Ids that one request names. */
@@ -20,6 +20,7 @@ const RETRY_MS = 2_000
 export interface Here extends Shape {
   /** What a copy leaves as it is, because its source does not show it: what a customer signs in with here, say. */
   readonly kept: Shaped
+  readonly print: string
 }
 
 export interface TargetStore {
@@ -59,7 +60,7 @@ export class Target {
   async hasRecords(): Promise<boolean> {
     for (const resource of resources) {
       if (resource.methods.length === 1) continue
-      for await (const _record of this.#exported(resource)) return true
+      for await (const _line of this.#lines(resource)) return true
     }
     return false
   }
@@ -67,10 +68,14 @@ export class Target {
   /** The records with these ids, by id. */
   async records(resource: Resource, ids: readonly number[]): Promise<Map<number, Here>> {
     const found = new Map<number, Here>()
+    const kept = keptFields(resource).entries.map(([name]) => name)
     for (let first = 0; first < ids.length; first += IDS_MAX) {
       const some = ids.slice(first, first + IDS_MAX)
       await this.#again(async () => {
-        for await (const here of this.#exported(resource, some)) found.set(here.id, here)
+        for await (const line of this.#lines(resource, some)) {
+          const here = this.#hereOf(resource, line, kept)
+          found.set(here.id, here)
+        }
       })
     }
     return found
@@ -80,7 +85,7 @@ export class Target {
   async ids(resource: Resource): Promise<number[]> {
     return this.#again(async () => {
       const ids: number[] = []
-      for await (const { id } of this.#exported(resource)) ids.push(id)
+      for await (const { record } of this.#lines(resource)) ids.push(idOf(resource, record))
       return ids
     })
   }
@@ -105,23 +110,23 @@ export class Target {
     throw new LostAnswer('The server ended its answer early')
   }
 
-  async *#exported(resource: Resource, ids?: readonly number[]): AsyncGenerator<Here> {
+  async *#lines(resource: Resource, ids?: readonly number[]): AsyncGenerator<TransferLine> {
     const { service } = resource
     const only = ids === undefined ? '' : `&ids=${ids.join(',')}`
     const body = await callServer(this.#server, `/admin/stores/${this.store.id}/export?service=${service}${only}`)
-    const keptNames = keptFields(resource).entries.map(([name]) => name)
     let isWhole = false
     for await (const { content } of readLines(body)) {
       const line = content as TransferLine & { end?: object }
       if (line.end) isWhole = true
-      else if (line.continues === undefined) yield this.#hereOf(resource, line, keptNames)
+      else if (line.continues === undefined) yield line
     }
     if (!isWhole) throw new LostAnswer('The server ended its answer early')
   }
 
   #hereOf(resource: Resource, { record, private: hidden = {} }: TransferLine, keptNames: readonly string[]): Here {
     const kept = Object.fromEntries(keptNames.flatMap((name) => (name in hidden ? [[name, hidden[name]]] : [])))
-    return { ...shapeRecord(resource, record, { timeZone: this.store.timeZone }), kept }
+    const shape = shapeRecord(resource, record, { timeZone: this.store.timeZone })
+    return { ...shape, kept, print: printOf(resource, shape.record) }
   }
 
   /** Calls the server again while it does not answer. */
