@@ -81,6 +81,17 @@ export class Target {
     return found
   }
 
+  /** All records of a service of which a store has few, such as order statuses. */
+  async all(resource: Resource): Promise<Shape[]> {
+    return this.#again(async () => {
+      const shapes: Shape[] = []
+      for await (const { record } of this.#lines(resource)) {
+        shapes.push(shapeRecord(resource, record, { timeZone: this.store.timeZone }))
+      }
+      return shapes
+    })
+  }
+
   /** All ids of a service. */
   async ids(resource: Resource): Promise<number[]> {
     return this.#again(async () => {
@@ -125,7 +136,8 @@ export class Target {
 
   #hereOf(resource: Resource, { record, private: hidden = {} }: TransferLine, keptNames: readonly string[]): Here {
     const kept = Object.fromEntries(keptNames.flatMap((name) => (name in hidden ? [[name, hidden[name]]] : [])))
-    const shape = shapeRecord(resource, record, { timeZone: this.store.timeZone })
+    // A source may show private fields too.
+    const shape = shapeRecord(resource, { ...hidden, ...record }, { timeZone: this.store.timeZone })
     return { ...shape, kept, print: printOf(resource, shape.record) }
   }
 
