@@ -269,7 +269,9 @@ export class Copy {
     const found = await source.find(target, id)
     if (found instanceof Unavailable) return true
     if (found === null) return false
-    await this.#takeBatch(target, [shapeRecord(target, found, this.shaping(target))])
+    // Its definition may have private fields too.
+    const resource = source.resources.find(({ service }) => service === target.service) ?? target
+    await this.#takeBatch(resource, [this.shape(resource, found)])
     return (book.entry(target.service, id)?.here ?? '') !== ''
   }
 
