@@ -30,6 +30,8 @@ export interface Question {
   readonly method?: 'GET' | 'POST'
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
+  /** What an answer from 500 on says. May throw StartupError, where to ask again does not help. */
+  readonly failureOf?: (answer: Answer) => Promise<string>
 }
 
 /** Asks a source at the speed that its bucket allows, again when it fails, and never follows a redirect, which would get the keys. */
@@ -87,7 +89,8 @@ export class Asking {
         }
       }
       if (answer?.status === 429) this.#pace.full()
-      const reason = answer ? `status ${answer.status}` : problem
+      const said = answer && answer.status >= 500 ? await question.failureOf?.(answer) : ''
+      const reason = answer ? `status ${answer.status}${said ? `: ${said}` : ''}` : problem
       await this.#wait(question, { failures, isLast, problem: reason, headers: answer?.headers })
     }
   }
