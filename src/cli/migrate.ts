@@ -54,7 +54,7 @@ async function main(args: string[], environment: NodeJS.ProcessEnv): Promise<boo
   const target = await Target.open(server, storeId, say)
   const { timeZone } = target.store
   const open = by === 'rest' ? openRestSource : openCartApiSource
-  const source = await open(keys, { version, timeZone, say })
+  const source = await open(keys, { version, timeZone, say, target, isReadOnly: values.compare })
   try {
     const folder = join(readConfig(environment).dataDir, 'migrate', `store-${storeId}`)
     const book = await Book.open(folder, `${from.replace(/\/+$/, '').toLowerCase()} by ${by}`)

@@ -19,6 +19,8 @@ export interface Content {
   /** The text. Throws `bad-request` where there are elements. */
   readonly text: string
   readonly hasElements: boolean
+  /** Whether an element of this name is left. */
+  has(name: string): boolean
   /** Undefined: no element of this name is left, or it has `xsi:nil`. */
   take(name: string): Content | undefined
   takeAll(name: string): Content[]
@@ -40,6 +42,7 @@ export function contentOf(element: XmlElement): Content {
       return textOf(element, localName(element.name))
     },
     hasElements: children.length > 0,
+    has: (name) => (left.get(name)?.length ?? 0) > 0,
     take: (name) => {
       const child = left.get(name)?.shift()
       return child === undefined || isNil(child) ? undefined : contentOf(child)
@@ -60,6 +63,7 @@ export function contentOf(element: XmlElement): Content {
 const everything: Content = {
   text: '1',
   hasElements: true,
+  has: () => true,
   take: () => everything,
   takeAll: () => [everything],
   rest: () => [],
