@@ -14,6 +14,8 @@ export interface Command {
   answer(line: string): void
   /** Ends the input, behind `rest`, and waits for the end of the command. */
   ends(rest?: string): Promise<Outcome>
+  /** By SIGKILL, as a lost machine. */
+  kill(): void
 }
 
 /** Starts a file of src/cli as npm does, with these settings and none of the test's own environment but PATH. */
@@ -50,5 +52,6 @@ export function startCommand(
       child.stdin?.end(rest)
       return outcome.promise
     },
+    kill: () => child.kill('SIGKILL'),
   }
 }
