@@ -290,7 +290,8 @@ const NAMED_MAX = 12
 /** What cartAPI does not show of a store, a line each. */
 function leftOut(): string[] {
   const lines = shownServices.map(({ resource, elements }) => {
-    const hidden = hiddenFields(resource.fields, readableFields(elements))
+    const all = hiddenFields(resource.fields, readableFields(elements))
+    const hidden = [...all.filter((path) => !path.includes('.')), ...all.filter((path) => path.includes('.'))]
     const more = hidden.length - NAMED_MAX
     return `of ${resource.service}: ${hidden.slice(0, NAMED_MAX).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
   })

@@ -37,7 +37,7 @@ let relay: Server
 /** What came to the source. */
 let calls: Call[] = []
 /** Answers in the source's place; null: the source does. `reply` is what it would answer. */
-let interfere: (call: Call, reply: Reply) => Reply | 'cut' | null | Promise<null> = () => null
+let interfere: (call: Call, reply: Reply) => Reply | 'cut' | null | Promise<Reply | null> = () => null
 
 beforeAll(async () => {
   server = await openServer()
@@ -399,5 +399,66 @@ describe('a copy by cartAPI', () => {
       headers: operator(server),
     })
     expect(outcome.output + outcome.errors + stored.body).not.toMatch(/tok_1|4111/)
+  }, 60_000)
+
+  test('reads what servers of the first years write: when a cart began, thousands with commas, statuses without blanks', async () => {
+    const shop = await server.openStore()
+    const target = await server.openStore()
+    await bring(shop, 'Orders', { OrderID: 1, OrderStatusID: 7, OrderDate: '2026-03-08T15:07:05', OrderAmount: 1500 })
+    interfere = ({ operation }, reply) => {
+      const body = reply.body
+        .replace(/<DateStarted>[^<]*/, '<DateStarted>3/1/2026')
+        .replace('<Total>1500<', '<Total>1,500.00<')
+        .replace('<OrderStatus>Not Completed<', '<OrderStatus>notcompleted<')
+      return operation === 'getOrder' ? { ...reply, body } : null
+    }
+    expect(await run(shop, target)).toMatchObject({ code: 0 })
+    expect((await target.call('GET', '/Orders/1')).json()).toMatchObject([
+      { OrderStatusID: 7, OrderDate: '2026-03-08T15:07:05', OrderAmount: 1500 },
+    ])
+  }, 60_000)
+
+  test('fetches a customer who came after the customers were read, and clears one who is gone', async () => {
+    const shop = await openLong(2)
+    const target = await server.openStore()
+    let isNew = true
+    interfere = async ({ operation }): Promise<null> => {
+      if (operation !== 'getOrder' || !isNew) return null
+      isNew = false
+      await bring(shop, 'Customers', { CustomerID: 9, Email: 'late@home.example' })
+      await bring(shop, 'Orders', { OrderID: 9, CustomerID: 9, OrderStatusID: 1 })
+      return null
+    }
+    const outcome = await run(shop, target)
+    expect(outcome, outcome.errors + outcome.output).toMatchObject({ code: 0 })
+    interfere = ({ operation }, reply) =>
+      operation === 'getOrder' ? { ...reply, body: reply.body.replace('<CustomerID>9<', '<CustomerID>7<') } : null
+    expect((await target.call('GET', '/Orders/9')).json()).toMatchObject([{ CustomerID: 9 }])
+    expect(await run(shop, target)).toMatchObject({ code: 0 })
+    expect((await target.call('GET', '/Orders/9')).json()).toMatchObject([{ CustomerID: 0 }])
+  }, 60_000)
+
+  test('gives new statuses numbers in the order in which they appear, the same in every run; comparing makes none', async () => {
+    const shop = await server.openStore()
+    const target = await server.openStore()
+    const own = (OrderStatusID: number, text: string) => {
+      return { OrderStatusID, Sorting: OrderStatusID, StatusDefinition: text, StatusText: text, Visible: true }
+    }
+    await bring(shop, 'OrderStatus', own(40, 'Zeta'), own(41, 'Alpha'))
+    await bring(shop, 'Orders', { OrderID: 1, OrderStatusID: 40 }, { OrderID: 2, OrderStatusID: 41 })
+    const statusesHere = async () =>
+      (await target.call('GET', '/OrderStatus?limit=500')).json().flatMap(({ OrderStatusID: id, StatusText }: Wire) => {
+        return Number(id) > 12 ? [`${id} ${StatusText}`] : []
+      })
+    expect((await run(shop, target, ['--compare'])).output).toContain('2 only there')
+    expect(await statusesHere()).toEqual([])
+    expect(await run(shop, target)).toMatchObject({ code: 0 })
+    expect(await statusesHere()).toEqual(['13 Zeta', '14 Alpha'])
+    // The merchant renames one here: orders still have it.
+    await bring(target, 'OrderStatus', { ...own(13, 'Zeta'), StatusText: 'Last' })
+    await bring(shop, 'Orders', { OrderID: 3, OrderStatusID: 40 })
+    expect(await run(shop, target)).toMatchObject({ code: 0, output: expect.stringContaining('1 written, 2 equal') })
+    expect(await statusesHere()).toEqual(['13 Last', '14 Alpha'])
+    expect((await target.call('GET', '/Orders/3')).json()).toMatchObject([{ OrderStatusID: 13 }])
   }, 60_000)
 })
