@@ -26,6 +26,7 @@ import { listFixed } from '../engine/reading/read.ts'
 import { shapeRecords } from '../engine/reading/shape.ts'
 import { announce, deliveriesChannel } from '../engine/recording/announce.ts'
 import { resultItem } from '../values/failure.ts'
+import { INT32_MAX } from '../values/int32.ts'
 import {
   type DeliveryState,
   deliveryDetailType,
@@ -275,8 +276,15 @@ const eventFeed: Operation = {
       {
         name: 'after',
         in: 'query',
-        description: 'The page begins after this `Sequence`. Omitted or 0: it begins at the oldest event.',
-        schema: { type: 'integer', format: 'int64', minimum: 0, maximum: Number.MAX_SAFE_INTEGER, default: 0 },
+        description:
+          'The page begins after this `Sequence`. Omitted or 0: it begins at the oldest event. `newest`: the newest event alone, to read on from its `Sequence`; an empty list where there is none, to read on from 0.',
+        schema: {
+          oneOf: [
+            { type: 'integer', format: 'int64', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
+            { type: 'string', enum: ['newest'] },
+          ],
+          default: 0,
+        },
       },
       limitParameter('events', EVENTS_MAX, EVENTS_DEFAULT),
       {
@@ -285,14 +293,30 @@ const eventFeed: Operation = {
         description: `Only one kind: ${kindsInWords}. ${anyOfValues.listed}`,
         schema: anyOfValues.schema({ type: 'integer', enum: eventKinds.map(({ type }) => type) }),
       },
+      {
+        name: 'record',
+        in: 'query',
+        description: 'Only events of records with this number (`RecordID`); with `eventtype`, of one record.',
+        schema: { type: 'integer', minimum: 1, maximum: INT32_MAX },
+      },
     ],
   },
   run: async (call) => {
     const { caller, query } = call
-    const after = readId(onlyValue(query, 'after') ?? '0', 'after', 0, Number.MAX_SAFE_INTEGER)
+    const after = placeIn(onlyValue(query, 'after') ?? '0')
     const limit = limitOf(query, EVENTS_MAX, EVENTS_DEFAULT)
-    return shown(call, feedEventType, await readFeed(caller, { after, limit, eventTypes: eventTypesIn(query) }))
+    const record = onlyValue(query, 'record')
+    const recordId = record === undefined ? null : readId(record, 'record')
+    const events = await readFeed(caller, { after, limit, eventTypes: eventTypesIn(query), recordId })
+    return shown(call, feedEventType, events)
   },
+}
+
+function placeIn(given: string): number | 'newest' {
+  if (given === 'newest') return 'newest'
+  const place = /^\d{1,16}$/.test(given) ? Number(given) : -1
+  if (Number.isSafeInteger(place) && place >= 0) return place
+  throw wrongParameter('after', given, `must be newest or a whole number from 0 to ${Number.MAX_SAFE_INTEGER}`)
 }
 
 function eventTypesIn(query: Query): number[] {

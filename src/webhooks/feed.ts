@@ -1,8 +1,8 @@
 import { requireAccess } from '../applications/authenticate.ts'
 import { allows } from '../applications/privileges.ts'
-import { readInTurn } from '../database/client.ts'
+import { queryRows, readInTurn } from '../database/client.ts'
 import type { Event } from '../database/generated/client.ts'
-import { sql } from '../database/sql.ts'
+import { empty, sql } from '../database/sql.ts'
 import type { Caller } from '../engine/caller.ts'
 import { type EventKind, eventKind, eventKinds } from '../engine/definition/event-kinds.ts'
 import { date, integer, long, oneOf, text } from '../engine/definition/fields.ts'
@@ -38,22 +38,44 @@ export const feedEventType = shownType<FeedEvent>('FeedEvent', {
   Record: [eventRecord, ({ body: json }) => ({ json })],
 })
 
+interface FeedQuery {
+  readonly after: number | 'newest'
+  readonly limit: number
+  readonly eventTypes: readonly number[]
+  /** Null: of any record. */
+  readonly recordId: number | null
+}
+
 /** The total of the bodies of one page. */
 const PAGE_BYTES_MAX = 10 * 1024 * 1024
 
 /**
  * Returns the events after a position in the store's feed, in order: at least one, and at most `limit` events and 10 MB of
- * bodies. Empty if nothing is newer. Position 0 starts at the oldest event. Returns the kinds in `eventTypes`; if that is
- * empty, all kinds whose records the caller may read. Throws `unauthorized` for a kind that the caller may not read, and
- * `gone` if events after that position were deleted because of their age.
+ * bodies. Empty if nothing is newer. Position 0 starts at the oldest event; `newest` returns the newest event alone. Returns the kinds
+ * in `eventTypes`; if that is empty, all kinds whose records the caller may read. `recordId`: only events of records with this number.
+ * Throws `unauthorized` for a kind that the caller may not read, and `gone` if events after that position were deleted because of
+ * their age.
  */
 export async function readFeed(
   caller: Caller,
-  { after, limit, eventTypes }: { after: number; limit: number; eventTypes: readonly number[] },
+  { after, limit, eventTypes, recordId }: FeedQuery,
 ): Promise<FeedEvent[]> {
   const kinds = readableKinds(caller, eventTypes)
   const storeId = sql`${caller.store.id}::int`
   const types = sql`string_to_array(${kinds.map(({ type }) => type).join(',')}, ',')::smallint[]`
+  const ofRecord = recordId === null ? empty : sql`AND i."recordId" = ${recordId}::int`
+  if (after === 'newest') {
+    const [newest] = await queryRows<{ sequence: number | null }>(
+      caller.db,
+      sql`
+      SELECT max(n."sequence")::float8 AS "sequence" FROM unnest(${types}) k, LATERAL (
+        SELECT i."sequence" FROM "Event" i
+        WHERE i."storeId" = ${storeId} AND i."eventType" = k AND i."sequence" > 0 ${ofRecord}
+        ORDER BY i."sequence" DESC LIMIT 1) n`,
+    )
+    const sequence = newest?.sequence ?? null
+    return sequence === null ? [] : readFeed(caller, { after: sequence - 1, limit: 1, eventTypes, recordId })
+  }
   const rows = await readInTurn(
     caller,
     () => caller.db.$queryRaw<(FeedRow | NoRow)[]>`
@@ -73,6 +95,7 @@ export async function readFeed(
               SELECT i."id", i."sequence" FROM "Event" i
               WHERE i."storeId" = ${storeId} AND i."eventType" = k
                 AND i."sequence" > CASE WHEN ${after}::bigint = 0 THEN f."deletedThrough" ELSE ${after}::bigint END
+                ${ofRecord}
               ORDER BY i."sequence" LIMIT ${limit}::int) n
           ORDER BY n."sequence" LIMIT ${limit}::int) chosen
         JOIN "Event" e ON e."id" = chosen."id") sized

@@ -275,14 +275,15 @@ test('who begins, begins behind all that was deleted, also where an older event 
 })
 
 test.each([
-  ['after=abc', 'after', 'after must be a whole number from 0 to 9007199254740991; "abc" was given'],
-  ['after=-1', 'after', 'after must be a whole number from 0 to 9007199254740991; "-1" was given'],
-  ['after=1.5', 'after', 'after must be a whole number from 0 to 9007199254740991; "1.5" was given'],
+  ['after=abc', 'after', 'after must be newest or a whole number from 0 to 9007199254740991; "abc" was given'],
+  ['after=-1', 'after', 'after must be newest or a whole number from 0 to 9007199254740991; "-1" was given'],
+  ['after=1.5', 'after', 'after must be newest or a whole number from 0 to 9007199254740991; "1.5" was given'],
   [
     'after=9007199254740992',
     'after',
-    'after must be a whole number from 0 to 9007199254740991; "9007199254740992" was given',
+    'after must be newest or a whole number from 0 to 9007199254740991; "9007199254740992" was given',
   ],
+  ['record=0', 'record', 'record must be a whole number from 1 to 2147483647; "0" was given'],
   ['limit=abc', 'limit', 'limit must be a whole number; "abc" was given'],
   ['eventtype=abc', 'eventtype', 'eventtype must be a whole number; "abc" was given'],
   ['eventtype=99', 'eventtype', `eventtype must be one of ${kindsInWords}; "99" was given`],
@@ -292,6 +293,41 @@ test.each([
   const answer = await shop.call('GET', `/Events?${query}`)
   expect(refusalOf(answer)).toMatchObject({ statusCode: 400, field })
   expect(refusalOf(answer).message).toMatch(message)
+})
+
+describe('from now on', () => {
+  test('after=newest is the newest event alone, from whose number a program reads on', async () => {
+    await addEvents(20)
+    expect(await sequences('?after=newest')).toEqual([20])
+    expect(await sequences('?after=newest&eventtype=5')).toEqual([19])
+    expect(await sequences('?after=20')).toEqual([])
+  })
+
+  test('is empty where nothing has happened', async () => {
+    expect(await sequences('?after=newest')).toEqual([])
+  })
+
+  test('is of the kinds that the application may read', async () => {
+    await addEvents(20)
+    const call = await otherApplication(server, shop, { Webhooks: ['read'], Customers: ['read'] })
+    expect(await sequences('?after=newest', call)).toEqual([17])
+  })
+})
+
+test('record is what happened to records with a number, and with eventtype to one', async () => {
+  for (const [sequence, eventType, recordId] of [
+    [1, 1, 5],
+    [2, 2, 5],
+    [3, 2, 6],
+    [4, 5, 5],
+    [5, 2, 5],
+  ] as const) {
+    await numberedEvent(server, shop, { sequence, eventType, recordId })
+  }
+  expect(await sequences('?record=5')).toEqual([1, 2, 4, 5])
+  expect(await sequences('?record=5&eventtype=1&eventtype=2&after=1')).toEqual([2, 5])
+  expect(await sequences('?record=5&after=newest')).toEqual([5])
+  expect(await sequences('?record=7')).toEqual([])
 })
 
 test('takes GET and HEAD alone', async () => {
