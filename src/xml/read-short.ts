@@ -61,7 +61,7 @@ const declaration = new RegExp(
     String.raw`(?:${SPACE}+encoding${SPACE}*=${SPACE}*(["'])[A-Za-z][\w.-]*\2)?` +
     String.raw`(?:${SPACE}+standalone${SPACE}*=${SPACE}*(["'])(?:yes|no)\3)?${SPACE}*$`,
 )
-const otherInstruction = new RegExp(`^(?!xml(?:${SPACE}|$))${NAME}(?:(?:${SPACE}|[?])[\\s\\S]*)?$`, 'iu')
+const otherInstruction = new RegExp(`^(?!xml(?:${SPACE}|[?]|$))${NAME}(?:(?:${SPACE}|[?])[\\s\\S]*)?$`, 'iu')
 const startTag = new RegExp(
   `^<${NAME}(?:${SPACE}+${NAME}${SPACE}*=${SPACE}*(?:"[^"]*"|'[^']*'))*${SPACE}*(?<isEmpty>/?)>$`,
   'u',
