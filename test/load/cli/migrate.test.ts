@@ -27,6 +27,8 @@ const everyFault: Faults = {
 
 interface Move {
   readonly there: TestServer
+  /** Of the source itself. */
+  readonly url: string
   readonly shop: TestStore
   readonly source: Awaited<ReturnType<typeof openOddSource>>
   readonly here: Here
@@ -102,7 +104,7 @@ async function openMove(options: OddSourceOptions, store: StoreOptions): Promise
       },
     })
   return {
-    ...{ there, shop, source, here, start },
+    ...{ there, url, shop, source, here, start },
     run: async (...args) => {
       const { exited, output } = start(...args)
       return { code: await exited, output: output() }
@@ -170,7 +172,7 @@ test(
     const options = { oddities: allOddities, faults: everyFault, seed, slowMs: 10_000, slowMax: 1 }
     const move = await openMove(options, { throttle: { capacity: 5_000, leakPerSecond: 200 } })
     const { there, shop, source, here, run, start } = move
-    const baseUrl = `http://127.0.0.1:${there.app.addresses()[0]?.port}`
+    const baseUrl = move.url
     const sourceServer = { baseUrl, operatorKey: there.services.operatorKey, storeId: shop.store.id }
     const { counts, refused } = await importLines(sourceServer, convertRetail(year))
     expect(refused).toEqual([])

@@ -41,7 +41,7 @@ const alone: Oddities[] = [
   { xmlOnly: true },
 ]
 
-test.concurrent.each(alone)('a source with %j is copied, and equal', { timeout: 60_000 }, async (oddities) => {
+test.each(alone)('a source with %j is copied, and equal', { timeout: 60_000 }, async (oddities) => {
   await expectCopied({ oddities })
 })
 
