@@ -297,7 +297,7 @@ describe('what was changed here', () => {
 describe('deletions', () => {
   const makers = (count: number) => Array.from({ length: count }, (_, index) => manufacturer(1_000 + index))
   const left = async (here: TestStore) =>
-    Number((await here.call('GET', '/Manufacturers?countonly=1')).json()[0].TotalCount)
+    Number((await here.call('GET', '/Manufacturers?countonly=1')).json().TotalCount)
 
   async function withDeleted(count: number) {
     const move = await moved([...few, ...makers(30)])
@@ -462,7 +462,7 @@ test('--compare names each member that differs', async () => {
       {
         service: 'Manufacturers',
         id: 41,
-        differences: [{ member: 'ManufacturerName', there: 'Maker 41', here: 'Mine' }],
+        differences: expect.arrayContaining([{ member: 'ManufacturerName', there: 'Maker 41', here: 'Mine' }]),
       },
       { service: 'Products', id: 12, only: 'here' },
     ]),
