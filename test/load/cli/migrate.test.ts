@@ -216,7 +216,7 @@ test(
       `${counts.stored} records, copied in ${seconds.toFixed(1)} s with ${KILLS} kills; ${requests} requests in all, faults: ${JSON.stringify(Object.fromEntries(source.failed))}`,
     )
   },
-  isWhole ? 3_600_000 : 120_000,
+  isWhole ? 3_600_000 : 300_000,
 )
 
 test('the sandbox behind the same source, with the bucket as it is, comes without a refusal', async () => {
