@@ -199,11 +199,10 @@ test(
     const CatalogID = product.SKUInfo.CatalogID
     for (let turn = 0; turn < 3; turn++) {
       there.clock.ms = Date.now()
-      await shop.placeOrder([{ CatalogID, ItemQuantity: 1 + turn }])
-      const changed = await shop.call('PUT', `/Products/${CatalogID}`, {
-        body: { SKUInfo: { Name: `Changed ${turn}` } },
-      })
+      const body = { SKUInfo: { Name: `Changed ${turn}`, Stock: 10 } }
+      const changed = await shop.call('PUT', `/Products/${CatalogID}`, { body })
       expect(changed.statusCode, changed.body).toBe(200)
+      await shop.placeOrder([{ CatalogID, ItemQuantity: 1 + turn }])
       if (turn === 1) await here.restart()
       await nextRound(move)
     }
