@@ -142,14 +142,15 @@ async function killOnce({ source, start }: Move, random: () => number): Promise<
   return `${requests} requests + ${ms} ms${code === null ? '' : ` (it had ended with ${code})`}`
 }
 
-/** Resolves when a round that began after now has ended: at its end the next one begins. */
+/** Resolves when a round that began after now has ended. Each round asks for what changed since another time. */
 async function nextRound({ source }: Move): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
-  let rounds = 0
+  const rounds = new Set<string>()
   source.intercept = ({ service, query }) => {
-    if (service === 'Category' && query.has('lastupdatestart') && !query.has('countonly') && !query.has('offset'))
-      rounds++
-    if (rounds === 2 && service === 'Manufacturers') resolve()
+    const since = query.get('lastupdatestart')
+    if (service === 'Products' && since !== null) rounds.add(since)
+    // The first may have begun before now.
+    if (rounds.size === 3) resolve()
     return undefined
   }
   await promise
