@@ -19,15 +19,15 @@ const usage = `Usage: npm run migrate -- --from ADDRESS --store N [--version v1|
          [--into-used] [--apply-deletions] [--yes]
 Copies a store from a server of this interface into a store of the running server, and goes on where it was. Keys come from
 MIGRATE_PRIVATE_KEY, MIGRATE_TOKEN and MIGRATE_SECURE_URL (by cartAPI MIGRATE_USER_KEY and MIGRATE_SECURE_URL), or are asked for.
-  --follow           keeps the copy up to date until Ctrl+C
+  --follow           keeps the copy up to date until Ctrl+C, a round every MIGRATE_ROUND_SECONDS (1 to 3600; 60 if not set)
   --compare          reads both sides again and lists what differs
   --into-used        takes a store that has records; what is in it is not overwritten
   --apply-deletions  deletes here what was deleted there; more than 20 records and 1 % of a service with --yes alone
 docs/moving-in.md has the whole move as a list.
 `
 
-/** Between two rounds of --follow. */
-const ROUND_MS = 60_000
+/** Between two rounds of --follow, unless MIGRATE_ROUND_SECONDS says otherwise. */
+const ROUND_SECONDS = 60
 
 const text = { type: 'string' } as const
 const flag = { type: 'boolean', default: false } as const
@@ -48,6 +48,7 @@ async function main(args: string[], environment: NodeJS.ProcessEnv): Promise<boo
   if (!/^v[12]$/.test(version)) throw new StartupError(`--version ${version} must be v1 or v2`)
   if (by !== 'rest' && by !== 'cartapi') throw new StartupError(`--by ${by} must be cartapi, or left out`)
   const storeId = readStoreId(store)
+  const roundSeconds = readRoundSeconds(environment)
   const server = await findServer(environment)
   const keys = await readKeys(environment, { address: from, by })
   const say = (line: string) => process.stderr.write(`${line}\n`)
@@ -65,7 +66,7 @@ async function main(args: string[], environment: NodeJS.ProcessEnv): Promise<boo
           `Store ${storeId} (${target.store.name}) has records. Open another one with npm run new-store, or give --into-used: what is in it stays as it is`,
         )
       }
-      return await run({ source, target, book }, values)
+      return await run({ source, target, book }, { ...values, roundSeconds })
     } finally {
       await book.close()
     }
@@ -79,11 +80,12 @@ interface Asked {
   readonly compare: boolean
   readonly 'apply-deletions': boolean
   readonly yes: boolean
+  readonly roundSeconds: number
 }
 
 async function run(
   { source, target, book }: Pick<Copying, 'source' | 'target' | 'book'>,
-  { follow, compare, 'apply-deletions': deletes, yes: isSure }: Asked,
+  { follow, compare, 'apply-deletions': deletes, yes: isSure, roundSeconds }: Asked,
 ): Promise<boolean> {
   const { name, secureUrl, id } = target.store
   process.stderr.write(`Store ${id}, ${name} (${secureUrl}); what this copy knows is in ${book.folder}\n`)
@@ -109,15 +111,15 @@ async function run(
     isWell = show(passes, book)
     print(['Never copied:', ...source.leftOut.map((line) => `  ${line}`), ''].join('\n'))
   }
-  if (follow) await keepUp(passes, book)
+  if (follow) await keepUp(passes, book, roundSeconds)
   return isWell
 }
 
 /** Reads what changes until a signal ends it. */
-async function keepUp(passes: Passes, book: Book): Promise<void> {
+async function keepUp(passes: Passes, book: Book, roundSeconds: number): Promise<void> {
   const stopping = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort())
-  process.stderr.write('Following: a round a minute. Ctrl+C ends it\n')
+  process.stderr.write(`Following: a round every ${roundSeconds} s. Ctrl+C ends it\n`)
   const told = () => {
     const { written, changedHere, deletedHere, refused } = passes.copy.sums
     const { unavailable, incomplete, missing, deleted } = passes.result
@@ -133,7 +135,7 @@ async function keepUp(passes: Passes, book: Book): Promise<void> {
     ])
   }
   for (let before = told(); ; before = told()) {
-    await pause(ROUND_MS, stopping.signal)
+    await pause(roundSeconds * 1_000, stopping.signal)
     if (stopping.signal.aborted) return
     await passes.round()
     if (told() !== before) show(passes, book)
@@ -153,6 +155,13 @@ async function totalOf(source: Source): Promise<number> {
     if (!(count instanceof Unavailable)) total += count
   }
   return total
+}
+
+function readRoundSeconds({ MIGRATE_ROUND_SECONDS: given = '' }: NodeJS.ProcessEnv): number {
+  if (given === '') return ROUND_SECONDS
+  const seconds = Number(given)
+  if (Number.isInteger(seconds) && seconds >= 1 && seconds <= 3600) return seconds
+  throw new StartupError(`MIGRATE_ROUND_SECONDS ${given} must be a whole number from 1 to 3600`)
 }
 
 function figure(value: number): string {

@@ -14,13 +14,18 @@ type Headers = Readonly<Record<string, string | readonly string[] | undefined>>
 /** Keeps to a leaky bucket that another server counts. */
 export class Pace {
   readonly #nowMs: () => number
+  readonly #wait: (ms: number) => Promise<unknown>
   #capacity = CAPACITY
   #leakPerSecond = LEAK_PER_SECOND
   #level = 0
   #countedAtMs: number
 
-  constructor(nowMs: () => number = () => performance.now()) {
+  constructor(
+    nowMs: () => number = () => performance.now(),
+    wait: (ms: number) => Promise<unknown> = (ms) => sleep(ms),
+  ) {
     this.#nowMs = nowMs
+    this.#wait = wait
     this.#countedAtMs = nowMs()
   }
 
@@ -28,7 +33,7 @@ export class Pace {
   async take(): Promise<void> {
     this.#leak()
     const excess = this.#level + 1 - this.#capacity
-    if (excess > 0) await sleep((excess / this.#leakPerSecond) * 1_000)
+    if (excess > 0) await this.#wait((excess / this.#leakPerSecond) * 1_000)
     this.#leak()
     this.#level++
   }
