@@ -4,12 +4,12 @@ import { StartupError } from '../../process/startup-error.ts'
 import { isLoopbackHost } from '../../values/loopback.ts'
 import { Pace, secondsToWait } from './pace.ts'
 
-/** A slow source may take this long to begin an answer, and between two pieces of it. */
+/** Time limit for the headers, and between two chunks of the body. */
 const SILENCE_MS_MAX = 120_000
-/** Hundreds of full orders have a tenth of it. */
+/** A page of full orders takes a tenth of it. */
 const BODY_BYTES_MAX = 256 * 1024 * 1024
 
-/** A request that has failed for so long is given up. */
+/** How long a failing request is retried. */
 const FAILING_MS_MAX = 3_600_000
 
 interface Failing {
@@ -30,11 +30,11 @@ export interface Question {
   readonly method?: 'GET' | 'POST'
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
-  /** What an answer from 500 on says. May throw StartupError, where to ask again does not help. */
+  /** Describes an answer from 500 on. May throw StartupError if a retry cannot help. */
   readonly failureOf?: (answer: Answer) => Promise<string>
 }
 
-/** Asks a source at the speed that its bucket allows, again when it fails, and never follows a redirect, which would get the keys. */
+/** Sends requests to a source at the pace of its bucket, and retries failures. Does not follow redirects, which would receive the keys. */
 export class Asking {
   readonly address: string
   readonly #agent = new Agent({ headersTimeout: SILENCE_MS_MAX, bodyTimeout: SILENCE_MS_MAX, connections: 1 })
@@ -42,7 +42,7 @@ export class Asking {
   readonly #say: (line: string) => void
   #clockAheadMs = 0
 
-  /** Throws StartupError for an address that would send keys in the clear. */
+  /** Throws StartupError for an invalid address, and for plain http to another machine. */
   constructor(address: string, say: (line: string) => void) {
     const url = URL.parse(address)
     if (
@@ -63,14 +63,14 @@ export class Asking {
     this.#say = say
   }
 
-  /** The time by the source's clock. */
+  /** The time of the source's clock. */
   now(): Date {
     return new Date(Date.now() + this.#clockAheadMs)
   }
 
   /**
-   * Returns the answer that `read` can read. What it throws, 429, answers from 500 on and lost connections count as failures of the
-   * source: the request is sent again after a while. Throws StartupError when it goes on failing.
+   * Returns what `read` makes of the answer. Retries after 429, statuses from 500 on, lost connections and errors thrown by `read`.
+   * Throws StartupError after an hour of failures.
    */
   async ask<T>(question: Question, read: (answer: Answer) => T | Promise<T>): Promise<T> {
     const beganMs = performance.now()
@@ -107,7 +107,7 @@ export class Asking {
       )
     }
     const seconds = secondsToWait(failures, headers)
-    // A single failure is no news.
+    // Reports repeated failures only.
     if (failures > 1) this.#say(`The source failed (${problem}); the next try is in ${Math.ceil(seconds)} s`)
     await sleep(seconds * 1_000)
   }
@@ -128,7 +128,7 @@ export class Asking {
       return { answer, problem: '' }
     } catch (error) {
       const { code = '', message } = error as NodeJS.ErrnoException
-      // Waiting makes no certificate right, and finds no name.
+      // A retry cannot help.
       if (/CERT|SELF_SIGNED|UNABLE_TO|ERR_TLS|^EPROTO|ERR_SSL/.test(code)) {
         throw new StartupError(`${this.address} has no certificate that can be trusted (${code})`)
       }

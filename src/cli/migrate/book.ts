@@ -4,41 +4,41 @@ import { join } from 'node:path'
 import { readLines } from '../../engine/transfer/lines.ts'
 import { StartupError } from '../../process/startup-error.ts'
 
-/** What is known of a copied record. */
+/** The state of a copied record. */
 export interface Entry {
-  /** The print of what the source gave. */
+  /** The fingerprint of the source's record. */
   readonly there: string
-  /** The print of the record here, after it was written: another one means that somebody has changed it here. Empty: it is not here. */
+  /** The fingerprint of the copy after its write; a different one now means a change in the target. Empty: not copied. */
   readonly here: string
-  /** The number of the last whole pass in which the source had it. */
+  /** The last whole pass in which the source had the record. */
   readonly pass: number
 }
 
-/** How far a pass has come; kept after every page. */
+/** The progress of a pass, stored after every page. */
 export interface PassState {
   /** From 1. */
   readonly number: number
-  /** When it began, by the source's clock, in ISO form. */
+  /** When the pass began, by the source's clock, in ISO form. */
   readonly beganAt: string
-  /** Services that are done, by name. */
+  /** Finished services, by name. */
   readonly done: readonly string[]
-  /** The place in the list of the service in hand up to which it is read. */
+  /** The position up to which the current service's list is read. */
   readonly place: number
   readonly sums: Readonly<Record<string, number>>
 }
 
 export interface State {
-  /** The address and interface that the copy is from. */
+  /** The source's address and interface. */
   readonly from: string
-  /** The pass that is under way; null: none. */
+  /** Null: no pass is in progress. */
   readonly pass: PassState | null
-  /** The number of the last whole pass; 0: none yet. */
+  /** The number of the last whole pass; 0: none. */
   readonly lastPass: number
-  /** From when on the source's changes are not known, in ISO form; null: before the first whole pass. */
+  /** Changes in the source up to this time are copied, in ISO form; null: before the first whole pass. */
   readonly knownUntil: string | null
 }
 
-/** What a batch is about to write, so that a killed program knows its own records again. */
+/** The records of a batch being written, so that the run after a kill recognises its own writes. */
 interface Pending {
   readonly service: string
   readonly entries: readonly (readonly [id: number, there: string, pass: number])[]
@@ -48,8 +48,8 @@ const FILE_MODE = 0o600
 const FOLDER_MODE = 0o700
 
 /**
- * What a copy knows between its runs, in a folder that only its owner may read: an entry for each record, how far it has come, and
- * the lines that wait or were refused. However a run ends, the next one goes on from there. One program at a time.
+ * The state of a copy between runs, in a folder that only its owner may read: an entry per record, the progress, and the waiting and
+ * refused lines. Survives a kill at any point. Locked by one process at a time.
  */
 export class Book {
   readonly folder: string
@@ -65,7 +65,7 @@ export class Book {
     this.#state = state
   }
 
-  /** Throws StartupError where another program has it open, or where it is of another source. */
+  /** Throws StartupError if another process has it open, or if it belongs to another source. */
   static async open(folder: string, from: string): Promise<Book> {
     await mkdir(folder, { recursive: true, mode: FOLDER_MODE })
     const lock = await lockFolder(folder)
@@ -101,13 +101,13 @@ export class Book {
     return this.#entries.get(service) ?? new Map()
   }
 
-  /** Before they are written here. */
+  /** Announces a write. Call `note` after it. */
   async intend(service: string, entries: Pending['entries']): Promise<void> {
     const pending: Pending = { service, entries }
     await this.#replace('pending.json', JSON.stringify(pending))
   }
 
-  /** What a killed program may have written; null: nothing. */
+  /** Returns the write that a killed run announced and did not note; null: none. */
   intended(): Promise<Pending | null> {
     return readJson<Pending>(join(this.folder, 'pending.json'))
   }
@@ -126,12 +126,12 @@ export class Book {
     await this.#replace('state.json', JSON.stringify(this.#state))
   }
 
-  /** The path of a file of the copy, which only its owner may read. */
+  /** The path of a file in the folder. */
   path(name: string): string {
     return join(this.folder, name)
   }
 
-  /** Adds lines to such a file. */
+  /** Appends lines to a file in the folder. */
   async append(name: string, lines: readonly object[]): Promise<void> {
     if (lines.length === 0) return
     const text = lines.map((line) => `${JSON.stringify(line)}\n`).join('')
@@ -155,12 +155,12 @@ export class Book {
     else entries.set(id, entry)
   }
 
-  /** Reads the journal, and writes it anew where most of its lines are out of date. */
+  /** Reads the journal and rewrites it with one line per record. */
   async #load(): Promise<void> {
     const path = this.path('records.ndjson')
     let lines = 0
     for await (const { content } of readLines(createReadStream(path))) {
-      // A kill may have cut the last line: what it was about is read again.
+      // A kill may have truncated a line; its record is compared again.
       if (!Array.isArray(content)) continue
       const [service, id, there, here, pass] = content as [string, number, string?, string?, number?]
       this.#take(service, id, there === undefined ? null : { there, here: here ?? '', pass: pass ?? 0 })
@@ -169,7 +169,7 @@ export class Book {
     const entries = [...this.#entries].flatMap(([service, byId]) =>
       Array.from(byId, ([id, entry]) => ({ service, id, entry })),
     )
-    // A line that follows a cut one would be lost with it.
+    // Appending to a truncated line would lose the next one.
     const text = entries.map(({ service, id, entry }) => lineOf(service, id, entry)).join('')
     if (lines === 0 && text === '') return
     await this.#replace('records.ndjson', text)
@@ -195,7 +195,7 @@ function lineOf(service: string, id: number, entry: Entry | null): string {
   return `${JSON.stringify(fields)}\n`
 }
 
-/** Takes the lock of a folder, or that of a program that is gone. */
+/** Locks a folder; takes over the lock of a process that no longer runs. */
 async function lockFolder(folder: string): Promise<FileHandle> {
   const path = join(folder, 'lock')
   const flags = constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY

@@ -21,58 +21,58 @@ export interface Copying {
 export const counted = ['read', 'written', 'equal', 'changedHere', 'deletedHere', 'refused'] as const
 export type Sums = Record<(typeof counted)[number], number>
 
-/** Records that are looked at and written together. */
+/** Records per batch. */
 const BATCH = 100
 
 export const files = {
-  /** Lines that were refused, and may be taken once the whole service is there. */
+  /** Refused lines to retry once their service has been read. */
   waiting: 'waiting.ndjson',
   refused: 'refused.ndjson',
-  /** References that name nothing there any more. */
+  /** Cleared references to records that the source has deleted. */
   cleared: 'cleared.ndjson',
   changedHere: 'changed-here.ndjson',
 } as const
 
-/** Lines of the files of a copy. */
+/** A line of `waiting.ndjson` and `refused.ndjson`. */
 interface WaitingLine extends TransferLine {
   readonly id: number
   readonly reason: string
 }
 
-/** A record that is to be written. */
+/** A record to write. */
 interface Change {
   readonly id: number
-  /** The print of what the source gave. */
+  /** The fingerprint of the source's record. */
   readonly there: string
   readonly line: TransferLine
   readonly entry: Entry | undefined
 }
 
-/** Of a record that is not here, or that this copy did not bring. */
+/** For a record that the target lacks, or that this copy did not write. */
 const unknownEntry: Entry = { there: '', here: '', pass: 0 }
 
-/** Brings records of a source into a store, and never over what somebody has changed here. */
+/** Writes records of a source into a store. Never overwrites a record that was changed in the target since it was copied. */
 export class Copy {
-  /** The number of the pass under way, or of the last whole one. */
+  /** The number of the current pass, or of the last whole one. */
   pass = 0
   readonly sums: Sums = { read: 0, written: 0, equal: 0, changedHere: 0, deletedHere: 0, refused: 0 }
-  /** Members of the source that have no place here, by service and path. */
+  /** Members of source records that no field takes, such as `Orders.Foo`. */
   readonly unknown = new Set<string>()
   readonly #copying: Copying
-  /** References that name nothing at the source: they are cleared wherever they come again. */
+  /** Targets of references, by service and id, that the source has deleted. */
   readonly #cleared = new Set<string>()
-  /** What is left as it is here, by service and id. */
+  /** Records already reported as changed or deleted in the target, by service and id. */
   readonly #listed = new Set<string>()
-  /** What this run was refused, by service, id and print: rounds do not try it again until it changes there. */
+  /** Records refused in this run, by service, id and fingerprint. Rounds retry them only after they change in the source. */
   readonly #refused = new Set<string>()
-  /** Records here that no entry knows, by service and id. */
+  /** Whether the target has records that the book does not list, by service and id. */
   readonly #others = new Map<string, boolean>()
 
   constructor(copying: Copying) {
     this.#copying = copying
   }
 
-  /** Makes good what a killed run has left. Call it once, first. */
+  /** Finishes the bookkeeping of a run that was killed during a write. Call it once, before anything else. */
   async open(): Promise<void> {
     const { book, target, source } = this.#copying
     for await (const line of linesOf<{ service: string; id: number }>(book.path(files.cleared))) {
@@ -94,7 +94,7 @@ export class Copy {
     await book.note(resource.service, written)
   }
 
-  /** Begins the files of a pass. */
+  /** Removes the files of the last pass. */
   async begin(): Promise<void> {
     await this.#copying.book.remove(files.waiting, files.refused, files.changedHere)
   }
@@ -105,8 +105,8 @@ export class Copy {
   }
 
   /**
-   * Reads a service whole and writes what differs here, from the place on where an earlier run of this pass was. `keep` notes how far
-   * it is.
+   * Reads a whole service and writes what differs, starting at `place` if an earlier run of this pass stopped there. `keep` stores the
+   * place after each page.
    */
   async whole(
     resource: Resource,
@@ -127,7 +127,7 @@ export class Copy {
     }
   }
 
-  /** Looks at records of the source, and writes those that differ here. */
+  /** Compares source records with the target and writes those that differ. */
   async take(resource: Resource, shapes: readonly Shape[]): Promise<void> {
     for (let first = 0; first < shapes.length; first += BATCH) {
       await this.#takeBatch(resource, shapes.slice(first, first + BATCH))
@@ -164,7 +164,7 @@ export class Copy {
     progress.advance(shapes.length)
   }
 
-  /** Writes records, and returns their entries and what is refused. Call `note` afterwards. */
+  /** Writes records. Returns their book entries and the refused lines; the caller stores both. */
   async #write(
     resource: Resource,
     changes: readonly Change[],
@@ -183,14 +183,14 @@ export class Copy {
     const entries = changes.map(({ id, there, line, entry }, index): [number, Entry] => {
       const now = after.get(id)
       if (now !== undefined) return [id, { there, here: now.print, pass }]
-      refused.push({ ...line, id, reason: refusals.get(index) ?? 'It was deleted here at once' })
+      refused.push({ ...line, id, reason: refusals.get(index) ?? 'It was deleted again at once' })
       return [id, { ...(entry ?? unknownEntry), pass }]
     })
     this.sums.written += changes.length - refused.length
     return { entries, refused }
   }
 
-  /** Notes what is left as it is here; once, though every round looks at it. */
+  /** Reports a record that stays as it is in the target, once per run. */
   async #list(verdict: keyof typeof problems, service: string, id: number): Promise<void> {
     const name = nameOf(service, id)
     if (this.#listed.has(name)) return
@@ -199,7 +199,7 @@ export class Copy {
     await this.#copying.book.append(files.changedHere, [{ service, id, problem: problems[verdict] }])
   }
 
-  /** Writes what was refused because something was missing that is here now; the rest goes to the file of refused lines. */
+  /** Retries refused lines, now that their service has been read. Lines refused again go to `refused.ndjson`. */
   async settle(resource: Resource): Promise<void> {
     const { book } = this.#copying
     const { service } = resource
@@ -210,7 +210,7 @@ export class Copy {
       for (const line of refused) await this.#clearMissing(resource, line)
       refused = await this.#writeAgain(resource, refused)
       for (const { id, record } of refused) this.#refused.add(refusedName(service, id, printOf(resource, record)))
-      // Of other services: what references needed, and was refused itself.
+      // Lines of other services are records that a reference needed and the import refused.
       await this.#refuse([...refused, ...others])
     }
     await book.remove(files.waiting)
@@ -221,7 +221,7 @@ export class Copy {
     await this.#copying.book.append(files.refused, lines)
   }
 
-  /** Returns the lines that are refused again. */
+  /** Returns the lines refused again. */
   async #writeAgain(resource: Resource, lines: readonly WaitingLine[]): Promise<WaitingLine[]> {
     const { book } = this.#copying
     const { service } = resource
@@ -234,7 +234,7 @@ export class Copy {
     return refused
   }
 
-  /** Makes a refused record name nothing that the source does not have either. */
+  /** Clears the references of a refused record whose targets the source has deleted. */
   async #clearMissing(resource: Resource, { id, record }: WaitingLine): Promise<void> {
     for (const naming of namingsOf(resource, record)) {
       if (await this.#isHere(naming)) continue
@@ -257,7 +257,7 @@ export class Copy {
     return known
   }
 
-  /** Brings a record that came after its service was read. True: it is here, or nobody can say whether it should be. */
+  /** Copies a record created after its service was read. False: the source has no such record. */
   async #fetch({ target, id }: Naming): Promise<boolean> {
     const { source, book, target: store } = this.#copying
     if (this.#cleared.has(nameOf(target.service, id))) return false
@@ -269,13 +269,13 @@ export class Copy {
     const found = await source.find(target, id)
     if (found instanceof Unavailable) return true
     if (found === null) return false
-    // Its definition may have private fields too.
+    // A source's definition may include private fields.
     const resource = source.resources.find(({ service }) => service === target.service) ?? target
     await this.#takeBatch(resource, [this.shape(resource, found)])
     return (book.entry(target.service, id)?.here ?? '') !== ''
   }
 
-  /** Clears what is known to name nothing, so that the record is compared and written as it can be here. */
+  /** Clears references to records known to be deleted, so that the record compares equal to its copy. */
   #clearKnown(resource: Resource, record: Shaped): void {
     if (this.#cleared.size === 0) return
     for (const { target, id, clear } of namingsOf(resource, record))
@@ -286,7 +286,7 @@ export class Copy {
     return shapeRecord(resource, given, this.shaping(resource))
   }
 
-  /** A record of the source as a copy of it is here. */
+  /** Returns a source record in the form its copy has. */
   asCopied(resource: Resource, { id, record }: Shape): Shape {
     this.#clearKnown(resource, record)
     return { id, record }
@@ -294,8 +294,8 @@ export class Copy {
 }
 
 const problems = {
-  changedHere: 'It was changed here since it was copied: it is left as it is',
-  deletedHere: 'It was deleted here since it was copied: it is not brought again',
+  changedHere: 'Changed in this store since it was copied: not overwritten',
+  deletedHere: 'Deleted in this store since it was copied: not created again',
 } as const
 
 interface Looked {
@@ -303,7 +303,7 @@ interface Looked {
   readonly record: Shaped
   readonly entry: Entry | undefined
   readonly now: Shaped | undefined
-  /** Of `now`; empty: it is not here. */
+  /** The fingerprint of `now`; empty: the target lacks the record. */
   readonly print: string
 }
 
@@ -315,7 +315,7 @@ function verdictOf(
   if (now === undefined) return wasHere ? 'deletedHere' : 'write'
   if (wasHere && entry.there === there && entry.here === print) return 'equal'
   if (differencesOf(resource, record, now).length === 0) return 'equal'
-  // A setting is in every new store, with values of its own.
+  // Every new store has settings, with default values.
   const isSetting = resource.methods.length === 1 && entry === undefined
   return isSetting || (wasHere && entry.here === print) ? 'write' : 'changedHere'
 }
@@ -328,11 +328,11 @@ export function nameOf(service: string, id: number): string {
   return `${service} ${id}`
 }
 
-/** The lines of a file of the copy; none where there is no file. */
+/** Yields the lines of a file of the copy; none if the file does not exist. */
 export async function* linesOf<T>(path: string): AsyncGenerator<T> {
   try {
     for await (const { content } of readLines(createReadStream(path))) {
-      // A kill may have cut the last line.
+      // A kill may have truncated the last line.
       if (!(content instanceof Error)) yield content as T
     }
   } catch (error) {

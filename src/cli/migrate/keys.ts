@@ -3,8 +3,8 @@ import { openPrompt } from '../new-store/prompt.ts'
 import type { SourceKeys } from './source.ts'
 
 /**
- * Reads the keys of the source from the environment, and asks for those that are missing. Without MIGRATE_PRIVATE_KEY the token is
- * an access token. Throws StartupError where one is missing and nobody answers.
+ * Reads the source's keys from the environment and asks for missing ones. Without MIGRATE_PRIVATE_KEY the token is an access token.
+ * Throws StartupError if a key is missing and nobody answers.
  */
 export async function readKeys(
   environment: NodeJS.ProcessEnv,

@@ -4,35 +4,35 @@ import { type Source, Unavailable } from './source.ts'
 
 export interface Listing {
   readonly since?: Date
-  /** The place in the list up to which an earlier run has read it. */
+  /** The position up to which an earlier run has read the list. */
   readonly place?: number
-  /** The records that it has read. */
+  /** Ids that the earlier run has read. */
   readonly earlier?: ReadonlySet<number>
   readonly shaping: Shaping
 }
 
 export interface Page {
-  /** Those that no earlier page had. */
+  /** Records that no earlier page had. */
   readonly records: readonly Shape[]
-  /** The place in the list up to which it is read now, give or take one. */
+  /** The position up to which the list is read, plus or minus one. */
   readonly place: number
 }
 
-/** What became of a list. */
+/** How a list ended. */
 export interface ListingEnd {
-  /** Whether as many records came as the source counts. */
+  /** Whether the list had as many records as the source counts. */
   readonly isComplete: boolean
-  /** By the source, at the end. */
+  /** The source's count after the last page. */
   readonly count: number
 }
 
-/** How often a page without anything new is doubted while fewer records came than the source counts. */
+/** Retries of a page without new records while the source counts more than were read. */
 const DOUBTS_MAX = 5
 
 /**
- * Reads a list from its beginning, or from where an earlier run was, so that each record that is in it all the while comes once,
- * whether the source counts its pages from 0 or from 1, cuts them short, or loses records meanwhile. Each page begins with a record
- * that the last one had: where it does not, the list has moved up, and is read again from further in front.
+ * Yields each record of a list once, by offset. Works whether the source counts offsets from 0 or from 1, returns short pages, or
+ * deletes records meanwhile: each page overlaps the last one, and a page that does not begin with a known record is read again from
+ * half a page earlier.
  */
 export async function* readList(
   source: Source,
@@ -71,7 +71,7 @@ export async function* readList(
     if (count instanceof Unavailable) return count
     const isComplete = earlier.size + seen.size >= count
     if (isComplete || ++doubts > DOUBTS_MAX) return { isComplete, count }
-    // The last doubt reads it from the beginning.
+    // The last retry starts over.
     if (doubts === DOUBTS_MAX) place = 0
   }
 }

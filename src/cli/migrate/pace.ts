@@ -1,17 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** What a source allows until its headers say otherwise (contract §8). */
+/** The source's bucket, unless its headers say otherwise (contract §8). */
 const CAPACITY = 50
 const LEAK_PER_SECOND = 2
 
-/** Waits before the next try when the source fails, in seconds; the last one again and again. */
+/** Seconds to wait after each failure in a row; the last value repeats. */
 const BACKOFF_SECONDS = [1, 2, 5, 10, 30, 60]
-/** The longest wait that a Retry-After is taken for. */
+/** Longer values of Retry-After are cut. */
 const RETRY_AFTER_MAX_SECONDS = 3_600
 
 type Headers = Readonly<Record<string, string | readonly string[] | undefined>>
 
-/** Keeps to a leaky bucket that another server counts. */
+/** Paces requests by a model of the source's leaky bucket. */
 export class Pace {
   readonly #nowMs: () => number
   readonly #wait: (ms: number) => Promise<unknown>
@@ -38,7 +38,7 @@ export class Pace {
     this.#level++
   }
 
-  /** Learns the figures of the bucket, and how full it is, from the headers of an answer. */
+  /** Adopts the capacity, leak rate and level that the headers of an answer show. */
   learn(headers: Headers): void {
     const { q, w } = parameters(headers['ratelimit-policy'])
     const limit = numberIn(headers['x-ratelimit-limit']) ?? q
@@ -47,11 +47,11 @@ export class Pace {
     const remaining = numberIn(headers['x-ratelimit-remaining']) ?? parameters(headers.ratelimit).r
     if (remaining === undefined) return
     this.#leak()
-    // Other programs may use the same bucket.
+    // Other programs share the bucket.
     this.#level = Math.max(this.#level, this.#capacity - remaining)
   }
 
-  /** The source has refused a request for its number: the bucket is full. */
+  /** Marks the bucket as full, after a 429. */
   full(): void {
     this.#leak()
     this.#level = Math.max(this.#level, this.#capacity)
@@ -64,14 +64,14 @@ export class Pace {
   }
 }
 
-/** How long to wait before a request is sent again, in seconds, after `failures` failures in a row. */
+/** Returns the seconds to wait after `failures` failures in a row. */
 export function secondsToWait(failures: number, headers: Headers = {}, now = new Date()): number {
   const asked = retryAfter(headers['retry-after'], now)
   if (asked !== null) return asked
   return BACKOFF_SECONDS[Math.min(failures, BACKOFF_SECONDS.length) - 1] ?? 1
 }
 
-/** In seconds, from a number or a date. */
+/** Reads seconds or a date. Null: neither. */
 function retryAfter(given: string | readonly string[] | undefined, now: Date): number | null {
   const text = String(given ?? '').trim()
   const seconds = /^\d{1,9}$/.test(text) ? Number(text) : (Date.parse(text) - now.getTime()) / 1_000

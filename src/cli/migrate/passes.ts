@@ -6,11 +6,11 @@ import { type ListingEnd, readList } from './listing.ts'
 import { differencesOf } from './shape.ts'
 import { Unavailable } from './source.ts'
 
-/** A change is stamped before it is committed, up to a minute; the clocks may differ too (docs/integration.md). */
+/** The overlap of docs/integration.md: a change is stamped up to a minute before its commit, and clocks differ. */
 const OVERLAP_MS = 120_000
-/** Records at the end of a list that are looked at in every round, because not every server stamps new ones by the store's clock. */
+/** Records at the end of a list that every round reads, because some servers stamp new records in another time zone. */
 const TAIL = 50
-/** What may be deleted of a service without --yes, at least: this many, or this share. */
+/** The most deletions of a service without --yes: the greater of a number and a share of its records. */
 const DELETIONS = { count: 20, share: 0.01 }
 const DELETED_AT_A_TIME = 100
 
@@ -19,18 +19,18 @@ export interface Options {
   readonly isSure: boolean
 }
 
-/** What became of a pass, beside its sums. */
+/** The outcome of a pass besides its sums. */
 export interface PassResult {
-  /** Services that could not be read, and why. */
+  /** Reasons why services could not be read, by service. */
   readonly unavailable: ReadonlyMap<string, string>
-  /** Services of which fewer records came than the source counts. */
+  /** Services whose lists had fewer records than the source counts. */
   readonly incomplete: readonly string[]
-  /** Records that the source no longer has, by service. */
+  /** Ids of records that the source has deleted, by service. */
   readonly missing: ReadonlyMap<string, readonly number[]>
   readonly deleted: number
 }
 
-/** A copy, pass by pass. */
+/** Runs the passes, rounds and comparisons of a copy. */
 export class Passes {
   readonly copy: Copy
   readonly #copying: Copying
@@ -55,7 +55,7 @@ export class Passes {
     }
   }
 
-  /** Reads the whole source, or what a run that ended early has left of it. */
+  /** Copies the whole source, continuing an interrupted pass. */
   async whole(): Promise<void> {
     const { source, book } = this.#copying
     let { pass } = book.state
@@ -80,7 +80,7 @@ export class Passes {
     await book.keep({ pass: null, lastPass: pass.number, knownUntil: pass.beganAt })
   }
 
-  /** Reads what has changed since the last pass or round. */
+  /** Copies what has changed since the last pass or round. */
   async round(): Promise<void> {
     const { source, book } = this.#copying
     const began = source.now()
@@ -112,7 +112,7 @@ export class Passes {
     await this.copy.settle(resource)
   }
 
-  /** New records are at the end of a list; where the source counts fewer than were copied, it is read whole to see which are gone. */
+  /** Reads the end of a list for new records, and the whole list if the source counts fewer records than were copied. */
   async #tail(resource: Resource): Promise<void> {
     const { source, book } = this.#copying
     const count = await source.count(resource)
@@ -129,7 +129,7 @@ export class Passes {
     if (count < known) await this.#list(resource)
   }
 
-  /** Reads a list whole. */
+  /** Copies a whole list. */
   async #list(resource: Resource): Promise<void> {
     const { source } = this.#copying
     const seen = new Set<number>()
@@ -145,19 +145,19 @@ export class Passes {
     }
   }
 
-  /** Notes what a whole list has shown to be missing at the source; of a list that is not complete, nothing. */
+  /** Records which ids a complete list lacks, or why the list was not complete. */
   #noteEnd({ service }: Resource, end: ListingEnd | Unavailable, isThere: (id: number) => boolean): void {
     if (end instanceof Unavailable) return void this.#unavailable.set(service, end.reason)
     if (!end.isComplete) return void this.#incomplete.push(service)
     const entries = this.#copying.book.entriesOf(service)
     const missing = [...entries.keys()].filter((id) => !isThere(id))
     this.#missing.delete(service)
-    // As many as the source counts have been read.
+    // Trusts the list only if the numbers agree.
     if (missing.length > 0 && entries.size - missing.length === end.count) this.#missing.set(service, missing)
     else if (missing.length > 0) this.#incomplete.push(service)
   }
 
-  /** Deletes what the source no longer has, in the order in which nothing refers to it any more. */
+  /** Deletes what the source has deleted; referring services first. */
   async #applyDeletions(): Promise<void> {
     if (!this.#options.deletes) return
     const { book, progress, source } = this.#copying
@@ -205,7 +205,7 @@ export class Passes {
     else this.#missing.delete(service)
   }
 
-  /** Reads both sides again, and notes what differs, a line each, in a file of the copy. Returns the figures. */
+  /** Compares both sides record by record. Writes a line per difference to `differences.ndjson` and returns the figures. */
   async compare(): Promise<Comparison> {
     const { source, target, book, progress } = this.#copying
     const found: Comparison = { equal: 0, different: 0, onlyThere: 0, onlyHere: 0 }
@@ -221,7 +221,7 @@ export class Passes {
             this.#noteEnd(resource, value, () => true)
             break
           }
-          // Settings that no order of the source has are in every store.
+          // Every store has settings that the source may lack.
           const isSetting = resource.methods.length === 1
           const onlyHere = isSetting ? [] : (await target.ids(resource)).filter((id) => !seen.has(id))
           found.onlyHere += onlyHere.length
@@ -262,7 +262,7 @@ export interface Comparison {
   onlyHere: number
 }
 
-/** Waits, unless it is asked to stop. */
+/** Waits; an abort ends the wait early. */
 export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await sleep(ms, undefined, { signal }).catch(() => {})
 }

@@ -1,6 +1,6 @@
 import { childElements, isNil, localName, textOf, type XmlElement } from '../../xml/read.ts'
 
-/** An element as JSON would have it: a text, null for `xsi:nil`, or an object whose members are lists where a name is repeated. */
+/** Converts an element to what JSON would have: a text, null for `xsi:nil`, or an object, with lists for repeated names. */
 export function plainOf(element: XmlElement): unknown {
   if (isNil(element)) return null
   const children = childElements(element)

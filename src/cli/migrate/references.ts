@@ -3,17 +3,17 @@ import type { FieldSet, ListField } from '../../engine/definition/fields.ts'
 import { resourceNamed, targetOf } from '../../registry.ts'
 import type { Shaped } from './shape.ts'
 
-/** A member that names a record of a service by its number. */
+/** A reference in a record to a record of another service. */
 export interface Naming {
   readonly target: Resource
   /** Such as `OrderItemList[2].CatalogID`. */
   readonly member: string
   readonly id: number
-  /** Makes it name none: it becomes 0; an item that is nothing else goes. */
+  /** Sets the reference to 0; removes the list item if the reference is its key. */
   readonly clear: () => void
 }
 
-/** The members of a shaped record that name other records. */
+/** Lists the references of a shaped record. */
 export function namingsOf(resource: Resource, record: Shaped): Naming[] {
   return namingsIn(resource, resource.fields, { record, path: '', plainPath: '' })
 }
@@ -21,9 +21,9 @@ export function namingsOf(resource: Resource, record: Shaped): Naming[] {
 interface Place {
   readonly record: Shaped
   readonly path: string
-  /** The same without indices, as definitions write it. */
+  /** `path` without indices, as in definitions. */
   readonly plainPath: string
-  /** The list that has it, and its key. */
+  /** The list that contains the record. */
   readonly within?: { readonly items: Shaped[]; readonly field: ListField }
 }
 

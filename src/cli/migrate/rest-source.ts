@@ -8,10 +8,10 @@ import { type Answer, Asking } from './ask.ts'
 import { plainOf } from './plain-xml.ts'
 import { type Source, type SourceKeys, Unavailable } from './source.ts'
 
-/** The path of the interface, by which all programs call it, and an older name of it that many have built in. */
+/** The path of the interface, and the one of the platform that it comes from. */
 const PREFIXES = ['/StoreWebAPI', '/3dCartWebAPI']
 
-/** What this interface does not show of a store. */
+/** What REST does not show of a store. */
 const leftOut = [
   'passwords of customers: they ask for a new one at their next sign-in',
   'card and bank numbers',
@@ -24,7 +24,7 @@ const leftOut = [
   'the names of payment methods, beside those that orders show',
 ]
 
-/** Reads a store by REST, with the three headers, or with a bearer token where there is no private key. */
+/** Opens a store through REST, with the three headers, or with a bearer token if there is no private key. */
 export async function openRestSource(
   keys: SourceKeys,
   options: { version: string; timeZone: string; say: (line: string) => void },
@@ -55,7 +55,7 @@ class RestSource implements Source {
     this.#options = options
   }
 
-  /** Finds the path of the interface. Throws StartupError where there is none, and for keys that open nothing. */
+  /** Finds the path of the interface. Throws StartupError if there is none, or if the source refuses the keys. */
   async findPrefix(): Promise<void> {
     const given = /\/[^/]*WebAPI$/i.test(this.#asking.address)
     for (const prefix of given ? [''] : PREFIXES) {
@@ -124,7 +124,7 @@ class RestSource implements Source {
     return this.#asking.ask({ path: address, headers: this.#headers }, read)
   }
 
-  /** In the form that every program of this interface sends, in the store's zone. */
+  /** The filter in the documented date form, in the store's time zone. */
   #changedSince(since: Date | undefined): string {
     return since === undefined ? '' : `&lastupdatestart=${encodeURIComponent(queryDate(since, this.#options.timeZone))}`
   }
@@ -137,7 +137,7 @@ function queryDate(instant: Date, timeZone: string): string {
   return `${month}/${day}/${year} ${time}`
 }
 
-/** 400 too: somewhere a service that is not there is a bad request. */
+/** Includes 400, which some servers answer for an unknown service. */
 function isRefused({ status, body }: Answer): boolean {
   return status !== 200 && !(status === 404 && body.trim() === '')
 }
@@ -146,7 +146,7 @@ function unavailable(answer: Answer): Unavailable {
   return new Unavailable(`status ${answer.status}${reasonOf(answer)}`)
 }
 
-/** The message of a refusal, shortened. */
+/** The shortened message of a refusal, after a colon. */
 function reasonOf(answer: Answer): string {
   try {
     const message = recordsOf(contentOf(answer))[0]?.Message
@@ -156,13 +156,13 @@ function reasonOf(answer: Answer): string {
   }
 }
 
-/** JSON, or XML from a source that answers nothing else. Throws for what is neither. */
+/** Parses JSON, or XML from a source that answers nothing else. Throws for anything else. */
 function contentOf({ body }: Answer): unknown {
   if (body.trim() === '') return []
   return body.trimStart().startsWith('<') ? plainOf(readXmlDocument(body)) : parseExactly(body)
 }
 
-/** The records of an answer: a list, a single record, or the only member of an object, which XML has around them. */
+/** Takes a list, a single record, or either as the only member of an object, as in XML. */
 function recordsOf(content: unknown): readonly Record<string, unknown>[] {
   if (Array.isArray(content)) return content.filter((each) => typeof each === 'object' && each !== null)
   if (typeof content !== 'object' || content === null) return []

@@ -1,18 +1,18 @@
 import { files, type Sums } from './copy.ts'
 import type { PassResult } from './passes.ts'
 
-/** Names that one line shows. */
+/** Names per line. */
 const SHOWN_MAX = 20
 
 export interface Result {
-  /** Null: nothing was to be copied. */
+  /** Null: the run copied nothing. */
   readonly sums: Sums | null
-  /** Members that have no place here, by service and path. */
+  /** Members of source records that no field takes. */
   readonly unknown: readonly string[]
   readonly pass: PassResult
 }
 
-/** What a run has come to, a line each, and whether all of the source is here. `path` names the files of the copy. */
+/** Returns the result of a run as lines, and whether everything was copied. `path` returns the path of a file of the copy. */
 export function resultLines(
   { sums, unknown, pass: { unavailable, incomplete, missing, deleted } }: Result,
   path: (name: string) => string,

@@ -10,33 +10,33 @@ import {
 import { isRecord, memberOf } from '../../engine/definition/input.ts'
 import { isEmptyDate, readDate, writeDate } from '../../values/dates.ts'
 
-/** A record as an export has it: names and order of the definition, and nothing that is computed or never shown. */
+/** A record in the form of an export: names and order of the definition, without derived and write-only fields. */
 export type Shaped = Record<string, unknown>
 
 export interface Shape {
-  /** 0: it has none. */
+  /** 0: the record has none. */
   readonly id: number
   readonly record: Shaped
 }
 
 export interface Shaping {
-  /** Of the store, in which dates without a zone are. */
+  /** The store's time zone, in which dates without an offset are read. */
   readonly timeZone: string
-  /** Takes the path of a member that has no place here; never its value. */
+  /** Receives the path of each member that no field takes. */
   readonly unknown?: (path: string) => unknown
 }
 
 /**
- * Brings a record into the form of an export, whatever its source made of it: members of another case, null or missing, numbers as
- * texts and texts as numbers, dates in any form, a list that is an object when it has one item. Leaves out what is never shown, card
- * numbers and passwords above all. A value that no field takes stays as it is, so that the import says why.
+ * Normalises a record of any source: names in another case, null and missing members, numbers as texts and texts as numbers, dates in
+ * any form, a list that is an object when it has one item. Drops write-only fields, such as card numbers and passwords. Keeps an
+ * invalid value as it is, so that the import names it.
  */
 export function shapeRecord(resource: Resource, given: unknown, shaping: Shaping): Shape {
   const record = shapeMembers(resource.fields, given, shaping, '')
   return { id: idOf(resource, record), record }
 }
 
-/** 0: it has none. */
+/** 0: the record has none. */
 export function idOf({ fields }: Resource, record: unknown): number {
   const id = Number(columnPath(fields, 'id')?.reduce<unknown>(memberOf, record))
   return Number.isSafeInteger(id) ? id : 0
@@ -71,7 +71,7 @@ function shapeItem(field: ListField, item: unknown, shaping: Shaping, path: stri
   return shapeMembers(field.fields, item, shaping, path)
 }
 
-/** A list; an only item; or either inside an element with the items' name, as XML has it. */
+/** Takes a list, a single item, or either inside a member named after the items' type, as in XML. */
 function itemsOf({ typeName }: ListField, given: unknown): readonly unknown[] {
   if (Array.isArray(given)) return given
   if (!isRecord(given)) return []
@@ -85,7 +85,7 @@ function isKept({ access }: ValueField): boolean {
   return access !== 'wo' && access !== 'derived'
 }
 
-/** Null: not given. */
+/** Null: the value counts as missing. */
 function shapeValue(field: ValueField, given: unknown, { timeZone }: Shaping): unknown {
   if (field.kind === 'date' && (String(given).trim() === '' || isEmptyDate(String(given)))) return field.default
   const { success, data } = field.schema.safeParse(given)
@@ -103,8 +103,8 @@ export interface Difference {
 }
 
 /**
- * What differs between a record of the source and the same one here, both shaped. What the source does not give is the member's
- * default here; what the platform fills in then, and what it computes, is not compared.
+ * Compares a shaped source record with its copy. A member missing in the source must have its default in the copy, unless the platform
+ * fills it in. Derived members are not compared.
  */
 export function differencesOf({ fields }: Resource, there: Shaped, here: Shaped): Difference[] {
   const found: Difference[] = []
@@ -116,7 +116,7 @@ interface Pair {
   readonly there: Shaped
   readonly here: Shaped
   readonly path: string
-  /** Of a list's items: some are shown as their record's while they are the only one. */
+  /** Whether the item is the only one of its list: some members then show the record's values. */
   readonly isOnlyItem: boolean
 }
 
@@ -142,7 +142,7 @@ function isCompared(field: ValueField, there: unknown, isOnlyItem: boolean): boo
   if (!isKept(field) || field.access === 'key') return false
   const isFilled = isFilledIn(field) || field.defaultNow || field.access === 'ro'
   if (there === undefined && isFilled) return false
-  // Shown as computed, though it has a column of its own.
+  // The wire shows a computed value in place of the column's.
   return field.sql === undefined || field.column === undefined || !isOnlyItem
 }
 
@@ -169,7 +169,7 @@ function compareItems(
   }
 }
 
-/** By key; items without one in their order, as an import gives them the keys that are left. */
+/** Pairs items by key; items without a key in order, as an import assigns the remaining keys. */
 function pairsOf({ key }: ListField, there: readonly Shaped[], here: readonly Shaped[]): [Shaped, Shaped][] {
   if (key === undefined) return there.map((item, index) => [item, here[index] as Shaped])
   const byKey = new Map(here.map((item) => [item[key], item]))
@@ -184,7 +184,7 @@ function isKey(value: unknown): boolean {
   return value !== undefined && value !== 0 && value !== ''
 }
 
-/** Names the content of a shaped record, without what the platform fills in. */
+/** Returns the fingerprint of a shaped record, without members that the platform fills in. */
 export function printOf({ fields }: Resource, record: Shaped): string {
   return createHash('sha256')
     .update(JSON.stringify(ownMembers(fields, record)))

@@ -1,28 +1,28 @@
 import type { Resource } from '../../engine/definition/define.ts'
 
-/** The store that is copied, whatever interface it is read by. */
+/** The store to copy, read through REST or cartAPI. */
 export interface Source {
-  /** In the order of references: a record refers to earlier services, or to its own. */
+  /** Ordered by reference: a record refers to earlier services, or to its own. */
   readonly resources: readonly Resource[]
-  /** The number of records of a service; `since`: of those changed since. */
+  /** Counts the records of a service, or those changed since a time. */
   count(resource: Resource, since?: Date): Promise<number | Unavailable>
   /**
-   * Some records of a list in its order, from a place on: `before` records come before them, or one less or more, because old
-   * programs count from 0 and from 1. `[]`: there are none, or the list has ended.
+   * Reads a page that skips `before` records, plus or minus one, because servers count offsets from 0 or from 1. Returns `[]` past the
+   * end.
    */
   page(resource: Resource, at: { before: number; since?: Date }): Promise<readonly unknown[] | Unavailable>
-  /** Null: there is none with this id. */
+  /** Reads a record by id. Null: there is none. */
   find(resource: Resource, id: number): Promise<unknown | null | Unavailable>
-  /** Whether a list can be asked for what changed since a time. */
+  /** Whether `since` works for the service. */
   knowsChanges(resource: Resource): boolean
-  /** The time by the source's clock. */
+  /** The time of the source's clock. */
   now(): Date
-  /** What cannot be read by this interface, a line each. */
+  /** What the interface does not show, a line each. */
   readonly leftOut: readonly string[]
   close(): Promise<void>
 }
 
-/** The service is not there, or the keys do not open it. */
+/** The source lacks the service, or the keys give no access to it. */
 export class Unavailable {
   readonly reason: string
   constructor(reason: string) {
@@ -31,11 +31,11 @@ export class Unavailable {
 }
 
 export interface SourceKeys {
-  /** With scheme; no slash at its end. */
+  /** With scheme, as given. */
   readonly address: string
   readonly privateKey: string | null
   readonly token: string | null
   readonly secureUrl: string | null
-  /** Of cartAPI. */
+  /** The store's key for cartAPI. */
   readonly userKey: string | null
 }

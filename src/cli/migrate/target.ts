@@ -10,15 +10,15 @@ import { callServer, LostAnswer, NotListening, Refusal, type Server } from '../s
 import { idOf, printOf, type Shape, type Shaped, shapeRecord } from './shape.ts'
 
 const STORES_AT_A_TIME = 500
-/** Ids that one request names. */
+/** Ids per request. */
 const IDS_MAX = 500
-/** A server that is being started anew is back within it. */
+/** How long calls are retried: a restart takes less. */
 const FAILING_MS_MAX = 300_000
 const RETRY_MS = 2_000
 
-/** A record here, and what only an export shows of it. */
+/** A record of the target. */
 export interface Here extends Shape {
-  /** What a copy leaves as it is, because its source does not show it: what a customer signs in with here, say. */
+  /** Private fields that a write must keep because no source has them, such as a customer's password hash. */
   readonly kept: Shaped
   readonly print: string
 }
@@ -30,7 +30,7 @@ export interface TargetStore {
   readonly timeZone: string
 }
 
-/** A store of the running server, by the operator's routes for export and import. */
+/** The store to copy into, through the operator's export and import routes. */
 export class Target {
   readonly store: TargetStore
   readonly #server: Server
@@ -42,7 +42,7 @@ export class Target {
     this.#say = say
   }
 
-  /** Throws StartupError for a server that cannot be reached, and a store that it does not have. */
+  /** Throws StartupError if the server cannot be reached or has no such store. */
   static async open(server: Server, storeId: number, say: (line: string) => void): Promise<Target> {
     for (let offset = 0; ; offset += STORES_AT_A_TIME) {
       const path = `/admin/stores?limit=${STORES_AT_A_TIME}&offset=${offset}`
@@ -56,7 +56,7 @@ export class Target {
     }
   }
 
-  /** Whether the store has records that somebody made: settings, such as order statuses, are in every store. */
+  /** Whether the store has records, not counting settings such as order statuses, which every store has. */
   async hasRecords(): Promise<boolean> {
     for (const resource of resources) {
       if (resource.methods.length === 1) continue
@@ -65,7 +65,7 @@ export class Target {
     return false
   }
 
-  /** The records with these ids, by id. */
+  /** Reads records by id. Ids that do not exist are missing in the result. */
   async records(resource: Resource, ids: readonly number[]): Promise<Map<number, Here>> {
     const found = new Map<number, Here>()
     const kept = keptFields(resource).entries.map(([name]) => name)
@@ -81,7 +81,7 @@ export class Target {
     return found
   }
 
-  /** All records of a service of which a store has few, such as order statuses. */
+  /** Reads all records of a small service, such as order statuses. */
   async all(resource: Resource): Promise<Shape[]> {
     return this.#again(async () => {
       const shapes: Shape[] = []
@@ -92,7 +92,7 @@ export class Target {
     })
   }
 
-  /** All ids of a service. */
+  /** Lists all ids of a service. */
   async ids(resource: Resource): Promise<number[]> {
     return this.#again(async () => {
       const ids: number[] = []
@@ -101,7 +101,7 @@ export class Target {
     })
   }
 
-  /** Stores lines, and returns why some were refused, by their index. A line that was stored already is stored again. */
+  /** Imports lines. Returns the reasons of refused lines, by index. Safe to repeat: a line replaces the stored record. */
   async write(lines: readonly (TransferLine | DeletionLine)[]): Promise<Map<number, string>> {
     const body = lines.map((line) => `${JSON.stringify(line)}\n`).join('')
     return this.#again(() => this.#import(Readable.from([body])))
@@ -136,12 +136,12 @@ export class Target {
 
   #hereOf(resource: Resource, { record, private: hidden = {} }: TransferLine, keptNames: readonly string[]): Here {
     const kept = Object.fromEntries(keptNames.flatMap((name) => (name in hidden ? [[name, hidden[name]]] : [])))
-    // A source may show private fields too.
+    // A source's definition may include private fields.
     const shape = shapeRecord(resource, { ...hidden, ...record }, { timeZone: this.store.timeZone })
     return { ...shape, kept, print: printOf(resource, shape.record) }
   }
 
-  /** Calls the server again while it does not answer. */
+  /** Retries a call while the server does not answer. */
   async #again<T>(call: () => Promise<T>): Promise<T> {
     const beganMs = performance.now()
     for (;;) {
@@ -156,7 +156,7 @@ export class Target {
   }
 }
 
-/** Whether the same call may succeed a moment later. */
+/** Whether a retry may succeed. */
 function isPassing(error: unknown): boolean {
   if (error instanceof Refusal) return error.status === 429 || error.status >= 500
   return error instanceof LostAnswer || error instanceof NotListening || !(error instanceof StartupError)
@@ -169,7 +169,7 @@ interface StoreRecord {
   readonly TimeZone: string
 }
 
-/** The fields that only an export shows, but for the stamps of the last change. */
+/** Selects the private fields, except the stamps of the last change. */
 function keptFields({ fields, storedFields }: Resource): FieldSet {
   return fieldsAmong(storedFields, (name) => {
     const field = storedFields.get(name)
