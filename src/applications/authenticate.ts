@@ -269,7 +269,7 @@ function check(
     throw refused(`the private key ${wrong}`)
   }
   if (host !== null && !subscription.hosts.includes(host)) {
-    throw refused('the secure URL is none of the store that the token is for')
+    throw refused('the secure URL is not that of the store that the token is for')
   }
   return untilMs
 }
