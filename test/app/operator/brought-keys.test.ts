@@ -540,6 +540,26 @@ describe('misuse', () => {
     expect(receiver.received).toEqual([])
   })
 
+  test('only the operator sets what is brought along: others are refused by the name of the field', async () => {
+    const open = await made<Brought>(call('POST', '/admin/applications', { Name: 'Open' }))
+    const { PublicKey } = open
+    const answers = [
+      ['Token', await merchant.call('POST', `${ofShop()}/subscriptions`, { PublicKey, Token: key() })],
+      ['UserKey', await merchant.call('PUT', ofShop(), { UserKey: key() })],
+      ['SecureURLs', await merchant.call('PUT', ofShop(), { SecureURLs: [] })],
+    ] as const
+    for (const [field, answer] of answers) {
+      expect(refused(answer)).toMatchObject({ statusCode: 403, field, message: `Only the operator can set ${field}` })
+    }
+    expect(await server.services.db.subscription.count({ where: { applicationId: open.Id } })).toBe(0)
+  })
+
+  test('a store that uses a closed application does not find it by its public key either', async () => {
+    await made(call('POST', subscriptionsOf(shop), { PublicKey: application.PublicKey }))
+    const found = await merchant.open(`/admin/modules/rest-api/subscribe?PublicKey=${application.PublicKey}`)
+    expect(found.statusCode).toBe(400)
+  })
+
   test('a merchant cannot claim another store’s further address as the main one', async () => {
     const answer = await merchant.call('PUT', ofShop(), { SecureURL: victimHost() })
     expect(refused(answer)).toMatchObject({ statusCode: 409, field: 'SecureURL' })
