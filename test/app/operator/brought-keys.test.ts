@@ -531,6 +531,8 @@ describe('misuse', () => {
         .replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, 'ID')
       return { statusCode, same, location: headers.location, statements: sent.length }
     }
+    // What the server writes behind an answer, such as the time a session was seen, must not count.
+    await attempt(false)
     const [real, invented] = [await seen(true), await seen(false)]
     expect(real).toEqual(invented)
     expect(real.statusCode).toBeGreaterThanOrEqual(400)
