@@ -1,52 +1,85 @@
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import { type Actor, aboutApplication, installation, recordAudit, recordAuditInStores } from '../audit/audit.ts'
-import { byId, type DataServices, inTransaction, type JoiningServices, type Paging } from '../database/client.ts'
+import {
+  byId,
+  type DataServices,
+  inTransaction,
+  type JoiningServices,
+  type Paging,
+  type Transaction,
+} from '../database/client.ts'
 import { type Application as ApplicationRow, Prisma } from '../database/generated/client.ts'
 import { sql } from '../database/sql.ts'
-import type { Access, Privileges } from '../engine/caller.ts'
+import type { Privileges } from '../engine/caller.ts'
 import { newSigningSecret } from '../outbound/standard-webhooks.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { namedObject, text } from '../values/input.ts'
 import { generateKey, type Secrets } from '../values/secrets.ts'
 import { type AccessServices, changeAccess } from './access-changes.ts'
+import { broughtKeyInput, requireFreeKeys } from './brought-keys.ts'
+import { type keyRotation, privateKeyColumns, replacePrivateKey } from './private-keys.ts'
 import { samePrivileges } from './privileges.ts'
+import { type SettingsRules, settingsInput } from './settings-input.ts'
 import { rateLimitColumns, rateLimitOf, throttleInput } from './throttle.ts'
 
-/** Validates `{"Products": ["read", "write"], …}`; `services` are the registry's names. Null: all privileges. */
-export function privilegesInput(services: readonly string[]) {
-  return namedObject(Object.fromEntries(services.map((service) => [service, accesses.optional()])))
-    .transform((given): Privileges => given as Record<string, Access[]>)
-    .nullable()
-    .optional()
-}
-
-const allowed = 'must be a list of read and write'
-const accesses = z
-  .array(z.enum(['read', 'write'], allowed), allowed)
-  .max(10, allowed)
-  .transform((given) => [...new Set(given)].sort())
-
 /** The body of `POST /admin/applications` (contract §10.1). */
-export function newApplication(services: readonly string[]) {
-  return namedObject({ Name: text(200), Privileges: privilegesInput(services), Throttle: throttleInput })
+export function newApplication(rules: SettingsRules) {
+  return namedObject({
+    Name: text(200),
+    ...settingsInput(rules),
+    Throttle: throttleInput,
+    PublicKey: broughtKeyInput,
+    PrivateKey: broughtKeyInput,
+  }).superRefine(({ PublicKey, PrivateKey, Privileges }, context) => {
+    if (PublicKey === undefined && PrivateKey === undefined) return
+    const refuse = (field: string, message: string) => context.addIssue({ code: 'custom', path: [field], message })
+    if (PublicKey === undefined) refuse('PublicKey', 'is missing: PublicKey and PrivateKey come together')
+    if (PrivateKey === undefined) refuse('PrivateKey', 'is missing: PublicKey and PrivateKey come together')
+    if (!Privileges) refuse('Privileges', 'must name the services that an application with keys of its own may use')
+  })
 }
 
 /** The body of `PUT /admin/applications/{id}`. */
-export function changedApplication(services: readonly string[]) {
-  return namedObject({ Name: text(200).optional(), Privileges: privilegesInput(services), Throttle: throttleInput })
+export function changedApplication(rules: SettingsRules) {
+  return namedObject({
+    Name: text(200).optional(),
+    ...settingsInput(rules),
+    Throttle: throttleInput,
+    OpenToMerchants: z.boolean('must be true or false').optional(),
+  })
 }
 
-/** Registers an application of the operator. Privileges omitted or null: all. Throttle: the contract's rate limit. */
+/**
+ * Registers an application of the operator. Privileges omitted or null: all. Throttle: the contract's rate limit. With a
+ * PublicKey and a PrivateKey that were made elsewhere, it is closed to merchants until the operator opens it. Throws for keys
+ * that cannot be used here (400), with one message for all reasons.
+ */
 export async function registerApplication(
   { db, secrets, now }: JoiningServices,
   given: z.output<ReturnType<typeof newApplication>>,
   actor: Actor = installation,
 ): Promise<Application> {
-  const data = { ...newApplicationColumns(given, { secrets, now }), ...rateLimitColumns(given.Throttle) }
+  const { PublicKey, PrivateKey, CallBackURL: callbackUrl = null, RedirectURIs: redirectUris = [] } = given
+  const areKeysBrought = PublicKey !== undefined
+  const data = {
+    ...newApplicationColumns(given, { secrets, now }),
+    ...rateLimitColumns(given.Throttle),
+    callbackUrl,
+    redirectUris,
+    ...(areKeysBrought && {
+      publicKey: PublicKey,
+      ...privateKeyColumns(secrets, PrivateKey),
+      privateKeyBroughtAt: now(),
+      openToMerchants: false,
+    }),
+  }
   return inTransaction(db, async (tx) => {
+    await requireFreeKeys(tx, secrets, { PublicKey, PrivateKey })
     const row = await tx.application.create({ data })
-    await recordAudit(tx, now, { actor, action: 'application.created', ...aboutApplication(row) })
+    const about = { actor, ...aboutApplication(row) }
+    await recordAudit(tx, now, { ...about, action: 'application.created' })
+    if (areKeysBrought) await recordAudit(tx, now, { ...about, action: 'application.keys-brought' })
     return applicationOf(row, secrets)
   })
 }
@@ -58,14 +91,8 @@ export function newApplicationColumns(
 ) {
   const privileges = privilegesColumn(Privileges)
   const callbackSecretSealed = secrets.seal(newSigningSecret())
-  const own = { publicKey: generateKey(), ...newPrivateKey(secrets), callbackSecretSealed }
+  const own = { publicKey: generateKey(), ...privateKeyColumns(secrets), callbackSecretSealed }
   return { name: Name, ...own, privileges, createdAt: now() }
-}
-
-/** The columns of a new private key. */
-export function newPrivateKey(secrets: Secrets) {
-  const privateKey = generateKey()
-  return { privateKeyHash: secrets.lookup(privateKey), privateKeySealed: secrets.seal(privateKey) }
 }
 
 export function privilegesColumn(privileges: Privileges) {
@@ -81,6 +108,13 @@ export function applicationOf(row: ApplicationRow, secrets: Secrets) {
     name,
     publicKey,
     privateKey: secrets.open(row.privateKeySealed),
+    /** When the private key was brought along. Null: it was made here. */
+    privateKeyBroughtAt: row.privateKeyBroughtAt,
+    /** False: it is no OAuth client, merchants do not find it, and its CallBackURL is not called. */
+    openToMerchants: row.openToMerchants,
+    /** Null: no callback before a store subscribes or unsubscribes. */
+    callbackUrl: row.callbackUrl,
+    redirectUris: row.redirectUris,
     /** By service, spelt as in the registry. Null: all privileges. */
     privileges: row.privileges as Privileges,
     /** The rate limit in each store. Null: the contract's rate limit. */
@@ -103,23 +137,31 @@ export async function listApplications({ db, secrets }: JoiningServices, page: P
 export async function updateApplication(
   services: AccessServices,
   id: number,
-  { Name, Privileges, Throttle }: z.output<ReturnType<typeof changedApplication>>,
+  given: z.output<ReturnType<typeof changedApplication>>,
   actor: Actor = installation,
 ): Promise<Application> {
   const { secrets, now } = services
+  const { Name, CallBackURL, RedirectURIs, Privileges, Throttle, OpenToMerchants } = given
   const data: Prisma.ApplicationUpdateInput = {
     ...(Name !== undefined && { name: Name }),
     ...(Privileges !== undefined && { privileges: privilegesColumn(Privileges) }),
     ...(Throttle !== undefined && rateLimitColumns(Throttle)),
+    ...(CallBackURL !== undefined && { callbackUrl: CallBackURL }),
+    ...(RedirectURIs !== undefined && { redirectUris: RedirectURIs }),
+    ...(OpenToMerchants !== undefined && { openToMerchants: OpenToMerchants }),
   }
   return changeAccess(services, async (tx) => {
-    await tx.$queryRaw`SELECT 1 FROM "Application" WHERE "id" = ${id} FOR NO KEY UPDATE`
-    const before = await tx.application.findUnique({ where: { id } })
-    if (!before) throw new StoreFailure('not-found', `No application has the id ${id}`, { field: String(id) })
+    const before = await lockApplication(tx, id)
     const after = await tx.application.update({ where: { id }, data })
     const about = { actor, ...aboutApplication(after) }
     const details = { changed: changedFields(before, after) }
     if (details.changed.length > 0) await recordAudit(tx, now, { ...about, action: 'application.changed', details })
+    if (after.openToMerchants !== before.openToMerchants) {
+      const action = after.openToMerchants ? 'application.opened' : 'application.closed'
+      await recordAudit(tx, now, { ...about, action })
+      // Its address must not be called any more.
+      if (!after.openToMerchants) await tx.removalNotice.deleteMany({ where: { applicationId: id } })
+    }
     if (Privileges !== undefined) {
       await recordAuditInStores(tx, now, {
         ...about,
@@ -132,6 +174,26 @@ export async function updateApplication(
     }
     return applicationOf(after, secrets)
   })
+}
+
+/** Replaces the private key of any application as `replacePrivateKey` does. Throws for an unknown id (404). */
+export function rotateKeyOfApplication(
+  services: AccessServices,
+  id: number,
+  given: z.output<typeof keyRotation>,
+  actor: Actor,
+): Promise<Application> {
+  return changeAccess(services, async (tx) => {
+    await replacePrivateKey(tx, services, { former: await lockApplication(tx, id), given, actor })
+    return applicationOf(await tx.application.findUniqueOrThrow({ where: { id } }), services.secrets)
+  })
+}
+
+async function lockApplication(tx: Transaction, id: number): Promise<ApplicationRow> {
+  await tx.$queryRaw`SELECT 1 FROM "Application" WHERE "id" = ${id} FOR NO KEY UPDATE`
+  const row = await tx.application.findUnique({ where: { id } })
+  if (!row) throw new StoreFailure('not-found', `No application has the id ${id}`, { field: String(id) })
+  return row
 }
 
 /** Returns the names of the changed fields, without values: an address may contain a secret of its owner. */

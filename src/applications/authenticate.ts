@@ -5,9 +5,10 @@ import type { Application } from '../database/generated/client.ts'
 import { passOverReadOnly } from '../database/outage.ts'
 import type { Access, Caller, CallerStore, Privileges } from '../engine/caller.ts'
 import { normaliseHost } from '../stores/secure-url.ts'
-import { callerStoreJson, callerStoreOf } from '../stores/stores.ts'
+import { callerStoreJson, callerStoreOf, hostsOfStore } from '../stores/stores.ts'
 import { inBlocks } from '../values/address-blocks.ts'
 import { StoreFailure } from '../values/failure.ts'
+import { isOneLine } from '../values/input.ts'
 import type { RateLimit } from './leaky-bucket.ts'
 import { endOfKey } from './oauth-clients.ts'
 import { allows, bothOf } from './privileges.ts'
@@ -184,7 +185,7 @@ interface SubscriptionFound
   /** An access token of an early version, which kept only its hash: a new secret key cannot take that over. */
   unsealedTokenId: number | null
   store: CallerStore
-  host: string
+  hosts: readonly string[]
   asked: Privileges
   agreed: Privileges
   throttleCapacity: number | null
@@ -198,7 +199,7 @@ async function findSubscription(
 ): Promise<SubscriptionFound | undefined> {
   const tokenHashes = secrets.lookups(token)
   const [row] = await db.$queryRaw<Omit<SubscriptionFound, 'token'>[]>`
-    SELECT "isAccessToken", "unsealedTokenId", ${callerStoreJson} AS "store", "host", json_build_object('id', "Application"."id",
+    SELECT "isAccessToken", "unsealedTokenId", ${callerStoreJson} AS "store", ${hostsOfStore} AS "hosts", json_build_object('id', "Application"."id",
         'name', "Application"."name", 'subscriptionId', "Subscription"."id") AS "application",
       "privateKeyHash", "previousPrivateKeyHash", "previousPrivateKeyUntil", "Application"."privileges" AS "asked",
       "Subscription"."privileges" AS "agreed", "Application"."throttleCapacity",
@@ -267,7 +268,7 @@ function check(
     const wrong = isFormer ? 'is a former key that has expired' : 'is not that of the application that the token is for'
     throw refused(`the private key ${wrong}`)
   }
-  if (host !== null && host !== subscription.host) {
+  if (host !== null && !subscription.hosts.includes(host)) {
     throw refused('the secure URL is not that of the store that the token is for')
   }
   return untilMs
@@ -297,13 +298,16 @@ interface StoreEntry extends Authenticated {
 /** The last editor recorded for changes through cartAPI is API (soap-cartapi §1.2). */
 const ofCartApi = { application: null, channel: 'api', privileges: null, actor: 'API' } as const
 
-/** Returns the store with this user key if `storeUrl` is its address; otherwise null. */
+/** Returns the store with this user key if `storeUrl` is one of its addresses; otherwise null. */
 export async function findStoreEntry(
   { db, secrets, now }: DataServices,
   { storeUrl, userKey }: Pick<StoreCredentials, 'storeUrl' | 'userKey'>,
 ): Promise<StoreEntry | null> {
-  const row = await db.store.findFirst({ where: { userKeyHash: { in: secrets.lookups(userKey) } } })
-  if (!row || row.host !== normaliseHost(storeUrl)) return null
+  const host = normaliseHost(storeUrl)
+  if (!isOneLine(host)) return null
+  const userKeyHash = { in: secrets.lookups(userKey) }
+  const row = await db.store.findFirst({ where: { userKeyHash, hosts: { some: { host } } } })
+  if (!row) return null
   const { id, cartApiEnabled, cartApiAddresses } = row
   return {
     caller: { ...ofCartApi, store: callerStoreOf(row), db, now, secrets },

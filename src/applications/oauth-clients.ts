@@ -1,6 +1,7 @@
 import type { DataServices, Db, Transaction } from '../database/client.ts'
 import type { Application } from '../database/generated/client.ts'
 import type { Privileges } from '../engine/caller.ts'
+import { KEY_LENGTH_MAX } from '../values/key-strength.ts'
 import { isOneOf } from '../values/secrets.ts'
 
 /** An application as an OAuth client. A null `callbackUrl`: it gets no callback before a store subscribes. */
@@ -11,7 +12,7 @@ function clientOf(row: Application) {
   return { id, name, publicKey, callbackUrl, redirectUris, developerId, privileges: row.privileges as Privileges }
 }
 
-/** Returns the application whose public key is this client_id, or null. */
+/** Returns the application that is open to merchants and has this public key (client_id), or null. */
 export async function findOAuthClient(db: Db | Transaction, publicKey: string): Promise<OAuthClient | null> {
   const row = await findRow(db, publicKey)
   return row && clientOf(row)
@@ -19,10 +20,11 @@ export async function findOAuthClient(db: Db | Transaction, publicKey: string): 
 
 async function findRow(db: Db | Transaction, publicKey: string): Promise<Application | null> {
   // PostgreSQL cannot store other text, and no key is longer.
-  return /^[\x21-\x7e]{1,100}$/.test(publicKey) ? db.application.findUnique({ where: { publicKey } }) : null
+  const isKey = publicKey.length <= KEY_LENGTH_MAX && /^[\x21-\x7e]+$/.test(publicKey)
+  return isKey ? db.application.findUnique({ where: { publicKey, openToMerchants: true } }) : null
 }
 
-/** Returns the application with this key pair, or null. Accepts the former private key until it expires. */
+/** Returns the application that is open to merchants and has this key pair, or null. Accepts the former private key until it expires. */
 export async function authenticateOAuthClient(
   { db, secrets, now }: DataServices,
   { publicKey, privateKey }: { publicKey: string; privateKey: string },

@@ -1,24 +1,18 @@
-import { z } from 'zod'
+import type { z } from 'zod'
 import { type Actor, aboutApplication, recordAudit, recordAuditInStores } from '../audit/audit.ts'
 import { type DataServices, type Db, inTransaction, type Transaction } from '../database/client.ts'
 import type { Prisma } from '../database/generated/client.ts'
 import type { Privileges } from '../engine/caller.ts'
-import type { Outbound } from '../outbound/outbound.ts'
 import { FORMER_SECRET_MS, newSigningSecret } from '../outbound/standard-webhooks.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { namedObject, text } from '../values/input.ts'
-import { isOneOf, sameSecret } from '../values/secrets.ts'
+import { sameSecret } from '../values/secrets.ts'
 import { type AccessServices, changeAccess } from './access-changes.ts'
-import {
-  applicationOf,
-  changedFields,
-  newApplicationColumns,
-  newPrivateKey,
-  privilegesColumn,
-  privilegesInput,
-} from './applications.ts'
+import { applicationOf, changedFields, newApplicationColumns, privilegesColumn } from './applications.ts'
 import { type CallbackServices, newMessageId, sendCallback } from './callback.ts'
 import type { RateLimit } from './leaky-bucket.ts'
+import { type keyRotation, replacedAlready, replacedInput, replacePrivateKey } from './private-keys.ts'
+import { type AddressRules, type SettingsRules, settingsInput } from './settings-input.ts'
 import type { Throttle } from './throttle.ts'
 
 // The applications of a developer: settings, keys, the test of the CallBackURL, and the stores that use them.
@@ -29,74 +23,19 @@ export interface OwnId {
   readonly id: number
 }
 
-type AddressRules = Pick<Outbound, 'addressFault'>
-
 export type OwnApplicationServices = AccessServices & { outbound: AddressRules }
 
 const APPLICATIONS_MAX = 100
-const ADDRESS_LENGTH_MAX = 2_000
-const REDIRECT_URIS_MAX = 20
-const KEEP_HOURS_MAX = 720
-const HOUR_MS = 60 * 60 * 1_000
-
-const callbackUrl = `must be an http or https address of at most ${ADDRESS_LENGTH_MAX} characters`
-const redirectUri = `must be an absolute http or https address without user name and fragment, of at most ${ADDRESS_LENGTH_MAX} ASCII characters`
-const redirectUris = `must be a list of at most ${REDIRECT_URIS_MAX} addresses`
-
-/** `services`: those that privileges may name, from the registry. */
-type SettingsRules = { readonly services: readonly string[]; readonly outbound: AddressRules }
-
-function optionalInput({ services, outbound }: SettingsRules) {
-  // Null or empty: no callbacks. Rejects an address that can never be called, with the reason.
-  const CallBackURL = z
-    .string(callbackUrl)
-    .trim()
-    .max(ADDRESS_LENGTH_MAX, callbackUrl)
-    .superRefine((url, context) => {
-      if (url === '') return
-      const fault = url.isWellFormed() && !/[\s\p{Cc}]/u.test(url) ? outbound.addressFault(url) : callbackUrl
-      if (fault !== null) context.addIssue({ code: 'custom', message: fault })
-    })
-    .transform((url) => url || null)
-    .nullable()
-    .optional()
-  return { CallBackURL, RedirectURIs: redirectUrisInput, Privileges: privilegesInput(services) }
-}
-
-/** RFC 6749 §3.1.2: absolute, without fragment. Only RFC 3986 characters, because addresses are compared as text. */
-const redirectUriInput = z
-  .string(redirectUri)
-  .max(ADDRESS_LENGTH_MAX, redirectUri)
-  .regex(/^https?:\/\/[\w.~:/?[\]@!$&'()*+,;=%-]+$/i, redirectUri)
-  .refine((uri) => URL.canParse(uri) && !/^https?:\/\/[^/?]*@/i.test(uri), redirectUri)
-
-const redirectUrisInput = z
-  .array(redirectUriInput, redirectUris)
-  .max(REDIRECT_URIS_MAX, redirectUris)
-  .transform((uris) => [...new Set(uris)])
-  .nullable()
-  .transform((uris) => uris ?? [])
-  .optional()
 
 /** The body of `POST /developers/applications` (contract §10.1). */
 export function newOwnApplication(rules: SettingsRules) {
-  return namedObject({ Name: text(200), ...optionalInput(rules) })
+  return namedObject({ Name: text(200), ...settingsInput(rules) })
 }
 
 /** The body of `PUT /developers/applications/{id}`. */
 export function changedOwnApplication(rules: SettingsRules) {
-  return namedObject({ Name: text(200).optional(), ...optionalInput(rules) })
+  return namedObject({ Name: text(200).optional(), ...settingsInput(rules) })
 }
-
-const hours = `must be a whole number from 0 to ${KEEP_HOURS_MAX}`
-const current = 'must be the key or secret to replace, of at most 100 characters'
-const replacedInput = z.string(current).max(100, current).optional()
-
-/** The body of `POST /developers/applications/{id}/private-key`. */
-export const keyRotation = namedObject({
-  KeepFormerForHours: z.int(hours).min(0, hours).max(KEEP_HOURS_MAX, hours).default(24),
-  PrivateKey: replacedInput,
-})
 
 /** The body of `POST /developers/applications/{id}/callback-secret`. */
 export const secretRotation = namedObject({ CallBackSecret: replacedInput })
@@ -220,40 +159,17 @@ export async function deleteOwnApplication(services: AccessServices, own: OwnId,
   })
 }
 
-/**
- * Replaces an application's private key. The former key still works for KeepFormerForHours (0 to 720, default 24; 0: it stops
- * at once); the key before it stops at once. If PrivateKey is given, only that key is replaced, so that a repeated
- * request disables no key in use: throws for one that was already replaced (409).
- */
+/** Replaces an application's private key as `replacePrivateKey` does. */
 export async function rotatePrivateKey(
   services: AccessServices,
   own: OwnId,
-  { KeepFormerForHours, PrivateKey }: z.output<typeof keyRotation>,
+  given: z.output<typeof keyRotation>,
   actor: Actor,
 ): Promise<OwnApplication> {
-  const { secrets, now } = services
   return changeAccess(services, async (tx) => {
-    const former = await lockOwnRow(tx, own)
-    if (PrivateKey !== undefined && !isOneOf(former.privateKeyHash, secrets.lookups(PrivateKey))) {
-      throw replacedAlready('PrivateKey', 'private key')
-    }
-    // Deletes a leaked key's hash instead of relying on its expiry, because the clocks of several processes differ.
-    const isKept = KeepFormerForHours > 0
-    const data = {
-      ...newPrivateKey(secrets),
-      previousPrivateKeyHash: isKept ? former.privateKeyHash : null,
-      previousPrivateKeyUntil: isKept ? new Date(now().getTime() + KeepFormerForHours * HOUR_MS) : null,
-    }
-    const row = await tx.application.update({ where: { id: own.id }, data, ...withStoreCount })
-    const details = { keepFormerForHours: KeepFormerForHours }
-    await recordAudit(tx, now, { actor, action: 'application.key-rotated', ...aboutApplication(row), details })
-    return ownApplicationOf(row, services)
+    await replacePrivateKey(tx, services, { former: await lockOwnRow(tx, own), given, actor })
+    return ownApplicationOf(await findOwnRow(tx, own), services)
   })
-}
-
-function replacedAlready(field: string, what: string): StoreFailure {
-  const message = `There is a newer ${what} than the one you wanted to replace; nothing was changed`
-  return new StoreFailure('conflict', message, { field })
 }
 
 /**

@@ -30,14 +30,15 @@ export function subscribedOf(
 /** Inserts a subscription or gets the existing one: one statement always returns a row. The update changes nothing. */
 export async function insertSubscription(
   { db, secrets, now }: JoiningServices,
-  given: Pair & { token: string; privileges: Privileges; postBackUrl: string | null },
+  given: Pair & { token: string; isTokenBrought?: boolean; privileges: Privileges; postBackUrl: string | null },
 ): Promise<Subscribed> {
-  const { storeId, applicationId, token, privileges, postBackUrl } = given
+  const { storeId, applicationId, token, isTokenBrought = false, privileges, postBackUrl } = given
+  const createdAt = now()
   const [row] = await db.$queryRaw<{ id: number; tokenSealed: string; postBackUrl: string | null; created: boolean }[]>`
     INSERT INTO "Subscription"
-      ("storeId", "applicationId", "tokenHash", "tokenSealed", "privileges", "postBackUrl", "createdAt")
+      ("storeId", "applicationId", "tokenHash", "tokenSealed", "tokenBroughtAt", "privileges", "postBackUrl", "createdAt")
     VALUES (${storeId}, ${applicationId}, ${secrets.lookup(token)}, ${secrets.seal(token)},
-      ${privileges && JSON.stringify(privileges)}::jsonb, ${postBackUrl}, ${now()})
+      ${isTokenBrought ? createdAt : null}, ${privileges && JSON.stringify(privileges)}::jsonb, ${postBackUrl}, ${createdAt})
     ON CONFLICT ("storeId", "applicationId") DO UPDATE SET "storeId" = EXCLUDED."storeId"
     RETURNING "id", "tokenSealed", "postBackUrl", "tokenHash" = ANY (${secrets.lookups(token)}) AS "created"`
   if (!row) throw new Error('INSERT … RETURNING gave no row')
@@ -77,7 +78,18 @@ export function noSuchPublicKey(): StoreFailure {
 }
 
 const withApplication = {
-  include: { application: { select: { name: true, publicKey: true, privileges: true } } },
+  include: {
+    application: {
+      select: {
+        name: true,
+        publicKey: true,
+        privileges: true,
+        callbackUrl: true,
+        privateKeyBroughtAt: true,
+        openToMerchants: true,
+      },
+    },
+  },
 } as const
 
 /** Lists a store's subscriptions by ascending id. Throws for an unknown store (404). */
@@ -115,13 +127,30 @@ export function noSuchSubscription(id: number): StoreFailure {
 export type Subscription = ReturnType<typeof subscriptionOf>
 
 function subscriptionOf(row: Prisma.SubscriptionGetPayload<typeof withApplication>, secrets: Secrets) {
-  const { id, applicationId, application, tokenSealed, privileges, postBackUrl, lastUsedAt, createdAt } = row
+  const {
+    id,
+    applicationId,
+    application,
+    tokenSealed,
+    tokenBroughtAt,
+    privileges,
+    postBackUrl,
+    lastUsedAt,
+    createdAt,
+  } = row
   return {
     id,
     applicationId,
     name: application.name,
     publicKey: application.publicKey,
     token: secrets.open(tokenSealed),
+    /** When the token was brought along. Null: it was made here. */
+    tokenBroughtAt,
+    /** When the application's private key was brought along. Null: it was made here. */
+    privateKeyBroughtAt: application.privateKeyBroughtAt,
+    openToMerchants: application.openToMerchants,
+    /** The address that is called before the subscription ends. Null: none. */
+    calledUrl: application.openToMerchants ? application.callbackUrl : null,
     /** The privileges the store agreed to. The application has those of them that it also requests. */
     privileges: privileges as Privileges,
     /** The privileges the application requests now. */

@@ -6,9 +6,10 @@ import type { Remember } from '../engine/changing/idempotency.ts'
 import type { Outbound } from '../outbound/outbound.ts'
 import { storeById } from '../stores/stores.ts'
 import { StoreFailure } from '../values/failure.ts'
-import { generateKey } from '../values/secrets.ts'
+import { generateKey, isOneOf } from '../values/secrets.ts'
 import { type AccessServices, announceAccess, changeAccess } from './access-changes.ts'
 import { privilegesColumn } from './applications.ts'
+import { requireFreeKeys } from './brought-keys.ts'
 import { type CallbackAction, newMessageId, sendCallback } from './callback.ts'
 import {
   abandonHandshake,
@@ -49,6 +50,8 @@ interface SubscribeRequest {
   readonly storeId: number
   readonly publicKey: string
   readonly actor: Actor
+  /** A token that was made elsewhere. Omitted: a new one. */
+  readonly token?: string | undefined
   readonly agreed?: Privileges
   /** What the one who lets the application in may do: nobody grants more. Omitted: everything. */
   readonly grantable?: Privileges
@@ -73,18 +76,27 @@ interface UnsubscribeRequest {
  *
  * A store that already uses the application keeps its token and agrees to the privileges requested now, without a
  * callback. `agreed` are the privileges that the merchant saw on the consent page; omitted: all that are requested.
- * Throws for an unknown store (404), for an unknown public key (400), for an application that requests more than is grantable
+ * The operator may bring a token along: no callback is sent then, and the store keeps that token. An application that is closed
+ * to merchants is let in by the operator alone, without a callback; for others its public key is unknown.
+ *
+ * Throws for a `token` from anyone but the operator (403), for one that cannot be used here (400), and for one other than that
+ * of the existing subscription (409). Throws for an unknown store (404), for an unknown public key (400), for an application that requests more than is grantable
  * (403) or other privileges than `agreed` (409), and after waiting 30 s for other requests (409).
  */
 export function subscribe(
   services: Subscribing,
-  { storeId, publicKey, actor, agreed, grantable = null, remember }: SubscribeRequest,
+  { storeId, publicKey, actor, token: brought, agreed, grantable = null, remember }: SubscribeRequest,
 ): Promise<Subscribed> {
-  const { db, now } = services
+  const { db, secrets, now } = services
+  const isOperator = actor.kind === 'operator'
+  if (brought !== undefined && !isOperator) {
+    throw new StoreFailure('forbidden', 'Only the operator can set Token', { field: 'Token' })
+  }
+  const found = { publicKey, ...(!isOperator && { openToMerchants: true }) }
   const include = { handshakes: { where: { storeId } }, subscriptions: { where: { storeId } } } as const
   return negotiate(services, 'AUTHORIZE', actor, async (isRefused) => {
     const { secureUrl } = await storeById(db, storeId)
-    const application = await db.application.findUnique({ where: { publicKey }, include })
+    const application = await db.application.findUnique({ where: found, include })
     if (!application) throw noSuchPublicKey()
     const pair = { storeId, applicationId: application.id }
     const asked = application.privileges as Privileges
@@ -92,6 +104,14 @@ export function subscribe(
     grantedBy(grantable, asked)
     const [existing] = application.subscriptions
     const [held] = application.handshakes
+    if (brought !== undefined && existing && !isOneOf(existing.tokenHash, secrets.lookups(brought))) {
+      const message = 'Token is not that of the subscription that exists; end that one first'
+      throw new StoreFailure('conflict', message, { field: 'Token' })
+    }
+    // Before anything is claimed. The transaction that stores it looks again.
+    if (brought !== undefined && !existing) {
+      await inTransaction(db, (tx) => requireFreeKeys(tx, secrets, { Token: brought }))
+    }
     if (agreed !== undefined && !samePrivileges(agreed, asked)) {
       const message = 'The application has changed the privileges it asks for; review them, and agree again'
       throw new StoreFailure('conflict', message, { field: 'Privileges' })
@@ -107,6 +127,7 @@ export function subscribe(
       secureUrl,
       application,
       token: generateKey(),
+      isSilent: brought !== undefined,
       apply: async (tx, parties, { token, action }, reply) => {
         const postBackUrl = reply?.ok ? reply.postBackUrl : null
         if (action === 'REMOVE') {
@@ -114,12 +135,15 @@ export function subscribe(
           return null
         }
         const privileges = privilegesOf(parties)
-        const created = { ...pair, token, privileges, postBackUrl }
+        await requireFreeKeys(tx, secrets, { Token: brought })
+        const isTokenBrought = brought !== undefined
+        const created = { ...pair, token: brought ?? token, isTokenBrought, privileges, postBackUrl }
         const subscribed = await insertSubscription({ ...services, db: tx }, created)
         // A later retry of REMOVE would end the new subscription, if the application identifies stores by address.
         await tx.removalNotice.deleteMany({ where: pair })
         const details = { privileges: privileges as Prisma.InputJsonValue }
         await recordAudit(tx, now, { actor, action: 'subscription.created', ...parties.about, details })
+        if (isTokenBrought) await recordAudit(tx, now, { actor, action: 'token.brought', ...parties.about })
         await remember?.({ db: tx, now }, subscribed)
         return subscribed
       },
@@ -191,6 +215,8 @@ interface Step<T> {
   readonly application: Application
   /** The token to send, unless a killed process may have sent another. */
   readonly token: string
+  /** Sends no callback. */
+  readonly isSilent?: boolean
   /** Makes the change even if the application refuses. */
   readonly isForced?: boolean
   /** Makes the change, in the transaction that ends the handshake. Null: start over. No callback: `answer` is null. */
@@ -221,9 +247,8 @@ async function negotiate<T>(
     const result =
       handshake &&
       (await ask(services, action, actor, found, handshake).catch(async (error) => {
-        // Releases the claim after an internal error, so that the next request repeats the callback without waiting.
-        const isInternal = !(error instanceof StoreFailure) || error.kind === 'unavailable'
-        if (isInternal) await abandonHandshake(db, now, handshake).catch(() => undefined)
+        // Releases the claim, if it is still held, so that the next request goes on without waiting.
+        await abandonHandshake(db, now, handshake).catch(() => undefined)
         throw error
       }))
     if (result) return result
@@ -239,7 +264,7 @@ async function ask<T>(
   services: Subscribing,
   action: CallbackAction,
   actor: Actor,
-  { subject, secureUrl, application, isForced = false, apply }: Step<T>,
+  { subject, secureUrl, application, isSilent = false, isForced = false, apply }: Step<T>,
   handshake: Handshake,
 ): Promise<T | null> {
   const { db, now } = services
@@ -251,7 +276,7 @@ async function ask<T>(
   }
   const isRepeated = handshake.action === action
   const messageId = isRepeated ? handshake.messageId : newMessageId()
-  const { callbackUrl } = application
+  const callbackUrl = application.openToMerchants && !isSilent ? application.callbackUrl : null
   const callback = { action, token: handshake.token, secureUrl, messageId }
   const receiver = callbackUrl === null ? null : { ...application, callbackUrl }
   const answer = receiver && (await sendCallback(services, { ...callback, application: receiver }))

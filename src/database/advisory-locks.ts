@@ -30,6 +30,8 @@ export const locks = {
   mailStore: 7_301_414,
   /** By hash of an e-mail address in lower case: links for a new password; before those of mails. */
   resetLinks: 7_301_415,
+  /** Keys that are brought along: of any number at once, each sees those before it. */
+  broughtKeys: 7_301_416,
   /** What moves old rows into the archive. */
   archive: 7_301_421,
   /** Deletion of rows of a ledger; shared by those who delete rows of records that they have locked. */

@@ -10,6 +10,9 @@ import type { Privilege } from '../staff/roles.ts'
 export const id = z.int32().min(1)
 export const time = z.iso.datetime()
 
+/** What records say of a key that another platform made. */
+export const broughtAlong = 'brought along from another platform: rotate it when you can'
+
 /** The services that privileges may name. */
 export const serviceNames: readonly string[] = servedResources.map(({ service }) => service)
 

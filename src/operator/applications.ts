@@ -6,11 +6,15 @@ import {
   listApplications,
   newApplication,
   registerApplication,
+  rotateKeyOfApplication,
   updateApplication,
 } from '../applications/applications.ts'
+import { keyRotation } from '../applications/private-keys.ts'
+import { rulesWithoutSettings, type SettingsRules } from '../applications/settings-input.ts'
 import type { JoiningServices } from '../database/client.ts'
 import { actorOf } from '../html/request.ts'
-import { id, operatorRoute, privileges, serviceNames, time } from '../html/route-groups.ts'
+import { broughtAlong, id, operatorRoute, privileges, serviceNames, time } from '../html/route-groups.ts'
+import type { Outbound } from '../outbound/outbound.ts'
 import { jsonBody, many, one, record } from '../server/json-routes.ts'
 import { pageQuery } from '../server/parameters.ts'
 import { throttle, throttleRecord } from './stores.ts'
@@ -20,10 +24,27 @@ const application = record<Application>('Application')({
   Name: [z.string(), (from) => from.name],
   PublicKey: [z.string(), (from) => from.publicKey],
   PrivateKey: [z.string(), (from) => from.privateKey],
+  DatePrivateKeyBrought: [
+    time.nullable().describe(`When the private key was ${broughtAlong}. Null: it was made here.`),
+    (from) => from.privateKeyBroughtAt?.toISOString() ?? null,
+  ],
+  OpenToMerchants: [
+    z.boolean().describe('False: only the operator lets it into stores. It has no OAuth, and no callback is sent.'),
+    (from) => from.openToMerchants,
+  ],
+  CallBackURL: [z.string().nullable().describe('Null: no callback is sent.'), (from) => from.callbackUrl],
+  RedirectURIs: [z.array(z.string()), (from) => from.redirectUris],
   Privileges: [privileges.describe('Null: everything.'), (from) => from.privileges],
   Throttle: [throttle, (from) => throttleRecord(from.throttle)],
   DateCreated: [time, (from) => from.createdAt.toISOString()],
 })
+
+type RegisterServices = JoiningServices & { readonly outbound: Pick<Outbound, 'addressFault'> }
+
+function applicationBody<S extends z.ZodType>(schemaOf: (rules: SettingsRules) => S, example: object) {
+  const schemaFor = ({ outbound }: RegisterServices) => schemaOf({ services: serviceNames, outbound })
+  return jsonBody(schemaOf(rulesWithoutSettings(serviceNames)), example, { schemaFor })
+}
 
 export const applicationRoutes = [
   operatorRoute('GET /admin/applications', {
@@ -38,21 +59,36 @@ export const applicationRoutes = [
     roles: ['operator-key'],
     id: 'registerApplication',
     summary: 'Register an application',
-    body: jsonBody(newApplication(serviceNames), {
+    description:
+      '`PublicKey` and `PrivateKey` are those that the application has from another platform; they come together, and with `Privileges`. Such an application works in the stores that the operator names, and in no other: merchants do not find it, and it has no OAuth and no callbacks until `OpenToMerchants` is set.',
+    body: applicationBody(newApplication, {
       Name: 'Order sync',
       Privileges: { Orders: ['read', 'write'], Products: ['read'] },
     }),
     answers: { 201: one('The application, with its keys.', application) },
-    run: ({ request, body }, services: JoiningServices) => registerApplication(services, body(), actorOf(request)),
+    run: ({ request, body }, services: RegisterServices) => registerApplication(services, body(), actorOf(request)),
   }),
   operatorRoute('PUT /admin/applications/:id', {
     roles: ['operator-key'],
     id: 'updateApplication',
     summary: 'Change an application',
     ids: { id: 'The application.' },
-    body: jsonBody(changedApplication(serviceNames), { Throttle: { Capacity: 100, LeakPerSecond: 5 } }),
+    body: applicationBody(changedApplication, { Throttle: { Capacity: 100, LeakPerSecond: 5 } }),
     answers: { 200: one('The application.', application) },
-    run: ({ request, ids, body }, services: AccessServices) =>
+    run: ({ request, ids, body }, services: AccessServices & RegisterServices) =>
       updateApplication(services, ids.id, body(), actorOf(request)),
+  }),
+  operatorRoute('POST /admin/applications/:id/private-key', {
+    roles: ['operator-key'],
+    id: 'rotatePrivateKeyOfApplication',
+    summary: 'Give an application a new private key',
+    description:
+      'The former key goes on working for `KeepFormerForHours` (24 without it, 720 at most; 0: it stops at once). With `PrivateKey` only that key is replaced, so that a repeated request replaces nothing twice.',
+    ids: { id: 'The application.' },
+    body: jsonBody(keyRotation, { KeepFormerForHours: 48 }),
+    answers: { 200: one('The application, with its new key.', application) },
+    refusals: [409],
+    run: ({ request, ids, body }, services: AccessServices) =>
+      rotateKeyOfApplication(services, ids.id, body(), actorOf(request)),
   }),
 ]

@@ -5,7 +5,7 @@ import { allows } from '../applications/privileges.ts'
 import { describeRecord } from '../engine/definition/json-schema.ts'
 import { requireProof } from '../html/guard.ts'
 import { actorOf, type CallerServices, merchantOf, requirePrivileges, storeCaller } from '../html/request.ts'
-import { id, ofStore, operatorRoute, time } from '../html/route-groups.ts'
+import { broughtAlong, id, ofStore, operatorRoute, time } from '../html/route-groups.ts'
 import { addedStatus, addOrderStatus } from '../resources/order-statuses/add-status.ts'
 import { changedStatuses, updateOrderStatuses } from '../resources/order-statuses/update-statuses.ts'
 import { orderBodyType } from '../resources/orders/order-body.ts'
@@ -26,6 +26,7 @@ import {
   type CreateStore,
   changedStore,
   createStore,
+  FURTHER_URLS_MAX,
   listStores,
   newStore,
   rotateUserKey,
@@ -53,6 +54,13 @@ const store = record<ShownStore>('Store')({
   Id: [id, (from) => from.id],
   Name: [z.string(), (from) => from.name],
   SecureURL: [z.string(), (from) => from.secureUrl],
+  SecureURLs: [
+    z
+      .array(z.string())
+      .max(FURTHER_URLS_MAX)
+      .describe('Further addresses, such as those on another platform, under which requests find the store.'),
+    (from) => from.furtherUrls,
+  ],
   UserKey: [
     z
       .string()
@@ -61,6 +69,10 @@ const store = record<ShownStore>('Store')({
         'The key for cartAPI, for those who may see keys and have shown their password in the last 15 minutes.',
       ),
     (from) => from.userKey ?? undefined,
+  ],
+  DateUserKeyBrought: [
+    time.nullable().describe(`When the key for cartAPI was ${broughtAlong}. Null: it was made here.`),
+    (from) => from.userKeyBroughtAt?.toISOString() ?? null,
   ],
   Currency: [z.string(), (from) => from.currency],
   TimeZone: [z.string(), (from) => from.timeZone],
@@ -121,6 +133,8 @@ export const storeRoutes = [
     roles: ['operator-key'],
     id: 'createStore',
     summary: 'Open a store',
+    description:
+      '`SecureURLs` are further addresses under which requests find the store, such as those on another platform; `UserKey` is the key for cartAPI that its programs have from there.',
     body: jsonBody(newStore, {
       Name: 'My shop',
       SecureURL: 'https://www.shop.example',
@@ -137,7 +151,7 @@ export const storeRoutes = [
     id: 'updateStore',
     summary: 'Change a store',
     description:
-      'Takes effect immediately. After a change of `SecureURL`, callers must send the new one. `CartAPI` says whether cartAPI accepts calls, and from which IP addresses and CIDR blocks; an empty list: from anywhere. Only the operator can set `Throttle`.',
+      'Takes effect immediately. After a change of `SecureURL`, callers must send the new one. `CartAPI` says whether cartAPI accepts calls, and from which IP addresses and CIDR blocks; an empty list: from anywhere. Only the operator can set `Throttle`, `SecureURLs` (the whole list of further addresses) and `UserKey` (a key for cartAPI from another platform).',
     body: jsonBody(changedStore, { TimeZone: 'America/Chicago' }),
     answers: { 200: one('The store.', store) },
     refusals: [409],

@@ -1,13 +1,15 @@
 import { z } from 'zod'
+import { broughtKeyInput } from '../applications/brought-keys.ts'
 import { listSubscriptions, type Subscribed, type Subscription } from '../applications/subscription-rows.ts'
 import { type Subscribing, subscribe, unsubscribe } from '../applications/subscriptions.ts'
 import { actorOf, merchantOf } from '../html/request.ts'
-import { id, ofStore, operatorRoute, privileges, time } from '../html/route-groups.ts'
+import { broughtAlong, id, ofStore, operatorRoute, privileges, time } from '../html/route-groups.ts'
 import { done, jsonBody, many, one, record } from '../server/json-routes.ts'
 import { pageQuery } from '../server/parameters.ts'
 import { grantableBy } from '../staff/roles.ts'
 import { resultItem } from '../values/failure.ts'
 import { namedObject, text } from '../values/input.ts'
+import { KEY_LENGTH_MAX } from '../values/key-strength.ts'
 
 const subscription = record<Subscription>('Subscription')({
   Id: [id, (from) => from.id],
@@ -15,6 +17,10 @@ const subscription = record<Subscription>('Subscription')({
   Name: [z.string(), (from) => from.name],
   PublicKey: [z.string(), (from) => from.publicKey],
   Token: [z.string(), (from) => from.token],
+  DateTokenBrought: [
+    time.nullable().describe(`When the token was ${broughtAlong}. Null: it was made here.`),
+    (from) => from.tokenBroughtAt?.toISOString() ?? null,
+  ],
   Privileges: [privileges.describe('What the store agreed to; null: everything.'), (from) => from.privileges],
   PrivilegesAsked: [
     privileges.describe('What the application asks for now; it may use the privileges in both.'),
@@ -35,6 +41,8 @@ const token = record<Subscribed>('SubscriptionToken')({
     (from) => from.postBackUrl ?? undefined,
   ],
 })
+
+const newSubscription = namedObject({ PublicKey: text(KEY_LENGTH_MAX), Token: broughtKeyInput })
 
 const yesOrNo = 'must be true or false'
 const removalQuery = namedObject({
@@ -58,8 +66,8 @@ export const subscriptionRoutes = [
     id: 'subscribe',
     summary: 'Let a store use an application',
     description:
-      'An application with a CallBackURL is asked first, which takes up to 10 seconds; it must answer 200. `PostBackURL` is where it wants to send the merchant next.',
-    body: jsonBody(namedObject({ PublicKey: text(100) }), { PublicKey: 'the public key of the application' }),
+      'An application with a CallBackURL is asked first, which takes up to 10 seconds; it must answer 200. `PostBackURL` is where it wants to send the merchant next. `Token`, which only the operator can set, is a token that another platform made: the application is not asked then.',
+    body: jsonBody(newSubscription, { PublicKey: 'the public key of the application' }),
     answers: { 200: one('The store used it before: its token.', token), 201: one('The new token.', token) },
     refusals: [409, 502],
     storesAnswer: true,
@@ -69,7 +77,8 @@ export const subscriptionRoutes = [
         return subscribed
       }
       const grantable = request.session === null ? null : grantableBy(merchantOf(request))
-      const asked = { storeId: ids.id, publicKey: body().PublicKey, actor: actorOf(request), grantable }
+      const { PublicKey: publicKey, Token: token } = body()
+      const asked = { storeId: ids.id, publicKey, token, actor: actorOf(request), grantable }
       return answered(await subscribe(services, { ...asked, remember: pending(answered) }))
     },
   }),

@@ -116,7 +116,10 @@ async function findAccounts(db: Db, kind: SignIn['kind'], email: string, store?:
   const table = tableOf(kind)
   const host = store === undefined ? null : normaliseHost(store)
   const ofStore =
-    kind === 'merchant' ? sql`JOIN "Store" ON "Store"."id" = "storeId" AND "host" = coalesce(${host}, "host")` : empty
+    kind === 'merchant'
+      ? sql`JOIN "Store" ON "Store"."id" = "storeId" AND (
+          ${host}::text IS NULL OR "Store"."id" = (SELECT "storeId" FROM "StoreHost" WHERE "host" = ${host}))`
+      : empty
   return db.$queryRaw`
     SELECT ${table}."id", "passwordHash"
     FROM ${table} JOIN "Identity" ON "Identity"."id" = "identityId" ${ofStore}

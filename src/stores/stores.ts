@@ -1,6 +1,7 @@
 import { IANAZone } from 'luxon'
 import { z } from 'zod'
 import { type AccessServices, changeAccess } from '../applications/access-changes.ts'
+import { broughtKeyInput, requireFreeKeys } from '../applications/brought-keys.ts'
 import { rateLimitColumns, rateLimitOf, throttleInput } from '../applications/throttle.ts'
 import { type Actor, installation, recordAudit } from '../audit/audit.ts'
 import {
@@ -13,7 +14,6 @@ import {
   type Transaction,
 } from '../database/client.ts'
 import type { Store as StoreRow } from '../database/generated/client.ts'
-import { databaseError } from '../database/outage.ts'
 import { sql } from '../database/sql.ts'
 import { type Caller, type CallerStore, OPERATOR } from '../engine/caller.ts'
 import { insertIdentity } from '../people/identities.ts'
@@ -21,7 +21,7 @@ import { emailInput, hashPassword, newPasswordInput, refuseNamesAsPassword } fro
 import { isAddressBlock } from '../values/address-blocks.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { isOneLine, namedObject, text } from '../values/input.ts'
-import { generateKey, type Secrets } from '../values/secrets.ts'
+import { generateKey, isOneOf, type Secrets } from '../values/secrets.ts'
 import { normaliseHost, readSecureUrl } from './secure-url.ts'
 
 const address = 'must be an address such as https://shop.example, without blanks inside, of at most 255 characters'
@@ -48,12 +48,19 @@ const zoneInput = z
 
 const CURRENCY_DEFAULT = 'USD'
 
+/** The maximum number of addresses that a store has beside its main one. */
+export const FURTHER_URLS_MAX = 20
+const further = `must be a list of at most ${FURTHER_URLS_MAX} addresses such as https://shop.example`
+const furtherUrlsInput = z.array(secureUrlInput, further).max(FURTHER_URLS_MAX, further).optional()
+
 const storeMembers = {
   Name: text(200),
   SecureURL: secureUrlInput,
   Currency: currencyInput.optional().meta({ default: CURRENCY_DEFAULT }),
   TimeZone: zoneInput.optional(),
   Throttle: throttleInput,
+  SecureURLs: furtherUrlsInput,
+  UserKey: broughtKeyInput,
 }
 
 /** The body of `POST /admin/stores` (contract §10.1). */
@@ -65,6 +72,8 @@ export const newStore = namedObject({
   Currency: storeMembers.Currency,
   TimeZone: storeMembers.TimeZone,
   Throttle: storeMembers.Throttle,
+  SecureURLs: storeMembers.SecureURLs,
+  UserKey: storeMembers.UserKey,
 })
 
 /** A store whose owner is invited. */
@@ -97,6 +106,8 @@ export const changedStore = namedObject({
   TimeZone: zoneInput.optional(),
   CartAPI: cartApiInput.optional(),
   Throttle: throttleInput,
+  SecureURLs: furtherUrlsInput,
+  UserKey: broughtKeyInput,
 })
 
 /** `defaultTimeZone`: the zone of a store created without one, the setting TIME_ZONE. */
@@ -130,7 +141,7 @@ const initialMethods = [
 
 /**
  * Creates a store with its owner's account, user key, order statuses and payment methods, in one transaction. Throws
- * when the password is a name of the account (400) or another store has the host (409).
+ * when the password is a name of the account or UserKey cannot be used here (400), or another store has a host (409).
  */
 export async function createStore(
   services: CreateStore,
@@ -158,16 +169,19 @@ export async function createUnownedStore(
   const data = {
     name: given.Name,
     secureUrl: given.SecureURL,
-    host: normaliseHost(given.SecureURL),
+    furtherUrls: given.SecureURLs ?? [],
     currency: given.Currency ?? CURRENCY_DEFAULT,
     timeZone: given.TimeZone ?? defaultTimeZone,
-    ...newUserKey(secrets),
+    ...userKeyColumns(secrets, given.UserKey),
+    userKeyBroughtAt: given.UserKey === undefined ? null : createdAt,
     ...rateLimitColumns(given.Throttle),
     createdAt,
   }
   return inTransaction(db, async (tx) => {
-    const row = await tx.store.create({ data }).catch(refuseTakenHost)
+    await requireFreeKeys(tx, secrets, { UserKey: given.UserKey })
+    const row = await tx.store.create({ data })
     const { id: storeId, name: target } = row
+    await writeHosts(tx, row)
     const statuses = initialStatuses.map((name, index) => {
       const visible = !name.startsWith('Custom')
       return { storeId, id: index + 1, sorting: index + 1, definition: name, text: name, visible }
@@ -176,20 +190,39 @@ export async function createUnownedStore(
     const methods = initialMethods.map((name, index) => ({ storeId, id: index + 1, name, visible: true }))
     await tx.paymentMethod.createMany({ data: methods })
     await recordAudit(tx, now, { actor, action: 'store.created', target, storeId })
+    if (row.userKeyBroughtAt) await recordAudit(tx, now, { actor, action: 'store.user-key-brought', target, storeId })
     return storeOf(row, secrets)
   })
 }
 
-/** The columns of a new key for cartAPI. */
-function newUserKey(secrets: Secrets) {
-  const userKey = generateKey()
+/** The columns of a key for cartAPI. Omitted: a new one. */
+function userKeyColumns(secrets: Secrets, userKey = generateKey()) {
   return { userKeyHash: secrets.lookup(userKey), userKeySealed: secrets.seal(userKey) }
 }
 
-function refuseTakenHost(error: unknown): never {
-  if (databaseError(error)?.constraint !== 'Store_host_key') throw error
-  const message = 'SecureURL has the host of another store; a store needs a host of its own'
-  throw new StoreFailure('conflict', message, { field: 'SecureURL' })
+/**
+ * Makes the hosts of a store those of its addresses. Throws when two of them have one host (400), and for a host that another
+ * store has (409), naming SecureURL or SecureURLs.
+ */
+async function writeHosts(tx: Transaction, { id: storeId, secureUrl, furtherUrls }: StoreRow): Promise<void> {
+  const main = normaliseHost(secureUrl)
+  const further = furtherUrls.map(normaliseHost)
+  const hosts = [...new Set([main, ...further])].sort()
+  if (hosts.length <= further.length) {
+    const message = 'SecureURLs must have a host of its own for each address, and not that of SecureURL'
+    throw new StoreFailure('bad-request', message, { field: 'SecureURLs' })
+  }
+  await tx.storeHost.deleteMany({ where: { storeId, host: { notIn: hosts } } })
+  await tx.$executeRaw`
+    INSERT INTO "StoreHost" ("host", "storeId") SELECT unnest(${hosts}::text[]), ${storeId}::int
+    ON CONFLICT ("host") DO NOTHING`
+  const own = await tx.storeHost.findMany({ where: { storeId }, select: { host: true } })
+  const isOwn = new Set(own.map(({ host }) => host))
+  const taken = hosts.filter((host) => !isOwn.has(host))
+  if (taken.length === 0) return
+  const field = taken.includes(main) ? 'SecureURL' : 'SecureURLs'
+  const message = `${field} has the host of another store; a store needs hosts of its own`
+  throw new StoreFailure('conflict', message, { field })
 }
 
 export type Store = ReturnType<typeof storeOf>
@@ -199,6 +232,10 @@ function storeOf(row: StoreRow, secrets: Secrets) {
     ...callerStoreOf(row),
     /** The key for cartAPI. */
     userKey: secrets.open(row.userKeySealed),
+    /** When the user key was brought along. Null: it was made here. */
+    userKeyBroughtAt: row.userKeyBroughtAt,
+    /** Other addresses under which requests find the store. */
+    furtherUrls: row.furtherUrls,
     /** Whether cartAPI is enabled, and the addresses and CIDR blocks allowed to call it. No addresses: any address. */
     cartApi: { enabled: row.cartApiEnabled, addresses: row.cartApiAddresses },
     /** The rate limit of cartAPI. Null: the contract's rate limit. */
@@ -211,21 +248,25 @@ export type ChangeStore = AccessServices
 
 /**
  * Changes the given fields of a store. A null Throttle restores the contract's rate limit. Changes take effect at once:
- * after a change of SecureURL, callers must send the new one. Throws for a Throttle from anyone but the operator (403),
- * for an unknown store (404), and for a host that another store has (409).
+ * after a change of SecureURL, callers must send the new one, unless the former is one of SecureURLs. A SecureURL that was
+ * one of SecureURLs no longer is. Throws for Throttle, SecureURLs and UserKey from anyone but the operator (403), for a UserKey
+ * that cannot be used here (400), for an unknown store (404), and for a host that another store has (409).
  */
 export async function updateStore(
   services: AccessServices,
   id: number,
-  { Name, SecureURL, Currency, TimeZone, CartAPI, Throttle }: z.output<typeof changedStore>,
+  given: z.output<typeof changedStore>,
   actor: Actor,
 ): Promise<Store> {
-  if (Throttle !== undefined && actor.kind !== 'operator') {
-    throw new StoreFailure('forbidden', 'Only the operator can set Throttle', { field: 'Throttle' })
+  const { Name, SecureURL, Currency, TimeZone, CartAPI, Throttle, SecureURLs, UserKey } = given
+  const ofOperator = Object.entries({ Throttle, SecureURLs, UserKey }).find(([, value]) => value !== undefined)
+  if (ofOperator && actor.kind !== 'operator') {
+    const [field] = ofOperator
+    throw new StoreFailure('forbidden', `Only the operator can set ${field}`, { field })
   }
   const data = {
     ...(Name !== undefined && { name: Name }),
-    ...(SecureURL !== undefined && { secureUrl: SecureURL, host: normaliseHost(SecureURL) }),
+    ...(SecureURL !== undefined && { secureUrl: SecureURL }),
     ...(Currency !== undefined && { currency: Currency }),
     ...(TimeZone !== undefined && { timeZone: TimeZone }),
     ...(CartAPI?.Enabled !== undefined && { cartApiEnabled: CartAPI.Enabled }),
@@ -233,19 +274,32 @@ export async function updateStore(
     ...(Throttle !== undefined && rateLimitColumns(Throttle)),
   }
   return changeAccess(services, async (tx) => {
+    const { secrets, now } = services
     const before = await lockStore(tx, id)
-    const row = await tx.store.update({ where: { id }, data }).catch(refuseTakenHost)
-    const details = differences(before, row, Object.keys(data) as (keyof typeof data)[])
-    if (Object.keys(details).length > 0) {
-      await recordAudit(tx, services.now, { actor, action: 'store.changed', target: row.name, storeId: id, details })
-    }
+    const isKeyNew = UserKey !== undefined && !isOneOf(before.userKeyHash, secrets.lookups(UserKey))
+    if (isKeyNew) await requireFreeKeys(tx, secrets, { UserKey })
+    const furtherUrls = SecureURLs ?? withoutHost(before.furtherUrls, SecureURL)
+    const key = isKeyNew && { ...userKeyColumns(secrets, UserKey), userKeyBroughtAt: now() }
+    const row = await tx.store.update({ where: { id }, data: { ...data, furtherUrls, ...key } })
+    if (SecureURL !== undefined || SecureURLs !== undefined) await writeHosts(tx, row)
+    const about = { actor, target: row.name, storeId: id }
+    const changed = [...(Object.keys(data) as (keyof typeof data)[]), 'furtherUrls'] as const
+    const details = differences(before, row, changed)
+    if (Object.keys(details).length > 0) await recordAudit(tx, now, { ...about, action: 'store.changed', details })
+    if (isKeyNew) await recordAudit(tx, now, { ...about, action: 'store.user-key-brought' })
     return storeOf(row, services.secrets)
   })
 }
 
-/** Maps each changed column but `host` to its former and new value. All but booleans and lists become text. */
+/** Returns the addresses that do not have the host of `secureUrl`. */
+function withoutHost(addresses: readonly string[], secureUrl = ''): string[] {
+  const host = normaliseHost(secureUrl)
+  return addresses.filter((address) => normaliseHost(address) !== host)
+}
+
+/** Maps each changed column to its former and new value. All but booleans and lists become text. */
 function differences<Column extends keyof StoreRow>(before: StoreRow, after: StoreRow, columns: readonly Column[]) {
-  const changed = columns.filter((name) => name !== 'host' && String(before[name]) !== String(after[name]))
+  const changed = columns.filter((name) => String(before[name]) !== String(after[name]))
   const audited = (value: StoreRow[Column]) =>
     typeof value === 'boolean' || Array.isArray(value) ? value : String(value)
   return Object.fromEntries(changed.map((name) => [name, { from: audited(before[name]), to: audited(after[name]) }]))
@@ -256,7 +310,7 @@ export async function rotateUserKey(services: AccessServices, id: number, actor:
   const { secrets, now } = services
   return changeAccess(services, async (tx) => {
     await lockStore(tx, id)
-    const row = await tx.store.update({ where: { id }, data: newUserKey(secrets) })
+    const row = await tx.store.update({ where: { id }, data: { ...userKeyColumns(secrets), userKeyBroughtAt: null } })
     await recordAudit(tx, now, { actor, action: 'store.user-key-rotated', target: row.name, storeId: id })
     return storeOf(row, secrets)
   })
@@ -296,17 +350,20 @@ export function callerStoreOf({ id, name, secureUrl, currency, timeZone }: Calle
 export const callerStoreJson = sql`json_build_object('id', "Store"."id", 'name', "Store"."name",
   'secureUrl', "Store"."secureUrl", 'currency', "Store"."currency", 'timeZone', "Store"."timeZone")`
 
+/** The hosts of all addresses of a row of the table "Store". */
+export const hostsOfStore = sql`ARRAY(SELECT "host" FROM "StoreHost" WHERE "storeId" = "Store"."id")`
+
 /** Throws for an unknown id (404). */
 export async function storeById(db: Db | Transaction, id: number): Promise<CallerStore> {
   return callerStoreOf(await findStoreRow(db, id))
 }
 
-/** Returns the store at an address, with or without scheme, `www.` and slash (rest-protocol §9.1), or null. */
+/** Returns the store that has an address, main or further, with or without scheme, `www.` and slash (rest-protocol §9.1), or null. */
 export async function findStoreAt(db: Db, address: string): Promise<CallerStore | null> {
   const host = normaliseHost(address)
   if (host === '' || !isOneLine(host)) return null
-  const row = await db.store.findUnique({ where: { host } })
-  return row && callerStoreOf(row)
+  const row = await db.storeHost.findUnique({ where: { host }, select: { store: true } })
+  return row && callerStoreOf(row.store)
 }
 
 export function noSuchStore(id: number): StoreFailure {

@@ -51,8 +51,8 @@ export async function fillPast(server: BenchServer, pasts: readonly Past[], prog
 }
 
 const newStores = `
-  INSERT INTO "Store" ("name", "secureUrl", "host", "currency", "timeZone", "userKeyHash", "userKeySealed", "createdAt")
-  SELECT 'Store ' || n, 'https://' || n || '.example', n || '.example', 'USD', 'UTC', 'hash ' || n, '', now()
+  INSERT INTO "Store" ("name", "secureUrl", "currency", "timeZone", "userKeyHash", "userKeySealed", "createdAt")
+  SELECT 'Store ' || n, 'https://' || n || '.example', 'USD', 'UTC', 'hash ' || n, '', now()
   FROM generate_series(1, ${STORES}) n;
   INSERT INTO "Webhook" ("storeId", "id", "name", "url", "eventType", "format", "enabled", "createdAt", "updatedAt", "updatedBy", "secretSealed")
   SELECT "id", 1, '', 'https://receiver.example', 1, 'JSON', false, now(), now(), '', '' FROM "Store" WHERE "name" LIKE 'Store %'`

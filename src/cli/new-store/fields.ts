@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { newApplication } from '../../applications/applications.ts'
+import { rulesWithoutSettings } from '../../applications/settings-input.ts'
 import type { Privileges } from '../../engine/caller.ts'
 import { servedResources } from '../../registry.ts'
 import { newStore } from '../../stores/stores.ts'
@@ -15,7 +16,7 @@ export interface Field<T> {
 
 const services = servedResources.map(({ service }) => service)
 const store = newStore.out.shape
-const application = newApplication(services).out.shape
+const application = newApplication(rulesWithoutSettings(services)).out.shape
 
 const privilegesForm = `must be all, or a comma list such as Orders:read+write,Products:read, of ${services.join(', ')}`
 

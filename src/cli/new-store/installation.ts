@@ -15,7 +15,10 @@ export interface Store {
   readonly Id: number
   readonly Name: string
   readonly SecureURL: string
+  readonly SecureURLs: readonly string[]
   readonly UserKey: string
+  /** Null: the key was made here. */
+  readonly DateUserKeyBrought: string | null
 }
 
 export interface Application {
@@ -23,6 +26,8 @@ export interface Application {
   readonly Name: string
   readonly PublicKey: string
   readonly PrivateKey: string
+  /** Null: the key was made here. */
+  readonly DatePrivateKeyBrought: string | null
   readonly Privileges: Privileges
 }
 
@@ -30,6 +35,8 @@ interface Subscription {
   readonly ApplicationId: number
   readonly Name: string
   readonly Token: string
+  /** Null: the token was made here. */
+  readonly DateTokenBrought: string | null
 }
 
 export interface NewStore {
@@ -49,7 +56,9 @@ export async function checkServer(server: Server): Promise<void> {
 
 export function findStore(server: Server, secureUrl: string): Promise<Store | undefined> {
   const host = normaliseHost(secureUrl)
-  return find<Store>(server, '/admin/stores', (store) => normaliseHost(store.SecureURL) === host)
+  return find<Store>(server, '/admin/stores', ({ SecureURL, SecureURLs }) =>
+    [SecureURL, ...SecureURLs].some((address) => normaliseHost(address) === host),
+  )
 }
 
 /** The store's subscription to an application of this name. */
@@ -64,8 +73,8 @@ export async function applicationWithId(server: Server, id: number): Promise<App
 }
 
 export async function openStore(server: Server, body: NewStore): Promise<Store> {
-  const opened = await change<Omit<Store, 'Name'>>(server, '/admin/stores', body, randomUUID())
-  return { Name: body.Name, ...opened }
+  const opened = await change<Pick<Store, 'Id' | 'SecureURL' | 'UserKey'>>(server, '/admin/stores', body, randomUUID())
+  return { Name: body.Name, SecureURLs: [], DateUserKeyBrought: null, ...opened }
 }
 
 /** Registers it once a day for the same store, so that a command that was cut off here can be run again. */

@@ -22,6 +22,7 @@ export interface Opened {
   readonly merchant: { readonly email: string; readonly madePassword: string | null } | null
   readonly application: Application
   readonly token: string
+  readonly isTokenBrought: boolean
   /** Whether the application was made now, rather than found. */
   readonly isNewApplication: boolean
 }
@@ -87,14 +88,16 @@ function faultOfPassword(password: string, names: Parameters<typeof refuseNamesA
 async function ensureApplication(
   { server, form }: Opening,
   { Id: storeId }: Store,
-): Promise<Pick<Opened, 'application' | 'token' | 'isNewApplication'>> {
+): Promise<Pick<Opened, 'application' | 'token' | 'isTokenBrought' | 'isNewApplication'>> {
   const Name = await form.withDefault(fields.application, APPLICATION_DEFAULT)
   const subscription = await findSubscription(server, storeId, Name)
   if (subscription !== undefined) {
     const application = await applicationWithId(server, subscription.ApplicationId)
-    return { application, token: subscription.Token, isNewApplication: false }
+    const { Token: token, DateTokenBrought } = subscription
+    return { application, token, isTokenBrought: DateTokenBrought !== null, isNewApplication: false }
   }
   const Privileges: Privileges = await form.withDefault(fields.privileges, 'all')
   const application = await registerApplication(server, storeId, { Name, Privileges })
-  return { application, token: await subscribe(server, storeId, application.PublicKey), isNewApplication: true }
+  const token = await subscribe(server, storeId, application.PublicKey)
+  return { application, token, isTokenBrought: false, isNewApplication: true }
 }

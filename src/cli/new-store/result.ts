@@ -9,7 +9,7 @@ export type Place = Pick<Config, 'publicUrl' | 'restPrefixes' | 'soapPath'>
 
 /** For programs; the members that `sandbox.json` has too are named as there. */
 export function resultJson(place: Place, opened: Opened) {
-  const { store, merchant, application, token, isNewApplication } = opened
+  const { store, merchant, application, token, isTokenBrought, isNewApplication } = opened
   return {
     baseUrl: place.publicUrl,
     store: {
@@ -17,6 +17,7 @@ export function resultJson(place: Place, opened: Opened) {
       name: store.Name,
       secureUrl: store.SecureURL,
       userKey: store.UserKey,
+      userKeyBrought: store.DateUserKeyBrought !== null,
       created: merchant !== null,
       ...(merchant && { email: merchant.email, ...(merchant.madePassword && { password: merchant.madePassword }) }),
     },
@@ -26,7 +27,9 @@ export function resultJson(place: Place, opened: Opened) {
       privileges: application.Privileges,
       publicKey: application.PublicKey,
       privateKey: application.PrivateKey,
+      privateKeyBrought: application.DatePrivateKeyBrought !== null,
       token,
+      tokenBrought: isTokenBrought,
       created: isNewApplication,
     },
   }
@@ -51,14 +54,14 @@ export function resultText(place: Place, opened: Opened): string {
     'With every request to REST it sends these headers. Keep them as you keep a password:',
     table([
       ['SecureURL', store.SecureURL],
-      ['PrivateKey', application.PrivateKey],
-      ['Token', token],
+      ['PrivateKey', application.PrivateKey + mark(application.DatePrivateKeyBrought !== null)],
+      ['Token', token + mark(opened.isTokenBrought)],
     ]),
     'Programs that speak only SOAP send this to cartAPI:',
     table([
       ['Address', `${publicUrl}${soapPath}?WSDL`],
       ['storeUrl', store.SecureURL],
-      ['userKey', store.UserKey],
+      ['userKey', store.UserKey + mark(store.DateUserKeyBrought !== null)],
     ]),
     '',
     'Try it:',
@@ -68,6 +71,11 @@ export function resultText(place: Place, opened: Opened): string {
     'Next: docs/operations.md, Going live; for the program, docs/integration.md.',
     '',
   ].join('\n')
+}
+
+/** Says of a key that another platform made what to do. */
+function mark(isBrought: boolean): string {
+  return isBrought ? '  (brought along: rotate when you can)' : ''
 }
 
 /** Integrations keep the addresses that they were given. */

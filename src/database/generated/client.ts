@@ -47,6 +47,11 @@ export { Prisma }
  */
 export type Store = Prisma.StoreModel
 /**
+ * Model StoreHost
+ * The hosts of a store's addresses, `secureUrl` and `furtherUrls`: no two stores have one.
+ */
+export type StoreHost = Prisma.StoreHostModel
+/**
  * Model Identity
  * What one person signs in with. Accounts in stores, of a developer and of an operator belong to it. Several may have one e-mail
  * address: they stay apart until their owner joins them.

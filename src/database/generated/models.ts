@@ -9,6 +9,7 @@
  * 🟢 You can import this file directly.
  */
 export type * from './models/Store.ts'
+export type * from './models/StoreHost.ts'
 export type * from './models/Identity.ts'
 export type * from './models/RecoveryCode.ts'
 export type * from './models/Passkey.ts'

@@ -4,7 +4,7 @@ import { type HtmlPage, sendPage } from '../../html/page.ts'
 import { pagesOf } from '../../html/page-routes.ts'
 import { formId, merchantOf, nextAddress, sentBy, sessionOf, textIn, wantsHtml } from '../../html/request.ts'
 import { changeStore, type OtherAccount, type SessionServices } from '../../people/sessions.ts'
-import { normaliseHost } from '../../stores/secure-url.ts'
+import { findStoreAt } from '../../stores/stores.ts'
 import { namedObject, readInput } from '../../values/input.ts'
 
 /** `next`: the page to open afterwards. Sent by forms only. */
@@ -23,8 +23,8 @@ export function changeStorePages(app: FastifyInstance, services: SessionServices
   get('/admin/change-store', async (request, reply) => {
     const { others } = merchantOf(request)
     if (!wantsHtml(request)) return others.map(accountRecord)
-    const host = normaliseHost(textIn(request.query, 'store'))
-    const asked = others.filter(({ secureUrl }) => normaliseHost(secureUrl) === host)
+    const store = await findStoreAt(services.db, textIn(request.query, 'store'))
+    const asked = others.filter(({ storeId }) => storeId === store?.id)
     return sendPage(reply, pageOf(asked.length > 0 ? asked : others, request.query))
   })
 

@@ -13,6 +13,7 @@ import {
   type UsingStore,
 } from '../../applications/own-applications.ts'
 import { samePrivileges } from '../../applications/privileges.ts'
+import { rulesWithoutSettings } from '../../applications/settings-input.ts'
 import type { DataServices } from '../../database/client.ts'
 import { requireProof } from '../../html/guard.ts'
 import { type HtmlPage, sendPage } from '../../html/page.ts'
@@ -38,14 +39,11 @@ import {
   withKeys,
 } from './application-page.ts'
 
-/** For the reference, which omits the rules for CallBackURL that depend on settings. */
-const described = { services: serviceNames, outbound: { addressFault: () => null } }
-
 function settingsBody<S extends z.ZodType>(
   schemaOf: (rules: Parameters<typeof newOwnApplication>[0]) => S,
   example: object,
 ) {
-  return jsonBody(schemaOf(described), example, {
+  return jsonBody(schemaOf(rulesWithoutSettings(serviceNames)), example, {
     schemaFor: ({ outbound }: OwnApplicationServices) => schemaOf({ services: serviceNames, outbound }),
     sent: settingsSent,
   })

@@ -5,12 +5,12 @@ import type { CallbackServices } from '../../applications/callback.ts'
 import {
   type CallbackTest,
   findOwnApplication,
-  keyRotation,
   rotateCallbackSecret,
   rotatePrivateKey,
   secretRotation,
   testCallback,
 } from '../../applications/own-applications.ts'
+import { keyRotation } from '../../applications/private-keys.ts'
 import type { Throttle } from '../../applications/throttle.ts'
 import type { DataServices } from '../../database/client.ts'
 import { numberIn } from '../../html/numbers.ts'

@@ -1,18 +1,19 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { AccessServices } from '../../applications/access-changes.ts'
-import { changedApplication, updateApplication } from '../../applications/applications.ts'
-import { rateLimitOf } from '../../applications/throttle.ts'
+import { updateApplication } from '../../applications/applications.ts'
+import { rateLimitOf, throttleInput } from '../../applications/throttle.ts'
 import type { HtmlPage } from '../../html/page.ts'
 import { inFormFields, pagesFor } from '../../html/page-routes.ts'
 import { actorOf, type Form, formOf } from '../../html/request.ts'
-import { serviceNames } from '../../html/route-groups.ts'
 import { readIds } from '../../server/parameters.ts'
 import { StoreFailure } from '../../values/failure.ts'
-import { readInput } from '../../values/input.ts'
+import { namedObject, readInput } from '../../values/input.ts'
 import { limitFields, limitIn, limitValues } from './limit-fields.ts'
 import { offsetIn, PAGE, pageOf, searchIn } from './lists.ts'
 
 const home = '/operator/applications'
+
+const changedLimit = namedObject({ Throttle: throttleInput })
 
 /** Adds the pages of applications and their limits, and of developers. */
 export function applicationPages(app: FastifyInstance, services: AccessServices): void {
@@ -22,7 +23,7 @@ export function applicationPages(app: FastifyInstance, services: AccessServices)
   const save = async (request: FastifyRequest) => {
     const { id } = readIds(request.params, 'id')
     const Throttle = limitIn(formOf(request))
-    const given = readInput(changedApplication(serviceNames), { Throttle })
+    const given = readInput(changedLimit, { Throttle })
     await updateApplication(services, id, given, actorOf(request))
     return `${home}/${id}?notice=settings-saved`
   }
@@ -42,6 +43,8 @@ async function applicationsPage({ db }: AccessServices, request: FastifyRequest)
     select: {
       id: true,
       name: true,
+      openToMerchants: true,
+      privateKeyBroughtAt: true,
       createdAt: true,
       developer: { select: { email: true } },
       _count: { select: { subscriptions: true } },
@@ -60,13 +63,20 @@ async function applicationPage({ db }: AccessServices, request: FastifyRequest, 
     where: { id },
     select: {
       name: true,
+      openToMerchants: true,
+      privateKeyBroughtAt: true,
       createdAt: true,
       privileges: true,
       throttleCapacity: true,
       throttleLeakPerSecond: true,
       developer: { select: { email: true } },
       subscriptions: {
-        select: { createdAt: true, lastUsedAt: true, store: { select: { id: true, name: true } } },
+        select: {
+          tokenBroughtAt: true,
+          createdAt: true,
+          lastUsedAt: true,
+          store: { select: { id: true, name: true } },
+        },
         orderBy: { id: 'asc' },
         take: PAGE,
       },

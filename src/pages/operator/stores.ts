@@ -3,7 +3,7 @@ import type { AccessServices } from '../../applications/access-changes.ts'
 import { inTransaction } from '../../database/client.ts'
 import type { HtmlPage } from '../../html/page.ts'
 import { inFormFields, pagesFor } from '../../html/page-routes.ts'
-import { actorOf, type Form, formOf } from '../../html/request.ts'
+import { actorOf, type Form, formOf, linesIn } from '../../html/request.ts'
 import { type MailServices, mailsAre } from '../../mail/write.ts'
 import { emailInput } from '../../people/passwords.ts'
 import { readIds } from '../../server/parameters.ts'
@@ -63,13 +63,15 @@ export function storePages(app: FastifyInstance, services: StorePagesServices): 
   const save = async (request: FastifyRequest) => {
     const sent = formOf(request)
     const { Name, SecureURL, Currency, TimeZone } = sent
-    const given = readInput(changedStore, { Name, SecureURL, Currency, TimeZone, Throttle: limitIn(sent) })
+    const SecureURLs = sent.SecureURLs === undefined ? undefined : linesIn(sent.SecureURLs).filter(Boolean)
+    const members = { Name, SecureURL, SecureURLs, Currency, TimeZone, Throttle: limitIn(sent) }
+    const given = readInput(changedStore, members)
     await updateStore(services, storeIdIn(request), given, actorOf(request))
     return `${home}/${storeIdIn(request)}?notice=settings-saved`
   }
   form(
     `${home}/:id`,
-    (request) => save(request).catch(inFormFields(limitFields)),
+    (request) => save(request).catch(inFormFields(storeFields)),
     (request) => storePage(services, request, formOf(request)),
   )
   const rotate = async (request: FastifyRequest) => {
@@ -101,6 +103,11 @@ export function storePages(app: FastifyInstance, services: StorePagesServices): 
   form(`${home}/:id/people/:itemId/remove`, remove, again)
 }
 
+/** The form's field for a field of the body. */
+function storeFields(field: string): string {
+  return limitFields(field).replace(/^SecureURLs\..*/, 'SecureURLs')
+}
+
 function storeIdIn({ params }: FastifyRequest): number {
   const { id } = params as { id: string }
   return readIds({ id }, 'id').id
@@ -111,7 +118,7 @@ async function storesPage({ db }: StorePagesServices, request: FastifyRequest): 
   const name = searchIn(request, 'name')
   const like = { contains: name, mode: 'insensitive' } as const
   const rows = await db.store.findMany({
-    where: name === '' ? {} : { OR: [{ name: like }, { host: like }] },
+    where: name === '' ? {} : { OR: [{ name: like }, { hosts: { some: { host: like } } }] },
     select: {
       id: true,
       name: true,
@@ -143,14 +150,21 @@ async function storePage(services: StorePagesServices, request: FastifyRequest, 
     listRoles(db, id),
     db.subscription.findMany({
       where: { storeId: id },
-      select: { id: true, createdAt: true, lastUsedAt: true, application: { select: { id: true, name: true } } },
+      select: {
+        id: true,
+        tokenBroughtAt: true,
+        createdAt: true,
+        lastUsedAt: true,
+        application: { select: { id: true, name: true, privateKeyBroughtAt: true } },
+      },
       orderBy: { id: 'asc' },
       take: PAGE,
     }),
     db.recordCount.groupBy({ by: ['table'], where: { storeId: id }, _sum: { count: true } }),
   ])
-  const { name, secureUrl, currency, timeZone, throttle } = store
-  const values = { Name: name, SecureURL: secureUrl, Currency: currency, TimeZone: timeZone, ...limitValues(throttle) }
+  const { name, secureUrl, furtherUrls, currency, timeZone, throttle, userKeyBroughtAt } = store
+  const addresses = { SecureURL: secureUrl, SecureURLs: furtherUrls.join('\n') }
+  const values = { Name: name, ...addresses, Currency: currency, TimeZone: timeZone, ...limitValues(throttle) }
   return {
     template: '/pages/operator/store',
     title: name,
@@ -158,6 +172,7 @@ async function storePage(services: StorePagesServices, request: FastifyRequest, 
     data: {
       id,
       createdAt: store.createdAt,
+      userKeyBroughtAt,
       members,
       invitations,
       roles: [...Object.keys(builtInRoles), ...own.map(({ role }) => role)],

@@ -5,12 +5,16 @@ const actions: Readonly<Record<AuditAction, string>> = {
   'application.changed': 'Application changed',
   'application.deleted': 'Application deleted',
   'application.key-rotated': 'New private key',
+  'application.keys-brought': 'Keys brought along from another platform',
+  'application.opened': 'Opened to merchants',
+  'application.closed': 'Closed to merchants',
   'application.secret-rotated': 'New callback secret',
   'application.callback-tested': 'Callback tested',
   'subscription.created': 'Application given access to the store',
   'subscription.agreed': 'Agreed to what the application asks for',
   'subscription.refused': 'The application did not answer',
   'subscription.removed': 'Application removed from the store',
+  'token.brought': 'Token brought along from another platform',
   'token.issued': 'Access token given',
   'token.revoked': 'Access token revoked',
   'authorization.granted': 'Access granted (OAuth)',
@@ -18,6 +22,7 @@ const actions: Readonly<Record<AuditAction, string>> = {
   'store.created': 'Store opened',
   'store.changed': 'Store settings changed',
   'store.user-key-rotated': 'New user key for cartAPI',
+  'store.user-key-brought': 'User key for cartAPI brought along from another platform',
   'order-statuses.changed': 'Order statuses changed',
   'order-status.added': 'Order status added',
   'payment-methods.changed': 'Payment methods changed',
@@ -89,6 +94,7 @@ type Texts = Readonly<Record<string, string>>
 /** Details whose names and values need other words. `none`: a list without entries. */
 const special: Readonly<Record<string, { readonly words: string; readonly texts: Texts }>> = {
   cartApiEnabled: { words: 'cartAPI', texts: { true: 'on', false: 'off' } },
+  furtherUrls: { words: 'further addresses', texts: {} },
   cartApiAddresses: { words: 'cartAPI from', texts: { none: 'anywhere' } },
 }
 

@@ -15,6 +15,7 @@ import {
 } from '../../people/sessions.ts'
 import { type SignInServices, signIn, signInStep } from '../../people/sign-in.ts'
 import { normaliseHost, readSecureUrl } from '../../stores/secure-url.ts'
+import { findStoreAt } from '../../stores/stores.ts'
 import { namedObject, readInput } from '../../values/input.ts'
 import { factorStepPages } from './factor-step.ts'
 
@@ -59,7 +60,7 @@ export function signInPages(app: FastifyInstance, services: SignInServices, area
   get(address, async (request, reply) => {
     const next = nextAddress(request.query, area.path)
     const store = textIn(request.query, 'store')
-    const onward = request.session && onwardAddress(request.session, store, next)
+    const onward = request.session && (await onwardAddress(services, request.session, store, next))
     if (onward) return reply.redirect(onward, 303)
     return sendPage(reply, pageOf({ next, Store: store }))
   })
@@ -85,11 +86,16 @@ export function signInPages(app: FastifyInstance, services: SignInServices, area
 }
 
 /** Returns where to redirect a signed-in person. Null: no account in that store. A GET must not change the store. */
-function onwardAddress({ person }: Session, store: string, next: string): string | null {
+async function onwardAddress(
+  { db }: SignInServices,
+  { person }: Session,
+  store: string,
+  next: string,
+): Promise<string | null> {
   if (person.kind !== 'merchant' || store === '') return next
-  const isAsked = ({ secureUrl }: { secureUrl: string }) => normaliseHost(secureUrl) === normaliseHost(store)
-  if (isAsked(person.store)) return next
-  if (!person.others.some(isAsked)) return null
+  const asked = await findStoreAt(db, store)
+  if (asked?.id === person.store.id) return next
+  if (!person.others.some(({ storeId }) => storeId === asked?.id)) return null
   return `/admin/change-store?${new URLSearchParams({ store, next })}`
 }
 

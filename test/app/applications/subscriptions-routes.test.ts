@@ -139,6 +139,7 @@ test('GET tells what was agreed to and is asked for, where to go on, and the las
       Name: scene.application.name,
       PublicKey: scene.application.publicKey,
       Token,
+      DateTokenBrought: null,
       Privileges: { Products: ['read'] },
       PrivilegesAsked: { Products: ['read', 'write'] },
       PostBackURL: 'https://app.example/welcome',

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { pipeline, Readable } from 'node:stream'
 import { request } from 'undici'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { generateKey } from '../../../src/values/secrets.ts'
 import { type Command, startCommand } from '../../support/run-command.ts'
 import { freePort, temporaryFolder } from '../../support/run-server.ts'
 import { openServer, type TestServer } from '../../support/store.ts'
@@ -136,6 +137,31 @@ describe('npm run new-store', () => {
     const other = await start(['--url', shop, '--application', 'Other', '--privileges', 'Orders:read+write']).ends()
     expect(other.errors).toContain('has this address already and stays as it is')
     expect(await stored()).toMatchObject([{ applications: ['Integration', 'Other'] }])
+  })
+
+  test('finds a store by a further address, and marks the keys that were brought along', async () => {
+    const call = async (method: 'POST' | 'PUT', url: string, payload: object) => {
+      const headers = { authorization: `Bearer ${server.services.operatorKey}` }
+      return (await server.app.inject({ method, url, headers, payload })).json()
+    }
+    const old = `old-${shopNumber}.platform.example`
+    const [PublicKey, PrivateKey, Token, UserKey] = [generateKey(), generateKey(), generateKey(), generateKey()]
+    const made = { Name: 'New shop', SecureURL: shop, SecureURLs: [old], UserKey }
+    const { Id } = await call('POST', '/admin/stores', { ...made, Email: 'owner@new.example', Password: password })
+    const Privileges = { Orders: ['read'] }
+    await call('POST', '/admin/applications', { Name: 'Brought', PublicKey, PrivateKey, Privileges })
+    await call('POST', `/admin/stores/${Id}/subscriptions`, { PublicKey, Token })
+    const args = ['--url', old, '--application', 'Brought']
+    const { code, output } = await start(args).ends()
+    expect(code).toBe(0)
+    for (const key of [PrivateKey, Token, UserKey]) {
+      expect(output).toContain(`${key}  (brought along: rotate when you can)\n`)
+    }
+    const json = JSON.parse((await start([...args, '--json']).ends()).output)
+    expect(json).toMatchObject({
+      store: { id: Id, userKey: UserKey, userKeyBrought: true },
+      application: { privateKeyBrought: true, token: Token, tokenBrought: true, created: false },
+    })
   })
 
   test('makes nothing twice when answers are lost, at once or when run again', async () => {

@@ -38,6 +38,7 @@ const exceptions: Readonly<Record<string, string>> = {
   Session_tokenHash_key: BY_HASH,
   StockMovement_pkey:
     'One sequence of all stores, by which old movements are found. A product’s are found by the index of the store.',
+  StoreHost_pkey: 'Stores are found by it, and no two may have one host.',
   StoreUser_identityId_email_fkey: NO_STORE,
   StoreUser_pkey: NO_STORE,
   Subscription_applicationId_fkey: NO_STORE,

@@ -16,7 +16,7 @@ beforeEach(async () => {
   for (const id of [1, 2]) {
     await database.db.store.create({
       data: {
-        ...{ id, name: 'Shop', secureUrl: `https://shop-${id}.example`, host: `shop-${id}.example`, currency: 'USD' },
+        ...{ id, name: 'Shop', secureUrl: `https://shop-${id}.example`, currency: 'USD' },
         ...{ timeZone: 'UTC', userKeyHash: `hash ${id}`, userKeySealed: '', createdAt: then },
       },
     })

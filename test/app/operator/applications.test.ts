@@ -23,6 +23,10 @@ test('POST /admin/applications answers 201 with a new key pair; without Privileg
     Name: 'Order sync',
     PublicKey: expect.stringMatching(/^[0-9a-f]{32}$/),
     PrivateKey: expect.stringMatching(/^[0-9a-f]{32}$/),
+    DatePrivateKeyBrought: null,
+    OpenToMerchants: true,
+    CallBackURL: null,
+    RedirectURIs: [],
     Privileges: null,
     Throttle: null,
     DateCreated: '2026-03-01T12:00:00.000Z',
@@ -68,7 +72,7 @@ test.each([
   [{ Name: 'App', Privileges: { Products: 'read' } }, 'Privileges.Products', 'must be a list of read and write'],
   [{ Name: 'App', Privileges: ['Products'] }, 'Privileges', 'must be an object'],
   [{ Name: 'App', Privileges: { Products: [], products: [] } }, 'Privileges.Products', 'is given twice'],
-  [{ Name: 'App', PublicKey: 'x' }, 'PublicKey', 'allowed are Name, Privileges, Throttle'],
+  [{ Name: 'App', Colour: 'red' }, 'Colour', 'allowed are Name, CallBackURL, RedirectURIs, Privileges, Throttle'],
 ])('%j is refused with a 400 that names the field', async (body, field, message) => {
   const answer = await admin.call('POST', '/admin/applications', body)
   expect(refused(answer)).toMatchObject({ statusCode: 400, field, message: expect.stringContaining(message) })

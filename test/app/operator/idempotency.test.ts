@@ -126,6 +126,11 @@ const changes: readonly [string, number, () => Promise<Request> | Request][] = [
     () => ({ method: 'PUT', url: `/admin/applications/${shop.application.id}`, body: { Name: `New ${++serial}` } }),
   ],
   [
+    'POST …/private-key',
+    200,
+    () => ({ method: 'POST', url: `/admin/applications/${shop.application.id}/private-key`, body: {} }),
+  ],
+  [
     'POST /admin/operators',
     201,
     () => ({ method: 'POST', url: '/admin/operators', body: { Email: `operator-${++serial}@server.example` } }),

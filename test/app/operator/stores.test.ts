@@ -31,7 +31,13 @@ test('GET /admin/stores lists what was given and what was filled in', async () =
   const all = (await admin.call('GET', '/admin/stores?limit=500')).json()
   const DateCreated = '2026-03-01T12:00:00.000Z'
   const { Throttle } = given
-  const same = { Name: 'A shop', CartAPI: { Enabled: true, Addresses: [] }, DateCreated }
+  const same = {
+    Name: 'A shop',
+    SecureURLs: [],
+    DateUserKeyBrought: null,
+    CartAPI: { Enabled: true, Addresses: [] },
+    DateCreated,
+  }
   expect(all.slice(-2)).toEqual([
     { ...first, ...same, Currency: 'EUR', TimeZone: 'Europe/Berlin', Throttle },
     { ...second, ...same, Currency: 'USD', TimeZone: 'America/New_York', Throttle: null },

@@ -15,13 +15,14 @@ import { newSigningSecret } from '../../../src/outbound/standard-webhooks.ts'
 import { issueCustomerToken } from '../../../src/people/customer-tokens.ts'
 import { resourceNamed } from '../../../src/registry.ts'
 import { recordsToXml } from '../../../src/rest/xml.ts'
-import { createSecrets } from '../../../src/values/secrets.ts'
+import { createSecrets, generateKey } from '../../../src/values/secrets.ts'
 import { Dispatcher } from '../../../src/webhooks/dispatch/dispatcher.ts'
 import { createDispatcherMetrics } from '../../../src/webhooks/dispatch/metrics.ts'
 import { cloneDatabase, type TestDatabase } from '../../support/database.ts'
 import { type TestPerson, testPerson } from '../../support/person.ts'
 import { openReceiver, type Receiver } from '../../support/receiver.ts'
 import { programEnv } from '../../support/run-server.ts'
+import { operatorKey } from '../../support/services.ts'
 import { merchantAccount } from '../../support/signed-in.ts'
 import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
 import { codeOf, exchangeOf, openClient, post, type TestClient } from '../oauth/fixture.ts'
@@ -83,6 +84,8 @@ function browserOn(server: TestServer) {
 /** What was handed out before the key changes, and has to go on working. */
 interface Scene {
   readonly shop: TestStore
+  /** Headers of an application whose keys, token and address were brought along. */
+  readonly brought: Readonly<Record<string, string>>
   readonly client: TestClient
   readonly accessToken: string
   readonly merchant: ReturnType<typeof browserOn>
@@ -113,9 +116,11 @@ async function makeScene(server: TestServer): Promise<Scene> {
   const mail = { kind: 'alert', to: 'ann@shop.example', storeId: shop.store.id, causedBy: null } as const
   const data = { lines: ['A line of a sealed mail.'], link: '/admin' } as const
   await inTransaction(services.db, (tx) => writeMail(tx, services, { ...mail, data }))
+  const brought = await bringKeys(server, shop)
   const { id: mailId } = await services.db.mail.findFirstOrThrow({ where: { kind: mail.kind } })
   return {
     shop,
+    brought,
     client,
     mailId,
     accessToken: token.json().access_token,
@@ -126,6 +131,22 @@ async function makeScene(server: TestServer): Promise<Scene> {
     appOwner: owner,
     recoveryCodes: [...owner.recoveryCodes],
   }
+}
+
+/** Brings an application with a token, a further address and a user key, which the store has from then on. */
+async function bringKeys({ app }: TestServer, { store }: TestStore) {
+  const headers = { authorization: `Bearer ${operatorKey}` }
+  const send = async (method: 'POST' | 'PUT', url: string, payload: object) => {
+    const answer = await app.inject({ method, url, headers, payload })
+    expect(answer.statusCode, answer.body).toBeLessThan(300)
+  }
+  const [PublicKey, PrivateKey, Token, UserKey] = [generateKey(), generateKey(), generateKey(), generateKey()]
+  const Privileges = { Orders: ['read'] }
+  await send('POST', '/admin/applications', { Name: 'Brought', PublicKey, PrivateKey, Privileges })
+  await send('POST', `/admin/stores/${store.id}/subscriptions`, { PublicKey, Token })
+  await send('PUT', `/admin/stores/${store.id}`, { UserKey, SecureURLs: ['https://old.platform.example'] })
+  Object.assign(store, { userKey: UserKey })
+  return { secureurl: 'old.platform.example', privatekey: PrivateKey, token: Token }
 }
 
 /** Throws unless all that the scene has works at every process, and what one of them makes works at the others. */
@@ -160,9 +181,9 @@ async function expectApp({ appOwner: { account, codeAt } }: Scene, server: TestS
   await signInAndOut(server, { ...account, Code: codeAt(server) })
 }
 
-async function expectAccess({ shop, accessToken }: Scene, server: TestServer): Promise<void> {
+async function expectAccess({ shop, accessToken, brought }: Scene, server: TestServer): Promise<void> {
   const { secureUrl } = shop.store
-  for (const headers of [shop.credentials, { authorization: `Bearer ${accessToken}`, secureurl: secureUrl }]) {
+  for (const headers of [shop.credentials, brought, { authorization: `Bearer ${accessToken}`, secureurl: secureUrl }]) {
     const answer = await server.app.inject({ url: '/StoreWebAPI/v1/OrderStatus', headers })
     expect(answer.statusCode, answer.body).toBe(200)
   }

@@ -92,6 +92,10 @@ test('the operator’s routes and those of the process answer as the document sa
   await send('PUT', `/admin/applications/${application.Id}`, 200, { body: changed })
   await send('PUT', '/admin/applications/999999', 404, { body: changed })
   await send('GET', '/admin/applications', 200)
+  const rotation = `/admin/applications/${application.Id}/private-key`
+  await send('POST', rotation, 200, { body: { KeepFormerForHours: 1 } })
+  await send('POST', rotation, 409, { body: { PrivateKey: application.PrivateKey } })
+  await send('POST', '/admin/applications/999999/private-key', 404, { body: {} })
 
   const subscription = { PublicKey: application.PublicKey }
   const subscriptions = `/admin/stores/${Id}/subscriptions`

@@ -398,6 +398,7 @@ type FieldRefInputType<Model, FieldType> = Model extends never ? never : FieldRe
 
 export const ModelName = {
   Store: 'Store',
+  StoreHost: 'StoreHost',
   Identity: 'Identity',
   RecoveryCode: 'RecoveryCode',
   Passkey: 'Passkey',
@@ -477,7 +478,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "store" | "identity" | "recoveryCode" | "passkey" | "challenge" | "resetLink" | "addressChange" | "storeUser" | "storeRole" | "invitation" | "developer" | "operator" | "application" | "subscription" | "handshake" | "removalNotice" | "apiCall" | "secretKey" | "authorizationCode" | "accessToken" | "endedToken" | "session" | "alert" | "signInDelay" | "customerLoginToken" | "auditEntry" | "mail" | "historyEntry" | "counter" | "recordCount" | "salesSum" | "referencedVersion" | "manufacturer" | "distributor" | "category" | "customerGroup" | "product" | "productCategory" | "productDistributor" | "advancedOption" | "stockMovement" | "customer" | "orderStatus" | "paymentMethod" | "order" | "orderShipment" | "orderItem" | "orderTransaction" | "rma" | "rmaItem" | "giftRegistry" | "giftRegistryItem" | "event" | "eventFeed" | "eventCut" | "webhook" | "delivery" | "deliveryAttempt" | "idempotencyKey" | "idempotencyAnswer" | "csvImport" | "csvImportLine" | "backup" | "rateBucket" | "serverProcess"
+    modelProps: "store" | "storeHost" | "identity" | "recoveryCode" | "passkey" | "challenge" | "resetLink" | "addressChange" | "storeUser" | "storeRole" | "invitation" | "developer" | "operator" | "application" | "subscription" | "handshake" | "removalNotice" | "apiCall" | "secretKey" | "authorizationCode" | "accessToken" | "endedToken" | "session" | "alert" | "signInDelay" | "customerLoginToken" | "auditEntry" | "mail" | "historyEntry" | "counter" | "recordCount" | "salesSum" | "referencedVersion" | "manufacturer" | "distributor" | "category" | "customerGroup" | "product" | "productCategory" | "productDistributor" | "advancedOption" | "stockMovement" | "customer" | "orderStatus" | "paymentMethod" | "order" | "orderShipment" | "orderItem" | "orderTransaction" | "rma" | "rmaItem" | "giftRegistry" | "giftRegistryItem" | "event" | "eventFeed" | "eventCut" | "webhook" | "delivery" | "deliveryAttempt" | "idempotencyKey" | "idempotencyAnswer" | "csvImport" | "csvImportLine" | "backup" | "rateBucket" | "serverProcess"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -552,6 +553,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.StoreCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.StoreCountAggregateOutputType> | number
+        }
+      }
+    }
+    StoreHost: {
+      payload: Prisma.$StoreHostPayload<ExtArgs>
+      fields: Prisma.StoreHostFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.StoreHostFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StoreHostPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.StoreHostFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StoreHostPayload>
+        }
+        findFirst: {
+          args: Prisma.StoreHostFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StoreHostPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.StoreHostFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StoreHostPayload>
+        }
+        findMany: {
+          args: Prisma.StoreHostFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StoreHostPayload>[]
+        }
+        create: {
+          args: Prisma.StoreHostCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StoreHostPayload>
+        }
+        createMany: {
+          args: Prisma.StoreHostCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.StoreHostCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StoreHostPayload>[]
+        }
+        delete: {
+          args: Prisma.StoreHostDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StoreHostPayload>
+        }
+        update: {
+          args: Prisma.StoreHostUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StoreHostPayload>
+        }
+        deleteMany: {
+          args: Prisma.StoreHostDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.StoreHostUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.StoreHostUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StoreHostPayload>[]
+        }
+        upsert: {
+          args: Prisma.StoreHostUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StoreHostPayload>
+        }
+        aggregate: {
+          args: Prisma.StoreHostAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateStoreHost>
+        }
+        groupBy: {
+          args: Prisma.StoreHostGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.StoreHostGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.StoreHostCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.StoreHostCountAggregateOutputType> | number
         }
       }
     }
@@ -5334,11 +5409,12 @@ export const StoreScalarFieldEnum = {
   id: 'id',
   name: 'name',
   secureUrl: 'secureUrl',
-  host: 'host',
+  furtherUrls: 'furtherUrls',
   currency: 'currency',
   timeZone: 'timeZone',
   userKeyHash: 'userKeyHash',
   userKeySealed: 'userKeySealed',
+  userKeyBroughtAt: 'userKeyBroughtAt',
   cartApiEnabled: 'cartApiEnabled',
   cartApiAddresses: 'cartApiAddresses',
   throttleCapacity: 'throttleCapacity',
@@ -5350,6 +5426,14 @@ export const StoreScalarFieldEnum = {
 } as const
 
 export type StoreScalarFieldEnum = (typeof StoreScalarFieldEnum)[keyof typeof StoreScalarFieldEnum]
+
+
+export const StoreHostScalarFieldEnum = {
+  host: 'host',
+  storeId: 'storeId'
+} as const
+
+export type StoreHostScalarFieldEnum = (typeof StoreHostScalarFieldEnum)[keyof typeof StoreHostScalarFieldEnum]
 
 
 export const IdentityScalarFieldEnum = {
@@ -5501,6 +5585,8 @@ export const ApplicationScalarFieldEnum = {
   privateKeySealed: 'privateKeySealed',
   previousPrivateKeyHash: 'previousPrivateKeyHash',
   previousPrivateKeyUntil: 'previousPrivateKeyUntil',
+  privateKeyBroughtAt: 'privateKeyBroughtAt',
+  openToMerchants: 'openToMerchants',
   callbackUrl: 'callbackUrl',
   callbackSecretSealed: 'callbackSecretSealed',
   formerCallbackSecretSealed: 'formerCallbackSecretSealed',
@@ -5522,6 +5608,7 @@ export const SubscriptionScalarFieldEnum = {
   applicationId: 'applicationId',
   tokenHash: 'tokenHash',
   tokenSealed: 'tokenSealed',
+  tokenBroughtAt: 'tokenBroughtAt',
   privileges: 'privileges',
   postBackUrl: 'postBackUrl',
   lastUsedAt: 'lastUsedAt',
@@ -6365,6 +6452,20 @@ export type ListStringFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaMod
 
 
 /**
+ * Reference to a field of type 'DateTime'
+ */
+export type DateTimeFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'DateTime'>
+    
+
+
+/**
+ * Reference to a field of type 'DateTime[]'
+ */
+export type ListDateTimeFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'DateTime[]'>
+    
+
+
+/**
  * Reference to a field of type 'Boolean'
  */
 export type BooleanFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Boolean'>
@@ -6382,20 +6483,6 @@ export type DecimalFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel,
  * Reference to a field of type 'Decimal[]'
  */
 export type ListDecimalFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Decimal[]'>
-    
-
-
-/**
- * Reference to a field of type 'DateTime'
- */
-export type DateTimeFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'DateTime'>
-    
-
-
-/**
- * Reference to a field of type 'DateTime[]'
- */
-export type ListDateTimeFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'DateTime[]'>
     
 
 
@@ -6606,6 +6693,7 @@ export interface PrismaClientOptionsWithAdapter extends PrismaClientBaseOptions 
 export type PrismaClientOptions = PrismaClientOptionsWithAccelerateUrl | PrismaClientOptionsWithAdapter
 export type GlobalOmitConfig = {
   store?: Prisma.StoreOmit
+  storeHost?: Prisma.StoreHostOmit
   identity?: Prisma.IdentityOmit
   recoveryCode?: Prisma.RecoveryCodeOmit
   passkey?: Prisma.PasskeyOmit

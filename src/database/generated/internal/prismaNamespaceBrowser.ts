@@ -52,6 +52,7 @@ export const AnyNull = runtime.AnyNull
 
 export const ModelName = {
   Store: 'Store',
+  StoreHost: 'StoreHost',
   Identity: 'Identity',
   RecoveryCode: 'RecoveryCode',
   Passkey: 'Passkey',
@@ -138,11 +139,12 @@ export const StoreScalarFieldEnum = {
   id: 'id',
   name: 'name',
   secureUrl: 'secureUrl',
-  host: 'host',
+  furtherUrls: 'furtherUrls',
   currency: 'currency',
   timeZone: 'timeZone',
   userKeyHash: 'userKeyHash',
   userKeySealed: 'userKeySealed',
+  userKeyBroughtAt: 'userKeyBroughtAt',
   cartApiEnabled: 'cartApiEnabled',
   cartApiAddresses: 'cartApiAddresses',
   throttleCapacity: 'throttleCapacity',
@@ -154,6 +156,14 @@ export const StoreScalarFieldEnum = {
 } as const
 
 export type StoreScalarFieldEnum = (typeof StoreScalarFieldEnum)[keyof typeof StoreScalarFieldEnum]
+
+
+export const StoreHostScalarFieldEnum = {
+  host: 'host',
+  storeId: 'storeId'
+} as const
+
+export type StoreHostScalarFieldEnum = (typeof StoreHostScalarFieldEnum)[keyof typeof StoreHostScalarFieldEnum]
 
 
 export const IdentityScalarFieldEnum = {
@@ -305,6 +315,8 @@ export const ApplicationScalarFieldEnum = {
   privateKeySealed: 'privateKeySealed',
   previousPrivateKeyHash: 'previousPrivateKeyHash',
   previousPrivateKeyUntil: 'previousPrivateKeyUntil',
+  privateKeyBroughtAt: 'privateKeyBroughtAt',
+  openToMerchants: 'openToMerchants',
   callbackUrl: 'callbackUrl',
   callbackSecretSealed: 'callbackSecretSealed',
   formerCallbackSecretSealed: 'formerCallbackSecretSealed',
@@ -326,6 +338,7 @@ export const SubscriptionScalarFieldEnum = {
   applicationId: 'applicationId',
   tokenHash: 'tokenHash',
   tokenSealed: 'tokenSealed',
+  tokenBroughtAt: 'tokenBroughtAt',
   privileges: 'privileges',
   postBackUrl: 'postBackUrl',
   lastUsedAt: 'lastUsedAt',

@@ -51,6 +51,8 @@ export type ApplicationMinAggregateOutputType = {
   privateKeySealed: string | null
   previousPrivateKeyHash: string | null
   previousPrivateKeyUntil: Date | null
+  privateKeyBroughtAt: Date | null
+  openToMerchants: boolean | null
   callbackUrl: string | null
   callbackSecretSealed: string | null
   formerCallbackSecretSealed: string | null
@@ -70,6 +72,8 @@ export type ApplicationMaxAggregateOutputType = {
   privateKeySealed: string | null
   previousPrivateKeyHash: string | null
   previousPrivateKeyUntil: Date | null
+  privateKeyBroughtAt: Date | null
+  openToMerchants: boolean | null
   callbackUrl: string | null
   callbackSecretSealed: string | null
   formerCallbackSecretSealed: string | null
@@ -89,6 +93,8 @@ export type ApplicationCountAggregateOutputType = {
   privateKeySealed: number
   previousPrivateKeyHash: number
   previousPrivateKeyUntil: number
+  privateKeyBroughtAt: number
+  openToMerchants: number
   callbackUrl: number
   callbackSecretSealed: number
   formerCallbackSecretSealed: number
@@ -128,6 +134,8 @@ export type ApplicationMinAggregateInputType = {
   privateKeySealed?: true
   previousPrivateKeyHash?: true
   previousPrivateKeyUntil?: true
+  privateKeyBroughtAt?: true
+  openToMerchants?: true
   callbackUrl?: true
   callbackSecretSealed?: true
   formerCallbackSecretSealed?: true
@@ -147,6 +155,8 @@ export type ApplicationMaxAggregateInputType = {
   privateKeySealed?: true
   previousPrivateKeyHash?: true
   previousPrivateKeyUntil?: true
+  privateKeyBroughtAt?: true
+  openToMerchants?: true
   callbackUrl?: true
   callbackSecretSealed?: true
   formerCallbackSecretSealed?: true
@@ -166,6 +176,8 @@ export type ApplicationCountAggregateInputType = {
   privateKeySealed?: true
   previousPrivateKeyHash?: true
   previousPrivateKeyUntil?: true
+  privateKeyBroughtAt?: true
+  openToMerchants?: true
   callbackUrl?: true
   callbackSecretSealed?: true
   formerCallbackSecretSealed?: true
@@ -274,6 +286,8 @@ export type ApplicationGroupByOutputType = {
   privateKeySealed: string
   previousPrivateKeyHash: string | null
   previousPrivateKeyUntil: Date | null
+  privateKeyBroughtAt: Date | null
+  openToMerchants: boolean
   callbackUrl: string | null
   callbackSecretSealed: string
   formerCallbackSecretSealed: string | null
@@ -318,6 +332,8 @@ export type ApplicationWhereInput = {
   privateKeySealed?: Prisma.StringFilter<"Application"> | string
   previousPrivateKeyHash?: Prisma.StringNullableFilter<"Application"> | string | null
   previousPrivateKeyUntil?: Prisma.DateTimeNullableFilter<"Application"> | Date | string | null
+  privateKeyBroughtAt?: Prisma.DateTimeNullableFilter<"Application"> | Date | string | null
+  openToMerchants?: Prisma.BoolFilter<"Application"> | boolean
   callbackUrl?: Prisma.StringNullableFilter<"Application"> | string | null
   callbackSecretSealed?: Prisma.StringFilter<"Application"> | string
   formerCallbackSecretSealed?: Prisma.StringNullableFilter<"Application"> | string | null
@@ -344,6 +360,8 @@ export type ApplicationOrderByWithRelationInput = {
   privateKeySealed?: Prisma.SortOrder
   previousPrivateKeyHash?: Prisma.SortOrderInput | Prisma.SortOrder
   previousPrivateKeyUntil?: Prisma.SortOrderInput | Prisma.SortOrder
+  privateKeyBroughtAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  openToMerchants?: Prisma.SortOrder
   callbackUrl?: Prisma.SortOrderInput | Prisma.SortOrder
   callbackSecretSealed?: Prisma.SortOrder
   formerCallbackSecretSealed?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -373,6 +391,8 @@ export type ApplicationWhereUniqueInput = Prisma.AtLeast<{
   name?: Prisma.StringFilter<"Application"> | string
   privateKeySealed?: Prisma.StringFilter<"Application"> | string
   previousPrivateKeyUntil?: Prisma.DateTimeNullableFilter<"Application"> | Date | string | null
+  privateKeyBroughtAt?: Prisma.DateTimeNullableFilter<"Application"> | Date | string | null
+  openToMerchants?: Prisma.BoolFilter<"Application"> | boolean
   callbackUrl?: Prisma.StringNullableFilter<"Application"> | string | null
   callbackSecretSealed?: Prisma.StringFilter<"Application"> | string
   formerCallbackSecretSealed?: Prisma.StringNullableFilter<"Application"> | string | null
@@ -399,6 +419,8 @@ export type ApplicationOrderByWithAggregationInput = {
   privateKeySealed?: Prisma.SortOrder
   previousPrivateKeyHash?: Prisma.SortOrderInput | Prisma.SortOrder
   previousPrivateKeyUntil?: Prisma.SortOrderInput | Prisma.SortOrder
+  privateKeyBroughtAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  openToMerchants?: Prisma.SortOrder
   callbackUrl?: Prisma.SortOrderInput | Prisma.SortOrder
   callbackSecretSealed?: Prisma.SortOrder
   formerCallbackSecretSealed?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -428,6 +450,8 @@ export type ApplicationScalarWhereWithAggregatesInput = {
   privateKeySealed?: Prisma.StringWithAggregatesFilter<"Application"> | string
   previousPrivateKeyHash?: Prisma.StringNullableWithAggregatesFilter<"Application"> | string | null
   previousPrivateKeyUntil?: Prisma.DateTimeNullableWithAggregatesFilter<"Application"> | Date | string | null
+  privateKeyBroughtAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Application"> | Date | string | null
+  openToMerchants?: Prisma.BoolWithAggregatesFilter<"Application"> | boolean
   callbackUrl?: Prisma.StringNullableWithAggregatesFilter<"Application"> | string | null
   callbackSecretSealed?: Prisma.StringWithAggregatesFilter<"Application"> | string
   formerCallbackSecretSealed?: Prisma.StringNullableWithAggregatesFilter<"Application"> | string | null
@@ -447,6 +471,8 @@ export type ApplicationCreateInput = {
   privateKeySealed: string
   previousPrivateKeyHash?: string | null
   previousPrivateKeyUntil?: Date | string | null
+  privateKeyBroughtAt?: Date | string | null
+  openToMerchants?: boolean
   callbackUrl?: string | null
   callbackSecretSealed?: string
   formerCallbackSecretSealed?: string | null
@@ -473,6 +499,8 @@ export type ApplicationUncheckedCreateInput = {
   privateKeySealed: string
   previousPrivateKeyHash?: string | null
   previousPrivateKeyUntil?: Date | string | null
+  privateKeyBroughtAt?: Date | string | null
+  openToMerchants?: boolean
   callbackUrl?: string | null
   callbackSecretSealed?: string
   formerCallbackSecretSealed?: string | null
@@ -496,6 +524,8 @@ export type ApplicationUpdateInput = {
   privateKeySealed?: Prisma.StringFieldUpdateOperationsInput | string
   previousPrivateKeyHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   previousPrivateKeyUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  privateKeyBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  openToMerchants?: Prisma.BoolFieldUpdateOperationsInput | boolean
   callbackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   callbackSecretSealed?: Prisma.StringFieldUpdateOperationsInput | string
   formerCallbackSecretSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -522,6 +552,8 @@ export type ApplicationUncheckedUpdateInput = {
   privateKeySealed?: Prisma.StringFieldUpdateOperationsInput | string
   previousPrivateKeyHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   previousPrivateKeyUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  privateKeyBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  openToMerchants?: Prisma.BoolFieldUpdateOperationsInput | boolean
   callbackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   callbackSecretSealed?: Prisma.StringFieldUpdateOperationsInput | string
   formerCallbackSecretSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -547,6 +579,8 @@ export type ApplicationCreateManyInput = {
   privateKeySealed: string
   previousPrivateKeyHash?: string | null
   previousPrivateKeyUntil?: Date | string | null
+  privateKeyBroughtAt?: Date | string | null
+  openToMerchants?: boolean
   callbackUrl?: string | null
   callbackSecretSealed?: string
   formerCallbackSecretSealed?: string | null
@@ -566,6 +600,8 @@ export type ApplicationUpdateManyMutationInput = {
   privateKeySealed?: Prisma.StringFieldUpdateOperationsInput | string
   previousPrivateKeyHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   previousPrivateKeyUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  privateKeyBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  openToMerchants?: Prisma.BoolFieldUpdateOperationsInput | boolean
   callbackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   callbackSecretSealed?: Prisma.StringFieldUpdateOperationsInput | string
   formerCallbackSecretSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -587,6 +623,8 @@ export type ApplicationUncheckedUpdateManyInput = {
   privateKeySealed?: Prisma.StringFieldUpdateOperationsInput | string
   previousPrivateKeyHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   previousPrivateKeyUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  privateKeyBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  openToMerchants?: Prisma.BoolFieldUpdateOperationsInput | boolean
   callbackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   callbackSecretSealed?: Prisma.StringFieldUpdateOperationsInput | string
   formerCallbackSecretSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -618,6 +656,8 @@ export type ApplicationCountOrderByAggregateInput = {
   privateKeySealed?: Prisma.SortOrder
   previousPrivateKeyHash?: Prisma.SortOrder
   previousPrivateKeyUntil?: Prisma.SortOrder
+  privateKeyBroughtAt?: Prisma.SortOrder
+  openToMerchants?: Prisma.SortOrder
   callbackUrl?: Prisma.SortOrder
   callbackSecretSealed?: Prisma.SortOrder
   formerCallbackSecretSealed?: Prisma.SortOrder
@@ -647,6 +687,8 @@ export type ApplicationMaxOrderByAggregateInput = {
   privateKeySealed?: Prisma.SortOrder
   previousPrivateKeyHash?: Prisma.SortOrder
   previousPrivateKeyUntil?: Prisma.SortOrder
+  privateKeyBroughtAt?: Prisma.SortOrder
+  openToMerchants?: Prisma.SortOrder
   callbackUrl?: Prisma.SortOrder
   callbackSecretSealed?: Prisma.SortOrder
   formerCallbackSecretSealed?: Prisma.SortOrder
@@ -666,6 +708,8 @@ export type ApplicationMinOrderByAggregateInput = {
   privateKeySealed?: Prisma.SortOrder
   previousPrivateKeyHash?: Prisma.SortOrder
   previousPrivateKeyUntil?: Prisma.SortOrder
+  privateKeyBroughtAt?: Prisma.SortOrder
+  openToMerchants?: Prisma.SortOrder
   callbackUrl?: Prisma.SortOrder
   callbackSecretSealed?: Prisma.SortOrder
   formerCallbackSecretSealed?: Prisma.SortOrder
@@ -803,6 +847,8 @@ export type ApplicationCreateWithoutDeveloperInput = {
   privateKeySealed: string
   previousPrivateKeyHash?: string | null
   previousPrivateKeyUntil?: Date | string | null
+  privateKeyBroughtAt?: Date | string | null
+  openToMerchants?: boolean
   callbackUrl?: string | null
   callbackSecretSealed?: string
   formerCallbackSecretSealed?: string | null
@@ -827,6 +873,8 @@ export type ApplicationUncheckedCreateWithoutDeveloperInput = {
   privateKeySealed: string
   previousPrivateKeyHash?: string | null
   previousPrivateKeyUntil?: Date | string | null
+  privateKeyBroughtAt?: Date | string | null
+  openToMerchants?: boolean
   callbackUrl?: string | null
   callbackSecretSealed?: string
   formerCallbackSecretSealed?: string | null
@@ -881,6 +929,8 @@ export type ApplicationScalarWhereInput = {
   privateKeySealed?: Prisma.StringFilter<"Application"> | string
   previousPrivateKeyHash?: Prisma.StringNullableFilter<"Application"> | string | null
   previousPrivateKeyUntil?: Prisma.DateTimeNullableFilter<"Application"> | Date | string | null
+  privateKeyBroughtAt?: Prisma.DateTimeNullableFilter<"Application"> | Date | string | null
+  openToMerchants?: Prisma.BoolFilter<"Application"> | boolean
   callbackUrl?: Prisma.StringNullableFilter<"Application"> | string | null
   callbackSecretSealed?: Prisma.StringFilter<"Application"> | string
   formerCallbackSecretSealed?: Prisma.StringNullableFilter<"Application"> | string | null
@@ -900,6 +950,8 @@ export type ApplicationCreateWithoutSubscriptionsInput = {
   privateKeySealed: string
   previousPrivateKeyHash?: string | null
   previousPrivateKeyUntil?: Date | string | null
+  privateKeyBroughtAt?: Date | string | null
+  openToMerchants?: boolean
   callbackUrl?: string | null
   callbackSecretSealed?: string
   formerCallbackSecretSealed?: string | null
@@ -925,6 +977,8 @@ export type ApplicationUncheckedCreateWithoutSubscriptionsInput = {
   privateKeySealed: string
   previousPrivateKeyHash?: string | null
   previousPrivateKeyUntil?: Date | string | null
+  privateKeyBroughtAt?: Date | string | null
+  openToMerchants?: boolean
   callbackUrl?: string | null
   callbackSecretSealed?: string
   formerCallbackSecretSealed?: string | null
@@ -963,6 +1017,8 @@ export type ApplicationUpdateWithoutSubscriptionsInput = {
   privateKeySealed?: Prisma.StringFieldUpdateOperationsInput | string
   previousPrivateKeyHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   previousPrivateKeyUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  privateKeyBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  openToMerchants?: Prisma.BoolFieldUpdateOperationsInput | boolean
   callbackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   callbackSecretSealed?: Prisma.StringFieldUpdateOperationsInput | string
   formerCallbackSecretSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -988,6 +1044,8 @@ export type ApplicationUncheckedUpdateWithoutSubscriptionsInput = {
   privateKeySealed?: Prisma.StringFieldUpdateOperationsInput | string
   previousPrivateKeyHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   previousPrivateKeyUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  privateKeyBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  openToMerchants?: Prisma.BoolFieldUpdateOperationsInput | boolean
   callbackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   callbackSecretSealed?: Prisma.StringFieldUpdateOperationsInput | string
   formerCallbackSecretSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1010,6 +1068,8 @@ export type ApplicationCreateWithoutHandshakesInput = {
   privateKeySealed: string
   previousPrivateKeyHash?: string | null
   previousPrivateKeyUntil?: Date | string | null
+  privateKeyBroughtAt?: Date | string | null
+  openToMerchants?: boolean
   callbackUrl?: string | null
   callbackSecretSealed?: string
   formerCallbackSecretSealed?: string | null
@@ -1035,6 +1095,8 @@ export type ApplicationUncheckedCreateWithoutHandshakesInput = {
   privateKeySealed: string
   previousPrivateKeyHash?: string | null
   previousPrivateKeyUntil?: Date | string | null
+  privateKeyBroughtAt?: Date | string | null
+  openToMerchants?: boolean
   callbackUrl?: string | null
   callbackSecretSealed?: string
   formerCallbackSecretSealed?: string | null
@@ -1073,6 +1135,8 @@ export type ApplicationUpdateWithoutHandshakesInput = {
   privateKeySealed?: Prisma.StringFieldUpdateOperationsInput | string
   previousPrivateKeyHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   previousPrivateKeyUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  privateKeyBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  openToMerchants?: Prisma.BoolFieldUpdateOperationsInput | boolean
   callbackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   callbackSecretSealed?: Prisma.StringFieldUpdateOperationsInput | string
   formerCallbackSecretSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1098,6 +1162,8 @@ export type ApplicationUncheckedUpdateWithoutHandshakesInput = {
   privateKeySealed?: Prisma.StringFieldUpdateOperationsInput | string
   previousPrivateKeyHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   previousPrivateKeyUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  privateKeyBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  openToMerchants?: Prisma.BoolFieldUpdateOperationsInput | boolean
   callbackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   callbackSecretSealed?: Prisma.StringFieldUpdateOperationsInput | string
   formerCallbackSecretSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1120,6 +1186,8 @@ export type ApplicationCreateWithoutRemovalNoticesInput = {
   privateKeySealed: string
   previousPrivateKeyHash?: string | null
   previousPrivateKeyUntil?: Date | string | null
+  privateKeyBroughtAt?: Date | string | null
+  openToMerchants?: boolean
   callbackUrl?: string | null
   callbackSecretSealed?: string
   formerCallbackSecretSealed?: string | null
@@ -1145,6 +1213,8 @@ export type ApplicationUncheckedCreateWithoutRemovalNoticesInput = {
   privateKeySealed: string
   previousPrivateKeyHash?: string | null
   previousPrivateKeyUntil?: Date | string | null
+  privateKeyBroughtAt?: Date | string | null
+  openToMerchants?: boolean
   callbackUrl?: string | null
   callbackSecretSealed?: string
   formerCallbackSecretSealed?: string | null
@@ -1183,6 +1253,8 @@ export type ApplicationUpdateWithoutRemovalNoticesInput = {
   privateKeySealed?: Prisma.StringFieldUpdateOperationsInput | string
   previousPrivateKeyHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   previousPrivateKeyUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  privateKeyBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  openToMerchants?: Prisma.BoolFieldUpdateOperationsInput | boolean
   callbackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   callbackSecretSealed?: Prisma.StringFieldUpdateOperationsInput | string
   formerCallbackSecretSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1208,6 +1280,8 @@ export type ApplicationUncheckedUpdateWithoutRemovalNoticesInput = {
   privateKeySealed?: Prisma.StringFieldUpdateOperationsInput | string
   previousPrivateKeyHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   previousPrivateKeyUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  privateKeyBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  openToMerchants?: Prisma.BoolFieldUpdateOperationsInput | boolean
   callbackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   callbackSecretSealed?: Prisma.StringFieldUpdateOperationsInput | string
   formerCallbackSecretSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1230,6 +1304,8 @@ export type ApplicationCreateWithoutAuthorizationCodesInput = {
   privateKeySealed: string
   previousPrivateKeyHash?: string | null
   previousPrivateKeyUntil?: Date | string | null
+  privateKeyBroughtAt?: Date | string | null
+  openToMerchants?: boolean
   callbackUrl?: string | null
   callbackSecretSealed?: string
   formerCallbackSecretSealed?: string | null
@@ -1255,6 +1331,8 @@ export type ApplicationUncheckedCreateWithoutAuthorizationCodesInput = {
   privateKeySealed: string
   previousPrivateKeyHash?: string | null
   previousPrivateKeyUntil?: Date | string | null
+  privateKeyBroughtAt?: Date | string | null
+  openToMerchants?: boolean
   callbackUrl?: string | null
   callbackSecretSealed?: string
   formerCallbackSecretSealed?: string | null
@@ -1293,6 +1371,8 @@ export type ApplicationUpdateWithoutAuthorizationCodesInput = {
   privateKeySealed?: Prisma.StringFieldUpdateOperationsInput | string
   previousPrivateKeyHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   previousPrivateKeyUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  privateKeyBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  openToMerchants?: Prisma.BoolFieldUpdateOperationsInput | boolean
   callbackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   callbackSecretSealed?: Prisma.StringFieldUpdateOperationsInput | string
   formerCallbackSecretSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1318,6 +1398,8 @@ export type ApplicationUncheckedUpdateWithoutAuthorizationCodesInput = {
   privateKeySealed?: Prisma.StringFieldUpdateOperationsInput | string
   previousPrivateKeyHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   previousPrivateKeyUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  privateKeyBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  openToMerchants?: Prisma.BoolFieldUpdateOperationsInput | boolean
   callbackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   callbackSecretSealed?: Prisma.StringFieldUpdateOperationsInput | string
   formerCallbackSecretSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1341,6 +1423,8 @@ export type ApplicationCreateManyDeveloperInput = {
   privateKeySealed: string
   previousPrivateKeyHash?: string | null
   previousPrivateKeyUntil?: Date | string | null
+  privateKeyBroughtAt?: Date | string | null
+  openToMerchants?: boolean
   callbackUrl?: string | null
   callbackSecretSealed?: string
   formerCallbackSecretSealed?: string | null
@@ -1360,6 +1444,8 @@ export type ApplicationUpdateWithoutDeveloperInput = {
   privateKeySealed?: Prisma.StringFieldUpdateOperationsInput | string
   previousPrivateKeyHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   previousPrivateKeyUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  privateKeyBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  openToMerchants?: Prisma.BoolFieldUpdateOperationsInput | boolean
   callbackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   callbackSecretSealed?: Prisma.StringFieldUpdateOperationsInput | string
   formerCallbackSecretSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1384,6 +1470,8 @@ export type ApplicationUncheckedUpdateWithoutDeveloperInput = {
   privateKeySealed?: Prisma.StringFieldUpdateOperationsInput | string
   previousPrivateKeyHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   previousPrivateKeyUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  privateKeyBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  openToMerchants?: Prisma.BoolFieldUpdateOperationsInput | boolean
   callbackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   callbackSecretSealed?: Prisma.StringFieldUpdateOperationsInput | string
   formerCallbackSecretSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1408,6 +1496,8 @@ export type ApplicationUncheckedUpdateManyWithoutDeveloperInput = {
   privateKeySealed?: Prisma.StringFieldUpdateOperationsInput | string
   previousPrivateKeyHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   previousPrivateKeyUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  privateKeyBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  openToMerchants?: Prisma.BoolFieldUpdateOperationsInput | boolean
   callbackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   callbackSecretSealed?: Prisma.StringFieldUpdateOperationsInput | string
   formerCallbackSecretSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1487,6 +1577,8 @@ export type ApplicationSelect<ExtArgs extends runtime.Types.Extensions.InternalA
   privateKeySealed?: boolean
   previousPrivateKeyHash?: boolean
   previousPrivateKeyUntil?: boolean
+  privateKeyBroughtAt?: boolean
+  openToMerchants?: boolean
   callbackUrl?: boolean
   callbackSecretSealed?: boolean
   formerCallbackSecretSealed?: boolean
@@ -1514,6 +1606,8 @@ export type ApplicationSelectCreateManyAndReturn<ExtArgs extends runtime.Types.E
   privateKeySealed?: boolean
   previousPrivateKeyHash?: boolean
   previousPrivateKeyUntil?: boolean
+  privateKeyBroughtAt?: boolean
+  openToMerchants?: boolean
   callbackUrl?: boolean
   callbackSecretSealed?: boolean
   formerCallbackSecretSealed?: boolean
@@ -1536,6 +1630,8 @@ export type ApplicationSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.E
   privateKeySealed?: boolean
   previousPrivateKeyHash?: boolean
   previousPrivateKeyUntil?: boolean
+  privateKeyBroughtAt?: boolean
+  openToMerchants?: boolean
   callbackUrl?: boolean
   callbackSecretSealed?: boolean
   formerCallbackSecretSealed?: boolean
@@ -1558,6 +1654,8 @@ export type ApplicationSelectScalar = {
   privateKeySealed?: boolean
   previousPrivateKeyHash?: boolean
   previousPrivateKeyUntil?: boolean
+  privateKeyBroughtAt?: boolean
+  openToMerchants?: boolean
   callbackUrl?: boolean
   callbackSecretSealed?: boolean
   formerCallbackSecretSealed?: boolean
@@ -1570,7 +1668,7 @@ export type ApplicationSelectScalar = {
   createdAt?: boolean
 }
 
-export type ApplicationOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "developerId" | "name" | "publicKey" | "privateKeyHash" | "privateKeySealed" | "previousPrivateKeyHash" | "previousPrivateKeyUntil" | "callbackUrl" | "callbackSecretSealed" | "formerCallbackSecretSealed" | "callbackSecretVersion" | "callbackSecretRotatedAt" | "redirectUris" | "privileges" | "throttleCapacity" | "throttleLeakPerSecond" | "createdAt", ExtArgs["result"]["application"]>
+export type ApplicationOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "developerId" | "name" | "publicKey" | "privateKeyHash" | "privateKeySealed" | "previousPrivateKeyHash" | "previousPrivateKeyUntil" | "privateKeyBroughtAt" | "openToMerchants" | "callbackUrl" | "callbackSecretSealed" | "formerCallbackSecretSealed" | "callbackSecretVersion" | "callbackSecretRotatedAt" | "redirectUris" | "privileges" | "throttleCapacity" | "throttleLeakPerSecond" | "createdAt", ExtArgs["result"]["application"]>
 export type ApplicationInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   developer?: boolean | Prisma.Application$developerArgs<ExtArgs>
   subscriptions?: boolean | Prisma.Application$subscriptionsArgs<ExtArgs>
@@ -1610,6 +1708,14 @@ export type $ApplicationPayload<ExtArgs extends runtime.Types.Extensions.Interna
      */
     previousPrivateKeyHash: string | null
     previousPrivateKeyUntil: Date | null
+    /**
+     * When the private key was brought along from another platform; NULL: it was made here.
+     */
+    privateKeyBroughtAt: Date | null
+    /**
+     * False: only the operator lets it into stores. It is no OAuth client, and its callbackUrl is not called.
+     */
+    openToMerchants: boolean
     /**
      * Asked before a store is subscribed or unsubscribed; NULL: nobody is.
      */
@@ -2075,6 +2181,8 @@ export interface ApplicationFieldRefs {
   readonly privateKeySealed: Prisma.FieldRef<"Application", 'String'>
   readonly previousPrivateKeyHash: Prisma.FieldRef<"Application", 'String'>
   readonly previousPrivateKeyUntil: Prisma.FieldRef<"Application", 'DateTime'>
+  readonly privateKeyBroughtAt: Prisma.FieldRef<"Application", 'DateTime'>
+  readonly openToMerchants: Prisma.FieldRef<"Application", 'Boolean'>
   readonly callbackUrl: Prisma.FieldRef<"Application", 'String'>
   readonly callbackSecretSealed: Prisma.FieldRef<"Application", 'String'>
   readonly formerCallbackSecretSealed: Prisma.FieldRef<"Application", 'String'>

@@ -44,11 +44,11 @@ export type StoreMinAggregateOutputType = {
   id: number | null
   name: string | null
   secureUrl: string | null
-  host: string | null
   currency: string | null
   timeZone: string | null
   userKeyHash: string | null
   userKeySealed: string | null
+  userKeyBroughtAt: Date | null
   cartApiEnabled: boolean | null
   throttleCapacity: number | null
   throttleLeakPerSecond: runtime.Decimal | null
@@ -62,11 +62,11 @@ export type StoreMaxAggregateOutputType = {
   id: number | null
   name: string | null
   secureUrl: string | null
-  host: string | null
   currency: string | null
   timeZone: string | null
   userKeyHash: string | null
   userKeySealed: string | null
+  userKeyBroughtAt: Date | null
   cartApiEnabled: boolean | null
   throttleCapacity: number | null
   throttleLeakPerSecond: runtime.Decimal | null
@@ -80,11 +80,12 @@ export type StoreCountAggregateOutputType = {
   id: number
   name: number
   secureUrl: number
-  host: number
+  furtherUrls: number
   currency: number
   timeZone: number
   userKeyHash: number
   userKeySealed: number
+  userKeyBroughtAt: number
   cartApiEnabled: number
   cartApiAddresses: number
   throttleCapacity: number
@@ -115,11 +116,11 @@ export type StoreMinAggregateInputType = {
   id?: true
   name?: true
   secureUrl?: true
-  host?: true
   currency?: true
   timeZone?: true
   userKeyHash?: true
   userKeySealed?: true
+  userKeyBroughtAt?: true
   cartApiEnabled?: true
   throttleCapacity?: true
   throttleLeakPerSecond?: true
@@ -133,11 +134,11 @@ export type StoreMaxAggregateInputType = {
   id?: true
   name?: true
   secureUrl?: true
-  host?: true
   currency?: true
   timeZone?: true
   userKeyHash?: true
   userKeySealed?: true
+  userKeyBroughtAt?: true
   cartApiEnabled?: true
   throttleCapacity?: true
   throttleLeakPerSecond?: true
@@ -151,11 +152,12 @@ export type StoreCountAggregateInputType = {
   id?: true
   name?: true
   secureUrl?: true
-  host?: true
+  furtherUrls?: true
   currency?: true
   timeZone?: true
   userKeyHash?: true
   userKeySealed?: true
+  userKeyBroughtAt?: true
   cartApiEnabled?: true
   cartApiAddresses?: true
   throttleCapacity?: true
@@ -257,11 +259,12 @@ export type StoreGroupByOutputType = {
   id: number
   name: string
   secureUrl: string
-  host: string
+  furtherUrls: string[]
   currency: string
   timeZone: string
   userKeyHash: string
   userKeySealed: string
+  userKeyBroughtAt: Date | null
   cartApiEnabled: boolean
   cartApiAddresses: string[]
   throttleCapacity: number | null
@@ -299,11 +302,12 @@ export type StoreWhereInput = {
   id?: Prisma.IntFilter<"Store"> | number
   name?: Prisma.StringFilter<"Store"> | string
   secureUrl?: Prisma.StringFilter<"Store"> | string
-  host?: Prisma.StringFilter<"Store"> | string
+  furtherUrls?: Prisma.StringNullableListFilter<"Store">
   currency?: Prisma.StringFilter<"Store"> | string
   timeZone?: Prisma.StringFilter<"Store"> | string
   userKeyHash?: Prisma.StringFilter<"Store"> | string
   userKeySealed?: Prisma.StringFilter<"Store"> | string
+  userKeyBroughtAt?: Prisma.DateTimeNullableFilter<"Store"> | Date | string | null
   cartApiEnabled?: Prisma.BoolFilter<"Store"> | boolean
   cartApiAddresses?: Prisma.StringNullableListFilter<"Store">
   throttleCapacity?: Prisma.IntNullableFilter<"Store"> | number | null
@@ -312,6 +316,7 @@ export type StoreWhereInput = {
   nextInvoiceNumber?: Prisma.IntFilter<"Store"> | number
   createdAt?: Prisma.DateTimeFilter<"Store"> | Date | string
   factorRequiredFrom?: Prisma.DateTimeNullableFilter<"Store"> | Date | string | null
+  hosts?: Prisma.StoreHostListRelationFilter
   users?: Prisma.StoreUserListRelationFilter
   roles?: Prisma.StoreRoleListRelationFilter
   invitations?: Prisma.InvitationListRelationFilter
@@ -325,11 +330,12 @@ export type StoreOrderByWithRelationInput = {
   id?: Prisma.SortOrder
   name?: Prisma.SortOrder
   secureUrl?: Prisma.SortOrder
-  host?: Prisma.SortOrder
+  furtherUrls?: Prisma.SortOrder
   currency?: Prisma.SortOrder
   timeZone?: Prisma.SortOrder
   userKeyHash?: Prisma.SortOrder
   userKeySealed?: Prisma.SortOrder
+  userKeyBroughtAt?: Prisma.SortOrderInput | Prisma.SortOrder
   cartApiEnabled?: Prisma.SortOrder
   cartApiAddresses?: Prisma.SortOrder
   throttleCapacity?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -338,6 +344,7 @@ export type StoreOrderByWithRelationInput = {
   nextInvoiceNumber?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   factorRequiredFrom?: Prisma.SortOrderInput | Prisma.SortOrder
+  hosts?: Prisma.StoreHostOrderByRelationAggregateInput
   users?: Prisma.StoreUserOrderByRelationAggregateInput
   roles?: Prisma.StoreRoleOrderByRelationAggregateInput
   invitations?: Prisma.InvitationOrderByRelationAggregateInput
@@ -349,16 +356,17 @@ export type StoreOrderByWithRelationInput = {
 
 export type StoreWhereUniqueInput = Prisma.AtLeast<{
   id?: number
-  host?: string
   userKeyHash?: string
   AND?: Prisma.StoreWhereInput | Prisma.StoreWhereInput[]
   OR?: Prisma.StoreWhereInput[]
   NOT?: Prisma.StoreWhereInput | Prisma.StoreWhereInput[]
   name?: Prisma.StringFilter<"Store"> | string
   secureUrl?: Prisma.StringFilter<"Store"> | string
+  furtherUrls?: Prisma.StringNullableListFilter<"Store">
   currency?: Prisma.StringFilter<"Store"> | string
   timeZone?: Prisma.StringFilter<"Store"> | string
   userKeySealed?: Prisma.StringFilter<"Store"> | string
+  userKeyBroughtAt?: Prisma.DateTimeNullableFilter<"Store"> | Date | string | null
   cartApiEnabled?: Prisma.BoolFilter<"Store"> | boolean
   cartApiAddresses?: Prisma.StringNullableListFilter<"Store">
   throttleCapacity?: Prisma.IntNullableFilter<"Store"> | number | null
@@ -367,6 +375,7 @@ export type StoreWhereUniqueInput = Prisma.AtLeast<{
   nextInvoiceNumber?: Prisma.IntFilter<"Store"> | number
   createdAt?: Prisma.DateTimeFilter<"Store"> | Date | string
   factorRequiredFrom?: Prisma.DateTimeNullableFilter<"Store"> | Date | string | null
+  hosts?: Prisma.StoreHostListRelationFilter
   users?: Prisma.StoreUserListRelationFilter
   roles?: Prisma.StoreRoleListRelationFilter
   invitations?: Prisma.InvitationListRelationFilter
@@ -374,17 +383,18 @@ export type StoreWhereUniqueInput = Prisma.AtLeast<{
   handshakes?: Prisma.HandshakeListRelationFilter
   webhooks?: Prisma.WebhookListRelationFilter
   mails?: Prisma.MailListRelationFilter
-}, "id" | "host" | "userKeyHash">
+}, "id" | "userKeyHash">
 
 export type StoreOrderByWithAggregationInput = {
   id?: Prisma.SortOrder
   name?: Prisma.SortOrder
   secureUrl?: Prisma.SortOrder
-  host?: Prisma.SortOrder
+  furtherUrls?: Prisma.SortOrder
   currency?: Prisma.SortOrder
   timeZone?: Prisma.SortOrder
   userKeyHash?: Prisma.SortOrder
   userKeySealed?: Prisma.SortOrder
+  userKeyBroughtAt?: Prisma.SortOrderInput | Prisma.SortOrder
   cartApiEnabled?: Prisma.SortOrder
   cartApiAddresses?: Prisma.SortOrder
   throttleCapacity?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -407,11 +417,12 @@ export type StoreScalarWhereWithAggregatesInput = {
   id?: Prisma.IntWithAggregatesFilter<"Store"> | number
   name?: Prisma.StringWithAggregatesFilter<"Store"> | string
   secureUrl?: Prisma.StringWithAggregatesFilter<"Store"> | string
-  host?: Prisma.StringWithAggregatesFilter<"Store"> | string
+  furtherUrls?: Prisma.StringNullableListFilter<"Store">
   currency?: Prisma.StringWithAggregatesFilter<"Store"> | string
   timeZone?: Prisma.StringWithAggregatesFilter<"Store"> | string
   userKeyHash?: Prisma.StringWithAggregatesFilter<"Store"> | string
   userKeySealed?: Prisma.StringWithAggregatesFilter<"Store"> | string
+  userKeyBroughtAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Store"> | Date | string | null
   cartApiEnabled?: Prisma.BoolWithAggregatesFilter<"Store"> | boolean
   cartApiAddresses?: Prisma.StringNullableListFilter<"Store">
   throttleCapacity?: Prisma.IntNullableWithAggregatesFilter<"Store"> | number | null
@@ -425,11 +436,12 @@ export type StoreScalarWhereWithAggregatesInput = {
 export type StoreCreateInput = {
   name: string
   secureUrl: string
-  host: string
+  furtherUrls?: Prisma.StoreCreatefurtherUrlsInput | string[]
   currency: string
   timeZone: string
   userKeyHash: string
   userKeySealed: string
+  userKeyBroughtAt?: Date | string | null
   cartApiEnabled?: boolean
   cartApiAddresses?: Prisma.StoreCreatecartApiAddressesInput | string[]
   throttleCapacity?: number | null
@@ -438,6 +450,7 @@ export type StoreCreateInput = {
   nextInvoiceNumber?: number
   createdAt: Date | string
   factorRequiredFrom?: Date | string | null
+  hosts?: Prisma.StoreHostCreateNestedManyWithoutStoreInput
   users?: Prisma.StoreUserCreateNestedManyWithoutStoreInput
   roles?: Prisma.StoreRoleCreateNestedManyWithoutStoreInput
   invitations?: Prisma.InvitationCreateNestedManyWithoutStoreInput
@@ -451,11 +464,12 @@ export type StoreUncheckedCreateInput = {
   id?: number
   name: string
   secureUrl: string
-  host: string
+  furtherUrls?: Prisma.StoreCreatefurtherUrlsInput | string[]
   currency: string
   timeZone: string
   userKeyHash: string
   userKeySealed: string
+  userKeyBroughtAt?: Date | string | null
   cartApiEnabled?: boolean
   cartApiAddresses?: Prisma.StoreCreatecartApiAddressesInput | string[]
   throttleCapacity?: number | null
@@ -464,6 +478,7 @@ export type StoreUncheckedCreateInput = {
   nextInvoiceNumber?: number
   createdAt: Date | string
   factorRequiredFrom?: Date | string | null
+  hosts?: Prisma.StoreHostUncheckedCreateNestedManyWithoutStoreInput
   users?: Prisma.StoreUserUncheckedCreateNestedManyWithoutStoreInput
   roles?: Prisma.StoreRoleUncheckedCreateNestedManyWithoutStoreInput
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutStoreInput
@@ -476,11 +491,12 @@ export type StoreUncheckedCreateInput = {
 export type StoreUpdateInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   secureUrl?: Prisma.StringFieldUpdateOperationsInput | string
-  host?: Prisma.StringFieldUpdateOperationsInput | string
+  furtherUrls?: Prisma.StoreUpdatefurtherUrlsInput | string[]
   currency?: Prisma.StringFieldUpdateOperationsInput | string
   timeZone?: Prisma.StringFieldUpdateOperationsInput | string
   userKeyHash?: Prisma.StringFieldUpdateOperationsInput | string
   userKeySealed?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeyBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   cartApiEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
   cartApiAddresses?: Prisma.StoreUpdatecartApiAddressesInput | string[]
   throttleCapacity?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
@@ -489,6 +505,7 @@ export type StoreUpdateInput = {
   nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  hosts?: Prisma.StoreHostUpdateManyWithoutStoreNestedInput
   users?: Prisma.StoreUserUpdateManyWithoutStoreNestedInput
   roles?: Prisma.StoreRoleUpdateManyWithoutStoreNestedInput
   invitations?: Prisma.InvitationUpdateManyWithoutStoreNestedInput
@@ -502,11 +519,12 @@ export type StoreUncheckedUpdateInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
   name?: Prisma.StringFieldUpdateOperationsInput | string
   secureUrl?: Prisma.StringFieldUpdateOperationsInput | string
-  host?: Prisma.StringFieldUpdateOperationsInput | string
+  furtherUrls?: Prisma.StoreUpdatefurtherUrlsInput | string[]
   currency?: Prisma.StringFieldUpdateOperationsInput | string
   timeZone?: Prisma.StringFieldUpdateOperationsInput | string
   userKeyHash?: Prisma.StringFieldUpdateOperationsInput | string
   userKeySealed?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeyBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   cartApiEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
   cartApiAddresses?: Prisma.StoreUpdatecartApiAddressesInput | string[]
   throttleCapacity?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
@@ -515,6 +533,7 @@ export type StoreUncheckedUpdateInput = {
   nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  hosts?: Prisma.StoreHostUncheckedUpdateManyWithoutStoreNestedInput
   users?: Prisma.StoreUserUncheckedUpdateManyWithoutStoreNestedInput
   roles?: Prisma.StoreRoleUncheckedUpdateManyWithoutStoreNestedInput
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutStoreNestedInput
@@ -528,11 +547,12 @@ export type StoreCreateManyInput = {
   id?: number
   name: string
   secureUrl: string
-  host: string
+  furtherUrls?: Prisma.StoreCreatefurtherUrlsInput | string[]
   currency: string
   timeZone: string
   userKeyHash: string
   userKeySealed: string
+  userKeyBroughtAt?: Date | string | null
   cartApiEnabled?: boolean
   cartApiAddresses?: Prisma.StoreCreatecartApiAddressesInput | string[]
   throttleCapacity?: number | null
@@ -546,11 +566,12 @@ export type StoreCreateManyInput = {
 export type StoreUpdateManyMutationInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   secureUrl?: Prisma.StringFieldUpdateOperationsInput | string
-  host?: Prisma.StringFieldUpdateOperationsInput | string
+  furtherUrls?: Prisma.StoreUpdatefurtherUrlsInput | string[]
   currency?: Prisma.StringFieldUpdateOperationsInput | string
   timeZone?: Prisma.StringFieldUpdateOperationsInput | string
   userKeyHash?: Prisma.StringFieldUpdateOperationsInput | string
   userKeySealed?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeyBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   cartApiEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
   cartApiAddresses?: Prisma.StoreUpdatecartApiAddressesInput | string[]
   throttleCapacity?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
@@ -565,11 +586,12 @@ export type StoreUncheckedUpdateManyInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
   name?: Prisma.StringFieldUpdateOperationsInput | string
   secureUrl?: Prisma.StringFieldUpdateOperationsInput | string
-  host?: Prisma.StringFieldUpdateOperationsInput | string
+  furtherUrls?: Prisma.StoreUpdatefurtherUrlsInput | string[]
   currency?: Prisma.StringFieldUpdateOperationsInput | string
   timeZone?: Prisma.StringFieldUpdateOperationsInput | string
   userKeyHash?: Prisma.StringFieldUpdateOperationsInput | string
   userKeySealed?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeyBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   cartApiEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
   cartApiAddresses?: Prisma.StoreUpdatecartApiAddressesInput | string[]
   throttleCapacity?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
@@ -592,11 +614,12 @@ export type StoreCountOrderByAggregateInput = {
   id?: Prisma.SortOrder
   name?: Prisma.SortOrder
   secureUrl?: Prisma.SortOrder
-  host?: Prisma.SortOrder
+  furtherUrls?: Prisma.SortOrder
   currency?: Prisma.SortOrder
   timeZone?: Prisma.SortOrder
   userKeyHash?: Prisma.SortOrder
   userKeySealed?: Prisma.SortOrder
+  userKeyBroughtAt?: Prisma.SortOrder
   cartApiEnabled?: Prisma.SortOrder
   cartApiAddresses?: Prisma.SortOrder
   throttleCapacity?: Prisma.SortOrder
@@ -618,11 +641,11 @@ export type StoreMaxOrderByAggregateInput = {
   id?: Prisma.SortOrder
   name?: Prisma.SortOrder
   secureUrl?: Prisma.SortOrder
-  host?: Prisma.SortOrder
   currency?: Prisma.SortOrder
   timeZone?: Prisma.SortOrder
   userKeyHash?: Prisma.SortOrder
   userKeySealed?: Prisma.SortOrder
+  userKeyBroughtAt?: Prisma.SortOrder
   cartApiEnabled?: Prisma.SortOrder
   throttleCapacity?: Prisma.SortOrder
   throttleLeakPerSecond?: Prisma.SortOrder
@@ -636,11 +659,11 @@ export type StoreMinOrderByAggregateInput = {
   id?: Prisma.SortOrder
   name?: Prisma.SortOrder
   secureUrl?: Prisma.SortOrder
-  host?: Prisma.SortOrder
   currency?: Prisma.SortOrder
   timeZone?: Prisma.SortOrder
   userKeyHash?: Prisma.SortOrder
   userKeySealed?: Prisma.SortOrder
+  userKeyBroughtAt?: Prisma.SortOrder
   cartApiEnabled?: Prisma.SortOrder
   throttleCapacity?: Prisma.SortOrder
   throttleLeakPerSecond?: Prisma.SortOrder
@@ -667,12 +690,25 @@ export type StoreNullableScalarRelationFilter = {
   isNot?: Prisma.StoreWhereInput | null
 }
 
+export type StoreCreatefurtherUrlsInput = {
+  set: string[]
+}
+
 export type StoreCreatecartApiAddressesInput = {
   set: string[]
 }
 
 export type StringFieldUpdateOperationsInput = {
   set?: string
+}
+
+export type StoreUpdatefurtherUrlsInput = {
+  set?: string[]
+  push?: string | string[]
+}
+
+export type NullableDateTimeFieldUpdateOperationsInput = {
+  set?: Date | string | null
 }
 
 export type BoolFieldUpdateOperationsInput = {
@@ -712,8 +748,18 @@ export type DateTimeFieldUpdateOperationsInput = {
   set?: Date | string
 }
 
-export type NullableDateTimeFieldUpdateOperationsInput = {
-  set?: Date | string | null
+export type StoreCreateNestedOneWithoutHostsInput = {
+  create?: Prisma.XOR<Prisma.StoreCreateWithoutHostsInput, Prisma.StoreUncheckedCreateWithoutHostsInput>
+  connectOrCreate?: Prisma.StoreCreateOrConnectWithoutHostsInput
+  connect?: Prisma.StoreWhereUniqueInput
+}
+
+export type StoreUpdateOneRequiredWithoutHostsNestedInput = {
+  create?: Prisma.XOR<Prisma.StoreCreateWithoutHostsInput, Prisma.StoreUncheckedCreateWithoutHostsInput>
+  connectOrCreate?: Prisma.StoreCreateOrConnectWithoutHostsInput
+  upsert?: Prisma.StoreUpsertWithoutHostsInput
+  connect?: Prisma.StoreWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.StoreUpdateToOneWithWhereWithoutHostsInput, Prisma.StoreUpdateWithoutHostsInput>, Prisma.StoreUncheckedUpdateWithoutHostsInput>
 }
 
 export type StoreCreateNestedOneWithoutUsersInput = {
@@ -816,14 +862,15 @@ export type StoreUpdateOneRequiredWithoutWebhooksNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.StoreUpdateToOneWithWhereWithoutWebhooksInput, Prisma.StoreUpdateWithoutWebhooksInput>, Prisma.StoreUncheckedUpdateWithoutWebhooksInput>
 }
 
-export type StoreCreateWithoutUsersInput = {
+export type StoreCreateWithoutHostsInput = {
   name: string
   secureUrl: string
-  host: string
+  furtherUrls?: Prisma.StoreCreatefurtherUrlsInput | string[]
   currency: string
   timeZone: string
   userKeyHash: string
   userKeySealed: string
+  userKeyBroughtAt?: Date | string | null
   cartApiEnabled?: boolean
   cartApiAddresses?: Prisma.StoreCreatecartApiAddressesInput | string[]
   throttleCapacity?: number | null
@@ -832,6 +879,129 @@ export type StoreCreateWithoutUsersInput = {
   nextInvoiceNumber?: number
   createdAt: Date | string
   factorRequiredFrom?: Date | string | null
+  users?: Prisma.StoreUserCreateNestedManyWithoutStoreInput
+  roles?: Prisma.StoreRoleCreateNestedManyWithoutStoreInput
+  invitations?: Prisma.InvitationCreateNestedManyWithoutStoreInput
+  subscriptions?: Prisma.SubscriptionCreateNestedManyWithoutStoreInput
+  handshakes?: Prisma.HandshakeCreateNestedManyWithoutStoreInput
+  webhooks?: Prisma.WebhookCreateNestedManyWithoutStoreInput
+  mails?: Prisma.MailCreateNestedManyWithoutStoreInput
+}
+
+export type StoreUncheckedCreateWithoutHostsInput = {
+  id?: number
+  name: string
+  secureUrl: string
+  furtherUrls?: Prisma.StoreCreatefurtherUrlsInput | string[]
+  currency: string
+  timeZone: string
+  userKeyHash: string
+  userKeySealed: string
+  userKeyBroughtAt?: Date | string | null
+  cartApiEnabled?: boolean
+  cartApiAddresses?: Prisma.StoreCreatecartApiAddressesInput | string[]
+  throttleCapacity?: number | null
+  throttleLeakPerSecond?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  invoicePrefix?: string
+  nextInvoiceNumber?: number
+  createdAt: Date | string
+  factorRequiredFrom?: Date | string | null
+  users?: Prisma.StoreUserUncheckedCreateNestedManyWithoutStoreInput
+  roles?: Prisma.StoreRoleUncheckedCreateNestedManyWithoutStoreInput
+  invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutStoreInput
+  subscriptions?: Prisma.SubscriptionUncheckedCreateNestedManyWithoutStoreInput
+  handshakes?: Prisma.HandshakeUncheckedCreateNestedManyWithoutStoreInput
+  webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutStoreInput
+  mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
+}
+
+export type StoreCreateOrConnectWithoutHostsInput = {
+  where: Prisma.StoreWhereUniqueInput
+  create: Prisma.XOR<Prisma.StoreCreateWithoutHostsInput, Prisma.StoreUncheckedCreateWithoutHostsInput>
+}
+
+export type StoreUpsertWithoutHostsInput = {
+  update: Prisma.XOR<Prisma.StoreUpdateWithoutHostsInput, Prisma.StoreUncheckedUpdateWithoutHostsInput>
+  create: Prisma.XOR<Prisma.StoreCreateWithoutHostsInput, Prisma.StoreUncheckedCreateWithoutHostsInput>
+  where?: Prisma.StoreWhereInput
+}
+
+export type StoreUpdateToOneWithWhereWithoutHostsInput = {
+  where?: Prisma.StoreWhereInput
+  data: Prisma.XOR<Prisma.StoreUpdateWithoutHostsInput, Prisma.StoreUncheckedUpdateWithoutHostsInput>
+}
+
+export type StoreUpdateWithoutHostsInput = {
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  secureUrl?: Prisma.StringFieldUpdateOperationsInput | string
+  furtherUrls?: Prisma.StoreUpdatefurtherUrlsInput | string[]
+  currency?: Prisma.StringFieldUpdateOperationsInput | string
+  timeZone?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeyHash?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeySealed?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeyBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  cartApiEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  cartApiAddresses?: Prisma.StoreUpdatecartApiAddressesInput | string[]
+  throttleCapacity?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  throttleLeakPerSecond?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
+  nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  users?: Prisma.StoreUserUpdateManyWithoutStoreNestedInput
+  roles?: Prisma.StoreRoleUpdateManyWithoutStoreNestedInput
+  invitations?: Prisma.InvitationUpdateManyWithoutStoreNestedInput
+  subscriptions?: Prisma.SubscriptionUpdateManyWithoutStoreNestedInput
+  handshakes?: Prisma.HandshakeUpdateManyWithoutStoreNestedInput
+  webhooks?: Prisma.WebhookUpdateManyWithoutStoreNestedInput
+  mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
+}
+
+export type StoreUncheckedUpdateWithoutHostsInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  secureUrl?: Prisma.StringFieldUpdateOperationsInput | string
+  furtherUrls?: Prisma.StoreUpdatefurtherUrlsInput | string[]
+  currency?: Prisma.StringFieldUpdateOperationsInput | string
+  timeZone?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeyHash?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeySealed?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeyBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  cartApiEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  cartApiAddresses?: Prisma.StoreUpdatecartApiAddressesInput | string[]
+  throttleCapacity?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  throttleLeakPerSecond?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
+  nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  users?: Prisma.StoreUserUncheckedUpdateManyWithoutStoreNestedInput
+  roles?: Prisma.StoreRoleUncheckedUpdateManyWithoutStoreNestedInput
+  invitations?: Prisma.InvitationUncheckedUpdateManyWithoutStoreNestedInput
+  subscriptions?: Prisma.SubscriptionUncheckedUpdateManyWithoutStoreNestedInput
+  handshakes?: Prisma.HandshakeUncheckedUpdateManyWithoutStoreNestedInput
+  webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutStoreNestedInput
+  mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
+}
+
+export type StoreCreateWithoutUsersInput = {
+  name: string
+  secureUrl: string
+  furtherUrls?: Prisma.StoreCreatefurtherUrlsInput | string[]
+  currency: string
+  timeZone: string
+  userKeyHash: string
+  userKeySealed: string
+  userKeyBroughtAt?: Date | string | null
+  cartApiEnabled?: boolean
+  cartApiAddresses?: Prisma.StoreCreatecartApiAddressesInput | string[]
+  throttleCapacity?: number | null
+  throttleLeakPerSecond?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  invoicePrefix?: string
+  nextInvoiceNumber?: number
+  createdAt: Date | string
+  factorRequiredFrom?: Date | string | null
+  hosts?: Prisma.StoreHostCreateNestedManyWithoutStoreInput
   roles?: Prisma.StoreRoleCreateNestedManyWithoutStoreInput
   invitations?: Prisma.InvitationCreateNestedManyWithoutStoreInput
   subscriptions?: Prisma.SubscriptionCreateNestedManyWithoutStoreInput
@@ -844,11 +1014,12 @@ export type StoreUncheckedCreateWithoutUsersInput = {
   id?: number
   name: string
   secureUrl: string
-  host: string
+  furtherUrls?: Prisma.StoreCreatefurtherUrlsInput | string[]
   currency: string
   timeZone: string
   userKeyHash: string
   userKeySealed: string
+  userKeyBroughtAt?: Date | string | null
   cartApiEnabled?: boolean
   cartApiAddresses?: Prisma.StoreCreatecartApiAddressesInput | string[]
   throttleCapacity?: number | null
@@ -857,6 +1028,7 @@ export type StoreUncheckedCreateWithoutUsersInput = {
   nextInvoiceNumber?: number
   createdAt: Date | string
   factorRequiredFrom?: Date | string | null
+  hosts?: Prisma.StoreHostUncheckedCreateNestedManyWithoutStoreInput
   roles?: Prisma.StoreRoleUncheckedCreateNestedManyWithoutStoreInput
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutStoreInput
   subscriptions?: Prisma.SubscriptionUncheckedCreateNestedManyWithoutStoreInput
@@ -884,11 +1056,12 @@ export type StoreUpdateToOneWithWhereWithoutUsersInput = {
 export type StoreUpdateWithoutUsersInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   secureUrl?: Prisma.StringFieldUpdateOperationsInput | string
-  host?: Prisma.StringFieldUpdateOperationsInput | string
+  furtherUrls?: Prisma.StoreUpdatefurtherUrlsInput | string[]
   currency?: Prisma.StringFieldUpdateOperationsInput | string
   timeZone?: Prisma.StringFieldUpdateOperationsInput | string
   userKeyHash?: Prisma.StringFieldUpdateOperationsInput | string
   userKeySealed?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeyBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   cartApiEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
   cartApiAddresses?: Prisma.StoreUpdatecartApiAddressesInput | string[]
   throttleCapacity?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
@@ -897,6 +1070,7 @@ export type StoreUpdateWithoutUsersInput = {
   nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  hosts?: Prisma.StoreHostUpdateManyWithoutStoreNestedInput
   roles?: Prisma.StoreRoleUpdateManyWithoutStoreNestedInput
   invitations?: Prisma.InvitationUpdateManyWithoutStoreNestedInput
   subscriptions?: Prisma.SubscriptionUpdateManyWithoutStoreNestedInput
@@ -909,11 +1083,12 @@ export type StoreUncheckedUpdateWithoutUsersInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
   name?: Prisma.StringFieldUpdateOperationsInput | string
   secureUrl?: Prisma.StringFieldUpdateOperationsInput | string
-  host?: Prisma.StringFieldUpdateOperationsInput | string
+  furtherUrls?: Prisma.StoreUpdatefurtherUrlsInput | string[]
   currency?: Prisma.StringFieldUpdateOperationsInput | string
   timeZone?: Prisma.StringFieldUpdateOperationsInput | string
   userKeyHash?: Prisma.StringFieldUpdateOperationsInput | string
   userKeySealed?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeyBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   cartApiEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
   cartApiAddresses?: Prisma.StoreUpdatecartApiAddressesInput | string[]
   throttleCapacity?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
@@ -922,6 +1097,7 @@ export type StoreUncheckedUpdateWithoutUsersInput = {
   nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  hosts?: Prisma.StoreHostUncheckedUpdateManyWithoutStoreNestedInput
   roles?: Prisma.StoreRoleUncheckedUpdateManyWithoutStoreNestedInput
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutStoreNestedInput
   subscriptions?: Prisma.SubscriptionUncheckedUpdateManyWithoutStoreNestedInput
@@ -933,11 +1109,12 @@ export type StoreUncheckedUpdateWithoutUsersInput = {
 export type StoreCreateWithoutRolesInput = {
   name: string
   secureUrl: string
-  host: string
+  furtherUrls?: Prisma.StoreCreatefurtherUrlsInput | string[]
   currency: string
   timeZone: string
   userKeyHash: string
   userKeySealed: string
+  userKeyBroughtAt?: Date | string | null
   cartApiEnabled?: boolean
   cartApiAddresses?: Prisma.StoreCreatecartApiAddressesInput | string[]
   throttleCapacity?: number | null
@@ -946,6 +1123,7 @@ export type StoreCreateWithoutRolesInput = {
   nextInvoiceNumber?: number
   createdAt: Date | string
   factorRequiredFrom?: Date | string | null
+  hosts?: Prisma.StoreHostCreateNestedManyWithoutStoreInput
   users?: Prisma.StoreUserCreateNestedManyWithoutStoreInput
   invitations?: Prisma.InvitationCreateNestedManyWithoutStoreInput
   subscriptions?: Prisma.SubscriptionCreateNestedManyWithoutStoreInput
@@ -958,11 +1136,12 @@ export type StoreUncheckedCreateWithoutRolesInput = {
   id?: number
   name: string
   secureUrl: string
-  host: string
+  furtherUrls?: Prisma.StoreCreatefurtherUrlsInput | string[]
   currency: string
   timeZone: string
   userKeyHash: string
   userKeySealed: string
+  userKeyBroughtAt?: Date | string | null
   cartApiEnabled?: boolean
   cartApiAddresses?: Prisma.StoreCreatecartApiAddressesInput | string[]
   throttleCapacity?: number | null
@@ -971,6 +1150,7 @@ export type StoreUncheckedCreateWithoutRolesInput = {
   nextInvoiceNumber?: number
   createdAt: Date | string
   factorRequiredFrom?: Date | string | null
+  hosts?: Prisma.StoreHostUncheckedCreateNestedManyWithoutStoreInput
   users?: Prisma.StoreUserUncheckedCreateNestedManyWithoutStoreInput
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutStoreInput
   subscriptions?: Prisma.SubscriptionUncheckedCreateNestedManyWithoutStoreInput
@@ -998,11 +1178,12 @@ export type StoreUpdateToOneWithWhereWithoutRolesInput = {
 export type StoreUpdateWithoutRolesInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   secureUrl?: Prisma.StringFieldUpdateOperationsInput | string
-  host?: Prisma.StringFieldUpdateOperationsInput | string
+  furtherUrls?: Prisma.StoreUpdatefurtherUrlsInput | string[]
   currency?: Prisma.StringFieldUpdateOperationsInput | string
   timeZone?: Prisma.StringFieldUpdateOperationsInput | string
   userKeyHash?: Prisma.StringFieldUpdateOperationsInput | string
   userKeySealed?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeyBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   cartApiEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
   cartApiAddresses?: Prisma.StoreUpdatecartApiAddressesInput | string[]
   throttleCapacity?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
@@ -1011,6 +1192,7 @@ export type StoreUpdateWithoutRolesInput = {
   nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  hosts?: Prisma.StoreHostUpdateManyWithoutStoreNestedInput
   users?: Prisma.StoreUserUpdateManyWithoutStoreNestedInput
   invitations?: Prisma.InvitationUpdateManyWithoutStoreNestedInput
   subscriptions?: Prisma.SubscriptionUpdateManyWithoutStoreNestedInput
@@ -1023,11 +1205,12 @@ export type StoreUncheckedUpdateWithoutRolesInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
   name?: Prisma.StringFieldUpdateOperationsInput | string
   secureUrl?: Prisma.StringFieldUpdateOperationsInput | string
-  host?: Prisma.StringFieldUpdateOperationsInput | string
+  furtherUrls?: Prisma.StoreUpdatefurtherUrlsInput | string[]
   currency?: Prisma.StringFieldUpdateOperationsInput | string
   timeZone?: Prisma.StringFieldUpdateOperationsInput | string
   userKeyHash?: Prisma.StringFieldUpdateOperationsInput | string
   userKeySealed?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeyBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   cartApiEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
   cartApiAddresses?: Prisma.StoreUpdatecartApiAddressesInput | string[]
   throttleCapacity?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
@@ -1036,6 +1219,7 @@ export type StoreUncheckedUpdateWithoutRolesInput = {
   nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  hosts?: Prisma.StoreHostUncheckedUpdateManyWithoutStoreNestedInput
   users?: Prisma.StoreUserUncheckedUpdateManyWithoutStoreNestedInput
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutStoreNestedInput
   subscriptions?: Prisma.SubscriptionUncheckedUpdateManyWithoutStoreNestedInput
@@ -1047,11 +1231,12 @@ export type StoreUncheckedUpdateWithoutRolesInput = {
 export type StoreCreateWithoutInvitationsInput = {
   name: string
   secureUrl: string
-  host: string
+  furtherUrls?: Prisma.StoreCreatefurtherUrlsInput | string[]
   currency: string
   timeZone: string
   userKeyHash: string
   userKeySealed: string
+  userKeyBroughtAt?: Date | string | null
   cartApiEnabled?: boolean
   cartApiAddresses?: Prisma.StoreCreatecartApiAddressesInput | string[]
   throttleCapacity?: number | null
@@ -1060,6 +1245,7 @@ export type StoreCreateWithoutInvitationsInput = {
   nextInvoiceNumber?: number
   createdAt: Date | string
   factorRequiredFrom?: Date | string | null
+  hosts?: Prisma.StoreHostCreateNestedManyWithoutStoreInput
   users?: Prisma.StoreUserCreateNestedManyWithoutStoreInput
   roles?: Prisma.StoreRoleCreateNestedManyWithoutStoreInput
   subscriptions?: Prisma.SubscriptionCreateNestedManyWithoutStoreInput
@@ -1072,11 +1258,12 @@ export type StoreUncheckedCreateWithoutInvitationsInput = {
   id?: number
   name: string
   secureUrl: string
-  host: string
+  furtherUrls?: Prisma.StoreCreatefurtherUrlsInput | string[]
   currency: string
   timeZone: string
   userKeyHash: string
   userKeySealed: string
+  userKeyBroughtAt?: Date | string | null
   cartApiEnabled?: boolean
   cartApiAddresses?: Prisma.StoreCreatecartApiAddressesInput | string[]
   throttleCapacity?: number | null
@@ -1085,6 +1272,7 @@ export type StoreUncheckedCreateWithoutInvitationsInput = {
   nextInvoiceNumber?: number
   createdAt: Date | string
   factorRequiredFrom?: Date | string | null
+  hosts?: Prisma.StoreHostUncheckedCreateNestedManyWithoutStoreInput
   users?: Prisma.StoreUserUncheckedCreateNestedManyWithoutStoreInput
   roles?: Prisma.StoreRoleUncheckedCreateNestedManyWithoutStoreInput
   subscriptions?: Prisma.SubscriptionUncheckedCreateNestedManyWithoutStoreInput
@@ -1112,11 +1300,12 @@ export type StoreUpdateToOneWithWhereWithoutInvitationsInput = {
 export type StoreUpdateWithoutInvitationsInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   secureUrl?: Prisma.StringFieldUpdateOperationsInput | string
-  host?: Prisma.StringFieldUpdateOperationsInput | string
+  furtherUrls?: Prisma.StoreUpdatefurtherUrlsInput | string[]
   currency?: Prisma.StringFieldUpdateOperationsInput | string
   timeZone?: Prisma.StringFieldUpdateOperationsInput | string
   userKeyHash?: Prisma.StringFieldUpdateOperationsInput | string
   userKeySealed?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeyBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   cartApiEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
   cartApiAddresses?: Prisma.StoreUpdatecartApiAddressesInput | string[]
   throttleCapacity?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
@@ -1125,6 +1314,7 @@ export type StoreUpdateWithoutInvitationsInput = {
   nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  hosts?: Prisma.StoreHostUpdateManyWithoutStoreNestedInput
   users?: Prisma.StoreUserUpdateManyWithoutStoreNestedInput
   roles?: Prisma.StoreRoleUpdateManyWithoutStoreNestedInput
   subscriptions?: Prisma.SubscriptionUpdateManyWithoutStoreNestedInput
@@ -1137,11 +1327,12 @@ export type StoreUncheckedUpdateWithoutInvitationsInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
   name?: Prisma.StringFieldUpdateOperationsInput | string
   secureUrl?: Prisma.StringFieldUpdateOperationsInput | string
-  host?: Prisma.StringFieldUpdateOperationsInput | string
+  furtherUrls?: Prisma.StoreUpdatefurtherUrlsInput | string[]
   currency?: Prisma.StringFieldUpdateOperationsInput | string
   timeZone?: Prisma.StringFieldUpdateOperationsInput | string
   userKeyHash?: Prisma.StringFieldUpdateOperationsInput | string
   userKeySealed?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeyBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   cartApiEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
   cartApiAddresses?: Prisma.StoreUpdatecartApiAddressesInput | string[]
   throttleCapacity?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
@@ -1150,6 +1341,7 @@ export type StoreUncheckedUpdateWithoutInvitationsInput = {
   nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  hosts?: Prisma.StoreHostUncheckedUpdateManyWithoutStoreNestedInput
   users?: Prisma.StoreUserUncheckedUpdateManyWithoutStoreNestedInput
   roles?: Prisma.StoreRoleUncheckedUpdateManyWithoutStoreNestedInput
   subscriptions?: Prisma.SubscriptionUncheckedUpdateManyWithoutStoreNestedInput
@@ -1161,11 +1353,12 @@ export type StoreUncheckedUpdateWithoutInvitationsInput = {
 export type StoreCreateWithoutSubscriptionsInput = {
   name: string
   secureUrl: string
-  host: string
+  furtherUrls?: Prisma.StoreCreatefurtherUrlsInput | string[]
   currency: string
   timeZone: string
   userKeyHash: string
   userKeySealed: string
+  userKeyBroughtAt?: Date | string | null
   cartApiEnabled?: boolean
   cartApiAddresses?: Prisma.StoreCreatecartApiAddressesInput | string[]
   throttleCapacity?: number | null
@@ -1174,6 +1367,7 @@ export type StoreCreateWithoutSubscriptionsInput = {
   nextInvoiceNumber?: number
   createdAt: Date | string
   factorRequiredFrom?: Date | string | null
+  hosts?: Prisma.StoreHostCreateNestedManyWithoutStoreInput
   users?: Prisma.StoreUserCreateNestedManyWithoutStoreInput
   roles?: Prisma.StoreRoleCreateNestedManyWithoutStoreInput
   invitations?: Prisma.InvitationCreateNestedManyWithoutStoreInput
@@ -1186,11 +1380,12 @@ export type StoreUncheckedCreateWithoutSubscriptionsInput = {
   id?: number
   name: string
   secureUrl: string
-  host: string
+  furtherUrls?: Prisma.StoreCreatefurtherUrlsInput | string[]
   currency: string
   timeZone: string
   userKeyHash: string
   userKeySealed: string
+  userKeyBroughtAt?: Date | string | null
   cartApiEnabled?: boolean
   cartApiAddresses?: Prisma.StoreCreatecartApiAddressesInput | string[]
   throttleCapacity?: number | null
@@ -1199,6 +1394,7 @@ export type StoreUncheckedCreateWithoutSubscriptionsInput = {
   nextInvoiceNumber?: number
   createdAt: Date | string
   factorRequiredFrom?: Date | string | null
+  hosts?: Prisma.StoreHostUncheckedCreateNestedManyWithoutStoreInput
   users?: Prisma.StoreUserUncheckedCreateNestedManyWithoutStoreInput
   roles?: Prisma.StoreRoleUncheckedCreateNestedManyWithoutStoreInput
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutStoreInput
@@ -1226,11 +1422,12 @@ export type StoreUpdateToOneWithWhereWithoutSubscriptionsInput = {
 export type StoreUpdateWithoutSubscriptionsInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   secureUrl?: Prisma.StringFieldUpdateOperationsInput | string
-  host?: Prisma.StringFieldUpdateOperationsInput | string
+  furtherUrls?: Prisma.StoreUpdatefurtherUrlsInput | string[]
   currency?: Prisma.StringFieldUpdateOperationsInput | string
   timeZone?: Prisma.StringFieldUpdateOperationsInput | string
   userKeyHash?: Prisma.StringFieldUpdateOperationsInput | string
   userKeySealed?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeyBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   cartApiEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
   cartApiAddresses?: Prisma.StoreUpdatecartApiAddressesInput | string[]
   throttleCapacity?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
@@ -1239,6 +1436,7 @@ export type StoreUpdateWithoutSubscriptionsInput = {
   nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  hosts?: Prisma.StoreHostUpdateManyWithoutStoreNestedInput
   users?: Prisma.StoreUserUpdateManyWithoutStoreNestedInput
   roles?: Prisma.StoreRoleUpdateManyWithoutStoreNestedInput
   invitations?: Prisma.InvitationUpdateManyWithoutStoreNestedInput
@@ -1251,11 +1449,12 @@ export type StoreUncheckedUpdateWithoutSubscriptionsInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
   name?: Prisma.StringFieldUpdateOperationsInput | string
   secureUrl?: Prisma.StringFieldUpdateOperationsInput | string
-  host?: Prisma.StringFieldUpdateOperationsInput | string
+  furtherUrls?: Prisma.StoreUpdatefurtherUrlsInput | string[]
   currency?: Prisma.StringFieldUpdateOperationsInput | string
   timeZone?: Prisma.StringFieldUpdateOperationsInput | string
   userKeyHash?: Prisma.StringFieldUpdateOperationsInput | string
   userKeySealed?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeyBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   cartApiEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
   cartApiAddresses?: Prisma.StoreUpdatecartApiAddressesInput | string[]
   throttleCapacity?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
@@ -1264,6 +1463,7 @@ export type StoreUncheckedUpdateWithoutSubscriptionsInput = {
   nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  hosts?: Prisma.StoreHostUncheckedUpdateManyWithoutStoreNestedInput
   users?: Prisma.StoreUserUncheckedUpdateManyWithoutStoreNestedInput
   roles?: Prisma.StoreRoleUncheckedUpdateManyWithoutStoreNestedInput
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutStoreNestedInput
@@ -1275,11 +1475,12 @@ export type StoreUncheckedUpdateWithoutSubscriptionsInput = {
 export type StoreCreateWithoutHandshakesInput = {
   name: string
   secureUrl: string
-  host: string
+  furtherUrls?: Prisma.StoreCreatefurtherUrlsInput | string[]
   currency: string
   timeZone: string
   userKeyHash: string
   userKeySealed: string
+  userKeyBroughtAt?: Date | string | null
   cartApiEnabled?: boolean
   cartApiAddresses?: Prisma.StoreCreatecartApiAddressesInput | string[]
   throttleCapacity?: number | null
@@ -1288,6 +1489,7 @@ export type StoreCreateWithoutHandshakesInput = {
   nextInvoiceNumber?: number
   createdAt: Date | string
   factorRequiredFrom?: Date | string | null
+  hosts?: Prisma.StoreHostCreateNestedManyWithoutStoreInput
   users?: Prisma.StoreUserCreateNestedManyWithoutStoreInput
   roles?: Prisma.StoreRoleCreateNestedManyWithoutStoreInput
   invitations?: Prisma.InvitationCreateNestedManyWithoutStoreInput
@@ -1300,11 +1502,12 @@ export type StoreUncheckedCreateWithoutHandshakesInput = {
   id?: number
   name: string
   secureUrl: string
-  host: string
+  furtherUrls?: Prisma.StoreCreatefurtherUrlsInput | string[]
   currency: string
   timeZone: string
   userKeyHash: string
   userKeySealed: string
+  userKeyBroughtAt?: Date | string | null
   cartApiEnabled?: boolean
   cartApiAddresses?: Prisma.StoreCreatecartApiAddressesInput | string[]
   throttleCapacity?: number | null
@@ -1313,6 +1516,7 @@ export type StoreUncheckedCreateWithoutHandshakesInput = {
   nextInvoiceNumber?: number
   createdAt: Date | string
   factorRequiredFrom?: Date | string | null
+  hosts?: Prisma.StoreHostUncheckedCreateNestedManyWithoutStoreInput
   users?: Prisma.StoreUserUncheckedCreateNestedManyWithoutStoreInput
   roles?: Prisma.StoreRoleUncheckedCreateNestedManyWithoutStoreInput
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutStoreInput
@@ -1340,11 +1544,12 @@ export type StoreUpdateToOneWithWhereWithoutHandshakesInput = {
 export type StoreUpdateWithoutHandshakesInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   secureUrl?: Prisma.StringFieldUpdateOperationsInput | string
-  host?: Prisma.StringFieldUpdateOperationsInput | string
+  furtherUrls?: Prisma.StoreUpdatefurtherUrlsInput | string[]
   currency?: Prisma.StringFieldUpdateOperationsInput | string
   timeZone?: Prisma.StringFieldUpdateOperationsInput | string
   userKeyHash?: Prisma.StringFieldUpdateOperationsInput | string
   userKeySealed?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeyBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   cartApiEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
   cartApiAddresses?: Prisma.StoreUpdatecartApiAddressesInput | string[]
   throttleCapacity?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
@@ -1353,6 +1558,7 @@ export type StoreUpdateWithoutHandshakesInput = {
   nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  hosts?: Prisma.StoreHostUpdateManyWithoutStoreNestedInput
   users?: Prisma.StoreUserUpdateManyWithoutStoreNestedInput
   roles?: Prisma.StoreRoleUpdateManyWithoutStoreNestedInput
   invitations?: Prisma.InvitationUpdateManyWithoutStoreNestedInput
@@ -1365,11 +1571,12 @@ export type StoreUncheckedUpdateWithoutHandshakesInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
   name?: Prisma.StringFieldUpdateOperationsInput | string
   secureUrl?: Prisma.StringFieldUpdateOperationsInput | string
-  host?: Prisma.StringFieldUpdateOperationsInput | string
+  furtherUrls?: Prisma.StoreUpdatefurtherUrlsInput | string[]
   currency?: Prisma.StringFieldUpdateOperationsInput | string
   timeZone?: Prisma.StringFieldUpdateOperationsInput | string
   userKeyHash?: Prisma.StringFieldUpdateOperationsInput | string
   userKeySealed?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeyBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   cartApiEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
   cartApiAddresses?: Prisma.StoreUpdatecartApiAddressesInput | string[]
   throttleCapacity?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
@@ -1378,6 +1585,7 @@ export type StoreUncheckedUpdateWithoutHandshakesInput = {
   nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  hosts?: Prisma.StoreHostUncheckedUpdateManyWithoutStoreNestedInput
   users?: Prisma.StoreUserUncheckedUpdateManyWithoutStoreNestedInput
   roles?: Prisma.StoreRoleUncheckedUpdateManyWithoutStoreNestedInput
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutStoreNestedInput
@@ -1389,11 +1597,12 @@ export type StoreUncheckedUpdateWithoutHandshakesInput = {
 export type StoreCreateWithoutMailsInput = {
   name: string
   secureUrl: string
-  host: string
+  furtherUrls?: Prisma.StoreCreatefurtherUrlsInput | string[]
   currency: string
   timeZone: string
   userKeyHash: string
   userKeySealed: string
+  userKeyBroughtAt?: Date | string | null
   cartApiEnabled?: boolean
   cartApiAddresses?: Prisma.StoreCreatecartApiAddressesInput | string[]
   throttleCapacity?: number | null
@@ -1402,6 +1611,7 @@ export type StoreCreateWithoutMailsInput = {
   nextInvoiceNumber?: number
   createdAt: Date | string
   factorRequiredFrom?: Date | string | null
+  hosts?: Prisma.StoreHostCreateNestedManyWithoutStoreInput
   users?: Prisma.StoreUserCreateNestedManyWithoutStoreInput
   roles?: Prisma.StoreRoleCreateNestedManyWithoutStoreInput
   invitations?: Prisma.InvitationCreateNestedManyWithoutStoreInput
@@ -1414,11 +1624,12 @@ export type StoreUncheckedCreateWithoutMailsInput = {
   id?: number
   name: string
   secureUrl: string
-  host: string
+  furtherUrls?: Prisma.StoreCreatefurtherUrlsInput | string[]
   currency: string
   timeZone: string
   userKeyHash: string
   userKeySealed: string
+  userKeyBroughtAt?: Date | string | null
   cartApiEnabled?: boolean
   cartApiAddresses?: Prisma.StoreCreatecartApiAddressesInput | string[]
   throttleCapacity?: number | null
@@ -1427,6 +1638,7 @@ export type StoreUncheckedCreateWithoutMailsInput = {
   nextInvoiceNumber?: number
   createdAt: Date | string
   factorRequiredFrom?: Date | string | null
+  hosts?: Prisma.StoreHostUncheckedCreateNestedManyWithoutStoreInput
   users?: Prisma.StoreUserUncheckedCreateNestedManyWithoutStoreInput
   roles?: Prisma.StoreRoleUncheckedCreateNestedManyWithoutStoreInput
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutStoreInput
@@ -1454,11 +1666,12 @@ export type StoreUpdateToOneWithWhereWithoutMailsInput = {
 export type StoreUpdateWithoutMailsInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   secureUrl?: Prisma.StringFieldUpdateOperationsInput | string
-  host?: Prisma.StringFieldUpdateOperationsInput | string
+  furtherUrls?: Prisma.StoreUpdatefurtherUrlsInput | string[]
   currency?: Prisma.StringFieldUpdateOperationsInput | string
   timeZone?: Prisma.StringFieldUpdateOperationsInput | string
   userKeyHash?: Prisma.StringFieldUpdateOperationsInput | string
   userKeySealed?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeyBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   cartApiEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
   cartApiAddresses?: Prisma.StoreUpdatecartApiAddressesInput | string[]
   throttleCapacity?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
@@ -1467,6 +1680,7 @@ export type StoreUpdateWithoutMailsInput = {
   nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  hosts?: Prisma.StoreHostUpdateManyWithoutStoreNestedInput
   users?: Prisma.StoreUserUpdateManyWithoutStoreNestedInput
   roles?: Prisma.StoreRoleUpdateManyWithoutStoreNestedInput
   invitations?: Prisma.InvitationUpdateManyWithoutStoreNestedInput
@@ -1479,11 +1693,12 @@ export type StoreUncheckedUpdateWithoutMailsInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
   name?: Prisma.StringFieldUpdateOperationsInput | string
   secureUrl?: Prisma.StringFieldUpdateOperationsInput | string
-  host?: Prisma.StringFieldUpdateOperationsInput | string
+  furtherUrls?: Prisma.StoreUpdatefurtherUrlsInput | string[]
   currency?: Prisma.StringFieldUpdateOperationsInput | string
   timeZone?: Prisma.StringFieldUpdateOperationsInput | string
   userKeyHash?: Prisma.StringFieldUpdateOperationsInput | string
   userKeySealed?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeyBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   cartApiEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
   cartApiAddresses?: Prisma.StoreUpdatecartApiAddressesInput | string[]
   throttleCapacity?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
@@ -1492,6 +1707,7 @@ export type StoreUncheckedUpdateWithoutMailsInput = {
   nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  hosts?: Prisma.StoreHostUncheckedUpdateManyWithoutStoreNestedInput
   users?: Prisma.StoreUserUncheckedUpdateManyWithoutStoreNestedInput
   roles?: Prisma.StoreRoleUncheckedUpdateManyWithoutStoreNestedInput
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutStoreNestedInput
@@ -1503,11 +1719,12 @@ export type StoreUncheckedUpdateWithoutMailsInput = {
 export type StoreCreateWithoutWebhooksInput = {
   name: string
   secureUrl: string
-  host: string
+  furtherUrls?: Prisma.StoreCreatefurtherUrlsInput | string[]
   currency: string
   timeZone: string
   userKeyHash: string
   userKeySealed: string
+  userKeyBroughtAt?: Date | string | null
   cartApiEnabled?: boolean
   cartApiAddresses?: Prisma.StoreCreatecartApiAddressesInput | string[]
   throttleCapacity?: number | null
@@ -1516,6 +1733,7 @@ export type StoreCreateWithoutWebhooksInput = {
   nextInvoiceNumber?: number
   createdAt: Date | string
   factorRequiredFrom?: Date | string | null
+  hosts?: Prisma.StoreHostCreateNestedManyWithoutStoreInput
   users?: Prisma.StoreUserCreateNestedManyWithoutStoreInput
   roles?: Prisma.StoreRoleCreateNestedManyWithoutStoreInput
   invitations?: Prisma.InvitationCreateNestedManyWithoutStoreInput
@@ -1528,11 +1746,12 @@ export type StoreUncheckedCreateWithoutWebhooksInput = {
   id?: number
   name: string
   secureUrl: string
-  host: string
+  furtherUrls?: Prisma.StoreCreatefurtherUrlsInput | string[]
   currency: string
   timeZone: string
   userKeyHash: string
   userKeySealed: string
+  userKeyBroughtAt?: Date | string | null
   cartApiEnabled?: boolean
   cartApiAddresses?: Prisma.StoreCreatecartApiAddressesInput | string[]
   throttleCapacity?: number | null
@@ -1541,6 +1760,7 @@ export type StoreUncheckedCreateWithoutWebhooksInput = {
   nextInvoiceNumber?: number
   createdAt: Date | string
   factorRequiredFrom?: Date | string | null
+  hosts?: Prisma.StoreHostUncheckedCreateNestedManyWithoutStoreInput
   users?: Prisma.StoreUserUncheckedCreateNestedManyWithoutStoreInput
   roles?: Prisma.StoreRoleUncheckedCreateNestedManyWithoutStoreInput
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutStoreInput
@@ -1568,11 +1788,12 @@ export type StoreUpdateToOneWithWhereWithoutWebhooksInput = {
 export type StoreUpdateWithoutWebhooksInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   secureUrl?: Prisma.StringFieldUpdateOperationsInput | string
-  host?: Prisma.StringFieldUpdateOperationsInput | string
+  furtherUrls?: Prisma.StoreUpdatefurtherUrlsInput | string[]
   currency?: Prisma.StringFieldUpdateOperationsInput | string
   timeZone?: Prisma.StringFieldUpdateOperationsInput | string
   userKeyHash?: Prisma.StringFieldUpdateOperationsInput | string
   userKeySealed?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeyBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   cartApiEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
   cartApiAddresses?: Prisma.StoreUpdatecartApiAddressesInput | string[]
   throttleCapacity?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
@@ -1581,6 +1802,7 @@ export type StoreUpdateWithoutWebhooksInput = {
   nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  hosts?: Prisma.StoreHostUpdateManyWithoutStoreNestedInput
   users?: Prisma.StoreUserUpdateManyWithoutStoreNestedInput
   roles?: Prisma.StoreRoleUpdateManyWithoutStoreNestedInput
   invitations?: Prisma.InvitationUpdateManyWithoutStoreNestedInput
@@ -1593,11 +1815,12 @@ export type StoreUncheckedUpdateWithoutWebhooksInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
   name?: Prisma.StringFieldUpdateOperationsInput | string
   secureUrl?: Prisma.StringFieldUpdateOperationsInput | string
-  host?: Prisma.StringFieldUpdateOperationsInput | string
+  furtherUrls?: Prisma.StoreUpdatefurtherUrlsInput | string[]
   currency?: Prisma.StringFieldUpdateOperationsInput | string
   timeZone?: Prisma.StringFieldUpdateOperationsInput | string
   userKeyHash?: Prisma.StringFieldUpdateOperationsInput | string
   userKeySealed?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeyBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   cartApiEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
   cartApiAddresses?: Prisma.StoreUpdatecartApiAddressesInput | string[]
   throttleCapacity?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
@@ -1606,6 +1829,7 @@ export type StoreUncheckedUpdateWithoutWebhooksInput = {
   nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  hosts?: Prisma.StoreHostUncheckedUpdateManyWithoutStoreNestedInput
   users?: Prisma.StoreUserUncheckedUpdateManyWithoutStoreNestedInput
   roles?: Prisma.StoreRoleUncheckedUpdateManyWithoutStoreNestedInput
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutStoreNestedInput
@@ -1620,6 +1844,7 @@ export type StoreUncheckedUpdateWithoutWebhooksInput = {
  */
 
 export type StoreCountOutputType = {
+  hosts: number
   users: number
   roles: number
   invitations: number
@@ -1630,6 +1855,7 @@ export type StoreCountOutputType = {
 }
 
 export type StoreCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  hosts?: boolean | StoreCountOutputTypeCountHostsArgs
   users?: boolean | StoreCountOutputTypeCountUsersArgs
   roles?: boolean | StoreCountOutputTypeCountRolesArgs
   invitations?: boolean | StoreCountOutputTypeCountInvitationsArgs
@@ -1647,6 +1873,13 @@ export type StoreCountOutputTypeDefaultArgs<ExtArgs extends runtime.Types.Extens
    * Select specific fields to fetch from the StoreCountOutputType
    */
   select?: Prisma.StoreCountOutputTypeSelect<ExtArgs> | null
+}
+
+/**
+ * StoreCountOutputType without action
+ */
+export type StoreCountOutputTypeCountHostsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.StoreHostWhereInput
 }
 
 /**
@@ -1703,11 +1936,12 @@ export type StoreSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   id?: boolean
   name?: boolean
   secureUrl?: boolean
-  host?: boolean
+  furtherUrls?: boolean
   currency?: boolean
   timeZone?: boolean
   userKeyHash?: boolean
   userKeySealed?: boolean
+  userKeyBroughtAt?: boolean
   cartApiEnabled?: boolean
   cartApiAddresses?: boolean
   throttleCapacity?: boolean
@@ -1716,6 +1950,7 @@ export type StoreSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   nextInvoiceNumber?: boolean
   createdAt?: boolean
   factorRequiredFrom?: boolean
+  hosts?: boolean | Prisma.Store$hostsArgs<ExtArgs>
   users?: boolean | Prisma.Store$usersArgs<ExtArgs>
   roles?: boolean | Prisma.Store$rolesArgs<ExtArgs>
   invitations?: boolean | Prisma.Store$invitationsArgs<ExtArgs>
@@ -1730,11 +1965,12 @@ export type StoreSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensi
   id?: boolean
   name?: boolean
   secureUrl?: boolean
-  host?: boolean
+  furtherUrls?: boolean
   currency?: boolean
   timeZone?: boolean
   userKeyHash?: boolean
   userKeySealed?: boolean
+  userKeyBroughtAt?: boolean
   cartApiEnabled?: boolean
   cartApiAddresses?: boolean
   throttleCapacity?: boolean
@@ -1749,11 +1985,12 @@ export type StoreSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensi
   id?: boolean
   name?: boolean
   secureUrl?: boolean
-  host?: boolean
+  furtherUrls?: boolean
   currency?: boolean
   timeZone?: boolean
   userKeyHash?: boolean
   userKeySealed?: boolean
+  userKeyBroughtAt?: boolean
   cartApiEnabled?: boolean
   cartApiAddresses?: boolean
   throttleCapacity?: boolean
@@ -1768,11 +2005,12 @@ export type StoreSelectScalar = {
   id?: boolean
   name?: boolean
   secureUrl?: boolean
-  host?: boolean
+  furtherUrls?: boolean
   currency?: boolean
   timeZone?: boolean
   userKeyHash?: boolean
   userKeySealed?: boolean
+  userKeyBroughtAt?: boolean
   cartApiEnabled?: boolean
   cartApiAddresses?: boolean
   throttleCapacity?: boolean
@@ -1783,8 +2021,9 @@ export type StoreSelectScalar = {
   factorRequiredFrom?: boolean
 }
 
-export type StoreOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "name" | "secureUrl" | "host" | "currency" | "timeZone" | "userKeyHash" | "userKeySealed" | "cartApiEnabled" | "cartApiAddresses" | "throttleCapacity" | "throttleLeakPerSecond" | "invoicePrefix" | "nextInvoiceNumber" | "createdAt" | "factorRequiredFrom", ExtArgs["result"]["store"]>
+export type StoreOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "name" | "secureUrl" | "furtherUrls" | "currency" | "timeZone" | "userKeyHash" | "userKeySealed" | "userKeyBroughtAt" | "cartApiEnabled" | "cartApiAddresses" | "throttleCapacity" | "throttleLeakPerSecond" | "invoicePrefix" | "nextInvoiceNumber" | "createdAt" | "factorRequiredFrom", ExtArgs["result"]["store"]>
 export type StoreInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  hosts?: boolean | Prisma.Store$hostsArgs<ExtArgs>
   users?: boolean | Prisma.Store$usersArgs<ExtArgs>
   roles?: boolean | Prisma.Store$rolesArgs<ExtArgs>
   invitations?: boolean | Prisma.Store$invitationsArgs<ExtArgs>
@@ -1800,6 +2039,7 @@ export type StoreIncludeUpdateManyAndReturn<ExtArgs extends runtime.Types.Extens
 export type $StorePayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Store"
   objects: {
+    hosts: Prisma.$StoreHostPayload<ExtArgs>[]
     users: Prisma.$StoreUserPayload<ExtArgs>[]
     roles: Prisma.$StoreRolePayload<ExtArgs>[]
     invitations: Prisma.$InvitationPayload<ExtArgs>[]
@@ -1816,9 +2056,9 @@ export type $StorePayload<ExtArgs extends runtime.Types.Extensions.InternalArgs 
      */
     secureUrl: string
     /**
-     * What SecureURL headers are compared with: lower case, no scheme, `www.`, port or path.
+     * Other addresses under which requests find the store, as given, in the form of `secureUrl`.
      */
-    host: string
+    furtherUrls: string[]
     currency: string
     timeZone: string
     /**
@@ -1826,6 +2066,10 @@ export type $StorePayload<ExtArgs extends runtime.Types.Extensions.InternalArgs 
      */
     userKeyHash: string
     userKeySealed: string
+    /**
+     * When the key was brought along from another platform; NULL: it was made here.
+     */
+    userKeyBroughtAt: Date | null
     /**
      * Whether cartAPI lets anybody in.
      */
@@ -2240,6 +2484,7 @@ readonly fields: StoreFieldRefs;
  */
 export interface Prisma__StoreClient<T, Null = never, ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs, GlobalOmitOptions = {}> extends Prisma.PrismaPromise<T> {
   readonly [Symbol.toStringTag]: "PrismaPromise"
+  hosts<T extends Prisma.Store$hostsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Store$hostsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$StoreHostPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   users<T extends Prisma.Store$usersArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Store$usersArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$StoreUserPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   roles<T extends Prisma.Store$rolesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Store$rolesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$StoreRolePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   invitations<T extends Prisma.Store$invitationsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Store$invitationsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$InvitationPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
@@ -2279,11 +2524,12 @@ export interface StoreFieldRefs {
   readonly id: Prisma.FieldRef<"Store", 'Int'>
   readonly name: Prisma.FieldRef<"Store", 'String'>
   readonly secureUrl: Prisma.FieldRef<"Store", 'String'>
-  readonly host: Prisma.FieldRef<"Store", 'String'>
+  readonly furtherUrls: Prisma.FieldRef<"Store", 'String[]'>
   readonly currency: Prisma.FieldRef<"Store", 'String'>
   readonly timeZone: Prisma.FieldRef<"Store", 'String'>
   readonly userKeyHash: Prisma.FieldRef<"Store", 'String'>
   readonly userKeySealed: Prisma.FieldRef<"Store", 'String'>
+  readonly userKeyBroughtAt: Prisma.FieldRef<"Store", 'DateTime'>
   readonly cartApiEnabled: Prisma.FieldRef<"Store", 'Boolean'>
   readonly cartApiAddresses: Prisma.FieldRef<"Store", 'String[]'>
   readonly throttleCapacity: Prisma.FieldRef<"Store", 'Int'>
@@ -2682,6 +2928,30 @@ export type StoreDeleteManyArgs<ExtArgs extends runtime.Types.Extensions.Interna
    * Limit how many Stores to delete.
    */
   limit?: number
+}
+
+/**
+ * Store.hosts
+ */
+export type Store$hostsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the StoreHost
+   */
+  select?: Prisma.StoreHostSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the StoreHost
+   */
+  omit?: Prisma.StoreHostOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.StoreHostInclude<ExtArgs> | null
+  where?: Prisma.StoreHostWhereInput
+  orderBy?: Prisma.StoreHostOrderByWithRelationInput | Prisma.StoreHostOrderByWithRelationInput[]
+  cursor?: Prisma.StoreHostWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.StoreHostScalarFieldEnum | Prisma.StoreHostScalarFieldEnum[]
 }
 
 /**

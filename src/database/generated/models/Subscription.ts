@@ -44,6 +44,7 @@ export type SubscriptionMinAggregateOutputType = {
   applicationId: number | null
   tokenHash: string | null
   tokenSealed: string | null
+  tokenBroughtAt: Date | null
   postBackUrl: string | null
   lastUsedAt: Date | null
   createdAt: Date | null
@@ -55,6 +56,7 @@ export type SubscriptionMaxAggregateOutputType = {
   applicationId: number | null
   tokenHash: string | null
   tokenSealed: string | null
+  tokenBroughtAt: Date | null
   postBackUrl: string | null
   lastUsedAt: Date | null
   createdAt: Date | null
@@ -66,6 +68,7 @@ export type SubscriptionCountAggregateOutputType = {
   applicationId: number
   tokenHash: number
   tokenSealed: number
+  tokenBroughtAt: number
   privileges: number
   postBackUrl: number
   lastUsedAt: number
@@ -92,6 +95,7 @@ export type SubscriptionMinAggregateInputType = {
   applicationId?: true
   tokenHash?: true
   tokenSealed?: true
+  tokenBroughtAt?: true
   postBackUrl?: true
   lastUsedAt?: true
   createdAt?: true
@@ -103,6 +107,7 @@ export type SubscriptionMaxAggregateInputType = {
   applicationId?: true
   tokenHash?: true
   tokenSealed?: true
+  tokenBroughtAt?: true
   postBackUrl?: true
   lastUsedAt?: true
   createdAt?: true
@@ -114,6 +119,7 @@ export type SubscriptionCountAggregateInputType = {
   applicationId?: true
   tokenHash?: true
   tokenSealed?: true
+  tokenBroughtAt?: true
   privileges?: true
   postBackUrl?: true
   lastUsedAt?: true
@@ -213,6 +219,7 @@ export type SubscriptionGroupByOutputType = {
   applicationId: number
   tokenHash: string
   tokenSealed: string
+  tokenBroughtAt: Date | null
   privileges: runtime.JsonValue | null
   postBackUrl: string | null
   lastUsedAt: Date | null
@@ -248,6 +255,7 @@ export type SubscriptionWhereInput = {
   applicationId?: Prisma.IntFilter<"Subscription"> | number
   tokenHash?: Prisma.StringFilter<"Subscription"> | string
   tokenSealed?: Prisma.StringFilter<"Subscription"> | string
+  tokenBroughtAt?: Prisma.DateTimeNullableFilter<"Subscription"> | Date | string | null
   privileges?: Prisma.JsonNullableFilter<"Subscription">
   postBackUrl?: Prisma.StringNullableFilter<"Subscription"> | string | null
   lastUsedAt?: Prisma.DateTimeNullableFilter<"Subscription"> | Date | string | null
@@ -266,6 +274,7 @@ export type SubscriptionOrderByWithRelationInput = {
   applicationId?: Prisma.SortOrder
   tokenHash?: Prisma.SortOrder
   tokenSealed?: Prisma.SortOrder
+  tokenBroughtAt?: Prisma.SortOrderInput | Prisma.SortOrder
   privileges?: Prisma.SortOrderInput | Prisma.SortOrder
   postBackUrl?: Prisma.SortOrderInput | Prisma.SortOrder
   lastUsedAt?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -289,6 +298,7 @@ export type SubscriptionWhereUniqueInput = Prisma.AtLeast<{
   storeId?: Prisma.IntFilter<"Subscription"> | number
   applicationId?: Prisma.IntFilter<"Subscription"> | number
   tokenSealed?: Prisma.StringFilter<"Subscription"> | string
+  tokenBroughtAt?: Prisma.DateTimeNullableFilter<"Subscription"> | Date | string | null
   privileges?: Prisma.JsonNullableFilter<"Subscription">
   postBackUrl?: Prisma.StringNullableFilter<"Subscription"> | string | null
   lastUsedAt?: Prisma.DateTimeNullableFilter<"Subscription"> | Date | string | null
@@ -307,6 +317,7 @@ export type SubscriptionOrderByWithAggregationInput = {
   applicationId?: Prisma.SortOrder
   tokenHash?: Prisma.SortOrder
   tokenSealed?: Prisma.SortOrder
+  tokenBroughtAt?: Prisma.SortOrderInput | Prisma.SortOrder
   privileges?: Prisma.SortOrderInput | Prisma.SortOrder
   postBackUrl?: Prisma.SortOrderInput | Prisma.SortOrder
   lastUsedAt?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -327,6 +338,7 @@ export type SubscriptionScalarWhereWithAggregatesInput = {
   applicationId?: Prisma.IntWithAggregatesFilter<"Subscription"> | number
   tokenHash?: Prisma.StringWithAggregatesFilter<"Subscription"> | string
   tokenSealed?: Prisma.StringWithAggregatesFilter<"Subscription"> | string
+  tokenBroughtAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Subscription"> | Date | string | null
   privileges?: Prisma.JsonNullableWithAggregatesFilter<"Subscription">
   postBackUrl?: Prisma.StringNullableWithAggregatesFilter<"Subscription"> | string | null
   lastUsedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Subscription"> | Date | string | null
@@ -336,6 +348,7 @@ export type SubscriptionScalarWhereWithAggregatesInput = {
 export type SubscriptionCreateInput = {
   tokenHash: string
   tokenSealed: string
+  tokenBroughtAt?: Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: string | null
   lastUsedAt?: Date | string | null
@@ -354,6 +367,7 @@ export type SubscriptionUncheckedCreateInput = {
   applicationId: number
   tokenHash: string
   tokenSealed: string
+  tokenBroughtAt?: Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: string | null
   lastUsedAt?: Date | string | null
@@ -367,6 +381,7 @@ export type SubscriptionUncheckedCreateInput = {
 export type SubscriptionUpdateInput = {
   tokenHash?: Prisma.StringFieldUpdateOperationsInput | string
   tokenSealed?: Prisma.StringFieldUpdateOperationsInput | string
+  tokenBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -385,6 +400,7 @@ export type SubscriptionUncheckedUpdateInput = {
   applicationId?: Prisma.IntFieldUpdateOperationsInput | number
   tokenHash?: Prisma.StringFieldUpdateOperationsInput | string
   tokenSealed?: Prisma.StringFieldUpdateOperationsInput | string
+  tokenBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -401,6 +417,7 @@ export type SubscriptionCreateManyInput = {
   applicationId: number
   tokenHash: string
   tokenSealed: string
+  tokenBroughtAt?: Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: string | null
   lastUsedAt?: Date | string | null
@@ -410,6 +427,7 @@ export type SubscriptionCreateManyInput = {
 export type SubscriptionUpdateManyMutationInput = {
   tokenHash?: Prisma.StringFieldUpdateOperationsInput | string
   tokenSealed?: Prisma.StringFieldUpdateOperationsInput | string
+  tokenBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -422,6 +440,7 @@ export type SubscriptionUncheckedUpdateManyInput = {
   applicationId?: Prisma.IntFieldUpdateOperationsInput | number
   tokenHash?: Prisma.StringFieldUpdateOperationsInput | string
   tokenSealed?: Prisma.StringFieldUpdateOperationsInput | string
+  tokenBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -454,6 +473,7 @@ export type SubscriptionCountOrderByAggregateInput = {
   applicationId?: Prisma.SortOrder
   tokenHash?: Prisma.SortOrder
   tokenSealed?: Prisma.SortOrder
+  tokenBroughtAt?: Prisma.SortOrder
   privileges?: Prisma.SortOrder
   postBackUrl?: Prisma.SortOrder
   lastUsedAt?: Prisma.SortOrder
@@ -472,6 +492,7 @@ export type SubscriptionMaxOrderByAggregateInput = {
   applicationId?: Prisma.SortOrder
   tokenHash?: Prisma.SortOrder
   tokenSealed?: Prisma.SortOrder
+  tokenBroughtAt?: Prisma.SortOrder
   postBackUrl?: Prisma.SortOrder
   lastUsedAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
@@ -483,6 +504,7 @@ export type SubscriptionMinOrderByAggregateInput = {
   applicationId?: Prisma.SortOrder
   tokenHash?: Prisma.SortOrder
   tokenSealed?: Prisma.SortOrder
+  tokenBroughtAt?: Prisma.SortOrder
   postBackUrl?: Prisma.SortOrder
   lastUsedAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
@@ -649,6 +671,7 @@ export type SubscriptionUpdateOneWithoutWebhooksNestedInput = {
 export type SubscriptionCreateWithoutStoreInput = {
   tokenHash: string
   tokenSealed: string
+  tokenBroughtAt?: Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: string | null
   lastUsedAt?: Date | string | null
@@ -665,6 +688,7 @@ export type SubscriptionUncheckedCreateWithoutStoreInput = {
   applicationId: number
   tokenHash: string
   tokenSealed: string
+  tokenBroughtAt?: Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: string | null
   lastUsedAt?: Date | string | null
@@ -710,6 +734,7 @@ export type SubscriptionScalarWhereInput = {
   applicationId?: Prisma.IntFilter<"Subscription"> | number
   tokenHash?: Prisma.StringFilter<"Subscription"> | string
   tokenSealed?: Prisma.StringFilter<"Subscription"> | string
+  tokenBroughtAt?: Prisma.DateTimeNullableFilter<"Subscription"> | Date | string | null
   privileges?: Prisma.JsonNullableFilter<"Subscription">
   postBackUrl?: Prisma.StringNullableFilter<"Subscription"> | string | null
   lastUsedAt?: Prisma.DateTimeNullableFilter<"Subscription"> | Date | string | null
@@ -719,6 +744,7 @@ export type SubscriptionScalarWhereInput = {
 export type SubscriptionCreateWithoutApplicationInput = {
   tokenHash: string
   tokenSealed: string
+  tokenBroughtAt?: Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: string | null
   lastUsedAt?: Date | string | null
@@ -735,6 +761,7 @@ export type SubscriptionUncheckedCreateWithoutApplicationInput = {
   storeId: number
   tokenHash: string
   tokenSealed: string
+  tokenBroughtAt?: Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: string | null
   lastUsedAt?: Date | string | null
@@ -774,6 +801,7 @@ export type SubscriptionUpdateManyWithWhereWithoutApplicationInput = {
 export type SubscriptionCreateWithoutCallsInput = {
   tokenHash: string
   tokenSealed: string
+  tokenBroughtAt?: Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: string | null
   lastUsedAt?: Date | string | null
@@ -791,6 +819,7 @@ export type SubscriptionUncheckedCreateWithoutCallsInput = {
   applicationId: number
   tokenHash: string
   tokenSealed: string
+  tokenBroughtAt?: Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: string | null
   lastUsedAt?: Date | string | null
@@ -819,6 +848,7 @@ export type SubscriptionUpdateToOneWithWhereWithoutCallsInput = {
 export type SubscriptionUpdateWithoutCallsInput = {
   tokenHash?: Prisma.StringFieldUpdateOperationsInput | string
   tokenSealed?: Prisma.StringFieldUpdateOperationsInput | string
+  tokenBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -836,6 +866,7 @@ export type SubscriptionUncheckedUpdateWithoutCallsInput = {
   applicationId?: Prisma.IntFieldUpdateOperationsInput | number
   tokenHash?: Prisma.StringFieldUpdateOperationsInput | string
   tokenSealed?: Prisma.StringFieldUpdateOperationsInput | string
+  tokenBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -848,6 +879,7 @@ export type SubscriptionUncheckedUpdateWithoutCallsInput = {
 export type SubscriptionCreateWithoutAuthorizationCodesInput = {
   tokenHash: string
   tokenSealed: string
+  tokenBroughtAt?: Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: string | null
   lastUsedAt?: Date | string | null
@@ -865,6 +897,7 @@ export type SubscriptionUncheckedCreateWithoutAuthorizationCodesInput = {
   applicationId: number
   tokenHash: string
   tokenSealed: string
+  tokenBroughtAt?: Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: string | null
   lastUsedAt?: Date | string | null
@@ -893,6 +926,7 @@ export type SubscriptionUpdateToOneWithWhereWithoutAuthorizationCodesInput = {
 export type SubscriptionUpdateWithoutAuthorizationCodesInput = {
   tokenHash?: Prisma.StringFieldUpdateOperationsInput | string
   tokenSealed?: Prisma.StringFieldUpdateOperationsInput | string
+  tokenBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -910,6 +944,7 @@ export type SubscriptionUncheckedUpdateWithoutAuthorizationCodesInput = {
   applicationId?: Prisma.IntFieldUpdateOperationsInput | number
   tokenHash?: Prisma.StringFieldUpdateOperationsInput | string
   tokenSealed?: Prisma.StringFieldUpdateOperationsInput | string
+  tokenBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -922,6 +957,7 @@ export type SubscriptionUncheckedUpdateWithoutAuthorizationCodesInput = {
 export type SubscriptionCreateWithoutAccessTokensInput = {
   tokenHash: string
   tokenSealed: string
+  tokenBroughtAt?: Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: string | null
   lastUsedAt?: Date | string | null
@@ -939,6 +975,7 @@ export type SubscriptionUncheckedCreateWithoutAccessTokensInput = {
   applicationId: number
   tokenHash: string
   tokenSealed: string
+  tokenBroughtAt?: Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: string | null
   lastUsedAt?: Date | string | null
@@ -967,6 +1004,7 @@ export type SubscriptionUpdateToOneWithWhereWithoutAccessTokensInput = {
 export type SubscriptionUpdateWithoutAccessTokensInput = {
   tokenHash?: Prisma.StringFieldUpdateOperationsInput | string
   tokenSealed?: Prisma.StringFieldUpdateOperationsInput | string
+  tokenBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -984,6 +1022,7 @@ export type SubscriptionUncheckedUpdateWithoutAccessTokensInput = {
   applicationId?: Prisma.IntFieldUpdateOperationsInput | number
   tokenHash?: Prisma.StringFieldUpdateOperationsInput | string
   tokenSealed?: Prisma.StringFieldUpdateOperationsInput | string
+  tokenBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -996,6 +1035,7 @@ export type SubscriptionUncheckedUpdateWithoutAccessTokensInput = {
 export type SubscriptionCreateWithoutWebhooksInput = {
   tokenHash: string
   tokenSealed: string
+  tokenBroughtAt?: Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: string | null
   lastUsedAt?: Date | string | null
@@ -1013,6 +1053,7 @@ export type SubscriptionUncheckedCreateWithoutWebhooksInput = {
   applicationId: number
   tokenHash: string
   tokenSealed: string
+  tokenBroughtAt?: Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: string | null
   lastUsedAt?: Date | string | null
@@ -1041,6 +1082,7 @@ export type SubscriptionUpdateToOneWithWhereWithoutWebhooksInput = {
 export type SubscriptionUpdateWithoutWebhooksInput = {
   tokenHash?: Prisma.StringFieldUpdateOperationsInput | string
   tokenSealed?: Prisma.StringFieldUpdateOperationsInput | string
+  tokenBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1058,6 +1100,7 @@ export type SubscriptionUncheckedUpdateWithoutWebhooksInput = {
   applicationId?: Prisma.IntFieldUpdateOperationsInput | number
   tokenHash?: Prisma.StringFieldUpdateOperationsInput | string
   tokenSealed?: Prisma.StringFieldUpdateOperationsInput | string
+  tokenBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1072,6 +1115,7 @@ export type SubscriptionCreateManyStoreInput = {
   applicationId: number
   tokenHash: string
   tokenSealed: string
+  tokenBroughtAt?: Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: string | null
   lastUsedAt?: Date | string | null
@@ -1081,6 +1125,7 @@ export type SubscriptionCreateManyStoreInput = {
 export type SubscriptionUpdateWithoutStoreInput = {
   tokenHash?: Prisma.StringFieldUpdateOperationsInput | string
   tokenSealed?: Prisma.StringFieldUpdateOperationsInput | string
+  tokenBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1097,6 +1142,7 @@ export type SubscriptionUncheckedUpdateWithoutStoreInput = {
   applicationId?: Prisma.IntFieldUpdateOperationsInput | number
   tokenHash?: Prisma.StringFieldUpdateOperationsInput | string
   tokenSealed?: Prisma.StringFieldUpdateOperationsInput | string
+  tokenBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1112,6 +1158,7 @@ export type SubscriptionUncheckedUpdateManyWithoutStoreInput = {
   applicationId?: Prisma.IntFieldUpdateOperationsInput | number
   tokenHash?: Prisma.StringFieldUpdateOperationsInput | string
   tokenSealed?: Prisma.StringFieldUpdateOperationsInput | string
+  tokenBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1123,6 +1170,7 @@ export type SubscriptionCreateManyApplicationInput = {
   storeId: number
   tokenHash: string
   tokenSealed: string
+  tokenBroughtAt?: Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: string | null
   lastUsedAt?: Date | string | null
@@ -1132,6 +1180,7 @@ export type SubscriptionCreateManyApplicationInput = {
 export type SubscriptionUpdateWithoutApplicationInput = {
   tokenHash?: Prisma.StringFieldUpdateOperationsInput | string
   tokenSealed?: Prisma.StringFieldUpdateOperationsInput | string
+  tokenBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1148,6 +1197,7 @@ export type SubscriptionUncheckedUpdateWithoutApplicationInput = {
   storeId?: Prisma.IntFieldUpdateOperationsInput | number
   tokenHash?: Prisma.StringFieldUpdateOperationsInput | string
   tokenSealed?: Prisma.StringFieldUpdateOperationsInput | string
+  tokenBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1163,6 +1213,7 @@ export type SubscriptionUncheckedUpdateManyWithoutApplicationInput = {
   storeId?: Prisma.IntFieldUpdateOperationsInput | number
   tokenHash?: Prisma.StringFieldUpdateOperationsInput | string
   tokenSealed?: Prisma.StringFieldUpdateOperationsInput | string
+  tokenBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1233,6 +1284,7 @@ export type SubscriptionSelect<ExtArgs extends runtime.Types.Extensions.Internal
   applicationId?: boolean
   tokenHash?: boolean
   tokenSealed?: boolean
+  tokenBroughtAt?: boolean
   privileges?: boolean
   postBackUrl?: boolean
   lastUsedAt?: boolean
@@ -1252,6 +1304,7 @@ export type SubscriptionSelectCreateManyAndReturn<ExtArgs extends runtime.Types.
   applicationId?: boolean
   tokenHash?: boolean
   tokenSealed?: boolean
+  tokenBroughtAt?: boolean
   privileges?: boolean
   postBackUrl?: boolean
   lastUsedAt?: boolean
@@ -1266,6 +1319,7 @@ export type SubscriptionSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.
   applicationId?: boolean
   tokenHash?: boolean
   tokenSealed?: boolean
+  tokenBroughtAt?: boolean
   privileges?: boolean
   postBackUrl?: boolean
   lastUsedAt?: boolean
@@ -1280,13 +1334,14 @@ export type SubscriptionSelectScalar = {
   applicationId?: boolean
   tokenHash?: boolean
   tokenSealed?: boolean
+  tokenBroughtAt?: boolean
   privileges?: boolean
   postBackUrl?: boolean
   lastUsedAt?: boolean
   createdAt?: boolean
 }
 
-export type SubscriptionOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "storeId" | "applicationId" | "tokenHash" | "tokenSealed" | "privileges" | "postBackUrl" | "lastUsedAt" | "createdAt", ExtArgs["result"]["subscription"]>
+export type SubscriptionOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "storeId" | "applicationId" | "tokenHash" | "tokenSealed" | "tokenBroughtAt" | "privileges" | "postBackUrl" | "lastUsedAt" | "createdAt", ExtArgs["result"]["subscription"]>
 export type SubscriptionInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   store?: boolean | Prisma.StoreDefaultArgs<ExtArgs>
   application?: boolean | Prisma.ApplicationDefaultArgs<ExtArgs>
@@ -1321,6 +1376,10 @@ export type $SubscriptionPayload<ExtArgs extends runtime.Types.Extensions.Intern
     applicationId: number
     tokenHash: string
     tokenSealed: string
+    /**
+     * When the token was brought along from another platform; NULL: it was made here.
+     */
+    tokenBroughtAt: Date | null
     /**
      * What the merchant agreed to; the application may do what stands here and in its own privileges. NULL: everything.
      */
@@ -1765,6 +1824,7 @@ export interface SubscriptionFieldRefs {
   readonly applicationId: Prisma.FieldRef<"Subscription", 'Int'>
   readonly tokenHash: Prisma.FieldRef<"Subscription", 'String'>
   readonly tokenSealed: Prisma.FieldRef<"Subscription", 'String'>
+  readonly tokenBroughtAt: Prisma.FieldRef<"Subscription", 'DateTime'>
   readonly privileges: Prisma.FieldRef<"Subscription", 'Json'>
   readonly postBackUrl: Prisma.FieldRef<"Subscription", 'String'>
   readonly lastUsedAt: Prisma.FieldRef<"Subscription", 'DateTime'>

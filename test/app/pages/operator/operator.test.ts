@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { subscribe } from '../../../../src/applications/subscriptions.ts'
 import { storeWithKey } from '../../../../src/stores/stores.ts'
+import { generateKey } from '../../../../src/values/secrets.ts'
 import { operator } from '../../../support/actors.ts'
 import { type TestPerson, testPerson } from '../../../support/person.ts'
 import { refused } from '../../../support/refused.ts'
+import { operatorKey } from '../../../support/services.ts'
 import { merchantAccount, merchantIn, newDeveloper, operatorIn } from '../../../support/signed-in.ts'
 import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
 import { newAppOwner, signInByProgram, withApp } from '../../people/factors/fixture.ts'
@@ -135,6 +137,41 @@ describe('a store', () => {
     expect(refused.body).toContain('must be a whole number from 1')
     await ann.submit(page, { ...same, Capacity: '', LeakPerSecond: '' })
     expect((await stored()).throttle).toBeNull()
+  })
+
+  test('gets further addresses, one a line, and loses those that are not there any more', async () => {
+    const page = `/operator/stores/${shop.store.id}`
+    const same = await ann.formOf(page)
+    const stored = async () => (await storeWithKey(server.services, shop.store.id)).furtherUrls
+    await ann.submit(page, { ...same, SecureURLs: 'old.platform.example\r\n\r\nhttps://older.platform.example/' })
+    expect(await stored()).toEqual(['https://old.platform.example', 'https://older.platform.example'])
+    expect((await ann.formOf(page)).SecureURLs).toBe('https://old.platform.example\nhttps://older.platform.example')
+    const refused = await ann.submit(page, { ...same, SecureURLs: 'old.platform.example\nno address' })
+    expect([refused.statusCode, refused.body.includes('SecureURLs-problem')]).toEqual([400, true])
+    await ann.submit(page, { ...same, SecureURLs: '' })
+    expect(await stored()).toEqual([])
+  })
+
+  test('shows which keys were brought along, and none of them', async () => {
+    const [PublicKey, PrivateKey, Token, UserKey] = [generateKey(), generateKey(), generateKey(), generateKey()]
+    const send = (method: 'POST' | 'PUT', url: string, payload: object) =>
+      server.app.inject({ method, url, headers: { authorization: `Bearer ${operatorKey}` }, payload })
+    const Privileges = { Orders: ['read'] }
+    const brought = { Name: 'Brought', PublicKey, PrivateKey, Privileges }
+    const { Id } = (await send('POST', '/admin/applications', brought)).json()
+    await send('POST', `/admin/stores/${shop.store.id}/subscriptions`, { PublicKey, Token })
+    await send('PUT', `/admin/stores/${shop.store.id}`, { UserKey })
+    const mark = 'brought along: rotate when you can'
+    for (const [page, times] of [
+      [`/operator/stores/${shop.store.id}`, 2],
+      ['/operator/applications', 1],
+      [`/operator/applications/${Id}`, 2],
+    ] as const) {
+      const { body } = await ann.open(page)
+      expect([page, body.split(mark).length - 1]).toEqual([page, times])
+      for (const secret of [PrivateKey, Token, UserKey]) expect(body).not.toContain(secret)
+    }
+    expect((await ann.open(`/operator/applications/${Id}`)).body).toContain('Closed to merchants')
   })
 
   test('loses the last owner to nobody, and another person at once', async () => {

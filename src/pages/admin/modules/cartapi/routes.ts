@@ -37,12 +37,23 @@ export function cartApiPages(app: FastifyInstance, services: CartApiServices): v
 
 async function cartApiPage(request: FastifyRequest, services: CartApiServices): Promise<HtmlPage> {
   const { publicUrl, soapPath, soapNamespaces } = services.config
-  const { userKey, secureUrl, cartApi } = await storeWithKey(services, merchantOf(request).store.id)
+  const { userKey, userKeyBroughtAt, secureUrl, furtherUrls, cartApi } = await storeWithKey(
+    services,
+    merchantOf(request).store.id,
+  )
   return {
     template: '/pages/admin/modules/cartapi/cartapi',
     title: 'cartAPI',
     values: { Enabled: String(cartApi.enabled), Addresses: cartApi.addresses.join('\n') },
-    data: { userKey, secureUrl, isEnabled: cartApi.enabled, address: publicUrl + soapPath, namespaces: soapNamespaces },
+    data: {
+      userKey,
+      isKeyBrought: userKeyBroughtAt !== null,
+      secureUrl,
+      furtherUrls,
+      isEnabled: cartApi.enabled,
+      address: publicUrl + soapPath,
+      namespaces: soapNamespaces,
+    },
   }
 }
 

@@ -17,6 +17,7 @@ import { actorOf, formOf, merchantOf, textIn, wantsHtml } from '../../../../html
 import { readIds } from '../../../../server/parameters.ts'
 import { grantableBy } from '../../../../staff/roles.ts'
 import { namedObject, readInput, text } from '../../../../values/input.ts'
+import { KEY_LENGTH_MAX } from '../../../../values/key-strength.ts'
 
 const home = '/admin/modules/rest-api'
 const LISTED_MAX = 100
@@ -38,8 +39,8 @@ const shownPrivileges = z
     }
   })
 
-const publicKeyOnly = namedObject({ PublicKey: text(100) })
-const agreement = namedObject({ PublicKey: text(100), Privileges: shownPrivileges })
+const publicKeyOnly = namedObject({ PublicKey: text(KEY_LENGTH_MAX) })
+const agreement = namedObject({ PublicKey: text(KEY_LENGTH_MAX), Privileges: shownPrivileges })
 const furtherAgreement = namedObject({ Privileges: shownPrivileges })
 const removal = namedObject({ Force: z.literal('true', 'must be true or absent').optional() })
 
@@ -57,7 +58,7 @@ export function restApiPages(app: FastifyInstance, services: Subscribing): void 
     const work = async () => {
       const { PublicKey } = readInput(publicKeyOnly, { PublicKey: given })
       const existing = await services.db.subscription.findFirst({
-        where: { storeId: merchantOf(request).store.id, application: { publicKey: PublicKey } },
+        where: { storeId: merchantOf(request).store.id, application: { publicKey: PublicKey, openToMerchants: true } },
         select: { id: true },
       })
       if (existing) return reply.redirect(`${home}/${existing.id}`, 303)
@@ -144,8 +145,7 @@ async function applicationPage(services: Subscribing, request: FastifyRequest): 
 
 async function unsubscribePage(services: Subscribing, request: FastifyRequest, isRefused: boolean): Promise<HtmlPage> {
   const application = await subscriptionIn(services, request)
-  const { callbackUrl } = await findApplicationToSubscribe(services, application.publicKey)
-  const data = { application, askedHost: hostOf(callbackUrl), isRefused }
+  const data = { application, askedHost: hostOf(application.calledUrl), isRefused }
   return { template: '/pages/admin/modules/rest-api/unsubscribe', title: `Remove ${application.name}?`, data }
 }
 

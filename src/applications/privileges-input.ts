@@ -1,0 +1,17 @@
+import { z } from 'zod'
+import type { Access, Privileges } from '../engine/caller.ts'
+import { namedObject } from '../values/input.ts'
+
+/** Validates `{"Products": ["read", "write"], …}`; `services` are the registry's names. Null: all privileges. */
+export function privilegesInput(services: readonly string[]) {
+  return namedObject(Object.fromEntries(services.map((service) => [service, accesses.optional()])))
+    .transform((given): Privileges => given as Record<string, Access[]>)
+    .nullable()
+    .optional()
+}
+
+const allowed = 'must be a list of read and write'
+const accesses = z
+  .array(z.enum(['read', 'write'], allowed), allowed)
+  .max(10, allowed)
+  .transform((given) => [...new Set(given)].sort())
