@@ -7,12 +7,14 @@ import { changeSet, type Member, type Outcome } from '../engine/changing/change.
 import { makeChanges, type Note } from '../engine/changing/make-changes.ts'
 import { type PlannedChange, planChanges, type RequestedChange } from '../engine/changing/plan-change.ts'
 import type { Resource } from '../engine/definition/define.ts'
-import { isRecord } from '../engine/definition/input.ts'
+import { isRecord, readPatch } from '../engine/definition/input.ts'
 import type { Log } from '../engine/reading/endpoints.ts'
 import { StoreFailure } from '../values/failure.ts'
 import type { Secrets } from '../values/secrets.ts'
 import { BATCH_LINES_MAX, SECRET_LINES_MAX } from './limits.ts'
-import { type Problem, withoutSubject } from './records.ts'
+import { makeNames } from './make-names.ts'
+import { madeIn, withIds } from './new-names.ts'
+import { type Problem, shownFieldsOf, withoutSubject } from './records.ts'
 
 /** An import that this process works on. */
 export interface Run {
@@ -21,6 +23,8 @@ export interface Run {
   readonly resource: Resource
   readonly id: number
   readonly claim: number
+  /** Whether the file is an export. */
+  readonly isExport: boolean
   readonly secrets: Secrets
   readonly log: Log
 }
@@ -50,11 +54,13 @@ interface Result {
  * lines stay open.
  */
 export async function applyBatch(run: Run, after: number): Promise<number | null> {
-  const lines = await openLines(run, after)
-  const last = lines.at(-1)
+  const open = await openLines(run, after)
+  const last = open.at(-1)
   if (last === undefined) return null
   const { caller, resource, log } = run
-  const requested = new Map(lines.map((line) => [line.line, requestOf(run, line)]))
+  const { lines, ids } = await withNames(run, open)
+  if (lines.length === 0) return last.together === null ? last.line : after
+  const requested = new Map(lines.map((line) => [line.line, requestOf(run, line, ids)]))
   const note: Note = async (db, outcomes) => {
     const ended = lines.flatMap((line) => {
       const outcome = outcomes.get(line.line)
@@ -70,6 +76,26 @@ export async function applyBatch(run: Run, after: number): Promise<number | null
   for (const outcome of outcomes.values())
     if (isToBeTriedAgain(outcome)) throw outcome.failure.origin ?? outcome.failure
   return last.line
+}
+
+/**
+ * Makes the records that lines name and the store does not have. Lines of which one cannot be made have failed, and are left out; of
+ * lines that are made together, all.
+ */
+async function withNames(run: Run, lines: readonly OpenLine[]) {
+  const named = lines.map((line) => ({ line, numbers: madeIn(line.body) }))
+  const { ids, failures } = await makeNames(
+    run,
+    named.flatMap(({ numbers }) => numbers),
+  )
+  const [ofAll] = lines[0]?.together == null ? [] : failures.values()
+  const failed = named.flatMap(({ line, numbers }) => {
+    const failure = ofAll ?? numbers.map((number) => failures.get(number)).find((one) => one !== undefined)
+    return failure === undefined ? [] : [resultOf(line, { failure })]
+  })
+  if (failed.length > 0) await noteResults(run, run.caller, failed)
+  const without = new Set(failed.map(({ line }) => line))
+  return { lines: lines.filter(({ line }) => !without.has(line)), ids }
 }
 
 /** Whether it keeps the import from going on. */
@@ -107,9 +133,27 @@ async function exchange(
   }
 }
 
-function requestOf({ secrets }: Run, { recordId, body, sealed }: OpenLine): RequestedChange {
-  const whole = sealed === null ? body : merged(body, JSON.parse(secrets.open(sealed)))
-  return recordId === null ? { kind: 'create', body: whole } : { kind: 'update', id: recordId, body: whole }
+function requestOf(
+  run: Run,
+  { recordId, body: stored, sealed }: OpenLine,
+  ids: ReadonlyMap<number, number>,
+): RequestedChange {
+  const body = ids.size === 0 ? stored : withIds(stored, ids)
+  const whole = sealed === null ? body : merged(body, JSON.parse(run.secrets.open(sealed)))
+  if (recordId !== null) return { kind: 'update', id: recordId, body: whole }
+  return run.isExport ? { kind: 'create', body: whole } : createShown(run, whole)
+}
+
+/** A new record without the values that nobody is shown, which files that are no exports do not bring. */
+function createShown({ resource, caller: { store } }: Run, body: unknown): RequestedChange {
+  try {
+    const patch = readPatch(shownFieldsOf(resource), body, { mode: 'create', timeZone: store.timeZone })
+    return { kind: 'patch', id: null, patch }
+  } catch (error) {
+    if (!(error instanceof StoreFailure)) throw error
+    // It is refused for the same in its turn.
+    return { kind: 'create', body }
+  }
 }
 
 function merged(one: unknown, other: unknown): unknown {

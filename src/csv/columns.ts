@@ -1,10 +1,10 @@
 import { shows } from '../applications/privileges.ts'
 import type { Caller, Privileges } from '../engine/caller.ts'
 import type { Resource } from '../engine/definition/define.ts'
-import { columnPath, type ValueField } from '../engine/definition/fields.ts'
+import { columnPath, hasRows, type TableList, type ValueField } from '../engine/definition/fields.ts'
+import type { NamedList } from '../engine/definition/former-file.ts'
 import { targetOf } from '../registry.ts'
 import { type Fault, StoreFailure } from '../values/failure.ts'
-import { nearest } from './nearest.ts'
 
 /** A value of a record as a column of a file: its heading is the value's path on the wire, as exports write it. */
 export interface Column {
@@ -13,6 +13,15 @@ export interface Column {
   readonly field: ValueField
   /** The service whose records it names; null: none. */
   readonly target: Resource | null
+}
+
+/** A list of a record as a column of a file: a cell gives the names of the records that the list's items name by their keys. */
+export interface ListColumn extends NamedList {
+  readonly name: string
+  readonly field: TableList
+  /** The member of an item that names the record. */
+  readonly key: string
+  readonly target: Resource
 }
 
 /** What names a record in a file. */
@@ -36,6 +45,27 @@ export function columnsOf(resource: Resource): readonly Column[] {
   return all
 }
 
+/** The lists that a file which is no export may give. */
+export function listColumnsOf(resource: Resource): readonly ListColumn[] {
+  const known = listColumns.get(resource)
+  if (known !== undefined) return known
+  const all = Object.entries(resource.namedLists ?? {}).map(([name, form]) => {
+    const field = resource.fields.get(name)
+    const key = hasRows(field) ? field.key : undefined
+    const target = targetOf(resource, `${name}.${key}`)
+    if (!hasRows(field) || key === undefined || target === null) throw new Error(`${name} names no records`)
+    return { ...form, name, field, key, target }
+  })
+  listColumns.set(resource, all)
+  return all
+}
+
+const listColumns = new WeakMap<Resource, readonly ListColumn[]>()
+
+export function isListColumn(column: Column | ListColumn): column is ListColumn {
+  return column.field.kind === 'list'
+}
+
 /** Whether a file may give the column. */
 export function isTaken({ field: { access } }: Pick<Column, 'field'>): boolean {
   return access !== 'ro' && access !== 'derived'
@@ -56,6 +86,16 @@ export interface Headings {
   readonly columns: readonly (Column | null)[]
   /** The headings of ignored cells. */
   readonly ignored: readonly string[]
+  /** Of a file that is no export; absent: it is one. */
+  readonly other?: OtherFile
+}
+
+/** How the cells of a file are read that is no export. An empty one says nothing. */
+export interface OtherFile {
+  /** By the place of their cells. */
+  readonly lists: ReadonlyMap<number, ListColumn>
+  /** Columns whose cells are names of records, also those of digits. */
+  readonly byName: ReadonlySet<Column>
 }
 
 /** The columns of a service that somebody with these privileges is not shown. */
@@ -63,23 +103,21 @@ export function hiddenColumns(privileges: Privileges, resource: Resource): reado
   return columnsOf(resource).filter(({ field }) => !shows(privileges, field))
 }
 
-/** Reads the first line of a file. Throws `bad-request` with everything that is wrong with it, such as columns that the caller is not shown. */
+/** Reads the first line of an export. Throws `bad-request` with everything that is wrong with it, such as columns that the caller is not shown. */
 export function readHeadings(
   { privileges }: Pick<Caller, 'privileges'>,
   resource: Resource,
   cells: readonly string[],
 ): Headings {
-  const columns = columnsOf(resource)
-  const byName = new Map(columns.map((column) => [column.name.toLowerCase(), column]))
+  const byName = columnsByName(resource)
   const names = cells.map((cell) => cell.trim())
   const found = names.map((name) => byName.get(name.toLowerCase()) ?? null)
   const taken = found.map((column) => (column !== null && isTaken(column) ? column : null))
   const hidden = hiddenColumns(privileges, resource).filter((column) => found.includes(column))
   const faults = [
-    ...unknown(names, found, columns),
     ...hidden.map(({ name }) => `Your role in this store does not show the column ${name}. Take it out.`),
     ...repeated(names),
-    ...missing(resource, taken),
+    ...missing(resource, new Set(taken.flatMap((column) => column?.name ?? []))),
   ]
   if (faults.length > 0) throw refusal(faults)
   const ignored = names.flatMap((name, at) =>
@@ -88,9 +126,19 @@ export function readHeadings(
   return { columns: taken, ignored }
 }
 
+function columnsByName(resource: Resource): ReadonlyMap<string, Column> {
+  return new Map(columnsOf(resource).map((column) => [column.name.toLowerCase(), column]))
+}
+
+/** Whether all headings are those of an export. */
+export function isExport(resource: Resource, names: readonly string[]): boolean {
+  const known = columnsByName(resource)
+  return names.every((name) => name === '' || known.has(name.toLowerCase()))
+}
+
 /** How many of the names are headings. */
 export function countHeadings(resource: Resource, names: readonly string[]): number {
-  const known = new Set(columnsOf(resource).map(({ name }) => name.toLowerCase()))
+  const known = columnsByName(resource)
   return names.filter((name) => known.has(name.trim().toLowerCase())).length
 }
 
@@ -98,35 +146,27 @@ export function countHeadings(resource: Resource, names: readonly string[]): num
 const NAMED_MAX = 10
 const HEADING_LENGTH_MAX = 60
 
-function unknown(names: readonly string[], found: readonly (Column | null)[], columns: readonly Column[]): string[] {
-  const wrong = names.filter((name, at) => name !== '' && found[at] === null)
-  return wrong.slice(0, NAMED_MAX).map((name) => {
-    const meant = nearest(name, columns)
-    const shown = name.length > HEADING_LENGTH_MAX ? `${name.slice(0, HEADING_LENGTH_MAX)}…` : name
-    return `The heading "${shown}" names no column.${meant === null ? '' : ` Did you mean ${meant}?`}`
-  })
-}
-
-function repeated(names: readonly string[]): string[] {
+/** What is wrong with headings that appear twice. */
+export function repeated(names: readonly string[]): string[] {
   const folded = names.map((name) => name.toLowerCase())
   const twice = names.filter((name, at) => name !== '' && folded.indexOf(folded[at] ?? '') < at)
   return twice.slice(0, NAMED_MAX).map((name) => `The heading "${name.slice(0, HEADING_LENGTH_MAX)}" appears twice.`)
 }
 
-function missing(resource: Resource, taken: readonly (Column | null)[]): string[] {
+/** What the columns of a file lack: those that name records, and something to change. */
+export function missing(resource: Resource, names: ReadonlySet<string>, advice = 'Add'): string[] {
   const { key, text } = namingOf(resource)
-  const names = new Set(taken.flatMap((column) => column?.name ?? []))
   const canCreate = resource.methods.includes('POST')
   const isNamed = names.has(key.name) || (text !== null && names.has(text.name))
   // A record with a unique text needs it when it is new, too.
   if (!isNamed && (text !== null || !canCreate)) {
-    return [`No heading names the records. Add ${text === null ? '' : `${text.name} or `}${key.name}.`]
+    return [`No heading names the records. ${advice} ${text === null ? '' : `${text.name} or `}${key.name}.`]
   }
   const others = [...names].filter((name) => name !== key.name && (name !== text?.name || canCreate))
   return others.length > 0 ? [] : ['The file has no column that can be changed.']
 }
 
-function refusal(problems: readonly string[]): StoreFailure {
+export function refusal(problems: readonly string[]): StoreFailure {
   const faults: Fault[] = problems.map((problem) => ({ field: '', problem }))
   return new StoreFailure('bad-request', problems.join(' '), { faults })
 }

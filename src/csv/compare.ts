@@ -10,17 +10,23 @@ import { isEmailAddress } from '../resources/customers/rules.ts'
 import type { Cell } from './cells.ts'
 import { type Column, isTaken, namingOf } from './columns.ts'
 import { Exchanges, type Settled } from './exchanges.ts'
+import { madeIn } from './new-names.ts'
 import {
   bodyOf,
   type ChangedCell,
   changedCells,
+  changedNames,
   type Difference,
   exponentMark,
   type FileRecord,
   type Problem,
+  put,
+  type Reading,
   readNew,
   refusedCells,
+  type StoredLists,
 } from './records.ts'
+import { itemsStored } from './references.ts'
 
 const readers = new WeakMap<Resource, Representation<WireRecord>>()
 
@@ -52,6 +58,14 @@ export interface Line {
   /** Whether one of them has a mark. */
   readonly marked: boolean
   readonly problems: readonly Problem[]
+  /** The numbers of the new names in the body. */
+  readonly made: readonly number[]
+}
+
+/** A record of the store, and its lists that the file gives. */
+interface Stored {
+  readonly stored: WireRecord | undefined
+  readonly lists: StoredLists | undefined
 }
 
 /** Zeros that a spreadsheet may have taken off the beginning of a unique text. */
@@ -61,15 +75,17 @@ const ZEROS_MAX = 12
 export class Comparison {
   readonly #caller: Caller
   readonly #resource: Resource
+  readonly #reading: Omit<Reading, 'references'>
   readonly #naming: ReturnType<typeof namingOf>
   /** The lines of the records so far, by id or by the hash of a new record's name. */
   readonly #lines = new Map<number | string, number>()
   readonly #exchanges = new Exchanges()
 
-  constructor(caller: Caller, resource: Resource) {
+  constructor(caller: Caller, reading: Omit<Reading, 'references'>) {
     this.#caller = caller
-    this.#resource = resource
-    this.#naming = namingOf(resource)
+    this.#reading = reading
+    this.#resource = reading.resource
+    this.#naming = namingOf(reading.resource)
   }
 
   async compare(records: readonly FileRecord[]): Promise<Line[]> {
@@ -78,10 +94,15 @@ export class Comparison {
     const { table, owner } = this.#resource
     const source = { table, owned: owner?.(this.#caller) ?? null }
     const stored = await readByIds(this.#caller, source, wanted, valuesOf(this.#resource))
+    const lists = await this.#listsOf(wanted)
     const longer = await this.#withZeros(records.filter((_, at) => ids[at] === 0))
     const lines = records.map((record, at) => {
       const id = ids[at] ?? 0
-      return marked(this.#lineOf(record, id, stored.get(id)), this.#naming.text, longer.get(record.name))
+      return marked(
+        this.#lineOf(record, id, { stored: stored.get(id), lists: lists.get(id) }),
+        this.#naming.text,
+        longer.get(record.name),
+      )
     })
     return this.#takeNames(records, lines)
   }
@@ -125,6 +146,16 @@ export class Comparison {
     return findByAlternateKeys(this.#caller, { ...this.#resource, alternateKey }, names)
   }
 
+  /** What the lists of these records name that the file gives, by record and list. */
+  async #listsOf(ids: readonly number[]): Promise<ReadonlyMap<number, StoredLists>> {
+    const columns = [...(this.#reading.headings.other?.lists.values() ?? [])]
+    const all = new Map(ids.map((id) => [id, new Map()]))
+    for (const column of ids.length === 0 ? [] : columns) {
+      for (const { id, ...items } of await itemsStored(this.#caller, column, ids)) all.get(id)?.set(column.name, items)
+    }
+    return all
+  }
+
   /** The ids of the records, by their names where they give none. 0: there is no such record. */
   async #idsOf(records: readonly FileRecord[]): Promise<number[]> {
     const found = await this.#find([
@@ -133,13 +164,13 @@ export class Comparison {
     return records.map(({ id, name }) => (id === 0 ? (found.get(name) ?? 0) : id))
   }
 
-  #lineOf(record: FileRecord, id: number, stored: WireRecord | undefined): Line {
+  #lineOf(record: FileRecord, id: number, { stored, lists = new Map() }: Stored): Line {
     const { line } = record
     const name = record.name === '' && id > 0 ? String(id) : record.name
     const known = { line, recordId: stored === undefined ? null : id, name }
     const unread = record.problems.length > 0 ? record.problems : refusedCells(record, stored)
     const problems = unread.length > 0 ? unread : this.#problemsOf(record, id, stored !== undefined)
-    const read = stored === undefined && problems.length === 0 ? readNew(this.#caller, this.#resource, record) : record
+    const read = stored === undefined && problems.length === 0 ? readNew(this.#caller, this.#reading, record) : record
     const found = [...problems, ...(read === record ? [] : read.problems)]
     if (found.length > 0) return refused(known, found)
     const isName = (column: Column) =>
@@ -147,8 +178,9 @@ export class Comparison {
     const changed = changedCells(this.#caller, read, stored ?? null, isName)
     const unfit = changed.flatMap(({ cell }) => unfitAddress(cell))
     if (unfit.length > 0) return refused(known, unfit)
-    const outcome = stored === undefined ? 'new' : changed.length === 0 ? 'same' : 'change'
-    return { ...known, ...contentOf(changed), outcome, problems: [] }
+    const named = changedNames(record, { record: stored ?? null, lists })
+    const outcome = stored === undefined ? 'new' : changed.length + named.length === 0 ? 'same' : 'change'
+    return { ...known, ...contentOf(changed, named), outcome, problems: [] }
   }
 
   #problemsOf({ line, id: given, name }: FileRecord, id: number, isThere: boolean): Problem[] {
@@ -182,7 +214,7 @@ function refused(
   { line, recordId, name }: Pick<Line, 'line' | 'recordId' | 'name'>,
   problems: readonly Problem[],
 ): Line {
-  const nothing = { body: {}, secret: null, changes: [], marked: false }
+  const nothing = { body: {}, secret: null, changes: [], marked: false, made: [] }
   return { line, recordId, name, ...nothing, outcome: 'refused', problems }
 }
 
@@ -208,14 +240,20 @@ function hashOf(name: string): string {
   return createHash('sha256').update(name.toLowerCase()).digest('base64url').slice(0, 16)
 }
 
-function contentOf(changed: readonly ChangedCell[]): Pick<Line, 'body' | 'secret' | 'changes' | 'marked'> {
+function contentOf(
+  changed: readonly ChangedCell[],
+  named: ReturnType<typeof changedNames>,
+): Pick<Line, 'body' | 'secret' | 'changes' | 'marked' | 'made'> {
   const isSecret = ({ cell: { column } }: ChangedCell) => column.field.access === 'wo'
   const cellsOf = (cells: readonly ChangedCell[]) => bodyOf(cells.map(({ cell }) => cell))
   const secrets = changed.filter(isSecret)
+  const body = cellsOf(changed.filter((cell) => !isSecret(cell)))
+  for (const { cell } of named) put(body, 'path' in cell.column ? cell.column.path : [cell.column.name], cell.value)
   return {
-    body: cellsOf(changed.filter((cell) => !isSecret(cell))),
+    body,
     secret: secrets.length === 0 ? null : cellsOf(secrets),
-    changes: changed.map(({ difference }) => difference),
+    changes: [...changed, ...named].map(({ difference }) => difference),
+    made: named.flatMap(({ cell }) => madeIn(cell.value)),
     marked: changed.some(({ difference: [, , , mark] }) => mark !== undefined),
   }
 }

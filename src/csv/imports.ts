@@ -1,4 +1,4 @@
-import { execute, queryRows } from '../database/client.ts'
+import { execute, inTransaction, queryRows } from '../database/client.ts'
 import type { CsvImport, CsvImportLine } from '../database/generated/client.ts'
 import { isFree, leaseEnd, leases } from '../database/leases.ts'
 import { empty, lines, sql } from '../database/sql.ts'
@@ -10,14 +10,28 @@ import type { Secrets } from '../values/secrets.ts'
 import type { Line } from './compare.ts'
 import type { Settled } from './exchanges.ts'
 import { IMPORTS_MAX } from './limits.ts'
+import type { Meaning } from './mapping.ts'
+import { forgetParts } from './parts.ts'
 import type { Difference, Problem } from './records.ts'
 
 // The rows of imports. Those of a store are few (IMPORTS_MAX), and go after 30 days.
 
-export type State = 'reading' | 'ready' | 'applying' | 'done' | 'cancelled'
+export type State = 'mapping' | 'reading' | 'ready' | 'applying' | 'done' | 'cancelled'
+/** Who named the columns of a file: an export, the platform that the merchant comes from, or somebody else. */
+export type Source = 'own' | 'former' | 'other'
 export type Outcome = Line['outcome'] | 'changed' | 'added' | 'failed'
 
-export type Import = Omit<CsvImport, 'state'> & { readonly state: State }
+export type Import = Omit<CsvImport, 'state' | 'source' | 'mapping'> & {
+  readonly state: State
+  readonly source: Source
+  readonly mapping: readonly Meaning[] | null
+}
+
+/** A reading of a file. Another one of the same file ends it. */
+export interface OpenReading {
+  readonly id: number
+  readonly claim: number
+}
 
 export interface StoredLine extends Pick<CsvImportLine, 'line' | 'recordId' | 'name'> {
   readonly outcome: Outcome
@@ -28,15 +42,28 @@ export interface StoredLine extends Pick<CsvImportLine, 'line' | 'recordId' | 'n
 export async function addImport(
   caller: Caller,
   resource: Resource,
-  { fileName, ignored }: { fileName: string; ignored: readonly string[] },
-): Promise<number> {
+  file: Pick<Import, 'fileName' | 'ignored' | 'source' | 'headings' | 'mapping'>,
+): Promise<OpenReading> {
   const { db, store, actor, now } = caller
   await makeRoom(caller)
   const id = await reserveIds(caller, 'CsvImport', 1)
   const { service } = resource
-  const data = { storeId: store.id, id, service, fileName, state: 'reading', ignored: [...ignored], actor }
+  const { mapping, ...named } = file
+  const data = {
+    storeId: store.id,
+    id,
+    service,
+    state: 'reading',
+    actor,
+    ...named,
+    ...(mapping && { mapping: asJson(mapping) }),
+  }
   await db.csvImport.create({ data: { ...data, createdAt: now(), leasedUntil: leaseEnd(leases.csvReading, now) } })
-  return id
+  return { id, claim: 0 }
+}
+
+function asJson(mapping: readonly Meaning[]) {
+  return mapping.map((meaning) => [...meaning])
 }
 
 /** Deletes the oldest imports that nobody works on, so that there is room for another one. */
@@ -58,9 +85,9 @@ const counted = { same: 'same', change: 'changes', new: 'creates', refused: 'ref
 /** Stores lines with their counts. Write-only values are sealed. Throws `gone` if the import was deleted meanwhile. */
 export async function addLines(
   { db, store, now }: Caller,
-  { secrets, id, lines }: { secrets: Secrets; id: number; lines: readonly Line[] },
+  { secrets, reading: { id, claim }, lines }: { secrets: Secrets; reading: OpenReading; lines: readonly Line[] },
 ): Promise<void> {
-  const rows = lines.map(({ secret, ...line }) => ({
+  const rows = lines.map(({ secret, made, ...line }) => ({
     ...line,
     sealed: secret === null ? null : secrets.seal(JSON.stringify(secret)),
   }))
@@ -73,14 +100,15 @@ export async function addLines(
       UPDATE "CsvImport" SET "same" = "same" + ${count('same')}::int, "changes" = "changes" + ${count('change')}::int,
         "creates" = "creates" + ${count('new')}::int, "refused" = "refused" + ${count('refused')}::int, "marked" = "marked" + ${marked}::int,
         "leasedUntil" = ${leaseEnd(leases.csvReading, now)}
-      WHERE "storeId" = ${store.id}::int AND "id" = ${id}::int AND "state" = 'reading' RETURNING "storeId", "id")
+      WHERE "storeId" = ${store.id}::int AND "id" = ${id}::int AND "state" = 'reading' AND "claim" = ${claim}::int RETURNING "storeId", "id")
     INSERT INTO "CsvImportLine"
       ("storeId", "importId", "line", "outcome", "recordId", "name", "body", "sealed", "changes", "marked", "problems")
     SELECT held."storeId", held."id", n."line", n."outcome", n."recordId", n."name", n."body", n."sealed", n."changes", n."marked", n."problems"
     FROM held, json_to_recordset(${JSON.stringify(rows)}::text::json) AS n ("line" int, "outcome" text, "recordId" int,
       "name" text, "body" json, "sealed" text, "changes" json, "marked" boolean, "problems" json)`,
   )
-  if (added < lines.length) throw new StoreFailure('gone', 'The import was deleted while its file was being read.')
+  if (added < lines.length)
+    throw new StoreFailure('gone', 'The import was deleted, or read again, while its file was being read.')
 }
 
 /** Refuses lines that were to be changes, and groups others. */
@@ -122,17 +150,57 @@ function* inParts<T>(all: readonly T[]): Generator<readonly T[]> {
 }
 
 /** Keeps an import whose file is still arriving from being taken for given up. */
-export async function renewReading({ db, store, now }: Caller, id: number): Promise<void> {
+export async function renewReading({ db, store, now }: Caller, { id, claim }: OpenReading): Promise<void> {
   const leasedUntil = leaseEnd(leases.csvReading, now)
-  await db.csvImport.updateMany({ where: { storeId: store.id, id, state: 'reading' }, data: { leasedUntil } })
+  await db.csvImport.updateMany({ where: { storeId: store.id, id, claim, state: 'reading' }, data: { leasedUntil } })
 }
 
-/** The file has been read to its end. */
-export async function endReading({ db, store }: Caller, id: number): Promise<void> {
+/** The file has been read to its end, or kept to its end until a person has said what its columns mean. */
+export async function endReading(
+  { db, store }: Caller,
+  { id, claim }: OpenReading,
+  { state, isWindows }: { state: 'ready' | 'mapping'; isWindows?: boolean },
+): Promise<void> {
   await db.csvImport.updateMany({
-    where: { storeId: store.id, id, state: 'reading' },
-    data: { state: 'ready', leasedUntil: null },
+    where: { storeId: store.id, id, claim, state: 'reading' },
+    data: { state, leasedUntil: null, ...(isWindows && { isWindows }) },
   })
+}
+
+const unread = { same: 0, changes: 0, creates: 0, refused: 0, marked: 0 }
+
+/**
+ * Begins to read the kept rows of a file by what its headings mean, instead of what was read of it before. Null: its changes are being
+ * made, or were, it is being read, or it was cancelled.
+ */
+export async function readAgain(
+  { db, store, now }: Caller,
+  id: number,
+  mapping: readonly Meaning[],
+): Promise<OpenReading | null> {
+  return inTransaction(
+    db,
+    async (tx) => {
+      const [found] = await queryRows<OpenReading>(
+        tx,
+        sql`
+        UPDATE "CsvImport" SET "state" = 'reading', "claim" = "claim" + 1, "leasedUntil" = ${leaseEnd(leases.csvReading, now)}
+        WHERE "storeId" = ${store.id}::int AND "id" = ${id}::int AND "source" <> 'own'
+          AND ("state" IN ('mapping', 'ready') OR ("state" = 'reading' AND ${isFree(leases.csvReading, now)}))
+        RETURNING "id", "claim"`,
+      )
+      if (found === undefined) return null
+      const where = { storeId: store.id, importId: id }
+      await tx.csvImportLine.deleteMany({ where })
+      await tx.csvImportName.deleteMany({ where })
+      await tx.csvImport.update({
+        where: { storeId_id: { storeId: store.id, id } },
+        data: { ...unread, mapping: asJson(mapping) },
+      })
+      return found
+    },
+    { storeId: store.id },
+  )
 }
 
 export async function deleteImport({ db, store }: Caller, id: number): Promise<void> {
@@ -143,7 +211,7 @@ export async function deleteImport({ db, store }: Caller, id: number): Promise<v
 export async function findImport({ db, store }: Caller, id: number): Promise<Import> {
   const found = await db.csvImport.findUnique({ where: { storeId_id: { storeId: store.id, id } } })
   if (found === null) throw new StoreFailure('not-found', 'There is no such import. They are kept for 30 days.')
-  return found as Import
+  return found as unknown as Import
 }
 
 /** The latest first. */
@@ -152,7 +220,7 @@ export async function listImports({ db, store }: Caller): Promise<Import[]> {
     where: { storeId: store.id },
     orderBy: { id: 'desc' },
     take: IMPORTS_MAX,
-  })) as Import[]
+  })) as unknown as Import[]
 }
 
 /** Which lines of a file are asked for. */
@@ -202,16 +270,19 @@ export async function startImport({ db, store, actor, now }: Caller, id: number)
     where: { storeId: store.id, id, state: 'ready' },
     data: { state: 'applying', appliedBy: actor, startedAt: now() },
   })
+  if (count > 0) await forgetParts({ db, store }, id)
   return count > 0
 }
 
 /** Ends an import. Changes that were made stand; a batch that is being made is not. Passwords that were not used go. */
 export async function cancelImport({ db, store, now }: Caller, id: number): Promise<void> {
   const { count } = await db.csvImport.updateMany({
-    where: { storeId: store.id, id, state: { in: ['ready', 'applying'] } },
+    where: { storeId: store.id, id, state: { in: ['mapping', 'ready', 'applying'] } },
     data: { state: 'cancelled', endedAt: now() },
   })
-  if (count > 0) await forgetSecrets({ db, store }, id)
+  if (count === 0) return
+  await forgetSecrets({ db, store }, id)
+  await forgetParts({ db, store }, id)
 }
 
 async function forgetSecrets({ db, store }: Pick<Caller, 'db' | 'store'>, importId: number): Promise<void> {

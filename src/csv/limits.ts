@@ -16,3 +16,13 @@ export const BATCH_LENGTH_MAX = 1024 * 1024
 export const IMPORTS_MAX = 20
 /** How long they are kept. */
 export const KEPT_DAYS = 30
+/** Columns of a file that a person may have to assign. */
+export const MAPPED_COLUMNS_MAX = 250
+/** Sets of headings of a store whose meaning is remembered. */
+export const MAPPINGS_MAX = 100
+/** Records of other services that a file may have made by naming them. */
+export const NAMES_MAX = 500
+/** Items that a cell may name. */
+export const ITEMS_MAX = 100
+/** Levels of one of them. */
+export const LEVELS_MAX = 20

@@ -1,14 +1,14 @@
 import type { Caller } from '../engine/caller.ts'
 import { isShown } from '../engine/changing/sent-back.ts'
 import type { Resource } from '../engine/definition/define.ts'
-import type { Scalar } from '../engine/definition/fields.ts'
+import { type FieldSet, fieldsAmong, type Scalar } from '../engine/definition/fields.ts'
 import { type Patch, patchSteps, readPatch, type SentBack } from '../engine/definition/input.ts'
 import { readDate } from '../values/dates.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { valueIn } from '../values/json.ts'
 import { runInSlices } from '../values/slices.ts'
 import { type Cell, commaProblem, pointProblem, rearm, spelt } from './cells.ts'
-import { type Column, type Headings, namingOf } from './columns.ts'
+import { type Column, type Headings, isListColumn, type ListColumn, namingOf } from './columns.ts'
 import type { References } from './references.ts'
 import type { Row } from './rows.ts'
 
@@ -29,7 +29,19 @@ export interface FileRecord {
   /** The unique text; empty: none is given. */
   readonly name: string
   readonly patch: Patch
+  /** Of a file that is no export. */
+  readonly named: readonly NamedCell[]
   readonly problems: readonly Problem[]
+}
+
+/** A cell that gives a list, or names a record which is to be made. */
+export interface NamedCell {
+  readonly column: Column | ListColumn
+  readonly typed: string
+  /** What the body of the line has. */
+  readonly value: unknown
+  /** The records that it names; null: some of them are new. */
+  readonly ids: readonly number[] | null
 }
 
 const none: Patch = { key: undefined, columns: {}, details: {}, lists: {}, writeOnly: {} }
@@ -49,10 +61,10 @@ export interface Reading {
 export async function readRow({ store }: Caller, reading: Reading, row: Row): Promise<FileRecord> {
   const { resource, headings, references } = reading
   const { columns } = headings
-  const cells = cellsOf(columns, row, references)
+  const { cells, named, problems } = cellsOf(headings, row, references)
   const { text } = namingOf(resource)
   const typedName = cells.find(({ column }) => column === text)?.text ?? ''
-  const given = { line: row.line, cells, id: 0, name: printable(typedName.trim()), patch: none }
+  const given = { line: row.line, cells, id: 0, name: printable(typedName.trim()), patch: none, named }
   if (row.cells.slice(columns.length).some((cell) => cell.trim() !== '')) {
     const problem = `has ${row.cells.length} cells, and the first line has ${columns.length}`
     return { ...given, problems: [['', '', problem]] }
@@ -61,28 +73,58 @@ export async function readRow({ store }: Caller, reading: Reading, row: Row): Pr
   const rules = { mode: 'update', timeZone: store.timeZone, door } as const
   try {
     const patch = await runInSlices(patchSteps(resource.fields, bodyOf(cells), rules))
-    if (cells.every((cell) => ownProblemOf(cell, references) === null)) {
+    if (problems.length === 0 && cells.every((cell) => ownProblemOf(cell, references) === null)) {
       return { ...given, patch, id: Number(patch.key ?? 0), problems: [] }
     }
   } catch (error) {
     if (!(error instanceof StoreFailure)) throw error
   }
   // The definition names the first of its problems; people want to see all.
-  return { ...given, problems: cells.flatMap((cell) => problemsOf(reading, cell, rules.timeZone)) }
+  return { ...given, problems: [...problems, ...cells.flatMap((cell) => problemsOf(reading, cell, rules.timeZone))] }
 }
 
-/** Cells that a row leaves out at its end say nothing. */
-function cellsOf(columns: Headings['columns'], { cells, separator }: Row, references: References): Cell[] {
-  return columns.slice(0, cells.length).flatMap((column, at): Cell[] => {
-    if (column === null) return []
-    const typed = cells[at] ?? ''
+/** A row's cells, and those that name other records. */
+interface Read {
+  readonly cells: Cell[]
+  readonly named: NamedCell[]
+  readonly problems: Problem[]
+}
+
+/** Cells that a row leaves out at its end say nothing, and in a file that is no export empty ones neither. */
+function cellsOf({ columns, other }: Headings, { cells, separator }: Row, references: References): Read {
+  const read: Read = { cells: [], named: [], problems: [] }
+  for (const [at, typed] of cells.slice(0, columns.length).entries()) {
+    const column = columns[at] ?? null
+    const isEmpty = typed.trim() === ''
+    const list = other?.lists.get(at)
+    if (list !== undefined && !isEmpty) readList(list, typed, references, read)
+    if (column === null || (isEmpty && other !== undefined)) continue
     if (column.field.kind === 'text' && column.field.bounds.values === undefined) {
-      return [{ column, text: rearm(typed), typed, separator }]
+      // Only exports put an apostrophe before a formula.
+      read.cells.push({ column, text: other === undefined ? rearm(typed) : typed, typed, separator })
+    } else if (!isEmpty && !isNew(column, typed, references, read)) {
+      const text = column.target === null ? spelt(column, typed, separator) : references.numberOf(column, typed)
+      read.cells.push({ column, text, typed, separator })
     }
-    if (typed.trim() === '') return []
-    const text = column.target === null ? spelt(column, typed, separator) : references.numberOf(column, typed)
-    return [{ column, text, typed, separator }]
-  })
+  }
+  return read
+}
+
+function readList(column: ListColumn, typed: string, references: References, { named, problems }: Read): void {
+  const found = references.itemsOf(column, typed)
+  if ('problem' in found) return void problems.push([column.name, short(typed), found.problem])
+  const value = found.items.map((item) => ({ [column.key]: 'id' in item ? item.id : item }))
+  const ids = found.items.flatMap((item) => ('id' in item ? item.id : []))
+  named.push({ column, typed, value, ids: ids.length === found.items.length ? ids : null })
+}
+
+/** Whether the cell names a record that the store does not have, which it notes. */
+function isNew(column: Column, typed: string, references: References, { named, problems }: Read): boolean {
+  const found = column.target === null ? null : references.newFor(column, typed)
+  if (found === null) return false
+  if ('problem' in found) problems.push([column.name, short(typed), found.problem])
+  else named.push({ column, typed, value: found, ids: null })
+  return true
 }
 
 /** What is wrong with a cell by other rules than the definition's, or is said of it in other words; null: nothing. */
@@ -140,8 +182,16 @@ function storedIn(stored: object, { path, field }: Pick<Column, 'path' | 'field'
   return (valueIn(stored, path) ?? field.default) as Scalar
 }
 
-/** Reads a record that is to be added, which must have what a new one needs. */
-export function readNew({ store }: Caller, { fields }: Resource, record: FileRecord): FileRecord {
+/**
+ * Reads a record that is to be added, which must have what a new one needs. Values that nobody is shown (passwords) a file that is no
+ * export does not bring; such records are added without.
+ */
+export function readNew(
+  { store }: Caller,
+  { resource, headings }: Omit<Reading, 'references'>,
+  record: FileRecord,
+): FileRecord {
+  const fields = headings.other === undefined ? resource.fields : shownFieldsOf(resource)
   try {
     const patch = readPatch(fields, bodyOf(record.cells), { mode: 'create', timeZone: store.timeZone })
     return { ...record, patch }
@@ -149,6 +199,21 @@ export function readNew({ store }: Caller, { fields }: Resource, record: FileRec
     if (!(error instanceof StoreFailure)) throw error
     return { ...record, problems: [[error.field, '', withoutSubject(error, error.field)]] }
   }
+}
+
+const shownFields = new WeakMap<Resource, FieldSet>()
+
+/** The fields of a service without those that nobody is shown. */
+export function shownFieldsOf(resource: Resource): FieldSet {
+  const { fields } = resource
+  const known = shownFields.get(resource)
+  if (known !== undefined) return known
+  const shown = fieldsAmong(fields, (name) => {
+    const field = fields.get(name)
+    return field !== undefined && (field.kind === 'object' || field.kind === 'list' || field.access !== 'wo')
+  })
+  shownFields.set(resource, shown)
+  return shown
 }
 
 export function withoutSubject({ message }: StoreFailure, subject: string): string {
@@ -210,6 +275,26 @@ export function changedCells(
   })
 }
 
+/** What named cells change: in the body of the line, and for a person. `stored` has the lists of the record, null of a new one. */
+export function changedNames(
+  { named }: FileRecord,
+  stored: { readonly record: object | null; readonly lists: StoredLists },
+): { readonly cell: NamedCell; readonly difference: Difference }[] {
+  return named.flatMap((cell) => {
+    const { column, typed, ids } = cell
+    if (isListColumn(column)) {
+      const before = stored.lists.get(column.name) ?? { ids: [], names: '' }
+      const isSame = ids !== null && ids.length === before.ids.length && ids.every((id) => before.ids.includes(id))
+      return isSame ? [] : [{ cell, difference: [column.name, short(before.names), short(typed.trim())] as const }]
+    }
+    const before = stored.record === null ? '' : String(storedIn(stored.record, column))
+    return [{ cell, difference: [column.name, before, `${short(typed.trim())} (new)`] as const }]
+  })
+}
+
+/** The items of a record's lists: the records that they name. */
+export type StoredLists = ReadonlyMap<string, { readonly ids: readonly number[]; readonly names: string }>
+
 /** The mark of a text that is written as spreadsheets show a long number; null: it is not. */
 export function exponentMark(text: string): string | null {
   const isExponent = /^[+-]?\d+(?:[.,]\d+)?E[+-]?\d+$/i.test(text.trim())
@@ -242,6 +327,6 @@ function short(text: string): string {
 }
 
 /** Without U+0000, which the database does not store. */
-function printable(text: string): string {
+export function printable(text: string): string {
   return text.replaceAll('\0', '\uFFFD')
 }

@@ -89,9 +89,9 @@ async function claimNext({ db, now }: CsvImportServices): Promise<Import | null>
 }
 
 async function runOf({ db, secrets, now, log }: CsvImportServices, claimed: Import): Promise<Run> {
-  const { storeId, id, claim, service, appliedBy } = claimed
+  const { storeId, id, claim, service, source, appliedBy } = claimed
   const caller = { ...(await operatorCaller({ db, secrets, now }, storeId)), actor: appliedBy }
-  return { caller, resource: resourceNamed(service), id, claim, secrets, log }
+  return { caller, resource: resourceNamed(service), id, claim, isExport: source === 'own', secrets, log }
 }
 
 async function finish({ caller: { db, store, now }, id, claim }: Run): Promise<void> {

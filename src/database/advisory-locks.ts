@@ -12,6 +12,8 @@ export const locks = {
   categoryTree: 7_301_402,
   /** By store: new webhooks, whose number is bounded. */
   newWebhooks: 7_301_406,
+  /** By store: records that CSV files have made by naming them, so that two files make each name once. */
+  csvNames: 7_301_416,
   /** Numbering of events. */
   numbering: 7_301_407,
   /** By number of the process, held while it lives (process-lock.ts). */

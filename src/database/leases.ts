@@ -25,8 +25,8 @@ export const leases = {
   mail: { table: 'Mail', until: 'nextAttemptAt', claim: 'attempts', hasProcess: true, ms: 120_000 },
   /** A callback about a subscription, which has 10 s, and the change that follows it. Its first holder inserts the row. */
   handshake: { table: 'Handshake', until: 'claimedUntil', claim: 'claim', ms: 15_000 },
-  /** Reading a CSV file. Renewed by the request that brings it; nobody can take over, and past it the import may be deleted. */
-  csvReading: { table: 'CsvImport', until: 'leasedUntil', ms: 60_000 },
+  /** Reading a CSV file. Renewed by the request that does; past it the import may be deleted, or its kept rows be read again. */
+  csvReading: { table: 'CsvImport', until: 'leasedUntil', claim: 'claim', ms: 60_000 },
   /** Applying a CSV file. Renewed in each transaction. */
   csvApplying: { table: 'CsvImport', until: 'leasedUntil', claim: 'claim', hasProcess: true, ms: 60_000 },
   /** A request with an Idempotency-Key. Its first holder inserts the row; renewed with each stored answer. */

@@ -34,7 +34,8 @@ const LENGTH_MAX = 60
 /** Between no edit and one. */
 const END = 0.5
 
-function lettersOf(text: string): string {
+/** What counts of a name when names are compared. */
+export function lettersOf(text: string): string {
   return text
     .slice(0, LENGTH_MAX)
     .toLowerCase()

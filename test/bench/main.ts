@@ -6,6 +6,7 @@ import { benchAgainst } from './against.ts'
 import { type BenchOptions, withStops } from './bench.ts'
 import { benchBodies } from './bodies.ts'
 import { benchCompression } from './compression.ts'
+import { benchCsv } from './csv.ts'
 import { benchFresh } from './fresh.ts'
 import { benchIsolation } from './isolation/isolation.ts'
 import { benchLists } from './lists.ts'
@@ -32,6 +33,7 @@ const benches = {
   scale: benchScale,
   pages: benchPages,
   administration: benchAdministration,
+  csv: benchCsv,
   webhooks: benchWebhooks,
   retention: benchRetention,
   soap: benchSoap,
@@ -62,6 +64,7 @@ const usage = `Usage: npm run bench -- [NAME] [FILE.csv[.gz]] [--seconds N] [--r
              for changes, one transaction for the whole list
   fresh      first readings after a start, and readings while everything is changed, beside a process that keeps nothing
   room       the room of records, events, history and a backup on disk, and memory and sessions of the server
+  csv        reading and applying files of products, by whose headings they have
   throttle   requests of a process that shares its rate limits beside those of one that counts alone; then what three processes
              answer to one client
   against    the cases of rest and fresh of this working tree beside those of COMMIT, on the same PostgreSQL
@@ -72,6 +75,7 @@ const usage = `Usage: npm run bench -- [NAME] [FILE.csv[.gz]] [--seconds N] [--r
   --cases    only those whose title holds one of these texts, such as Orders,PUT
   --sizes    the stores of scale: so many products, customers and orders each (10k,1M), or of one kind, with 100,000 of the
              others (orders=10M); default 10k,100k
+             of csv: rows of a file
   --postgres the version that scale runs on (18 or 15; default both, if they are there)`
 
 await runProgram(async (given) => {

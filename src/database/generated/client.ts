@@ -364,6 +364,21 @@ export type IdempotencyAnswer = Prisma.IdempotencyAnswerModel
  */
 export type CsvImport = Prisma.CsvImportModel
 /**
+ * Model CsvImportPart
+ * Rows of a file whose headings a person assigns to columns, as they were sent, until its changes are made. Without passwords.
+ */
+export type CsvImportPart = Prisma.CsvImportPartModel
+/**
+ * Model CsvImportName
+ * A record of another service that lines of a file name and the store does not have, which is made with them.
+ */
+export type CsvImportName = Prisma.CsvImportNameModel
+/**
+ * Model CsvMapping
+ * What the headings of a store's files were last said to mean. Those of a store are bounded.
+ */
+export type CsvMapping = Prisma.CsvMappingModel
+/**
  * Model CsvImportLine
  * A record of such a file.
  */

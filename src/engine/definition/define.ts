@@ -6,6 +6,7 @@ import type { Endpoint } from '../reading/endpoints.ts'
 import type { Ledger } from '../recording/ledger.ts'
 import { columnPath, type FieldSet, type Fields, fieldSet, type ListField, type Scalar } from './fields.ts'
 import type { Filters } from './filters.ts'
+import type { FormerFile, NamedList } from './former-file.ts'
 import type { Link } from './links.ts'
 import { compileReader, hasDocumentMember, keyColumn, type Reader } from './reader.ts'
 
@@ -52,6 +53,10 @@ export interface Definition {
   namedBy?: string
   /** The columns of files that merchants often send, by what they are for. */
   files?: Readonly<Record<string, readonly string[]>>
+  /** The file of these records that the platform writes from which merchants come. */
+  formerFile?: FormerFile
+  /** Lists that a file which is no export may give by names. */
+  namedLists?: Readonly<Record<string, NamedList>>
   subResources?: Readonly<Record<string, SubResource>>
   endpoints?: () => Endpoint[]
   /** Changes of several records are made one by one, because `rules` writes, or locks other records. */

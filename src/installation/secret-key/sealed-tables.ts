@@ -26,6 +26,7 @@ export const sealedTables: readonly SealedTable[] = [
   { table: 'RecoveryCode', key: ['id'], sealed: ['codeSealed'], hash: 'codeHash' },
   { table: 'Handshake', key: ['storeId', 'applicationId'], sealed: ['tokenSealed'] },
   { table: 'CsvImportLine', key: ['storeId', 'importId', 'line'], sealed: ['sealed'] },
+  { table: 'CsvImportPart', key: ['storeId', 'importId', 'part'], sealed: ['sealed'] },
   { table: 'RemovalNotice', key: ['id'], sealed: ['bodySealed'] },
   { table: 'Mail', key: ['id'], sealed: ['contentSealed'] },
   { table: 'Webhook', key: ['storeId', 'id'], sealed: ['secretSealed', 'formerSecretSealed'] },

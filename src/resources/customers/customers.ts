@@ -12,6 +12,7 @@ import {
 } from '../../engine/definition/fields.ts'
 import { containing, exactly, since, until } from '../../engine/definition/filters.ts'
 import { asciiEmail, emailForms } from '../../values/email.ts'
+import { formerCustomerFile } from './former-file.ts'
 import { customerEffects, customerRules, EMAIL_LENGTH_MAX } from './rules.ts'
 
 /** Upper bounds of the cost of one sign-in: 1 GiB of memory, 100 passes, 16 lanes. */
@@ -41,6 +42,7 @@ export const customers = defineResource({
   typeName: 'Customer',
   maxRecords: 500,
   namedBy: 'email',
+  formerFile: formerCustomerFile,
   keyForms: (given) => [...new Set([given, asciiEmail(given)])],
   fields: {
     CustomerID: integer({ column: 'id', access: 'key' }),

@@ -20,6 +20,7 @@ import { atLeast, atMost, containing, exactly, flag, since, until } from '../../
 import type { Link, TableLink } from '../../engine/definition/links.ts'
 import { plainSku, plainSuffix, skuForms } from '../../values/sku.ts'
 import { optionSetList } from '../option-sets.ts'
+import { formerProductFile } from './former-file.ts'
 import { productLinks } from './linked-products.ts'
 import { productEffects, productRules } from './rules.ts'
 import { stockMovements } from './stock.ts'
@@ -54,6 +55,11 @@ export const products = defineResource({
   files: {
     stock: ['SKUInfo.SKU', 'SKUInfo.Stock', 'StockAlert'],
     prices: ['SKUInfo.SKU', 'SKUInfo.Price', 'SKUInfo.SalePrice', 'SKUInfo.OnSale', 'SKUInfo.RetailPrice'],
+  },
+  formerFile: formerProductFile,
+  namedLists: {
+    CategoryList: { between: '@', levels: { separator: '/', parent: 'CategoryParent' } },
+    DistributorList: {},
   },
   fields: {
     SKUInfo: object('ProductSKU', {

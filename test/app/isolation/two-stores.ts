@@ -107,10 +107,12 @@ async function giveSku(
   records.set('Products', { id, record })
 }
 
-/** A CSV file that was read and not applied. */
+/** A CSV file whose columns a person has assigned, that was read and not applied. */
 async function importOf(storeId: number, merchant: TestPerson): Promise<number> {
-  const { headers } = await merchant.upload('/admin/products/csv', `SKUInfo.SKU,SKUInfo.Name\nCSV-OF-${storeId},Lamp\n`)
-  return Number(headers.location?.toString().split('/').at(-1))
+  const { headers } = await merchant.upload('/admin/products/csv', `Article,Called\nCSV-OF-${storeId},Lamp\n`)
+  const assigned = { 'column.0': 'SKUInfo.SKU', 'column.1': 'SKUInfo.Name' }
+  const read = await merchant.submit(String(headers.location), assigned)
+  return Number(read.headers.location?.toString().split('/').at(-1))
 }
 
 async function mailOf({ services }: TestServer, storeId: number): Promise<number> {

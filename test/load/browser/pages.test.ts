@@ -91,6 +91,10 @@ const pages = {
     ['admin-csv-marked', '/admin/csv/{csvId}'],
     ['admin-csv-preview', '/admin/csv/{csvId}?show=new'],
     ['admin-csv-errors', '/admin/csv/{csvId}?show=errors'],
+    ['admin-csv-waiting', '/admin/csv/{mappingCsvId}'],
+    ['admin-csv-columns', '/admin/csv/{mappingCsvId}/columns'],
+    ['admin-csv-former-columns', '/admin/csv/{formerCsvId}/columns'],
+    ['admin-csv-former', '/admin/csv/{formerCsvId}'],
     ['admin-csv-applying', '/admin/csv/{applyingCsvId}'],
     ['admin-csv-done', '/admin/csv/{doneCsvId}'],
     ['admin-rest-api', '/admin/modules/rest-api'],
@@ -274,6 +278,17 @@ describe.skipIf(!hasBrowser)('every page', () => {
     expect(await page.locator('[aria-invalid=true]').count()).toBe(2)
     expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Stock sync')
     await inspect(page, 'developers-application-refused')
+  })
+
+  test('a column that needs a choice says so beside it, and what was chosen is still there', async () => {
+    const page = pageOf('merchant')
+    await page.goto(fill('/admin/csv/{mappingCsvId}/columns'))
+    await page.getByLabel('Prise').selectOption('SKUInfo.RetailPrice')
+    await page.getByRole('button', { name: 'Read the file' }).click()
+    await page.getByRole('alert').waitFor()
+    expect(await page.locator('[aria-invalid=true]').count()).toBe(1)
+    expect(await page.getByLabel('Prise').inputValue()).toBe('SKUInfo.RetailPrice')
+    await inspect(page, 'admin-csv-columns-refused')
   })
 
   test('a webhook is added, and the result of a test event appears by itself', async () => {
@@ -594,7 +609,40 @@ describe.skipIf(!hasBrowser)('every page', () => {
       where: { storeId, id: Number(applyingCsvId) },
       data: { state: 'applying', startedAt: new Date(server.clock.ms), appliedBy: 'ada@shop.example', leasedUntil },
     })
-    places = { ...places, csvId, doneCsvId, applyingCsvId }
+    places = { ...places, csvId, doneCsvId, applyingCsvId, ...(await importOthers()) }
+  }
+
+  /** CSV files of other programs: one whose columns nobody has assigned yet, and one of the platform that merchants come from. */
+  async function importOthers() {
+    const page = pageOf('merchant')
+    const take = async (name: string, lines: string[]) => {
+      await page.goto('/admin/products/csv')
+      const buffer = Buffer.from(lines.join('\n'))
+      await page.getByLabel('CSV file').setInputFiles({ name: `${name}.csv`, mimeType: 'text/csv', buffer })
+      await page.getByRole('button', { name: 'Read the file' }).click()
+      await page.waitForURL(/columns$/)
+      return /csv\/(\d+)/.exec(page.url())?.[1] ?? ''
+    }
+    const long = 'LongWord'.repeat(20)
+    const mappingCsvId = await take('of another shop', [
+      `Article,Description,Prise,Password,,${'A heading of many words '.repeat(5)},${long}`,
+      `A-1,"<b>Text</b> of some length that is cut off somewhere",7.5,secret,x,${long},1`,
+      'A-2,Another text,8,,,,',
+    ])
+    const headings =
+      'catalogid,id,name,categories,manufacturer,price,price2,description,extended_description,nontax,usecatoptions'
+    const formerCsvId = await take('of the former platform', [
+      headings,
+      ...Array.from(
+        { length: 6 },
+        (_, n) => `${n},F-${n},Lamp,Lamps@Lamps/Desk ${n}@${long.slice(0, 140)},Maker ${n % 7},1,2,s,l,1,1`,
+      ),
+    ])
+    await page.getByRole('button', { name: 'Read the file' }).click()
+    await page.waitForURL(/csv\/\d+$/)
+    for (const summary of await page.locator('#import details > summary').all()) await summary.click()
+    await inspect(page, 'admin-csv-former-open')
+    return { mappingCsvId, formerCsvId }
   }
 
   /** Somebody with a role of the store's own, and links that were not used. */

@@ -459,6 +459,9 @@ export const ModelName = {
   IdempotencyKey: 'IdempotencyKey',
   IdempotencyAnswer: 'IdempotencyAnswer',
   CsvImport: 'CsvImport',
+  CsvImportPart: 'CsvImportPart',
+  CsvImportName: 'CsvImportName',
+  CsvMapping: 'CsvMapping',
   CsvImportLine: 'CsvImportLine',
   Backup: 'Backup',
   RateBucket: 'RateBucket',
@@ -478,7 +481,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "store" | "storeHost" | "identity" | "recoveryCode" | "passkey" | "challenge" | "resetLink" | "addressChange" | "storeUser" | "storeRole" | "invitation" | "developer" | "operator" | "application" | "subscription" | "handshake" | "removalNotice" | "apiCall" | "secretKey" | "authorizationCode" | "accessToken" | "endedToken" | "session" | "alert" | "signInDelay" | "customerLoginToken" | "auditEntry" | "mail" | "historyEntry" | "counter" | "recordCount" | "salesSum" | "referencedVersion" | "manufacturer" | "distributor" | "category" | "customerGroup" | "product" | "productCategory" | "productDistributor" | "advancedOption" | "stockMovement" | "customer" | "orderStatus" | "paymentMethod" | "order" | "orderShipment" | "orderItem" | "orderTransaction" | "rma" | "rmaItem" | "giftRegistry" | "giftRegistryItem" | "event" | "eventFeed" | "eventCut" | "webhook" | "delivery" | "deliveryAttempt" | "idempotencyKey" | "idempotencyAnswer" | "csvImport" | "csvImportLine" | "backup" | "rateBucket" | "serverProcess"
+    modelProps: "store" | "storeHost" | "identity" | "recoveryCode" | "passkey" | "challenge" | "resetLink" | "addressChange" | "storeUser" | "storeRole" | "invitation" | "developer" | "operator" | "application" | "subscription" | "handshake" | "removalNotice" | "apiCall" | "secretKey" | "authorizationCode" | "accessToken" | "endedToken" | "session" | "alert" | "signInDelay" | "customerLoginToken" | "auditEntry" | "mail" | "historyEntry" | "counter" | "recordCount" | "salesSum" | "referencedVersion" | "manufacturer" | "distributor" | "category" | "customerGroup" | "product" | "productCategory" | "productDistributor" | "advancedOption" | "stockMovement" | "customer" | "orderStatus" | "paymentMethod" | "order" | "orderShipment" | "orderItem" | "orderTransaction" | "rma" | "rmaItem" | "giftRegistry" | "giftRegistryItem" | "event" | "eventFeed" | "eventCut" | "webhook" | "delivery" | "deliveryAttempt" | "idempotencyKey" | "idempotencyAnswer" | "csvImport" | "csvImportPart" | "csvImportName" | "csvMapping" | "csvImportLine" | "backup" | "rateBucket" | "serverProcess"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -5070,6 +5073,228 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    CsvImportPart: {
+      payload: Prisma.$CsvImportPartPayload<ExtArgs>
+      fields: Prisma.CsvImportPartFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.CsvImportPartFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CsvImportPartPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.CsvImportPartFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CsvImportPartPayload>
+        }
+        findFirst: {
+          args: Prisma.CsvImportPartFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CsvImportPartPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.CsvImportPartFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CsvImportPartPayload>
+        }
+        findMany: {
+          args: Prisma.CsvImportPartFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CsvImportPartPayload>[]
+        }
+        create: {
+          args: Prisma.CsvImportPartCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CsvImportPartPayload>
+        }
+        createMany: {
+          args: Prisma.CsvImportPartCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.CsvImportPartCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CsvImportPartPayload>[]
+        }
+        delete: {
+          args: Prisma.CsvImportPartDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CsvImportPartPayload>
+        }
+        update: {
+          args: Prisma.CsvImportPartUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CsvImportPartPayload>
+        }
+        deleteMany: {
+          args: Prisma.CsvImportPartDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.CsvImportPartUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.CsvImportPartUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CsvImportPartPayload>[]
+        }
+        upsert: {
+          args: Prisma.CsvImportPartUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CsvImportPartPayload>
+        }
+        aggregate: {
+          args: Prisma.CsvImportPartAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateCsvImportPart>
+        }
+        groupBy: {
+          args: Prisma.CsvImportPartGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.CsvImportPartGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.CsvImportPartCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.CsvImportPartCountAggregateOutputType> | number
+        }
+      }
+    }
+    CsvImportName: {
+      payload: Prisma.$CsvImportNamePayload<ExtArgs>
+      fields: Prisma.CsvImportNameFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.CsvImportNameFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CsvImportNamePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.CsvImportNameFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CsvImportNamePayload>
+        }
+        findFirst: {
+          args: Prisma.CsvImportNameFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CsvImportNamePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.CsvImportNameFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CsvImportNamePayload>
+        }
+        findMany: {
+          args: Prisma.CsvImportNameFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CsvImportNamePayload>[]
+        }
+        create: {
+          args: Prisma.CsvImportNameCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CsvImportNamePayload>
+        }
+        createMany: {
+          args: Prisma.CsvImportNameCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.CsvImportNameCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CsvImportNamePayload>[]
+        }
+        delete: {
+          args: Prisma.CsvImportNameDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CsvImportNamePayload>
+        }
+        update: {
+          args: Prisma.CsvImportNameUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CsvImportNamePayload>
+        }
+        deleteMany: {
+          args: Prisma.CsvImportNameDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.CsvImportNameUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.CsvImportNameUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CsvImportNamePayload>[]
+        }
+        upsert: {
+          args: Prisma.CsvImportNameUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CsvImportNamePayload>
+        }
+        aggregate: {
+          args: Prisma.CsvImportNameAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateCsvImportName>
+        }
+        groupBy: {
+          args: Prisma.CsvImportNameGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.CsvImportNameGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.CsvImportNameCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.CsvImportNameCountAggregateOutputType> | number
+        }
+      }
+    }
+    CsvMapping: {
+      payload: Prisma.$CsvMappingPayload<ExtArgs>
+      fields: Prisma.CsvMappingFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.CsvMappingFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CsvMappingPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.CsvMappingFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CsvMappingPayload>
+        }
+        findFirst: {
+          args: Prisma.CsvMappingFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CsvMappingPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.CsvMappingFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CsvMappingPayload>
+        }
+        findMany: {
+          args: Prisma.CsvMappingFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CsvMappingPayload>[]
+        }
+        create: {
+          args: Prisma.CsvMappingCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CsvMappingPayload>
+        }
+        createMany: {
+          args: Prisma.CsvMappingCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.CsvMappingCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CsvMappingPayload>[]
+        }
+        delete: {
+          args: Prisma.CsvMappingDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CsvMappingPayload>
+        }
+        update: {
+          args: Prisma.CsvMappingUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CsvMappingPayload>
+        }
+        deleteMany: {
+          args: Prisma.CsvMappingDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.CsvMappingUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.CsvMappingUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CsvMappingPayload>[]
+        }
+        upsert: {
+          args: Prisma.CsvMappingUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CsvMappingPayload>
+        }
+        aggregate: {
+          args: Prisma.CsvMappingAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateCsvMapping>
+        }
+        groupBy: {
+          args: Prisma.CsvMappingGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.CsvMappingGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.CsvMappingCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.CsvMappingCountAggregateOutputType> | number
+        }
+      }
+    }
     CsvImportLine: {
       payload: Prisma.$CsvImportLinePayload<ExtArgs>
       fields: Prisma.CsvImportLineFieldRefs
@@ -6301,6 +6526,10 @@ export const CsvImportScalarFieldEnum = {
   fileName: 'fileName',
   state: 'state',
   ignored: 'ignored',
+  source: 'source',
+  headings: 'headings',
+  mapping: 'mapping',
+  isWindows: 'isWindows',
   same: 'same',
   changes: 'changes',
   creates: 'creates',
@@ -6320,6 +6549,43 @@ export const CsvImportScalarFieldEnum = {
 } as const
 
 export type CsvImportScalarFieldEnum = (typeof CsvImportScalarFieldEnum)[keyof typeof CsvImportScalarFieldEnum]
+
+
+export const CsvImportPartScalarFieldEnum = {
+  storeId: 'storeId',
+  importId: 'importId',
+  part: 'part',
+  rows: 'rows',
+  sealed: 'sealed'
+} as const
+
+export type CsvImportPartScalarFieldEnum = (typeof CsvImportPartScalarFieldEnum)[keyof typeof CsvImportPartScalarFieldEnum]
+
+
+export const CsvImportNameScalarFieldEnum = {
+  storeId: 'storeId',
+  importId: 'importId',
+  number: 'number',
+  service: 'service',
+  name: 'name',
+  path: 'path',
+  parent: 'parent',
+  parentId: 'parentId',
+  recordId: 'recordId'
+} as const
+
+export type CsvImportNameScalarFieldEnum = (typeof CsvImportNameScalarFieldEnum)[keyof typeof CsvImportNameScalarFieldEnum]
+
+
+export const CsvMappingScalarFieldEnum = {
+  storeId: 'storeId',
+  service: 'service',
+  headings: 'headings',
+  columns: 'columns',
+  usedAt: 'usedAt'
+} as const
+
+export type CsvMappingScalarFieldEnum = (typeof CsvMappingScalarFieldEnum)[keyof typeof CsvMappingScalarFieldEnum]
 
 
 export const CsvImportLineScalarFieldEnum = {
@@ -6754,6 +7020,9 @@ export type GlobalOmitConfig = {
   idempotencyKey?: Prisma.IdempotencyKeyOmit
   idempotencyAnswer?: Prisma.IdempotencyAnswerOmit
   csvImport?: Prisma.CsvImportOmit
+  csvImportPart?: Prisma.CsvImportPartOmit
+  csvImportName?: Prisma.CsvImportNameOmit
+  csvMapping?: Prisma.CsvMappingOmit
   csvImportLine?: Prisma.CsvImportLineOmit
   backup?: Prisma.BackupOmit
   rateBucket?: Prisma.RateBucketOmit

@@ -113,6 +113,9 @@ export const ModelName = {
   IdempotencyKey: 'IdempotencyKey',
   IdempotencyAnswer: 'IdempotencyAnswer',
   CsvImport: 'CsvImport',
+  CsvImportPart: 'CsvImportPart',
+  CsvImportName: 'CsvImportName',
+  CsvMapping: 'CsvMapping',
   CsvImportLine: 'CsvImportLine',
   Backup: 'Backup',
   RateBucket: 'RateBucket',
@@ -1031,6 +1034,10 @@ export const CsvImportScalarFieldEnum = {
   fileName: 'fileName',
   state: 'state',
   ignored: 'ignored',
+  source: 'source',
+  headings: 'headings',
+  mapping: 'mapping',
+  isWindows: 'isWindows',
   same: 'same',
   changes: 'changes',
   creates: 'creates',
@@ -1050,6 +1057,43 @@ export const CsvImportScalarFieldEnum = {
 } as const
 
 export type CsvImportScalarFieldEnum = (typeof CsvImportScalarFieldEnum)[keyof typeof CsvImportScalarFieldEnum]
+
+
+export const CsvImportPartScalarFieldEnum = {
+  storeId: 'storeId',
+  importId: 'importId',
+  part: 'part',
+  rows: 'rows',
+  sealed: 'sealed'
+} as const
+
+export type CsvImportPartScalarFieldEnum = (typeof CsvImportPartScalarFieldEnum)[keyof typeof CsvImportPartScalarFieldEnum]
+
+
+export const CsvImportNameScalarFieldEnum = {
+  storeId: 'storeId',
+  importId: 'importId',
+  number: 'number',
+  service: 'service',
+  name: 'name',
+  path: 'path',
+  parent: 'parent',
+  parentId: 'parentId',
+  recordId: 'recordId'
+} as const
+
+export type CsvImportNameScalarFieldEnum = (typeof CsvImportNameScalarFieldEnum)[keyof typeof CsvImportNameScalarFieldEnum]
+
+
+export const CsvMappingScalarFieldEnum = {
+  storeId: 'storeId',
+  service: 'service',
+  headings: 'headings',
+  columns: 'columns',
+  usedAt: 'usedAt'
+} as const
+
+export type CsvMappingScalarFieldEnum = (typeof CsvMappingScalarFieldEnum)[keyof typeof CsvMappingScalarFieldEnum]
 
 
 export const CsvImportLineScalarFieldEnum = {

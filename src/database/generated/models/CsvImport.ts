@@ -62,6 +62,8 @@ export type CsvImportMinAggregateOutputType = {
   service: string | null
   fileName: string | null
   state: string | null
+  source: string | null
+  isWindows: boolean | null
   same: number | null
   changes: number | null
   creates: number | null
@@ -86,6 +88,8 @@ export type CsvImportMaxAggregateOutputType = {
   service: string | null
   fileName: string | null
   state: string | null
+  source: string | null
+  isWindows: boolean | null
   same: number | null
   changes: number | null
   creates: number | null
@@ -111,6 +115,10 @@ export type CsvImportCountAggregateOutputType = {
   fileName: number
   state: number
   ignored: number
+  source: number
+  headings: number
+  mapping: number
+  isWindows: number
   same: number
   changes: number
   creates: number
@@ -167,6 +175,8 @@ export type CsvImportMinAggregateInputType = {
   service?: true
   fileName?: true
   state?: true
+  source?: true
+  isWindows?: true
   same?: true
   changes?: true
   creates?: true
@@ -191,6 +201,8 @@ export type CsvImportMaxAggregateInputType = {
   service?: true
   fileName?: true
   state?: true
+  source?: true
+  isWindows?: true
   same?: true
   changes?: true
   creates?: true
@@ -216,6 +228,10 @@ export type CsvImportCountAggregateInputType = {
   fileName?: true
   state?: true
   ignored?: true
+  source?: true
+  headings?: true
+  mapping?: true
+  isWindows?: true
   same?: true
   changes?: true
   creates?: true
@@ -328,6 +344,10 @@ export type CsvImportGroupByOutputType = {
   fileName: string
   state: string
   ignored: string[]
+  source: string
+  headings: string[]
+  mapping: runtime.JsonValue | null
+  isWindows: boolean
   same: number
   changes: number
   creates: number
@@ -376,6 +396,10 @@ export type CsvImportWhereInput = {
   fileName?: Prisma.StringFilter<"CsvImport"> | string
   state?: Prisma.StringFilter<"CsvImport"> | string
   ignored?: Prisma.StringNullableListFilter<"CsvImport">
+  source?: Prisma.StringFilter<"CsvImport"> | string
+  headings?: Prisma.StringNullableListFilter<"CsvImport">
+  mapping?: Prisma.JsonNullableFilter<"CsvImport">
+  isWindows?: Prisma.BoolFilter<"CsvImport"> | boolean
   same?: Prisma.IntFilter<"CsvImport"> | number
   changes?: Prisma.IntFilter<"CsvImport"> | number
   creates?: Prisma.IntFilter<"CsvImport"> | number
@@ -393,6 +417,8 @@ export type CsvImportWhereInput = {
   leasedUntil?: Prisma.DateTimeNullableFilter<"CsvImport"> | Date | string | null
   process?: Prisma.IntNullableFilter<"CsvImport"> | number | null
   rows?: Prisma.CsvImportLineListRelationFilter
+  parts?: Prisma.CsvImportPartListRelationFilter
+  names?: Prisma.CsvImportNameListRelationFilter
 }
 
 export type CsvImportOrderByWithRelationInput = {
@@ -402,6 +428,10 @@ export type CsvImportOrderByWithRelationInput = {
   fileName?: Prisma.SortOrder
   state?: Prisma.SortOrder
   ignored?: Prisma.SortOrder
+  source?: Prisma.SortOrder
+  headings?: Prisma.SortOrder
+  mapping?: Prisma.SortOrderInput | Prisma.SortOrder
+  isWindows?: Prisma.SortOrder
   same?: Prisma.SortOrder
   changes?: Prisma.SortOrder
   creates?: Prisma.SortOrder
@@ -419,6 +449,8 @@ export type CsvImportOrderByWithRelationInput = {
   leasedUntil?: Prisma.SortOrderInput | Prisma.SortOrder
   process?: Prisma.SortOrderInput | Prisma.SortOrder
   rows?: Prisma.CsvImportLineOrderByRelationAggregateInput
+  parts?: Prisma.CsvImportPartOrderByRelationAggregateInput
+  names?: Prisma.CsvImportNameOrderByRelationAggregateInput
 }
 
 export type CsvImportWhereUniqueInput = Prisma.AtLeast<{
@@ -432,6 +464,10 @@ export type CsvImportWhereUniqueInput = Prisma.AtLeast<{
   fileName?: Prisma.StringFilter<"CsvImport"> | string
   state?: Prisma.StringFilter<"CsvImport"> | string
   ignored?: Prisma.StringNullableListFilter<"CsvImport">
+  source?: Prisma.StringFilter<"CsvImport"> | string
+  headings?: Prisma.StringNullableListFilter<"CsvImport">
+  mapping?: Prisma.JsonNullableFilter<"CsvImport">
+  isWindows?: Prisma.BoolFilter<"CsvImport"> | boolean
   same?: Prisma.IntFilter<"CsvImport"> | number
   changes?: Prisma.IntFilter<"CsvImport"> | number
   creates?: Prisma.IntFilter<"CsvImport"> | number
@@ -449,6 +485,8 @@ export type CsvImportWhereUniqueInput = Prisma.AtLeast<{
   leasedUntil?: Prisma.DateTimeNullableFilter<"CsvImport"> | Date | string | null
   process?: Prisma.IntNullableFilter<"CsvImport"> | number | null
   rows?: Prisma.CsvImportLineListRelationFilter
+  parts?: Prisma.CsvImportPartListRelationFilter
+  names?: Prisma.CsvImportNameListRelationFilter
 }, "storeId_id">
 
 export type CsvImportOrderByWithAggregationInput = {
@@ -458,6 +496,10 @@ export type CsvImportOrderByWithAggregationInput = {
   fileName?: Prisma.SortOrder
   state?: Prisma.SortOrder
   ignored?: Prisma.SortOrder
+  source?: Prisma.SortOrder
+  headings?: Prisma.SortOrder
+  mapping?: Prisma.SortOrderInput | Prisma.SortOrder
+  isWindows?: Prisma.SortOrder
   same?: Prisma.SortOrder
   changes?: Prisma.SortOrder
   creates?: Prisma.SortOrder
@@ -491,6 +533,10 @@ export type CsvImportScalarWhereWithAggregatesInput = {
   fileName?: Prisma.StringWithAggregatesFilter<"CsvImport"> | string
   state?: Prisma.StringWithAggregatesFilter<"CsvImport"> | string
   ignored?: Prisma.StringNullableListFilter<"CsvImport">
+  source?: Prisma.StringWithAggregatesFilter<"CsvImport"> | string
+  headings?: Prisma.StringNullableListFilter<"CsvImport">
+  mapping?: Prisma.JsonNullableWithAggregatesFilter<"CsvImport">
+  isWindows?: Prisma.BoolWithAggregatesFilter<"CsvImport"> | boolean
   same?: Prisma.IntWithAggregatesFilter<"CsvImport"> | number
   changes?: Prisma.IntWithAggregatesFilter<"CsvImport"> | number
   creates?: Prisma.IntWithAggregatesFilter<"CsvImport"> | number
@@ -516,6 +562,10 @@ export type CsvImportCreateInput = {
   fileName: string
   state: string
   ignored?: Prisma.CsvImportCreateignoredInput | string[]
+  source?: string
+  headings?: Prisma.CsvImportCreateheadingsInput | string[]
+  mapping?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  isWindows?: boolean
   same?: number
   changes?: number
   creates?: number
@@ -533,6 +583,8 @@ export type CsvImportCreateInput = {
   leasedUntil?: Date | string | null
   process?: number | null
   rows?: Prisma.CsvImportLineCreateNestedManyWithoutImportInput
+  parts?: Prisma.CsvImportPartCreateNestedManyWithoutImportInput
+  names?: Prisma.CsvImportNameCreateNestedManyWithoutImportInput
 }
 
 export type CsvImportUncheckedCreateInput = {
@@ -542,6 +594,10 @@ export type CsvImportUncheckedCreateInput = {
   fileName: string
   state: string
   ignored?: Prisma.CsvImportCreateignoredInput | string[]
+  source?: string
+  headings?: Prisma.CsvImportCreateheadingsInput | string[]
+  mapping?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  isWindows?: boolean
   same?: number
   changes?: number
   creates?: number
@@ -559,6 +615,8 @@ export type CsvImportUncheckedCreateInput = {
   leasedUntil?: Date | string | null
   process?: number | null
   rows?: Prisma.CsvImportLineUncheckedCreateNestedManyWithoutImportInput
+  parts?: Prisma.CsvImportPartUncheckedCreateNestedManyWithoutImportInput
+  names?: Prisma.CsvImportNameUncheckedCreateNestedManyWithoutImportInput
 }
 
 export type CsvImportUpdateInput = {
@@ -568,6 +626,10 @@ export type CsvImportUpdateInput = {
   fileName?: Prisma.StringFieldUpdateOperationsInput | string
   state?: Prisma.StringFieldUpdateOperationsInput | string
   ignored?: Prisma.CsvImportUpdateignoredInput | string[]
+  source?: Prisma.StringFieldUpdateOperationsInput | string
+  headings?: Prisma.CsvImportUpdateheadingsInput | string[]
+  mapping?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  isWindows?: Prisma.BoolFieldUpdateOperationsInput | boolean
   same?: Prisma.IntFieldUpdateOperationsInput | number
   changes?: Prisma.IntFieldUpdateOperationsInput | number
   creates?: Prisma.IntFieldUpdateOperationsInput | number
@@ -585,6 +647,8 @@ export type CsvImportUpdateInput = {
   leasedUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   process?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   rows?: Prisma.CsvImportLineUpdateManyWithoutImportNestedInput
+  parts?: Prisma.CsvImportPartUpdateManyWithoutImportNestedInput
+  names?: Prisma.CsvImportNameUpdateManyWithoutImportNestedInput
 }
 
 export type CsvImportUncheckedUpdateInput = {
@@ -594,6 +658,10 @@ export type CsvImportUncheckedUpdateInput = {
   fileName?: Prisma.StringFieldUpdateOperationsInput | string
   state?: Prisma.StringFieldUpdateOperationsInput | string
   ignored?: Prisma.CsvImportUpdateignoredInput | string[]
+  source?: Prisma.StringFieldUpdateOperationsInput | string
+  headings?: Prisma.CsvImportUpdateheadingsInput | string[]
+  mapping?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  isWindows?: Prisma.BoolFieldUpdateOperationsInput | boolean
   same?: Prisma.IntFieldUpdateOperationsInput | number
   changes?: Prisma.IntFieldUpdateOperationsInput | number
   creates?: Prisma.IntFieldUpdateOperationsInput | number
@@ -611,6 +679,8 @@ export type CsvImportUncheckedUpdateInput = {
   leasedUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   process?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   rows?: Prisma.CsvImportLineUncheckedUpdateManyWithoutImportNestedInput
+  parts?: Prisma.CsvImportPartUncheckedUpdateManyWithoutImportNestedInput
+  names?: Prisma.CsvImportNameUncheckedUpdateManyWithoutImportNestedInput
 }
 
 export type CsvImportCreateManyInput = {
@@ -620,6 +690,10 @@ export type CsvImportCreateManyInput = {
   fileName: string
   state: string
   ignored?: Prisma.CsvImportCreateignoredInput | string[]
+  source?: string
+  headings?: Prisma.CsvImportCreateheadingsInput | string[]
+  mapping?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  isWindows?: boolean
   same?: number
   changes?: number
   creates?: number
@@ -645,6 +719,10 @@ export type CsvImportUpdateManyMutationInput = {
   fileName?: Prisma.StringFieldUpdateOperationsInput | string
   state?: Prisma.StringFieldUpdateOperationsInput | string
   ignored?: Prisma.CsvImportUpdateignoredInput | string[]
+  source?: Prisma.StringFieldUpdateOperationsInput | string
+  headings?: Prisma.CsvImportUpdateheadingsInput | string[]
+  mapping?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  isWindows?: Prisma.BoolFieldUpdateOperationsInput | boolean
   same?: Prisma.IntFieldUpdateOperationsInput | number
   changes?: Prisma.IntFieldUpdateOperationsInput | number
   creates?: Prisma.IntFieldUpdateOperationsInput | number
@@ -670,6 +748,10 @@ export type CsvImportUncheckedUpdateManyInput = {
   fileName?: Prisma.StringFieldUpdateOperationsInput | string
   state?: Prisma.StringFieldUpdateOperationsInput | string
   ignored?: Prisma.CsvImportUpdateignoredInput | string[]
+  source?: Prisma.StringFieldUpdateOperationsInput | string
+  headings?: Prisma.CsvImportUpdateheadingsInput | string[]
+  mapping?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  isWindows?: Prisma.BoolFieldUpdateOperationsInput | boolean
   same?: Prisma.IntFieldUpdateOperationsInput | number
   changes?: Prisma.IntFieldUpdateOperationsInput | number
   creates?: Prisma.IntFieldUpdateOperationsInput | number
@@ -700,6 +782,10 @@ export type CsvImportCountOrderByAggregateInput = {
   fileName?: Prisma.SortOrder
   state?: Prisma.SortOrder
   ignored?: Prisma.SortOrder
+  source?: Prisma.SortOrder
+  headings?: Prisma.SortOrder
+  mapping?: Prisma.SortOrder
+  isWindows?: Prisma.SortOrder
   same?: Prisma.SortOrder
   changes?: Prisma.SortOrder
   creates?: Prisma.SortOrder
@@ -739,6 +825,8 @@ export type CsvImportMaxOrderByAggregateInput = {
   service?: Prisma.SortOrder
   fileName?: Prisma.SortOrder
   state?: Prisma.SortOrder
+  source?: Prisma.SortOrder
+  isWindows?: Prisma.SortOrder
   same?: Prisma.SortOrder
   changes?: Prisma.SortOrder
   creates?: Prisma.SortOrder
@@ -763,6 +851,8 @@ export type CsvImportMinOrderByAggregateInput = {
   service?: Prisma.SortOrder
   fileName?: Prisma.SortOrder
   state?: Prisma.SortOrder
+  source?: Prisma.SortOrder
+  isWindows?: Prisma.SortOrder
   same?: Prisma.SortOrder
   changes?: Prisma.SortOrder
   creates?: Prisma.SortOrder
@@ -805,9 +895,46 @@ export type CsvImportCreateignoredInput = {
   set: string[]
 }
 
+export type CsvImportCreateheadingsInput = {
+  set: string[]
+}
+
 export type CsvImportUpdateignoredInput = {
   set?: string[]
   push?: string | string[]
+}
+
+export type CsvImportUpdateheadingsInput = {
+  set?: string[]
+  push?: string | string[]
+}
+
+export type CsvImportCreateNestedOneWithoutPartsInput = {
+  create?: Prisma.XOR<Prisma.CsvImportCreateWithoutPartsInput, Prisma.CsvImportUncheckedCreateWithoutPartsInput>
+  connectOrCreate?: Prisma.CsvImportCreateOrConnectWithoutPartsInput
+  connect?: Prisma.CsvImportWhereUniqueInput
+}
+
+export type CsvImportUpdateOneRequiredWithoutPartsNestedInput = {
+  create?: Prisma.XOR<Prisma.CsvImportCreateWithoutPartsInput, Prisma.CsvImportUncheckedCreateWithoutPartsInput>
+  connectOrCreate?: Prisma.CsvImportCreateOrConnectWithoutPartsInput
+  upsert?: Prisma.CsvImportUpsertWithoutPartsInput
+  connect?: Prisma.CsvImportWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.CsvImportUpdateToOneWithWhereWithoutPartsInput, Prisma.CsvImportUpdateWithoutPartsInput>, Prisma.CsvImportUncheckedUpdateWithoutPartsInput>
+}
+
+export type CsvImportCreateNestedOneWithoutNamesInput = {
+  create?: Prisma.XOR<Prisma.CsvImportCreateWithoutNamesInput, Prisma.CsvImportUncheckedCreateWithoutNamesInput>
+  connectOrCreate?: Prisma.CsvImportCreateOrConnectWithoutNamesInput
+  connect?: Prisma.CsvImportWhereUniqueInput
+}
+
+export type CsvImportUpdateOneRequiredWithoutNamesNestedInput = {
+  create?: Prisma.XOR<Prisma.CsvImportCreateWithoutNamesInput, Prisma.CsvImportUncheckedCreateWithoutNamesInput>
+  connectOrCreate?: Prisma.CsvImportCreateOrConnectWithoutNamesInput
+  upsert?: Prisma.CsvImportUpsertWithoutNamesInput
+  connect?: Prisma.CsvImportWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.CsvImportUpdateToOneWithWhereWithoutNamesInput, Prisma.CsvImportUpdateWithoutNamesInput>, Prisma.CsvImportUncheckedUpdateWithoutNamesInput>
 }
 
 export type CsvImportCreateNestedOneWithoutRowsInput = {
@@ -824,13 +951,17 @@ export type CsvImportUpdateOneRequiredWithoutRowsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.CsvImportUpdateToOneWithWhereWithoutRowsInput, Prisma.CsvImportUpdateWithoutRowsInput>, Prisma.CsvImportUncheckedUpdateWithoutRowsInput>
 }
 
-export type CsvImportCreateWithoutRowsInput = {
+export type CsvImportCreateWithoutPartsInput = {
   storeId: number
   id: number
   service: string
   fileName: string
   state: string
   ignored?: Prisma.CsvImportCreateignoredInput | string[]
+  source?: string
+  headings?: Prisma.CsvImportCreateheadingsInput | string[]
+  mapping?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  isWindows?: boolean
   same?: number
   changes?: number
   creates?: number
@@ -847,6 +978,288 @@ export type CsvImportCreateWithoutRowsInput = {
   claim?: number
   leasedUntil?: Date | string | null
   process?: number | null
+  rows?: Prisma.CsvImportLineCreateNestedManyWithoutImportInput
+  names?: Prisma.CsvImportNameCreateNestedManyWithoutImportInput
+}
+
+export type CsvImportUncheckedCreateWithoutPartsInput = {
+  storeId: number
+  id: number
+  service: string
+  fileName: string
+  state: string
+  ignored?: Prisma.CsvImportCreateignoredInput | string[]
+  source?: string
+  headings?: Prisma.CsvImportCreateheadingsInput | string[]
+  mapping?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  isWindows?: boolean
+  same?: number
+  changes?: number
+  creates?: number
+  refused?: number
+  marked?: number
+  changed?: number
+  added?: number
+  failed?: number
+  actor: string
+  appliedBy?: string
+  createdAt: Date | string
+  startedAt?: Date | string | null
+  endedAt?: Date | string | null
+  claim?: number
+  leasedUntil?: Date | string | null
+  process?: number | null
+  rows?: Prisma.CsvImportLineUncheckedCreateNestedManyWithoutImportInput
+  names?: Prisma.CsvImportNameUncheckedCreateNestedManyWithoutImportInput
+}
+
+export type CsvImportCreateOrConnectWithoutPartsInput = {
+  where: Prisma.CsvImportWhereUniqueInput
+  create: Prisma.XOR<Prisma.CsvImportCreateWithoutPartsInput, Prisma.CsvImportUncheckedCreateWithoutPartsInput>
+}
+
+export type CsvImportUpsertWithoutPartsInput = {
+  update: Prisma.XOR<Prisma.CsvImportUpdateWithoutPartsInput, Prisma.CsvImportUncheckedUpdateWithoutPartsInput>
+  create: Prisma.XOR<Prisma.CsvImportCreateWithoutPartsInput, Prisma.CsvImportUncheckedCreateWithoutPartsInput>
+  where?: Prisma.CsvImportWhereInput
+}
+
+export type CsvImportUpdateToOneWithWhereWithoutPartsInput = {
+  where?: Prisma.CsvImportWhereInput
+  data: Prisma.XOR<Prisma.CsvImportUpdateWithoutPartsInput, Prisma.CsvImportUncheckedUpdateWithoutPartsInput>
+}
+
+export type CsvImportUpdateWithoutPartsInput = {
+  storeId?: Prisma.IntFieldUpdateOperationsInput | number
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  service?: Prisma.StringFieldUpdateOperationsInput | string
+  fileName?: Prisma.StringFieldUpdateOperationsInput | string
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  ignored?: Prisma.CsvImportUpdateignoredInput | string[]
+  source?: Prisma.StringFieldUpdateOperationsInput | string
+  headings?: Prisma.CsvImportUpdateheadingsInput | string[]
+  mapping?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  isWindows?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  same?: Prisma.IntFieldUpdateOperationsInput | number
+  changes?: Prisma.IntFieldUpdateOperationsInput | number
+  creates?: Prisma.IntFieldUpdateOperationsInput | number
+  refused?: Prisma.IntFieldUpdateOperationsInput | number
+  marked?: Prisma.IntFieldUpdateOperationsInput | number
+  changed?: Prisma.IntFieldUpdateOperationsInput | number
+  added?: Prisma.IntFieldUpdateOperationsInput | number
+  failed?: Prisma.IntFieldUpdateOperationsInput | number
+  actor?: Prisma.StringFieldUpdateOperationsInput | string
+  appliedBy?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  startedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  endedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  claim?: Prisma.IntFieldUpdateOperationsInput | number
+  leasedUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  process?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  rows?: Prisma.CsvImportLineUpdateManyWithoutImportNestedInput
+  names?: Prisma.CsvImportNameUpdateManyWithoutImportNestedInput
+}
+
+export type CsvImportUncheckedUpdateWithoutPartsInput = {
+  storeId?: Prisma.IntFieldUpdateOperationsInput | number
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  service?: Prisma.StringFieldUpdateOperationsInput | string
+  fileName?: Prisma.StringFieldUpdateOperationsInput | string
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  ignored?: Prisma.CsvImportUpdateignoredInput | string[]
+  source?: Prisma.StringFieldUpdateOperationsInput | string
+  headings?: Prisma.CsvImportUpdateheadingsInput | string[]
+  mapping?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  isWindows?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  same?: Prisma.IntFieldUpdateOperationsInput | number
+  changes?: Prisma.IntFieldUpdateOperationsInput | number
+  creates?: Prisma.IntFieldUpdateOperationsInput | number
+  refused?: Prisma.IntFieldUpdateOperationsInput | number
+  marked?: Prisma.IntFieldUpdateOperationsInput | number
+  changed?: Prisma.IntFieldUpdateOperationsInput | number
+  added?: Prisma.IntFieldUpdateOperationsInput | number
+  failed?: Prisma.IntFieldUpdateOperationsInput | number
+  actor?: Prisma.StringFieldUpdateOperationsInput | string
+  appliedBy?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  startedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  endedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  claim?: Prisma.IntFieldUpdateOperationsInput | number
+  leasedUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  process?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  rows?: Prisma.CsvImportLineUncheckedUpdateManyWithoutImportNestedInput
+  names?: Prisma.CsvImportNameUncheckedUpdateManyWithoutImportNestedInput
+}
+
+export type CsvImportCreateWithoutNamesInput = {
+  storeId: number
+  id: number
+  service: string
+  fileName: string
+  state: string
+  ignored?: Prisma.CsvImportCreateignoredInput | string[]
+  source?: string
+  headings?: Prisma.CsvImportCreateheadingsInput | string[]
+  mapping?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  isWindows?: boolean
+  same?: number
+  changes?: number
+  creates?: number
+  refused?: number
+  marked?: number
+  changed?: number
+  added?: number
+  failed?: number
+  actor: string
+  appliedBy?: string
+  createdAt: Date | string
+  startedAt?: Date | string | null
+  endedAt?: Date | string | null
+  claim?: number
+  leasedUntil?: Date | string | null
+  process?: number | null
+  rows?: Prisma.CsvImportLineCreateNestedManyWithoutImportInput
+  parts?: Prisma.CsvImportPartCreateNestedManyWithoutImportInput
+}
+
+export type CsvImportUncheckedCreateWithoutNamesInput = {
+  storeId: number
+  id: number
+  service: string
+  fileName: string
+  state: string
+  ignored?: Prisma.CsvImportCreateignoredInput | string[]
+  source?: string
+  headings?: Prisma.CsvImportCreateheadingsInput | string[]
+  mapping?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  isWindows?: boolean
+  same?: number
+  changes?: number
+  creates?: number
+  refused?: number
+  marked?: number
+  changed?: number
+  added?: number
+  failed?: number
+  actor: string
+  appliedBy?: string
+  createdAt: Date | string
+  startedAt?: Date | string | null
+  endedAt?: Date | string | null
+  claim?: number
+  leasedUntil?: Date | string | null
+  process?: number | null
+  rows?: Prisma.CsvImportLineUncheckedCreateNestedManyWithoutImportInput
+  parts?: Prisma.CsvImportPartUncheckedCreateNestedManyWithoutImportInput
+}
+
+export type CsvImportCreateOrConnectWithoutNamesInput = {
+  where: Prisma.CsvImportWhereUniqueInput
+  create: Prisma.XOR<Prisma.CsvImportCreateWithoutNamesInput, Prisma.CsvImportUncheckedCreateWithoutNamesInput>
+}
+
+export type CsvImportUpsertWithoutNamesInput = {
+  update: Prisma.XOR<Prisma.CsvImportUpdateWithoutNamesInput, Prisma.CsvImportUncheckedUpdateWithoutNamesInput>
+  create: Prisma.XOR<Prisma.CsvImportCreateWithoutNamesInput, Prisma.CsvImportUncheckedCreateWithoutNamesInput>
+  where?: Prisma.CsvImportWhereInput
+}
+
+export type CsvImportUpdateToOneWithWhereWithoutNamesInput = {
+  where?: Prisma.CsvImportWhereInput
+  data: Prisma.XOR<Prisma.CsvImportUpdateWithoutNamesInput, Prisma.CsvImportUncheckedUpdateWithoutNamesInput>
+}
+
+export type CsvImportUpdateWithoutNamesInput = {
+  storeId?: Prisma.IntFieldUpdateOperationsInput | number
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  service?: Prisma.StringFieldUpdateOperationsInput | string
+  fileName?: Prisma.StringFieldUpdateOperationsInput | string
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  ignored?: Prisma.CsvImportUpdateignoredInput | string[]
+  source?: Prisma.StringFieldUpdateOperationsInput | string
+  headings?: Prisma.CsvImportUpdateheadingsInput | string[]
+  mapping?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  isWindows?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  same?: Prisma.IntFieldUpdateOperationsInput | number
+  changes?: Prisma.IntFieldUpdateOperationsInput | number
+  creates?: Prisma.IntFieldUpdateOperationsInput | number
+  refused?: Prisma.IntFieldUpdateOperationsInput | number
+  marked?: Prisma.IntFieldUpdateOperationsInput | number
+  changed?: Prisma.IntFieldUpdateOperationsInput | number
+  added?: Prisma.IntFieldUpdateOperationsInput | number
+  failed?: Prisma.IntFieldUpdateOperationsInput | number
+  actor?: Prisma.StringFieldUpdateOperationsInput | string
+  appliedBy?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  startedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  endedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  claim?: Prisma.IntFieldUpdateOperationsInput | number
+  leasedUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  process?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  rows?: Prisma.CsvImportLineUpdateManyWithoutImportNestedInput
+  parts?: Prisma.CsvImportPartUpdateManyWithoutImportNestedInput
+}
+
+export type CsvImportUncheckedUpdateWithoutNamesInput = {
+  storeId?: Prisma.IntFieldUpdateOperationsInput | number
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  service?: Prisma.StringFieldUpdateOperationsInput | string
+  fileName?: Prisma.StringFieldUpdateOperationsInput | string
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  ignored?: Prisma.CsvImportUpdateignoredInput | string[]
+  source?: Prisma.StringFieldUpdateOperationsInput | string
+  headings?: Prisma.CsvImportUpdateheadingsInput | string[]
+  mapping?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  isWindows?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  same?: Prisma.IntFieldUpdateOperationsInput | number
+  changes?: Prisma.IntFieldUpdateOperationsInput | number
+  creates?: Prisma.IntFieldUpdateOperationsInput | number
+  refused?: Prisma.IntFieldUpdateOperationsInput | number
+  marked?: Prisma.IntFieldUpdateOperationsInput | number
+  changed?: Prisma.IntFieldUpdateOperationsInput | number
+  added?: Prisma.IntFieldUpdateOperationsInput | number
+  failed?: Prisma.IntFieldUpdateOperationsInput | number
+  actor?: Prisma.StringFieldUpdateOperationsInput | string
+  appliedBy?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  startedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  endedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  claim?: Prisma.IntFieldUpdateOperationsInput | number
+  leasedUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  process?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  rows?: Prisma.CsvImportLineUncheckedUpdateManyWithoutImportNestedInput
+  parts?: Prisma.CsvImportPartUncheckedUpdateManyWithoutImportNestedInput
+}
+
+export type CsvImportCreateWithoutRowsInput = {
+  storeId: number
+  id: number
+  service: string
+  fileName: string
+  state: string
+  ignored?: Prisma.CsvImportCreateignoredInput | string[]
+  source?: string
+  headings?: Prisma.CsvImportCreateheadingsInput | string[]
+  mapping?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  isWindows?: boolean
+  same?: number
+  changes?: number
+  creates?: number
+  refused?: number
+  marked?: number
+  changed?: number
+  added?: number
+  failed?: number
+  actor: string
+  appliedBy?: string
+  createdAt: Date | string
+  startedAt?: Date | string | null
+  endedAt?: Date | string | null
+  claim?: number
+  leasedUntil?: Date | string | null
+  process?: number | null
+  parts?: Prisma.CsvImportPartCreateNestedManyWithoutImportInput
+  names?: Prisma.CsvImportNameCreateNestedManyWithoutImportInput
 }
 
 export type CsvImportUncheckedCreateWithoutRowsInput = {
@@ -856,6 +1269,10 @@ export type CsvImportUncheckedCreateWithoutRowsInput = {
   fileName: string
   state: string
   ignored?: Prisma.CsvImportCreateignoredInput | string[]
+  source?: string
+  headings?: Prisma.CsvImportCreateheadingsInput | string[]
+  mapping?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  isWindows?: boolean
   same?: number
   changes?: number
   creates?: number
@@ -872,6 +1289,8 @@ export type CsvImportUncheckedCreateWithoutRowsInput = {
   claim?: number
   leasedUntil?: Date | string | null
   process?: number | null
+  parts?: Prisma.CsvImportPartUncheckedCreateNestedManyWithoutImportInput
+  names?: Prisma.CsvImportNameUncheckedCreateNestedManyWithoutImportInput
 }
 
 export type CsvImportCreateOrConnectWithoutRowsInput = {
@@ -897,6 +1316,10 @@ export type CsvImportUpdateWithoutRowsInput = {
   fileName?: Prisma.StringFieldUpdateOperationsInput | string
   state?: Prisma.StringFieldUpdateOperationsInput | string
   ignored?: Prisma.CsvImportUpdateignoredInput | string[]
+  source?: Prisma.StringFieldUpdateOperationsInput | string
+  headings?: Prisma.CsvImportUpdateheadingsInput | string[]
+  mapping?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  isWindows?: Prisma.BoolFieldUpdateOperationsInput | boolean
   same?: Prisma.IntFieldUpdateOperationsInput | number
   changes?: Prisma.IntFieldUpdateOperationsInput | number
   creates?: Prisma.IntFieldUpdateOperationsInput | number
@@ -913,6 +1336,8 @@ export type CsvImportUpdateWithoutRowsInput = {
   claim?: Prisma.IntFieldUpdateOperationsInput | number
   leasedUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   process?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  parts?: Prisma.CsvImportPartUpdateManyWithoutImportNestedInput
+  names?: Prisma.CsvImportNameUpdateManyWithoutImportNestedInput
 }
 
 export type CsvImportUncheckedUpdateWithoutRowsInput = {
@@ -922,6 +1347,10 @@ export type CsvImportUncheckedUpdateWithoutRowsInput = {
   fileName?: Prisma.StringFieldUpdateOperationsInput | string
   state?: Prisma.StringFieldUpdateOperationsInput | string
   ignored?: Prisma.CsvImportUpdateignoredInput | string[]
+  source?: Prisma.StringFieldUpdateOperationsInput | string
+  headings?: Prisma.CsvImportUpdateheadingsInput | string[]
+  mapping?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  isWindows?: Prisma.BoolFieldUpdateOperationsInput | boolean
   same?: Prisma.IntFieldUpdateOperationsInput | number
   changes?: Prisma.IntFieldUpdateOperationsInput | number
   creates?: Prisma.IntFieldUpdateOperationsInput | number
@@ -938,6 +1367,8 @@ export type CsvImportUncheckedUpdateWithoutRowsInput = {
   claim?: Prisma.IntFieldUpdateOperationsInput | number
   leasedUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   process?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  parts?: Prisma.CsvImportPartUncheckedUpdateManyWithoutImportNestedInput
+  names?: Prisma.CsvImportNameUncheckedUpdateManyWithoutImportNestedInput
 }
 
 
@@ -947,10 +1378,14 @@ export type CsvImportUncheckedUpdateWithoutRowsInput = {
 
 export type CsvImportCountOutputType = {
   rows: number
+  parts: number
+  names: number
 }
 
 export type CsvImportCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   rows?: boolean | CsvImportCountOutputTypeCountRowsArgs
+  parts?: boolean | CsvImportCountOutputTypeCountPartsArgs
+  names?: boolean | CsvImportCountOutputTypeCountNamesArgs
 }
 
 /**
@@ -970,6 +1405,20 @@ export type CsvImportCountOutputTypeCountRowsArgs<ExtArgs extends runtime.Types.
   where?: Prisma.CsvImportLineWhereInput
 }
 
+/**
+ * CsvImportCountOutputType without action
+ */
+export type CsvImportCountOutputTypeCountPartsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.CsvImportPartWhereInput
+}
+
+/**
+ * CsvImportCountOutputType without action
+ */
+export type CsvImportCountOutputTypeCountNamesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.CsvImportNameWhereInput
+}
+
 
 export type CsvImportSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   storeId?: boolean
@@ -978,6 +1427,10 @@ export type CsvImportSelect<ExtArgs extends runtime.Types.Extensions.InternalArg
   fileName?: boolean
   state?: boolean
   ignored?: boolean
+  source?: boolean
+  headings?: boolean
+  mapping?: boolean
+  isWindows?: boolean
   same?: boolean
   changes?: boolean
   creates?: boolean
@@ -995,6 +1448,8 @@ export type CsvImportSelect<ExtArgs extends runtime.Types.Extensions.InternalArg
   leasedUntil?: boolean
   process?: boolean
   rows?: boolean | Prisma.CsvImport$rowsArgs<ExtArgs>
+  parts?: boolean | Prisma.CsvImport$partsArgs<ExtArgs>
+  names?: boolean | Prisma.CsvImport$namesArgs<ExtArgs>
   _count?: boolean | Prisma.CsvImportCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["csvImport"]>
 
@@ -1005,6 +1460,10 @@ export type CsvImportSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Ext
   fileName?: boolean
   state?: boolean
   ignored?: boolean
+  source?: boolean
+  headings?: boolean
+  mapping?: boolean
+  isWindows?: boolean
   same?: boolean
   changes?: boolean
   creates?: boolean
@@ -1030,6 +1489,10 @@ export type CsvImportSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Ext
   fileName?: boolean
   state?: boolean
   ignored?: boolean
+  source?: boolean
+  headings?: boolean
+  mapping?: boolean
+  isWindows?: boolean
   same?: boolean
   changes?: boolean
   creates?: boolean
@@ -1055,6 +1518,10 @@ export type CsvImportSelectScalar = {
   fileName?: boolean
   state?: boolean
   ignored?: boolean
+  source?: boolean
+  headings?: boolean
+  mapping?: boolean
+  isWindows?: boolean
   same?: boolean
   changes?: boolean
   creates?: boolean
@@ -1073,9 +1540,11 @@ export type CsvImportSelectScalar = {
   process?: boolean
 }
 
-export type CsvImportOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"storeId" | "id" | "service" | "fileName" | "state" | "ignored" | "same" | "changes" | "creates" | "refused" | "marked" | "changed" | "added" | "failed" | "actor" | "appliedBy" | "createdAt" | "startedAt" | "endedAt" | "claim" | "leasedUntil" | "process", ExtArgs["result"]["csvImport"]>
+export type CsvImportOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"storeId" | "id" | "service" | "fileName" | "state" | "ignored" | "source" | "headings" | "mapping" | "isWindows" | "same" | "changes" | "creates" | "refused" | "marked" | "changed" | "added" | "failed" | "actor" | "appliedBy" | "createdAt" | "startedAt" | "endedAt" | "claim" | "leasedUntil" | "process", ExtArgs["result"]["csvImport"]>
 export type CsvImportInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   rows?: boolean | Prisma.CsvImport$rowsArgs<ExtArgs>
+  parts?: boolean | Prisma.CsvImport$partsArgs<ExtArgs>
+  names?: boolean | Prisma.CsvImport$namesArgs<ExtArgs>
   _count?: boolean | Prisma.CsvImportCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type CsvImportIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {}
@@ -1085,6 +1554,8 @@ export type $CsvImportPayload<ExtArgs extends runtime.Types.Extensions.InternalA
   name: "CsvImport"
   objects: {
     rows: Prisma.$CsvImportLinePayload<ExtArgs>[]
+    parts: Prisma.$CsvImportPartPayload<ExtArgs>[]
+    names: Prisma.$CsvImportNamePayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     storeId: number
@@ -1095,13 +1566,30 @@ export type $CsvImportPayload<ExtArgs extends runtime.Types.Extensions.InternalA
     service: string
     fileName: string
     /**
-     * reading, ready, applying, done or cancelled
+     * mapping, reading, ready, applying, done or cancelled
      */
     state: string
     /**
      * Headings that name columns which only the platform writes, or none.
      */
     ignored: string[]
+    /**
+     * own: the headings are those of an export. former: those of the platform that the merchant comes from. other: a person says
+     * what they mean.
+     */
+    source: string
+    /**
+     * Of a file with other headings than an export's, in order.
+     */
+    headings: string[]
+    /**
+     * For each of them [column, why it is left out], of which one is empty. Null: not settled yet.
+     */
+    mapping: runtime.JsonValue | null
+    /**
+     * Whether its letters were read as Windows-1252.
+     */
+    isWindows: boolean
     /**
      * What the file's lines were when it was read, by `outcome` of CsvImportLine.
      */
@@ -1531,6 +2019,8 @@ readonly fields: CsvImportFieldRefs;
 export interface Prisma__CsvImportClient<T, Null = never, ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs, GlobalOmitOptions = {}> extends Prisma.PrismaPromise<T> {
   readonly [Symbol.toStringTag]: "PrismaPromise"
   rows<T extends Prisma.CsvImport$rowsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.CsvImport$rowsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CsvImportLinePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  parts<T extends Prisma.CsvImport$partsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.CsvImport$partsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CsvImportPartPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  names<T extends Prisma.CsvImport$namesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.CsvImport$namesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CsvImportNamePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -1566,6 +2056,10 @@ export interface CsvImportFieldRefs {
   readonly fileName: Prisma.FieldRef<"CsvImport", 'String'>
   readonly state: Prisma.FieldRef<"CsvImport", 'String'>
   readonly ignored: Prisma.FieldRef<"CsvImport", 'String[]'>
+  readonly source: Prisma.FieldRef<"CsvImport", 'String'>
+  readonly headings: Prisma.FieldRef<"CsvImport", 'String[]'>
+  readonly mapping: Prisma.FieldRef<"CsvImport", 'Json'>
+  readonly isWindows: Prisma.FieldRef<"CsvImport", 'Boolean'>
   readonly same: Prisma.FieldRef<"CsvImport", 'Int'>
   readonly changes: Prisma.FieldRef<"CsvImport", 'Int'>
   readonly creates: Prisma.FieldRef<"CsvImport", 'Int'>
@@ -1996,6 +2490,54 @@ export type CsvImport$rowsArgs<ExtArgs extends runtime.Types.Extensions.Internal
   take?: number
   skip?: number
   distinct?: Prisma.CsvImportLineScalarFieldEnum | Prisma.CsvImportLineScalarFieldEnum[]
+}
+
+/**
+ * CsvImport.parts
+ */
+export type CsvImport$partsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the CsvImportPart
+   */
+  select?: Prisma.CsvImportPartSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the CsvImportPart
+   */
+  omit?: Prisma.CsvImportPartOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.CsvImportPartInclude<ExtArgs> | null
+  where?: Prisma.CsvImportPartWhereInput
+  orderBy?: Prisma.CsvImportPartOrderByWithRelationInput | Prisma.CsvImportPartOrderByWithRelationInput[]
+  cursor?: Prisma.CsvImportPartWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.CsvImportPartScalarFieldEnum | Prisma.CsvImportPartScalarFieldEnum[]
+}
+
+/**
+ * CsvImport.names
+ */
+export type CsvImport$namesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the CsvImportName
+   */
+  select?: Prisma.CsvImportNameSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the CsvImportName
+   */
+  omit?: Prisma.CsvImportNameOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.CsvImportNameInclude<ExtArgs> | null
+  where?: Prisma.CsvImportNameWhereInput
+  orderBy?: Prisma.CsvImportNameOrderByWithRelationInput | Prisma.CsvImportNameOrderByWithRelationInput[]
+  cursor?: Prisma.CsvImportNameWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.CsvImportNameScalarFieldEnum | Prisma.CsvImportNameScalarFieldEnum[]
 }
 
 /**

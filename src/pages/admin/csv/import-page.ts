@@ -11,7 +11,10 @@ import {
   type Outcome,
   startImport,
 } from '../../../csv/imports.ts'
+import { listNames } from '../../../csv/new-names.ts'
+import { hasParts } from '../../../csv/parts.ts'
 import type { CsvImports } from '../../../csv/runner.ts'
+import type { CsvImportName } from '../../../database/generated/client.ts'
 import type { Caller } from '../../../engine/caller.ts'
 import { requireProof } from '../../../html/guard.ts'
 import type { HtmlPage } from '../../../html/page.ts'
@@ -75,6 +78,8 @@ export async function importPage(request: FastifyRequest, services: CallerServic
   const address = `/admin/csv/${found.id}`
   const last = lines[LINES_SHOWN - 1]
   const service = serviceOf(found)
+  const names = await listNames(caller, found.id)
+  const isOpen = found.state === 'ready'
   return {
     template: '/pages/admin/csv/import',
     title: `${found.fileName || 'CSV file'} (${service.all})`,
@@ -98,8 +103,33 @@ export async function importPage(request: FastifyRequest, services: CallerServic
       problems: found.refused + found.failed,
       action: actionOf(found, service),
       canApply: !(await changesColumns(caller, found.id, hidden)),
+      missing: missingFor(caller, names),
+      columns: columnsShown(found),
+      hasParts: found.source !== 'own' && (await hasParts(caller, found.id)),
+      names: namesShown(names.filter(({ recordId }) => isOpen || recordId !== null)),
     },
   }
+}
+
+/** What the headings of a file mean, of one that is no export. */
+function columnsShown({ headings, mapping }: Import) {
+  const all = (mapping ?? []).map(([column, reason], at) => ({ heading: headings[at] ?? '', column, reason }))
+  return { taken: all.filter(({ column }) => column !== ''), leftOut: all.filter(({ column }) => column === '') }
+}
+
+/** The records that a file makes by naming them, by service. */
+function namesShown(names: readonly CsvImportName[]) {
+  return [...Map.groupBy(names, ({ service }) => service)].map(([service, some]) => {
+    const { one, all, path } = serviceOf({ service })
+    const what = `${some.length.toLocaleString('en-US')} ${some.length === 1 ? one : all}`
+    return { what, path, some: some.toSorted((one, other) => one.path.localeCompare(other.path, 'en')) }
+  })
+}
+
+/** The services of which the file makes records by naming them, and the merchant may not. */
+function missingFor({ privileges }: Caller, names: readonly CsvImportName[]): string[] {
+  const services = [...new Set(names.map(({ service }) => service))].map((service) => serviceOf({ service }))
+  return services.filter(({ resource }) => !allows(privileges, resource.privilege, 'write')).map(({ all }) => all)
 }
 
 function tabsOf({ state, changes, creates, same, refused, marked, changed, added, failed }: Import): Tab[] {
@@ -142,12 +172,17 @@ export function serviceOf({ service }: Pick<Import, 'service'>): Service {
 
 /** In words, with the badge's class. */
 function stateOf({ state, leasedUntil }: Import, now: Date): { name: string; label: string; badge: string } {
-  const isLost = state === 'reading' && (leasedUntil === null || leasedUntil <= now)
-  const name = isLost ? 'lost' : state
+  const name = isLost({ state, leasedUntil }, now) ? 'lost' : state
   return { name, ...states[name] }
 }
 
+/** Whether nobody reads the file to its end any more. */
+export function isLost({ state, leasedUntil }: Pick<Import, 'state' | 'leasedUntil'>, now: Date): boolean {
+  return state === 'reading' && (leasedUntil === null || leasedUntil <= now)
+}
+
 const states = {
+  mapping: { label: 'waits for its columns', badge: '' },
   reading: { label: 'being read', badge: '' },
   lost: { label: 'not read to its end', badge: 'bad' },
   ready: { label: 'to be confirmed', badge: '' },
@@ -166,6 +201,11 @@ export async function applyChanges(
   if (await changesColumns(caller, id, hidden)) {
     const message =
       'The file changes columns that your role in this store does not show. Ask somebody whose role shows them to apply it'
+    throw new StoreFailure('forbidden', message)
+  }
+  const missing = missingFor(caller, await listNames(caller, id))
+  if (missing.length > 0) {
+    const message = `The file adds ${missing.join(' and ')}, which your role in this store may not. Ask somebody whose role may to apply it`
     throw new StoreFailure('forbidden', message)
   }
   if (await startImport(caller, id)) services.csvImports.wake()

@@ -9,6 +9,7 @@ import type { Secrets } from '../../../values/secrets.ts'
 import { services as allServices, canImport } from '../records/services.ts'
 import { sendProblems, sendTemplate } from './files.ts'
 import { applyChanges, cancel, importPage, importsPage } from './import-page.ts'
+import { assignColumns, mappingPage } from './mapping-page.ts'
 import { upload, uploadPage } from './upload-page.ts'
 
 export interface CsvServices extends CallerServices {
@@ -37,6 +38,12 @@ export function csvPages(app: FastifyInstance, services: CsvServices): void {
     page('/admin/csv', (request) => importsPage(request, services))
     page('/admin/csv/:id', (request) => importPage(request, services))
     get('/admin/csv/:id/problems', (request, reply) => sendProblems(request, reply, services))
+    page('/admin/csv/:id/columns', (request) => mappingPage(request, services))
+    form(
+      '/admin/csv/:id/columns',
+      (request) => assignColumns(request, services),
+      (request) => mappingPage(request, services),
+    )
     form(
       '/admin/csv/:id/apply',
       (request) => applyChanges(request, services),

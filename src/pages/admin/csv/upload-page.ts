@@ -33,6 +33,7 @@ export function uploadPage(request: FastifyRequest, services: CallerServices, wh
       columns: writable,
       canCreate: resource.methods.includes('POST'),
       canUpdate: resource.methods.includes('PUT'),
+      isFormerKnown: resource.formerFile !== undefined,
       templates: [...Object.keys(resource.files ?? {}), ALL],
       linesMax: LINES_MAX,
       sizeMax: `${FILE_BYTES_MAX / 1024 / 1024} MB`,
@@ -60,7 +61,7 @@ function allowedIn(value: Value): string {
   return required ? `${allowed}; not empty` : allowed
 }
 
-/** Reads the file of the form, which changes nothing yet. */
+/** Reads the file of the form, which changes nothing yet. Leads on to its preview, or to where a person says what its columns mean. */
 export async function upload(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -68,8 +69,8 @@ export async function upload(
   { resource }: Service,
 ): Promise<string> {
   const caller = merchantCaller(request, services)
-  const id = await receiveFile(request, reply, FILE_BYTES_MAX, (file) =>
+  const { id, isMapped } = await receiveFile(request, reply, FILE_BYTES_MAX, (file) =>
     takeIn(caller, resource, file, services.secrets),
   )
-  return `/admin/csv/${id}`
+  return isMapped ? `/admin/csv/${id}/columns` : `/admin/csv/${id}`
 }

@@ -11,6 +11,21 @@ export function csvPages(now: () => { server: TestServer; merchant: TestPerson }
       expect(statusCode, body).toBe(303)
       return String(headers.location)
     },
+    /** Chooses what columns of a file mean, by heading, beside what is chosen already, and returns the address of its preview. */
+    assign: async (address: string, chosen: Readonly<Record<string, string>> = {}): Promise<string> => {
+      const { statusCode, headers, body } = await now().merchant.submit(address, await fieldsAt(now(), address, chosen))
+      expect(statusCode, wordsOf(body)).toBe(303)
+      return String(headers.location)
+    },
+    /** Chooses likewise, and returns what the page says of it. */
+    refusedChoice: async (address: string, chosen: Readonly<Record<string, string>>): Promise<string> => {
+      const { statusCode, body } = await now().merchant.submit(address, await fieldsAt(now(), address, chosen))
+      expect(statusCode).toBe(400)
+      return wordsOf(/role="alert">([\s\S]*?)<\/div>/.exec(body)?.[1] ?? '').replace('Please correct: ', '')
+    },
+    /** What is chosen for each heading; empty: nothing yet. */
+    choicesAt: async (address: string): Promise<Record<string, string>> =>
+      choicesIn((await now().merchant.open(address)).body),
     /** Sends a file that is refused, and returns what the page says. */
     refusalOf: async (service: string, file: string | Uint8Array): Promise<string> => {
       const { statusCode, body } = await now().merchant.upload(`/admin/${service}/csv`, file)
@@ -26,10 +41,12 @@ export function csvPages(now: () => { server: TestServer; merchant: TestPerson }
     /** The lines of a table of the page, as their cells' words. */
     linesAt: async (address: string, show: string): Promise<string[][]> => {
       const { body } = await now().merchant.open(`${address}?show=${show}`)
-      const rows = /<tbody[\s\S]*?<\/tbody>/.exec(body)?.[0].match(/<tr[\s\S]*?<\/tr>/g) ?? []
-      return rows.map((row) =>
-        [...row.matchAll(/<t[hd][^>]*>([\s\S]*?)<\/t[hd]>/g)].map(([, cell = '']) => wordsOf(cell)),
-      )
+      return rowsIn(body.match(/<tbody[\s\S]*?<\/tbody>/g)?.at(-1) ?? '')
+    },
+    /** What the page says of each heading of a file. */
+    meaningsAt: async (address: string): Promise<Record<string, string>> => {
+      const { body } = await now().merchant.open(address)
+      return Object.fromEntries(rowsIn(/<tbody[\s\S]*?<\/tbody>/.exec(body)?.[0] ?? ''))
     },
     /** How the tabs of the page count its lines. */
     countsAt: async (address: string): Promise<string[]> => {
@@ -38,6 +55,40 @@ export function csvPages(now: () => { server: TestServer; merchant: TestPerson }
       return [...tabs.matchAll(/>([^<]+ \(\d[\d,]*\))</g)].map(([, text = '']) => text)
     },
   }
+}
+
+function rowsIn(table: string): string[][] {
+  const rows = table.match(/<tr[\s\S]*?<\/tr>/g) ?? []
+  return rows.map((row) => [...row.matchAll(/<t[hd][^>]*>([\s\S]*?)<\/t[hd]>/g)].map(([, cell = '']) => wordsOf(cell)))
+}
+
+async function fieldsAt(
+  { merchant }: { merchant: TestPerson },
+  address: string,
+  chosen: Readonly<Record<string, string>>,
+) {
+  const { body } = await merchant.open(address)
+  const choices = { ...choicesIn(body), ...chosen }
+  return Object.fromEntries(
+    headingsIn(body).flatMap(([field, heading]) => (heading in choices ? [[field, choices[heading] ?? '']] : [])),
+  )
+}
+
+function headingsIn(page: string): [field: string, heading: string][] {
+  return [...page.matchAll(/<bdi id="(column\.\d+)-heading">([\s\S]*?)<\/bdi>/g)].map(
+    ([, field = '', heading = '']) => [field, wordsOf(heading)],
+  )
+}
+
+function choicesIn(page: string): Record<string, string> {
+  const headings = new Map(headingsIn(page))
+  const selects = page.matchAll(/<select id="(column\.\d+)"[\s\S]*?<\/select>/g)
+  return Object.fromEntries(
+    [...selects].map(([select, field = '']) => [
+      headings.get(field) ?? '',
+      /<option value="([^"]*)" selected/.exec(select)?.[1] ?? '',
+    ]),
+  )
 }
 
 export const wordsOf = (html: string) =>

@@ -58,7 +58,7 @@ const lineOf = (number: number) => `${number + 1},logo-${number}.png\n`
 
 /** What a file is refused for at a line, and what the page says. */
 const faults = {
-  'an unknown heading': { status: 400, says: 'names no column' },
+  'a heading twice': { status: 400, says: 'appears twice' },
   'a stray quotation mark': { status: 400, says: 'quotation mark' },
   'a byte that is no text': { status: 400, says: 'not UTF-8' },
   nothing: { status: 303, says: '' },
@@ -66,7 +66,7 @@ const faults = {
 
 /** A file of `lines` lines with a fault at one of them. */
 function fileWith(fault: keyof typeof faults, lines: number, at: number): string {
-  const heading = fault === 'an unknown heading' ? 'ManufacturerID,Prize\n' : 'ManufacturerID,Logo\n'
+  const heading = fault === 'a heading twice' ? 'ManufacturerID,Logo,logo\n' : 'ManufacturerID,Logo\n'
   const all = Array.from({ length: lines }, (_, number) => lineOf(number))
   if (fault === 'a stray quotation mark') all[at] = `${at},"logo" "\n`
   if (fault === 'a byte that is no text') all[at] = '\uFFFD\n'
@@ -95,8 +95,8 @@ test('a file is answered wherever it is refused, whatever its size and the chunk
 
 test('an empty first line is none', async () => {
   for (const lines of [1, 20_000]) {
-    const { status, page } = await send(`\n${fileWith('an unknown heading', lines, 0)}`, 65_536)
-    expect([status, /names no column/.test(page)]).toEqual([400, true])
+    const { status, page } = await send(`\n${fileWith('a heading twice', lines, 0)}`, 65_536)
+    expect([status, /appears twice/.test(page)]).toEqual([400, true])
   }
   expect((await send(`\n${fileWith('nothing', 200, 0)}`, 65_536)).status).toBe(303)
 })

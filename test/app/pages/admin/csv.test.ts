@@ -187,11 +187,6 @@ describe('a file', () => {
   })
 
   test.each([
-    [
-      'a heading that no column has',
-      'SKUInfo.SKU,Prize\nP-1,2\n',
-      'The heading "Prize" names no column. Did you mean SKUInfo.Price?',
-    ],
     ['a heading twice', 'SKUInfo.SKU,Hide,hide\nP-1,1,1\n', 'The heading "hide" appears twice.'],
     [
       'no heading that names records',
