@@ -132,7 +132,8 @@ export async function listApplications({ db, secrets }: JoiningServices, page: P
 /**
  * Changes the given fields of an application; null resets Privileges and Throttle to their defaults. Both take effect
  * at once. The new privileges apply in every store that uses the application, regardless of what its merchant agreed
- * to, and are recorded in those stores' audit logs. Throws for an unknown id (404).
+ * to, and are recorded in those stores' audit logs. Throws for an unknown id (404), and for null as the Privileges of an application
+ * that is closed to merchants (400).
  */
 export async function updateApplication(
   services: AccessServices,
@@ -152,6 +153,10 @@ export async function updateApplication(
   }
   return changeAccess(services, async (tx) => {
     const before = await lockApplication(tx, id)
+    if (Privileges === null && !(OpenToMerchants ?? before.openToMerchants)) {
+      const message = 'Privileges must name the services that an application closed to merchants may use'
+      throw new StoreFailure('bad-request', message, { field: 'Privileges' })
+    }
     const after = await tx.application.update({ where: { id }, data })
     const about = { actor, ...aboutApplication(after) }
     const details = { changed: changedFields(before, after) }

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { z } from 'zod'
 import type { AccessServices } from '../../applications/access-changes.ts'
 import { updateApplication } from '../../applications/applications.ts'
 import { rateLimitOf, throttleInput } from '../../applications/throttle.ts'
@@ -14,6 +15,7 @@ import { offsetIn, PAGE, pageOf, searchIn } from './lists.ts'
 const home = '/operator/applications'
 
 const changedLimit = namedObject({ Throttle: throttleInput })
+const opening = namedObject({ OpenToMerchants: z.enum(['true', 'false'], 'must be true or false') })
 
 /** Adds the pages of applications and their limits, and of developers. */
 export function applicationPages(app: FastifyInstance, services: AccessServices): void {
@@ -32,6 +34,14 @@ export function applicationPages(app: FastifyInstance, services: AccessServices)
     (request) => save(request).catch(inFormFields(limitFields)),
     (request) => applicationPage(services, request, formOf(request)),
   )
+  const { form: provedForm } = pagesFor(app, 'operator').proved
+  const open = async (request: FastifyRequest) => {
+    const { id } = readIds(request.params, 'id')
+    const { OpenToMerchants } = readInput(opening, formOf(request))
+    await updateApplication(services, id, { OpenToMerchants: OpenToMerchants === 'true' }, actorOf(request))
+    return `${home}/${id}?notice=settings-saved`
+  }
+  provedForm(`${home}/:id/merchants`, open, (request) => applicationPage(services, request))
   page('/operator/developers', (request) => developersPage(services, request))
 }
 

@@ -227,6 +227,15 @@ describe('a shop that has moved here', () => {
     ])
   })
 
+  test('keeps the services that it may use, unless it is opened', async () => {
+    const { Id } = await register()
+    const everything = await call('PUT', `/admin/applications/${Id}`, { Privileges: null })
+    expect(refused(everything)).toMatchObject({ statusCode: 400, field: 'Privileges' })
+    expect(
+      (await call('PUT', `/admin/applications/${Id}`, { Privileges: null, OpenToMerchants: true })).statusCode,
+    ).toBe(200)
+  })
+
   test('gets callbacks and OAuth when the operator opens the application, and loses them when it is closed', async () => {
     const other = await server.openStore()
     const merchant = await merchantIn(server, other.store)
@@ -516,7 +525,7 @@ describe('misuse', () => {
   ]
 
   test.each(attempts)('fails when %s, and tells nothing', async (_name, attempt) => {
-    const seen = async (known: boolean) => {
+    const seenOnce = async (known: boolean) => {
       const answer: { value?: LightMyRequestResponse } = {}
       const sent = await statementsOf(async () => {
         answer.value = await attempt(known)
@@ -531,8 +540,11 @@ describe('misuse', () => {
         .replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, 'ID')
       return { statusCode, same, location: headers.location, statements: sent.length }
     }
-    // What the server writes behind an answer, such as the time a session was seen, must not count.
-    await attempt(false)
+    // What the server does in the background meanwhile must not count.
+    const seen = async (known: boolean) => {
+      const times = [await seenOnce(known), await seenOnce(known), await seenOnce(known)] as const
+      return { ...times[0], statements: Math.min(...times.map(({ statements }) => statements)) }
+    }
     const [real, invented] = [await seen(true), await seen(false)]
     expect(real).toEqual(invented)
     expect(real.statusCode).toBeGreaterThanOrEqual(400)

@@ -236,7 +236,7 @@ describe('letting an application in', () => {
 
   test.each([
     ['is no application’s', 'nonsense', 'is not the public key of an application'],
-    ['is empty', '', 'must be a text of 1 to 100 characters on one line'],
+    ['is empty', '', 'must be a text of 1 to 200 characters on one line'],
   ])('by a key that %s says so beside the field, with what was typed', async (_which, key, problem) => {
     const page = await merchant.open(`${home}/subscribe?PublicKey=${key}`)
 

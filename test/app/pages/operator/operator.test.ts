@@ -171,7 +171,17 @@ describe('a store', () => {
       expect([page, body.split(mark).length - 1]).toEqual([page, times])
       for (const secret of [PrivateKey, Token, UserKey]) expect(body).not.toContain(secret)
     }
-    expect((await ann.open(`/operator/applications/${Id}`)).body).toContain('Closed to merchants')
+    const page = `/operator/applications/${Id}`
+    expect((await ann.open(page)).body).toContain('Closed to merchants')
+    for (const [OpenToMerchants, button] of [
+      ['true', 'Close to merchants'],
+      ['false', 'Open to merchants'],
+    ] as const) {
+      await ann.submit(page, { OpenToMerchants }, { action: `${page}/merchants` })
+      expect((await ann.open(page)).body).toContain(button)
+      const { openToMerchants } = await server.services.db.application.findUniqueOrThrow({ where: { id: Id } })
+      expect(String(openToMerchants)).toBe(OpenToMerchants)
+    }
   })
 
   test('loses the last owner to nobody, and another person at once', async () => {
