@@ -7,6 +7,7 @@ const argon2 = fileURLToPath(new URL('./support/argon2.ts', import.meta.url))
 /** Folders and files that take longest. Where one of them begins last, the other workers have nothing to do at the end. */
 const longest = [
   'app/conformance/',
+  'app/cli/',
   'app/database/outages',
   'app/representations/',
   'app/database/move',

@@ -232,7 +232,10 @@ function written(name: string, bytes: Buffer): string {
 describe('a backup of an older version', () => {
   const LAST_BEFORE = '20261126110000_whole_event_bodies'
   /** What the migrations after `LAST_BEFORE` fill, or add columns to. */
-  const changed = ['Identity', 'Identity_id_seq', 'StoreUser', 'Developer', 'Session', 'Store']
+  const changed = [
+    ...['Identity', 'Identity_id_seq', 'StoreUser', 'Developer', 'Session'],
+    ...['Store', 'StoreHost', 'Application', 'Subscription', 'CsvImport'],
+  ]
   /** A database that has stopped at `LAST_BEFORE`, and its backup. */
   let old: Database
   let path: string
@@ -250,11 +253,14 @@ describe('a backup of an older version', () => {
     const tables = await findTables({ query: queryOf(to) })
     const sequences = (await findSequences({ query: queryOf(to) })).map(({ name }) => name)
     const next = (await findSequences({ query: queryOf(from) })).filter(({ name }) => sequences.includes(name))
-    const password = '(SELECT "passwordHash" FROM "Identity" WHERE "id" = "identityId")'
+    const former: Readonly<Record<string, string>> = {
+      'StoreUser.passwordHash': '(SELECT "passwordHash" FROM "Identity" WHERE "id" = "identityId")',
+      'Developer.passwordHash': '(SELECT "passwordHash" FROM "Identity" WHERE "id" = "identityId")',
+      'Store.host': '(SELECT min("host") FROM "StoreHost" WHERE "storeId" = "Store"."id")',
+    }
     async function* rows() {
       for (const table of tables) {
-        const isPeople = table.name === 'StoreUser' || table.name === 'Developer'
-        const columns = table.columns.map((name) => (isPeople && name === 'passwordHash' ? password : `"${name}"`))
+        const columns = table.columns.map((name) => former[`${table.name}.${name}`] ?? `"${name}"`)
         yield Buffer.from(`${copyLine(table)}\n`)
         yield* from.query(copyTo(`COPY (SELECT ${columns} FROM "${table.name}") TO STDOUT`))
         yield Buffer.from(ROWS_END)

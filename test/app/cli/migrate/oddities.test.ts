@@ -35,20 +35,24 @@ interface Wanted {
   readonly faults?: Faults
   readonly args?: string[]
   readonly from?: TestStore
+  /** Runs --compare too, which takes a process more. */
+  readonly compares?: boolean
 }
 
-async function expectCopied({ oddities, faults, args = [], from = shop }: Wanted) {
+async function expectCopied({ oddities, faults, args = [], from = shop, compares = false }: Wanted) {
   const move = await stage.openMove(from, { ...(oddities && { oddities }), ...(faults && { faults }) })
   const copied = await move.run(args)
   expectEnd(copied, 0)
-  const compared = await move.run(['--compare', ...args])
-  expect(expectEnd(compared, 0), move.text()).toMatch(/^[\d,]+ equal, 0 different, 0 only there, 0 only here$/m)
+  if (compares) {
+    const compared = await move.run(['--compare', ...args])
+    expect(expectEnd(compared, 0), move.text()).toMatch(/^[\d,]+ equal, 0 different, 0 only there, 0 only here$/m)
+  }
   expect(await differencesBetween(stage.server, from, move.here)).toEqual([])
   return { move, copied }
 }
 
 test('a store is copied as it is', async () => {
-  await expectCopied({})
+  await expectCopied({ compares: true })
 })
 
 const alone: Oddities[] = [
@@ -73,11 +77,11 @@ test.each<Oddities>([{ singleRecord: true, singleItems: true }, { xmlOnly: true 
 )
 
 test('v2 is copied, and equal', async () => {
-  await expectCopied({ args: ['--version', 'v2'] })
+  await expectCopied({ args: ['--version', 'v2'], compares: true })
 })
 
 test('all oddities at once are copied, and equal, and what has no place is named', async () => {
-  const { copied } = await expectCopied({ oddities: allOddities })
+  const { copied } = await expectCopied({ oddities: allOddities, compares: true })
   expect(copied.output).toMatch(/Members that have no place here: .*Orders\.CheckAccount/)
 })
 
