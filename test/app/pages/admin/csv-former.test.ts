@@ -234,7 +234,7 @@ describe('a whole product file of the former platform', () => {
     expect(asking).toMatch(/\/columns$/)
     const page = (await merchant.open(asking)).body
     expect(page).toContain('This is a file of the platform you come from.')
-    expect(wordsOf(page)).toContain('2 columns are questions')
+    expect(wordsOf(page)).toContain('2 columns need your answer')
     expect(page).not.toContain('download-secret')
     const address = await assign(asking)
     const preview = wordsOf((await merchant.open(address)).body)

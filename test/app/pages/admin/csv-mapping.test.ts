@@ -29,7 +29,7 @@ describe('a file with other headings', () => {
     const asking = await takeIn('products', 'Code;Prise;Description;Colour;sku\nX;1,5;"<b>Text</b>";red;P-1\n;;;;P-2\n')
     expect(asking).toMatch(/^\/admin\/csv\/\d+\/columns$/)
     const page = (await merchant.open(asking)).body
-    expect(wordsOf(page)).toContain('1 column is a question')
+    expect(wordsOf(page)).toContain('1 column needs your answer')
     expect(page).toContain('<bdi>&lt;b&gt;Text&lt;/b&gt;</bdi>')
     expect(await choicesAt(asking)).toEqual({
       Code: expect.any(String),
