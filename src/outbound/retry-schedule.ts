@@ -23,13 +23,13 @@ export function nextTry(
   const waitMs = RETRY_MS[tries - 1]
   if (waitMs === undefined) return null
   const scheduledMs = waitMs * (1 + JITTER * (2 * random - 1))
-  return new Date(at.getTime() + Math.max(scheduledMs, Math.min(askedWaitMs(retryAfter, at), RETRY_AFTER_MS_MAX)))
+  return new Date(at.getTime() + Math.max(scheduledMs, Math.min(retryAfterMs(retryAfter, at) ?? 0, RETRY_AFTER_MS_MAX)))
 }
 
-/** Reads seconds or an HTTP date (RFC 9110 §10.2.3); returns 0 for anything else. */
-function askedWaitMs(retryAfter: string | null, at: Date): number {
-  if (retryAfter === null) return 0
+/** Reads a Retry-After header as a wait from `at`: seconds or an HTTP date (RFC 9110 §10.2.3). Null: neither. */
+export function retryAfterMs(retryAfter: string | null, at: Date): number | null {
+  if (retryAfter === null) return null
   if (/^\d+$/.test(retryAfter)) return Number(retryAfter) * SECOND_MS
   const date = DateTime.fromHTTP(retryAfter)
-  return date.isValid ? date.toMillis() - at.getTime() : 0
+  return date.isValid ? date.toMillis() - at.getTime() : null
 }

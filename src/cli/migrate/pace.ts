@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { retryAfterMs } from '../../outbound/retry-schedule.ts'
 
 /** The source's bucket, unless its headers say otherwise (contract §8). */
 const CAPACITY = 50
@@ -66,16 +67,9 @@ export class Pace {
 
 /** Returns the seconds to wait after `failures` failures in a row. */
 export function secondsToWait(failures: number, headers: Headers = {}, now = new Date()): number {
-  const asked = retryAfter(headers['retry-after'], now)
-  if (asked !== null) return asked
+  const askedMs = retryAfterMs(String(headers['retry-after'] ?? '').trim(), now)
+  if (askedMs !== null) return Math.min(Math.max(askedMs / 1_000, 0), RETRY_AFTER_MAX_SECONDS)
   return BACKOFF_SECONDS[Math.min(failures, BACKOFF_SECONDS.length) - 1] ?? 1
-}
-
-/** Reads seconds or a date. Null: neither. */
-function retryAfter(given: string | readonly string[] | undefined, now: Date): number | null {
-  const text = String(given ?? '').trim()
-  const seconds = /^\d{1,9}$/.test(text) ? Number(text) : (Date.parse(text) - now.getTime()) / 1_000
-  return Number.isFinite(seconds) ? Math.min(Math.max(seconds, 0), RETRY_AFTER_MAX_SECONDS) : null
 }
 
 /** The numbers of `"default";q=50;w=25`. */
