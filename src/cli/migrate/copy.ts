@@ -5,10 +5,10 @@ import { readLines } from '../../engine/transfer/lines.ts'
 import { orderStatuses, statusWithoutName } from '../../resources/order-statuses/order-statuses.ts'
 import type { Progress } from '../progress.ts'
 import type { Book, Entry } from './book.ts'
-import { type ListingEnd, readList } from './listing.ts'
+import { forEachPage, type ListingEnd, readList } from './listing.ts'
 import { type Naming, namingsOf } from './references.ts'
 import { differencesOf, printOf, type Shape, type Shaped, type Shaping, shapeRecord } from './shape.ts'
-import { type Source, Unavailable } from './source.ts'
+import { isSetting, type Source, Unavailable } from './source.ts'
 import type { Target } from './target.ts'
 
 export interface Copying {
@@ -116,15 +116,12 @@ export class Copy {
     const entries = [...book.entriesOf(resource.service)]
     const earlier = new Set(entries.flatMap(([id, { pass }]) => (pass === this.pass ? [id] : [])))
     const list = readList(source, resource, { place, earlier, shaping: this.shaping(resource) })
-    for (;;) {
-      const { done, value } = await list.next()
-      if (done) {
-        await this.settle(resource)
-        return value
-      }
-      await this.take(resource, value.records)
-      await keep(value.place)
-    }
+    const end = await forEachPage(list, async ({ records, place: read }) => {
+      await this.take(resource, records)
+      await keep(read)
+    })
+    await this.settle(resource)
+    return end
   }
 
   /** Compares source records with the target and writes those that differ. */
@@ -316,8 +313,8 @@ function verdictOf(
   if (wasHere && entry.there === there && entry.here === print) return 'equal'
   if (differencesOf(resource, record, now).length === 0) return 'equal'
   // Every new store has settings, with default values.
-  const isSetting = resource.methods.length === 1 && entry === undefined
-  return isSetting || (wasHere && entry.here === print) ? 'write' : 'changedHere'
+  const isDefault = isSetting(resource) && entry === undefined
+  return isDefault || (wasHere && entry.here === print) ? 'write' : 'changedHere'
 }
 
 function refusedName(service: string, id: number, print: string): string {

@@ -75,3 +75,15 @@ export async function* readList(
     if (doubts === DOUBTS_MAX) place = 0
   }
 }
+
+/** Hands each page of a list to `take`, in turn, and returns how the list ended. */
+export async function forEachPage(
+  list: ReturnType<typeof readList>,
+  take: (page: Page) => Promise<void>,
+): Promise<ListingEnd | Unavailable> {
+  for (;;) {
+    const { done, value } = await list.next()
+    if (done) return value
+    await take(value)
+  }
+}

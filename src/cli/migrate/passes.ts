@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Resource } from '../../engine/definition/define.ts'
 import type { PassState } from './book.ts'
 import { Copy, type Copying, counted, nameOf } from './copy.ts'
-import { type ListingEnd, readList } from './listing.ts'
+import { forEachPage, type ListingEnd, readList } from './listing.ts'
 import { differencesOf } from './shape.ts'
-import { Unavailable } from './source.ts'
+import { isSetting, Unavailable } from './source.ts'
 
 /** The overlap of docs/integration.md: a change is stamped up to a minute before its commit, and clocks differ. */
 const OVERLAP_MS = 120_000
@@ -88,28 +88,26 @@ export class Passes {
     this.#unavailable.clear()
     this.#incomplete.length = 0
     const since = new Date(Date.parse(book.state.knownUntil ?? '') - OVERLAP_MS)
+    let isWhole = true
     for (const resource of source.resources) {
-      if (source.knowsChanges(resource)) await this.#changes(resource, since)
-      else await this.#list(resource)
+      if (!source.knowsChanges(resource)) await this.#list(resource)
+      else if (!(await this.#changes(resource, since))) isWhole = false
     }
     await this.#applyDeletions()
-    await book.keep({ knownUntil: began.toISOString() })
+    // Otherwise the next round reads from the same time on.
+    if (isWhole) await book.keep({ knownUntil: began.toISOString() })
   }
 
-  async #changes(resource: Resource, since: Date): Promise<void> {
+  /** Returns whether all changes were read. */
+  async #changes(resource: Resource, since: Date): Promise<boolean> {
     const { source } = this.#copying
     const list = readList(source, resource, { since, shaping: this.copy.shaping(resource) })
-    for (;;) {
-      const { done, value } = await list.next()
-      if (!done) {
-        await this.copy.take(resource, value.records)
-        continue
-      }
-      if (value instanceof Unavailable || !value.isComplete) return this.#noteEnd(resource, value, () => true)
-      break
-    }
-    await this.#tail(resource)
+    const end = await forEachPage(list, ({ records }) => this.copy.take(resource, records))
+    const isWhole = !(end instanceof Unavailable) && end.isComplete
+    if (isWhole) await this.#tail(resource)
+    else this.#noteEnd(resource, end, () => true)
     await this.copy.settle(resource)
+    return isWhole
   }
 
   /** Reads the end of a list for new records, and the whole list if the source counts fewer records than were copied. */
@@ -134,15 +132,12 @@ export class Passes {
     const { source } = this.#copying
     const seen = new Set<number>()
     const list = readList(source, resource, { shaping: this.copy.shaping(resource) })
-    for (;;) {
-      const { done, value } = await list.next()
-      if (done) {
-        await this.copy.settle(resource)
-        return this.#noteEnd(resource, value, (id) => seen.has(id))
-      }
-      for (const { id } of value.records) seen.add(id)
-      await this.copy.take(resource, value.records)
-    }
+    const end = await forEachPage(list, async ({ records }) => {
+      for (const { id } of records) seen.add(id)
+      await this.copy.take(resource, records)
+    })
+    await this.copy.settle(resource)
+    this.#noteEnd(resource, end, (id) => seen.has(id))
   }
 
   /** Records which ids a complete list lacks, or why the list was not complete. */
@@ -214,40 +209,37 @@ export class Passes {
       const { service } = resource
       const seen = new Set<number>()
       const list = readList(source, resource, { shaping: this.copy.shaping(resource) })
-      for (;;) {
-        const { done, value } = await list.next()
-        if (done) {
-          if (value instanceof Unavailable || !value.isComplete) {
-            this.#noteEnd(resource, value, () => true)
-            break
-          }
-          // Every store has settings that the source may lack.
-          const isSetting = resource.methods.length === 1
-          const onlyHere = isSetting ? [] : (await target.ids(resource)).filter((id) => !seen.has(id))
-          found.onlyHere += onlyHere.length
-          await book.append(
-            DIFFERENCES,
-            onlyHere.map((id) => ({ service, id, only: 'here' })),
-          )
-          break
-        }
+      const end = await forEachPage(list, async ({ records }) => {
         const here = await target.records(
           resource,
-          value.records.map(({ id }) => id),
+          records.map(({ id }) => id),
         )
-        for (const shape of value.records) {
+        for (const shape of records) {
           const { id, record } = this.copy.asCopied(resource, shape)
           seen.add(id)
           const now = here.get(id)?.record
           const differences = now ? differencesOf(resource, record, now) : []
-          if (now && differences.length === 0) found.equal++
-          else if (now) found.different++
+          if (now && differences.length === 0) {
+            found.equal++
+            continue
+          }
+          if (now) found.different++
           else found.onlyThere++
-          if (now && differences.length === 0) continue
           await book.append(DIFFERENCES, [now ? { service, id, differences } : { service, id, only: 'there' }])
         }
-        progress.advance(value.records.length)
+        progress.advance(records.length)
+      })
+      if (end instanceof Unavailable || !end.isComplete) {
+        this.#noteEnd(resource, end, () => true)
+        continue
       }
+      // Every store has settings that the source may lack.
+      const onlyHere = isSetting(resource) ? [] : (await target.ids(resource)).filter((id) => !seen.has(id))
+      found.onlyHere += onlyHere.length
+      await book.append(
+        DIFFERENCES,
+        onlyHere.map((id) => ({ service, id, only: 'here' })),
+      )
     }
     return found
   }

@@ -22,6 +22,11 @@ export interface Source {
   close(): Promise<void>
 }
 
+/** Whether the records of a service are settings, such as order statuses: every store has some, and no program makes them. */
+export function isSetting({ methods }: Resource): boolean {
+  return methods.length === 1
+}
+
 /** The source lacks the service, or the keys give no access to it. */
 export class Unavailable {
   readonly reason: string

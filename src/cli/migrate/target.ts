@@ -8,6 +8,7 @@ import { StartupError } from '../../process/startup-error.ts'
 import { resources } from '../../registry.ts'
 import { callServer, LostAnswer, NotListening, Refusal, type Server } from '../server.ts'
 import { idOf, printOf, type Shape, type Shaped, shapeRecord } from './shape.ts'
+import { isSetting } from './source.ts'
 
 const STORES_AT_A_TIME = 500
 /** Ids per request. */
@@ -59,7 +60,7 @@ export class Target {
   /** Whether the store has records, not counting settings such as order statuses, which every store has. */
   async hasRecords(): Promise<boolean> {
     for (const resource of resources) {
-      if (resource.methods.length === 1) continue
+      if (isSetting(resource)) continue
       for await (const _line of this.#lines(resource)) return true
     }
     return false
@@ -173,10 +174,7 @@ interface StoreRecord {
 function keptFields({ fields, storedFields }: Resource): FieldSet {
   return fieldsAmong(storedFields, (name) => {
     const field = storedFields.get(name)
-    const isStamp =
-      field?.kind === 'list' || field?.kind === 'object'
-        ? false
-        : field?.column === 'updatedAt' || field?.column === 'updatedBy'
-    return fields.get(name) === undefined && !isStamp
+    const column = field && 'column' in field ? field.column : undefined
+    return fields.get(name) === undefined && column !== 'updatedAt' && column !== 'updatedBy'
   })
 }
