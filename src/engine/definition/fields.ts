@@ -36,8 +36,10 @@ export interface ValueField {
   readonly required: boolean
   /** The limits that the schema enforces, for descriptions of the field. */
   readonly bounds: ValueBounds
-  /** Sentences for the API reference that neither type nor access implies. */
-  readonly note: string
+  /** What it is and what to send, in plain sentences: for the reference and as help on pages. Bounds and access stand beside it. */
+  readonly description: string
+  /** What each of its numbers means, where there are few. */
+  readonly meanings: Meanings | undefined
   /** Its name on pages. Empty: its wire name in words. */
   readonly label: string
   /** An amount in the store's currency. */
@@ -59,6 +61,8 @@ export interface ValueBounds {
   readonly max?: number
 }
 
+export type Meanings = Readonly<Record<number, string>>
+
 export interface ObjectType {
   /** Its element name in XML. */
   readonly typeName: string
@@ -68,6 +72,7 @@ export interface ObjectType {
 /** A nested object whose members are stored with the record itself. */
 export interface ObjectField extends ObjectType {
   readonly kind: 'object'
+  readonly description: string
   /** The object is a record of one of these types, and `fields` is empty. */
   readonly variants?: { readonly types: readonly ObjectType[]; readonly of: (record: object) => ObjectType }
 }
@@ -75,6 +80,7 @@ export interface ObjectField extends ObjectType {
 /** `typeName` and `fields` are those of an item. */
 export interface ListField extends ObjectType {
   readonly kind: 'list'
+  readonly description: string
   readonly access: 'rw' | 'ro' | 'derived'
   /** The wire name of the member with access `key`, which identifies an item inside its record. */
   readonly key: string | undefined
@@ -174,11 +180,21 @@ export function fieldSet(fields: Fields): FieldSet {
 type ValueOptions = Partial<
   Pick<
     ValueField,
-    'column' | 'access' | 'sql' | 'required' | 'nullable' | 'note' | 'label' | 'isImage' | 'names' | 'needs'
+    | 'column'
+    | 'access'
+    | 'sql'
+    | 'required'
+    | 'nullable'
+    | 'description'
+    | 'meanings'
+    | 'label'
+    | 'isImage'
+    | 'names'
+    | 'needs'
   >
 >
 
-/** The note of a field that the platform itself never sets. */
+/** The description of a field that the platform itself never sets. */
 export const importOnly = 'The platform does not set it: it shows imported values.'
 
 /** Maximum length of a text field without a documented bound, and of the documented long text columns. */
@@ -223,8 +239,8 @@ export function long(options: ValueOptions = {}): ValueField {
 }
 
 /** Another record's id; none is 0 on the wire and NULL in the column. */
-export function reference(column: string): ValueField {
-  return integer({ column, min: 0, nullable: true })
+export function reference(column: string, description = ''): ValueField {
+  return integer({ column, min: 0, nullable: true, description })
 }
 
 const DECIMAL_MAX = 99_999_999_999.9999
@@ -273,8 +289,8 @@ export function date(options: ValueOptions & { defaultNow?: boolean } = {}): Val
   return value('date', textSchema(DATE_LENGTH_MAX), '', { maxLength: DATE_LENGTH_MAX }, options)
 }
 
-export function object(typeName: string, fields: Fields): ObjectField {
-  return { kind: 'object', typeName, fields: fieldSet(fields) }
+export function object(typeName: string, fields: Fields, description = ''): ObjectField {
+  return { kind: 'object', description, typeName, fields: fieldSet(fields) }
 }
 
 /** A whole record inside another one; in XML, an element with the record's name identifies its type. */
@@ -282,14 +298,25 @@ export function oneOf(typeName: string, variants: NonNullable<ObjectField['varia
   return { ...object(typeName, {}), variants }
 }
 
-type ListOptions = Partial<Pick<ListField, 'keyFrom' | 'zeroKeyIsOnly' | 'rows' | 'access' | 'sql'>>
+type ListOptions = Partial<Pick<ListField, 'description' | 'keyFrom' | 'zeroKeyIsOnly' | 'rows' | 'access' | 'sql'>>
 
 export function list(typeName: string, fields: Fields, options: ListOptions = {}): ListField {
-  const { zeroKeyIsOnly = false, rows, sql } = options
+  const { description = '', zeroKeyIsOnly = false, rows, sql } = options
   const [key] = Object.entries(fields).find(([, field]) => 'access' in field && field.access === 'key') ?? []
   const access = sql ? 'derived' : (options.access ?? 'rw')
   const keyFrom = options.keyFrom ?? (key === undefined ? 'none' : 'counter')
-  return { kind: 'list', access, typeName, fields: fieldSet(fields), key, keyFrom, zeroKeyIsOnly, rows, sql }
+  return {
+    kind: 'list',
+    description,
+    access,
+    typeName,
+    fields: fieldSet(fields),
+    key,
+    keyFrom,
+    zeroKeyIsOnly,
+    rows,
+    sql,
+  }
 }
 
 function value(
@@ -299,8 +326,8 @@ function value(
   bounds: ValueBounds,
   options: ValueOptions & { defaultNow?: boolean },
 ): ValueField {
-  const { column, sql, required = false, nullable = false, defaultNow = false, note = '', label = '' } = options
-  const { isImage = false } = options
+  const { column, sql, required = false, nullable = false, defaultNow = false, label = '' } = options
+  const { description = '', isImage = false } = options
   const access = options.access ?? (sql !== undefined && column === undefined ? 'derived' : 'rw')
   return {
     kind,
@@ -313,7 +340,8 @@ function value(
     defaultNow,
     required,
     bounds,
-    note,
+    description,
+    meanings: options.meanings,
     label,
     isMoney: false,
     isImage,

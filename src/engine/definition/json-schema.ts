@@ -56,9 +56,12 @@ function memberSchema(schemas: Schemas, field: Field, mode: SchemaMode, owner: s
   if (field.kind === 'object' && field.variants) {
     return { oneOf: field.variants.types.map((type) => describeRecord(schemas, type, mode, owner)) }
   }
-  if (field.kind === 'object') return describeRecord(schemas, field, mode, owner)
+  if (field.kind === 'object') {
+    const { description } = field
+    return { ...describeRecord(schemas, field, mode, owner), ...(description !== '' && { description }) }
+  }
   if (field.kind === 'list') return listSchema(schemas, field, mode, owner)
-  const description = [descriptionOf(field, mode), field.note].filter((part) => part !== '').join(' ')
+  const description = sentences(field.description, meaningsOf(field), accessNote(field, mode))
   return {
     ...valueSchema(schemas, field, mode),
     ...(mode === 'create' && !field.required && field.default !== '' && { default: field.default }),
@@ -72,13 +75,17 @@ function listSchema(schemas: Schemas, field: ListField, mode: SchemaMode, owner:
   const items = describeRecord(schemas, field, mode === 'read' ? 'read' : 'item', owner)
   const needsKey = mode !== 'read' && field.keyFrom === 'caller' && field.key !== undefined
   const keeps = field.key === undefined ? '' : `; an item with a known ${field.key} keeps the fields that are not sent`
+  const description = sentences(
+    field.description,
+    mode === 'update' ? `Replaces the stored list as a whole${keeps}.` : '',
+  )
   return {
     type: 'array',
     items: needsKey ? { ...items, type: 'object', required: [field.key] } : items,
     ...(mode !== 'read' && { maxItems: LIST_ITEMS_MAX }),
     xml: { wrapped: true },
     ...(mode === 'read' && field.access !== 'rw' && { readOnly: true }),
-    ...(mode === 'update' && { description: `Replaces the stored list as a whole${keeps}.` }),
+    ...(description !== '' && { description }),
   }
 }
 
@@ -133,7 +140,17 @@ const localTimeInput: JsonSchema = {
 
 const types = { text: 'string', date: 'string', integer: 'integer', decimal: 'number', boolean: 'boolean' }
 
-function descriptionOf(field: ValueField, mode: SchemaMode): string {
+function sentences(...parts: readonly string[]): string {
+  return parts.filter((part) => part !== '').join(' ')
+}
+
+function meaningsOf({ meanings = {} }: ValueField): string {
+  const listed = Object.entries(meanings).map(([number, meaning]) => `${number} ${meaning}`)
+  return listed.length === 0 ? '' : `${listed.join(', ')}.`
+}
+
+/** What follows from the access. */
+function accessNote(field: ValueField, mode: SchemaMode): string {
   const { access, nullable, kind, required } = field
   if (access === 'wo') return mode === 'read' ? 'Write-only: always empty.' : 'Write-only: accepted, never returned.'
   if (access === 'key') return keyDescriptions[mode]

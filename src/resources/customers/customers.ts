@@ -79,7 +79,7 @@ export const customers = defineResource({
     AdditionalField1: text(250),
     AdditionalField2: text(250),
     AdditionalField3: text(150),
-    TotalStoreCredit: money({ column: 'storeCredit', access: 'ro', note: importOnly }),
+    TotalStoreCredit: money({ column: 'storeCredit', access: 'ro', description: importOnly }),
     ResetPassword: boolean(),
   },
   privateFields: {

@@ -52,7 +52,7 @@ function sendable({ entries }: FieldSet): FieldSet {
       if (field.kind === 'object') return [name, field]
       // Notes describe stored orders.
       if (field.kind !== 'list')
-        return [name, { ...field, access: field.access === 'ro' ? 'rw' : field.access, note: '' }]
+        return [name, { ...field, access: field.access === 'ro' ? 'rw' : field.access, description: '' }]
       return [name, { ...field, typeName: `Placed${field.typeName}`, fields: sendable(field.fields) }]
     })
   return fieldSet(Object.fromEntries(fields))

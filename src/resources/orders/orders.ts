@@ -42,7 +42,8 @@ export const orders = defineResource({
     ContinueURL: text(LONG_TEXT, {
       access: 'ro',
       sql: sql`s."secureUrl" || '/continue?order_key=' || t."id"`,
-      note: 'The address of the order in the front end of the shop. An import or the checkout may have brought another one.',
+      description:
+        'The address of the order in the front end of the shop. An import or the checkout may have brought another one.',
     }),
     AlternateOrderID: text(),
     OrderType: text(),
@@ -63,7 +64,8 @@ export const orders = defineResource({
     BillingPaymentMethod: text(LONG_TEXT, {
       access: 'ro',
       sql: paymentMethodName,
-      note: 'The name of BillingPaymentMethodID in the list of the store, unless an import or the checkout brought another one.',
+      description:
+        'The name of BillingPaymentMethodID in the list of the store, unless an import or the checkout brought another one.',
     }),
     BillingOnLinePayment: boolean(),
     BillingPaymentMethodID: text(),
