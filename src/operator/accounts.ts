@@ -42,13 +42,15 @@ const invitation = record<MadeInvitation>('Invitation')({
 
 const example = { Email: 'ada@tools.example', Password: 'a password of twelve or more' }
 const passwordBody = jsonBody(newPassword, { Password: 'another password' })
-const endsSessions = 'Takes effect immediately: all sessions of the account end, and its failed sign-ins are forgotten.'
+const endsSessionsOf = (whom: string) =>
+  `Takes effect immediately: all sessions of ${whom} end, and failed sign-ins are forgotten.`
 
 export const accountRoutes = [
   operatorRoute('GET /admin/developers', {
     roles: ['operator-key'],
     id: 'listDevelopers',
     summary: 'List developers',
+    description: 'The accounts of people who register applications of their own.',
     query: pageQuery,
     answers: { 200: many('Developers by ascending id.', account) },
     run: ({ query }, services: DataServices) => listDevelopers(services, query),
@@ -57,6 +59,7 @@ export const accountRoutes = [
     roles: ['operator-key'],
     id: 'createDeveloper',
     summary: 'Open a developer’s account',
+    description: 'The person signs in with this password at once, and may change it. 409: the address has an account.',
     body: jsonBody(newAccount, example),
     answers: { 201: one('The account.', account) },
     refusals: [409],
@@ -66,7 +69,7 @@ export const accountRoutes = [
     roles: ['operator-key'],
     id: 'setDeveloperPassword',
     summary: 'Give a developer another password',
-    description: endsSessions,
+    description: endsSessionsOf('the developer'),
     ids: { id: 'The developer.' },
     body: passwordBody,
     answers: { 200: one('The account.', account) },
@@ -77,6 +80,7 @@ export const accountRoutes = [
     roles: ['operator-key'],
     id: 'listStoreUsers',
     summary: 'List the accounts of a store’s merchants',
+    description: 'Who may sign in to the store, and with which role.',
     ids: { id: 'The store.' },
     query: pageQuery,
     answers: { 200: many('Accounts by ascending id.', member) },
@@ -111,7 +115,7 @@ export const accountRoutes = [
     roles: ['operator-key'],
     id: 'setStoreUserPassword',
     summary: 'Give a merchant another password',
-    description: endsSessions,
+    description: endsSessionsOf('the merchant'),
     ids: { id: 'The store.', userId: 'The account.' },
     body: passwordBody,
     answers: { 200: one('The account.', member) },

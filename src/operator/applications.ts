@@ -51,6 +51,7 @@ export const applicationRoutes = [
     roles: ['operator-key'],
     id: 'listApplications',
     summary: 'List applications',
+    description: 'The applications of developers and of the operator, with their keys.',
     query: pageQuery,
     answers: { 200: many('Applications by ascending id.', application) },
     run: ({ query }, services: JoiningServices) => listApplications(services, query),
@@ -72,6 +73,8 @@ export const applicationRoutes = [
     roles: ['operator-key'],
     id: 'updateApplication',
     summary: 'Change an application',
+    description:
+      'Members that are not sent stay as they are. Privileges that are taken away end at once in all stores.',
     ids: { id: 'The application.' },
     body: applicationBody(changedApplication, { Throttle: { Capacity: 100, LeakPerSecond: 5 } }),
     answers: { 200: one('The application.', application) },

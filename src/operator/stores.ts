@@ -121,6 +121,7 @@ export const storeRoutes = [
     needs: [],
     id: 'listStores',
     summary: 'List stores',
+    description: 'All stores of the installation; a merchant gets only the store of the session.',
     query: pageQuery,
     answers: { 200: many('Stores by ascending id.', store) },
     // For the operator, all stores; for a merchant, the store of the session.
@@ -196,6 +197,7 @@ export const storeRoutes = [
     ...ofStore('Settings', 'read'),
     id: 'listPaymentMethods',
     summary: 'List the payment methods of a store',
+    description: 'All of them, by their numbers, also those that are not visible.',
     answers: { 200: many('By ascending id, hidden ones too.', paymentMethod) },
     run: async ({ request, ids }, services: CallerServices) => {
       const { db, store: at } = await storeCaller(request, services, ids.id)

@@ -57,6 +57,8 @@ export const subscriptionRoutes = [
     ...ofStore('Keys', 'read'),
     id: 'listSubscriptions',
     summary: 'List the applications that a store uses',
+    description:
+      'The subscriptions of a store: the application, the privileges that the store agreed to, and when it was last used.',
     query: pageQuery,
     answers: { 200: many('Subscriptions by ascending id.', subscription) },
     run: ({ ids, query }, services: Subscribing) => listSubscriptions(services, { storeId: ids.id, ...query }),

@@ -79,6 +79,7 @@ export const transferRoutes = [
     roles: ['operator-key'],
     id: 'exportStore',
     summary: 'Stream a store out',
+    description: 'All records of a store, or some of one service, as lines of JSON that an import takes.',
     ids: { id: 'The store.' },
     query: exportQuery,
     answers: { 200: lines('Records, one per line; the line `{"end": …}` ends a complete file.') },
@@ -98,6 +99,8 @@ export const transferRoutes = [
     roles: ['operator-key'],
     id: 'importStore',
     summary: 'Stream a store in',
+    description:
+      'Takes records as lines of JSON, as an export writes them. They keep their identifiers; an existing record is replaced.',
     ids: { id: 'The store.' },
     query: importQuery,
     body: recordLines,

@@ -74,17 +74,27 @@ export function describeProcess(): ApiPart {
     tags: [{ name: 'Server', description: 'Health, readiness and metrics of the process.' }],
     paths: {
       '/healthz': {
-        get: openOperation('isAlive', 'Whether the process is alive', {
-          200: jsonAnswer('It does.', closedObject({ status: { const: 'alive' } })),
-        }),
+        get: openOperation(
+          'isAlive',
+          'Whether the process is alive',
+          'For whoever restarts processes: it asks nothing of the database.',
+          {
+            200: jsonAnswer('It does.', closedObject({ status: { const: 'alive' } })),
+          },
+        ),
       },
       '/readyz': {
         get: {
-          ...openOperation('isReady', 'Whether requests can be answered', {
-            200: jsonAnswer('They can.', closedObject({ status: { const: 'ready' } })),
-            400: jsonAnswer('`for` has another value.', ref('schemas', 'ArrayOfResponseInfo')),
-            503: jsonAnswer('They cannot.', unavailable, retryAfter),
-          }),
+          ...openOperation(
+            'isReady',
+            'Whether requests can be answered',
+            'For load balancers: not while the process starts or stops, nor without the database.',
+            {
+              200: jsonAnswer('They can.', closedObject({ status: { const: 'ready' } })),
+              400: jsonAnswer('`for` has another value.', ref('schemas', 'ArrayOfResponseInfo')),
+              503: jsonAnswer('They cannot.', unavailable, retryAfter),
+            },
+          ),
           parameters: [
             query('for', '`reads`: also ready while the database answers only reads, as a standby does.', {
               enum: ['reads', 'changes'],

@@ -72,16 +72,21 @@ export function webhookEndpoints(): Endpoint[] {
 /** A kind of event (contract §2). */
 const eventKindType = shownType<EventKind>('Event', {
   EventType: [integer({ min: 0, max: 255 }), 'type'],
-  EventName: [text(100), 'name'],
+  EventName: [text(100, { column: 'name' }), 'name'],
 })
 
 /** Lists the kinds of event (contract §4.2). */
 const listEventKinds: Operation = {
+  named: {
+    id: 'listWebhookEvents',
+    description:
+      'The kinds of event that a webhook can be notified of, by `EventType`. 404, without a body: none matches.',
+  },
   gives: {
     kind: 'list',
     type: eventKindType,
     maxRecords: KINDS_MAX,
-    filters: { name: { kind: 'part' } },
+    filters: { name: { kind: 'part', column: 'name' } },
     hasNoId: true,
   },
   run: async (call) => {

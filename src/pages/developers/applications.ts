@@ -84,6 +84,7 @@ export const applicationRoutes = [
     roles: ['developer'],
     id: 'listOwnApplications',
     summary: 'List your applications',
+    description: 'The applications that you registered, with their keys, if you have shown your password lately.',
     answers: { 200: many('Your applications, the oldest first; there are 100 at most.', ownApplication) },
     run: async ({ request, reply }, services: OwnApplicationServices) => {
       // The page shows no keys.
@@ -98,6 +99,7 @@ export const applicationRoutes = [
     roles: ['developer'],
     id: 'createOwnApplication',
     summary: 'Register an application',
+    description: 'Makes an application with its keys. A developer may have 100.',
     body: newBody,
     answers: { 201: withKeys },
     refusals: [409],
@@ -112,6 +114,7 @@ export const applicationRoutes = [
     ...ofApplication,
     id: 'getOwnApplication',
     summary: 'Read an application',
+    description: 'One application of your own, with its keys.',
     answers: { 200: withKeys },
     run: async ({ request, reply }, services: OwnApplicationServices) => {
       const application = await findOwnApplication(services, ownIn(request))

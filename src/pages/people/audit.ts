@@ -47,6 +47,8 @@ export const auditRoutes = [
     needs: [['Settings', 'read']],
     id: 'listAudit',
     summary: 'Read the audit log',
+    description:
+      'Who did what to the installation and its stores, the newest first; `before` leads on to older entries.',
     query: auditQuery,
     answers: { 200: many('Entries, the newest first.', auditEntry, { Link: ref('headers', 'Link') }) },
     run: ({ reply, query }, services: { db: Db }) => auditPage(services, reply, query),
