@@ -80,7 +80,7 @@ function signedHeaders(id: string): Parameter[] {
     header(
       'webhook-signature',
       'One signature, or two after a rotation with a blank between them.',
-      { type: 'string', pattern: String.raw`^v1,[A-Za-z0-9+/]{43}=( v1,[A-Za-z0-9+/]{43}=)?$` },
+      { type: 'string', pattern: '^v1,[A-Za-z0-9+/]{43}=( v1,[A-Za-z0-9+/]{43}=)?$' },
       'v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=',
     ),
   ]
