@@ -73,12 +73,17 @@ describe('the document', () => {
   test('has examples that are valid by their schemas in JSON and by /records.xsd in XML', async () => {
     const schema = (await server.app.inject('/records.xsd')).body
     const texts = new Set<string>()
+    const pointers = new Map<string, string>()
     let count = 0
     for (const { pointer, type, media } of mediaIn(document, '')) {
       if (type === 'application/xml' && !pointer.includes('records.xsd')) texts.add(String(media.example))
       if (!/^application\/(\w+\+)?json$/.test(type) || pointer.includes('openapi.json')) continue
       count += 1
-      const part = { pointer: `${pointer}/schema`, value: media.schema }
+      // Compiling is what takes long, and most refusals have one schema.
+      const text = JSON.stringify(media.schema)
+      const first = pointers.get(text) ?? `${pointer}/schema`
+      pointers.set(text, first)
+      const part = { pointer: first, value: media.schema }
       expect(api.faults(part, media.example, false), pointer).toEqual([])
     }
     expect(count).toBeGreaterThan(300)
