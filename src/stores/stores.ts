@@ -114,7 +114,7 @@ export const changedStore = namedObject({
 export type CreateStore = JoiningServices & { defaultTimeZone: string }
 
 /** The statuses of a new store, ids from 1 in this order (order-statuses §1.1). Custom ones are hidden until renamed. */
-const initialStatuses = [
+export const initialStatuses = [
   'New',
   'Processing',
   'Partial',

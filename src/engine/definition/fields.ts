@@ -194,9 +194,6 @@ type ValueOptions = Partial<
   >
 >
 
-/** The description of a field that the platform itself never sets. */
-export const importOnly = 'The platform does not set it: it shows imported values.'
-
 /** Maximum length of a text field without a documented bound, and of the documented long text columns. */
 export const LONG_TEXT = 65_535
 

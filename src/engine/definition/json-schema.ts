@@ -145,7 +145,8 @@ function sentences(...parts: readonly string[]): string {
 }
 
 function meaningsOf({ meanings = {} }: ValueField): string {
-  const listed = Object.entries(meanings).map(([number, meaning]) => `${number} ${meaning}`)
+  const byNumber = Object.entries(meanings).toSorted(([one], [other]) => Number(one) - Number(other))
+  const listed = byNumber.map(([number, meaning]) => `${number} ${meaning}`)
   return listed.length === 0 ? '' : `${listed.join(', ')}.`
 }
 
@@ -162,7 +163,7 @@ function accessNote(field: ValueField, mode: SchemaMode): string {
 }
 
 const keyDescriptions: Readonly<Record<SchemaMode, string>> = {
-  read: 'The identifier.',
+  read: '',
   create: '',
   update: 'Names the record in a list of updates; in an update of one record the address names it.',
   item: 'Names a stored item, which keeps the fields that are not sent; an item with an unknown key is new.',

@@ -30,48 +30,111 @@ export const giftRegistries = defineResource({
   typeName: 'GiftRegistry',
   maxRecords: 500,
   fields: {
-    CustomerAddressBook: object('CustomerAddressBook', {
-      // A registry has one address, so the registry's id identifies it.
-      CustomerAddressId: integer({ sql: sql`t."id"` }),
-      ...needing('Customers', {
-        FirstName: text(50),
-        LastName: text(50),
-        Address1: text(255),
-        Address2: text(50),
-        City: text(100),
-        State: text(100),
-        ZipCode: text(20),
-        Country: text(100),
-        Company: text(255),
-        PhoneNumber: text(50),
-      }),
+    CustomerAddressBook: object(
+      'CustomerAddressBook',
+      {
+        // A registry has one address, so the registry's id identifies it.
+        CustomerAddressId: integer({
+          sql: sql`t."id"`,
+          description: 'The number of the address, which is that of the registry.',
+        }),
+        ...needing('Customers', {
+          FirstName: text(50, { description: 'The first name of whom the gifts are for.' }),
+          LastName: text(50, { description: 'The last name of whom the gifts are for.' }),
+          Address1: text(255, { description: 'The street and house number for the gifts.' }),
+          Address2: text(50, { description: 'A second line of the address for the gifts, such as a floor.' }),
+          City: text(100, { description: 'The town of the address for the gifts.' }),
+          State: text(100, { description: 'The state, province or county of the address for the gifts.' }),
+          ZipCode: text(20, { description: 'The postal code of the address for the gifts.' }),
+          Country: text(100, { description: 'The country of the address for the gifts, such as `US`.' }),
+          Company: text(255, { description: 'The company in the address for the gifts.' }),
+          PhoneNumber: text(50, { description: 'The telephone number of whom the gifts are for.' }),
+        }),
+      },
+      'The address of whom the gifts are for.',
+    ),
+    GiftRegistryID: integer({ column: 'id', access: 'key', description: 'The number of the registry in the store.' }),
+    Name: text(50, {
+      column: 'name',
+      required: true,
+      description: 'What the registry is called, such as `Ada and Paul’s wedding`.',
     }),
-    GiftRegistryID: integer({ column: 'id', access: 'key' }),
-    Name: text(50, { column: 'name', required: true }),
-    Created: date({ column: 'createdAt', access: 'ro' }),
-    LastUpdate: date({ column: 'updatedAt', access: 'ro' }),
-    Expires: date({ column: 'expiresAt', nullable: true }),
-    Event: date({ column: 'eventAt', nullable: true }),
-    Message: text(),
-    ShipToAddress: boolean(),
-    Sold: integer({ sql: sumOfItems('sold') }),
-    Items: integer({ sql: sumOfItems('listed') }),
+    Created: date({ column: 'createdAt', access: 'ro', description: 'When the registry was made.' }),
+    LastUpdate: date({
+      column: 'updatedAt',
+      access: 'ro',
+      description: 'When the registry last changed; its items count.',
+    }),
+    Expires: date({
+      column: 'expiresAt',
+      nullable: true,
+      description: 'Until when the storefront shows the registry. Nothing happens to it here at that time.',
+    }),
+    Event: date({
+      column: 'eventAt',
+      nullable: true,
+      description: 'The day of the wedding or birthday for which the gifts are wished.',
+    }),
+    Message: text(LONG_TEXT, { description: 'What the registry says to those who look at it.' }),
+    ShipToAddress: boolean({
+      description:
+        'True: gifts are sent to the address of the registry. False: to those who buy them. The checkout keeps to it.',
+    }),
+    Sold: integer({
+      sql: sumOfItems('sold'),
+      description: 'How many pieces were bought for the registry: the sum over its items.',
+    }),
+    Items: integer({
+      sql: sumOfItems('listed'),
+      description: 'How many pieces are wished: the sum of Listed over the items.',
+    }),
     GiftRegistryItemList: list(
       'GiftRegistryItem',
       {
-        CatalogID: reference('productId'),
-        SKU: text(300, { column: 'sku', normalise: plainSku }),
-        ItemName: text(LONG_TEXT, { column: 'name' }),
-        Listed: integer({ column: 'listed', min: 0 }),
-        Price: money({ column: 'price' }),
-        Subtotal: money({ sql: sql`r."listed" * r."price"` }),
-        Sold: integer({ column: 'sold', min: 0 }),
-        SoldOffline: integer({ column: 'soldOffline', min: 0 }),
+        CatalogID: reference(
+          'productId',
+          'The wished product, one of `/Products`. Set to 0 when the product is deleted.',
+        ),
+        SKU: text(300, {
+          column: 'sku',
+          normalise: plainSku,
+          description: 'The SKU of the wished product or of one of its advanced options, as sent: it is not looked up.',
+        }),
+        ItemName: text(LONG_TEXT, {
+          column: 'name',
+          description: 'What the wished product is called, as sent: it is not read from the product.',
+        }),
+        Listed: integer({ column: 'listed', min: 0, description: 'How many pieces are wished.' }),
+        Price: money({
+          column: 'price',
+          description: 'What one piece costs, as sent: it does not follow the product.',
+        }),
+        Subtotal: money({
+          sql: sql`r."listed" * r."price"`,
+          description: 'What all wished pieces cost: Listed times Price.',
+        }),
+        Sold: integer({
+          column: 'sold',
+          min: 0,
+          description:
+            'How many pieces were bought in the shop. Orders do not count it up: the program that sells gifts sends it.',
+        }),
+        SoldOffline: integer({
+          column: 'soldOffline',
+          min: 0,
+          description: 'How many pieces were bought elsewhere. They do not count in Sold of the registry.',
+        }),
       },
-      { rows: itemRows },
+      { rows: itemRows, description: 'The wished products. Items have no numbers: send all that are to stay.' },
     ),
   },
-  privateFields: { UserID: text(50, { column: 'updatedBy' }) },
+  privateFields: {
+    UserID: text(50, {
+      column: 'updatedBy',
+      description:
+        'Who last changed the registry: the name of an application, `API` for cartAPI, or the e-mail address of a person.',
+    }),
+  },
   groups: { Address: 'CustomerAddressBook', Registry: 'GiftRegistryID' },
   filters: {
     catalogid: anyItem(itemRows, equalTo('productId')),

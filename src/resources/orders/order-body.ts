@@ -50,9 +50,7 @@ function sendable({ entries }: FieldSet): FieldSet {
     .filter(([name, field]) => !isComputed(name, field))
     .map(([name, field]) => {
       if (field.kind === 'object') return [name, field]
-      // Notes describe stored orders.
-      if (field.kind !== 'list')
-        return [name, { ...field, access: field.access === 'ro' ? 'rw' : field.access, description: '' }]
+      if (field.kind !== 'list') return [name, { ...field, access: field.access === 'ro' ? 'rw' : field.access }]
       return [name, { ...field, typeName: `Placed${field.typeName}`, fields: sendable(field.fields) }]
     })
   return fieldSet(Object.fromEntries(fields))

@@ -17,9 +17,21 @@ export const paymentMethods = defineResource({
   methods: [],
   maxRecords: METHODS_MAX,
   fields: {
-    PaymentMethodID: integer({ column: 'id', access: 'key' }),
-    Name: text(NAME_LENGTH_MAX, { column: 'name', required: true }),
-    Visible: boolean({ column: 'visible', default: true }),
+    PaymentMethodID: integer({
+      column: 'id',
+      access: 'key',
+      description: 'The number of the method. Orders name it as BillingPaymentMethodID.',
+    }),
+    Name: text(NAME_LENGTH_MAX, {
+      column: 'name',
+      required: true,
+      description: 'What the method is called. Orders that name it show it as BillingPaymentMethod.',
+    }),
+    Visible: boolean({
+      column: 'visible',
+      default: true,
+      description: 'False: the method is not offered for new orders. Orders that have it keep it.',
+    }),
   },
   effects: refuseTooMany,
 })

@@ -1,5 +1,5 @@
 import { defineResource, nested } from '../../engine/definition/define.ts'
-import { date, integer, text } from '../../engine/definition/fields.ts'
+import { date, integer, LONG_TEXT, text } from '../../engine/definition/fields.ts'
 import { anyItem, equalTo, exactly, since, until } from '../../engine/definition/filters.ts'
 import { skuForms } from '../../values/sku.ts'
 import { rmaItemList, rmaItemRows } from './items.ts'
@@ -12,20 +12,57 @@ export const rma = defineResource({
   table: 'Rma',
   maxRecords: 500,
   fields: {
-    RMAID: integer({ column: 'id', access: 'key' }),
-    RmaDate: date({ column: 'rmaDate', defaultNow: true }),
+    RMAID: integer({ column: 'id', access: 'key', description: 'The number of the return in the store.' }),
+    RmaDate: date({
+      column: 'rmaDate',
+      defaultNow: true,
+      description: 'When the return was asked for. A new return without it has the current time.',
+    }),
     // Only an import stores a return without an order.
-    OrderID: integer({ column: 'orderId', min: 0, nullable: true, required: true }),
+    OrderID: integer({
+      column: 'orderId',
+      min: 0,
+      nullable: true,
+      required: true,
+      description: 'The order whose goods come back, one of `/Orders`. Its lines bound the items.',
+    }),
     // Numbers that the merchant defines (order-statuses §3).
-    RMAReasonID: integer({ column: 'reasonId', min: 0 }),
-    RMAMethodID: integer({ column: 'methodId', min: 0 }),
-    RMAStatusID: integer({ column: 'statusId', min: 0, default: 1 }),
-    Comments: text(),
-    InternalComments: text(),
-    StaffComments: text(),
+    RMAReasonID: integer({
+      column: 'reasonId',
+      min: 0,
+      description: 'Why the goods come back. The number is the merchant’s own and changes nothing. The sandbox uses:',
+      meanings: { 1: 'damaged item', 2: 'wrong item', 3: 'no longer wanted', 4: 'other' },
+    }),
+    RMAMethodID: integer({
+      column: 'methodId',
+      min: 0,
+      description:
+        'What the customer gets for the goods. The number is the merchant’s own and changes nothing; record a refund as a transaction of the order. The sandbox uses:',
+      meanings: { 1: 'money back', 2: 'exchange for the same product', 3: 'exchange for a different product' },
+    }),
+    RMAStatusID: integer({
+      column: 'statusId',
+      min: 0,
+      default: 1,
+      description:
+        'How far the return is. The number is the merchant’s own and changes nothing: RestockQuantity alone moves stock. The sandbox uses:',
+      meanings: { 1: 'New', 2: 'Approved', 3: 'Received', 4: 'Completed', 5: 'Denied' },
+    }),
+    Comments: text(LONG_TEXT, { description: 'What the customer and the shop say to one another about the return.' }),
+    InternalComments: text(LONG_TEXT, { description: 'What the shop notes about the return for itself.' }),
+    StaffComments: text(LONG_TEXT, {
+      description: 'A second note of the shop about the return, such as that of the warehouse.',
+    }),
     RMAItemList: rmaItemList,
   },
-  privateFields: { LastUpdate: date({ column: 'updatedAt' }), UserID: text(50, { column: 'updatedBy' }) },
+  privateFields: {
+    LastUpdate: date({ column: 'updatedAt', description: 'When the return last changed; its items count.' }),
+    UserID: text(50, {
+      column: 'updatedBy',
+      description:
+        'Who last changed the return: the name of an application, `API` for cartAPI, or the e-mail address of a person.',
+    }),
+  },
   filters: {
     rmastatusid: equalTo('statusId'),
     rmareasonid: equalTo('reasonId'),
