@@ -36,37 +36,55 @@ interface DeliveryDetails extends DeliverySummary {
 type Attempt = Pick<DeliveryAttempt, 'number' | 'at' | 'status' | 'reason' | 'durationMs' | 'answer'>
 
 const summary: Members<DeliverySummary> = {
-  DeliveryID: [long(), 'id'],
+  DeliveryID: [long({ description: 'The number of the delivery, by which addresses name it.' }), 'id'],
   ...happened,
-  IsTest: [boolean(), 'isTest'],
-  State: [text(Math.max(...deliveryStates.map(({ length }) => length))), 'state'],
-  Attempts: [integer(), 'attempts'],
-  Status: [integer(), 'status'],
-  Reason: [text(LONG_TEXT), 'reason'],
-  DateCreated: [date(), 'createdAt'],
-  DateDue: [date(), 'dueAt'],
-  DateEnded: [date(), 'endedAt'],
+  IsTest: [boolean({ description: 'True: it was sent by `/Webhooks/{id}/Test`, about a made-up record.' }), 'isTest'],
+  State: [
+    text(Math.max(...deliveryStates.map(({ length }) => length)), {
+      description: 'Whether it was `delivered`, is `pending`, or has `failed` for good.',
+    }),
+    'state',
+  ],
+  Attempts: [integer({ description: 'How many times it was sent, an attempt under way included.' }), 'attempts'],
+  Status: [integer({ description: 'The HTTP status of the last answer; 0: there was none.' }), 'status'],
+  Reason: [text(LONG_TEXT, { description: 'Why the last attempt failed; empty: it did not.' }), 'reason'],
+  DateCreated: [date({ description: 'When the delivery was made, right after its event.' }), 'createdAt'],
+  DateDue: [date({ description: 'When the next attempt is due; empty: there will be none.' }), 'dueAt'],
+  DateEnded: [
+    date({ description: 'When the delivery succeeded or failed for good; empty: it is pending.' }),
+    'endedAt',
+  ],
 }
 
-export const deliveryType = shownType<DeliverySummary>('Delivery', summary)
+export const deliveryType = shownType<DeliverySummary>(
+  'Delivery',
+  'One notification of a webhook: an event that is sent to its address, in one attempt or several.',
+  summary,
+)
 
-const attemptType = shownType<Attempt>('Attempt', {
-  Number: [integer(), 'number'],
-  Date: [date(), 'at'],
-  Status: [integer(), 'status'],
-  Reason: [text(LONG_TEXT), 'reason'],
-  DurationMs: [integer(), 'durationMs'],
-  Answer: [text(LONG_TEXT), 'answer'],
+const attemptType = shownType<Attempt>('Attempt', 'One attempt to send a notification.', {
+  Number: [integer({ description: 'Which attempt of the delivery it is, from 1.' }), 'number'],
+  Date: [date({ description: 'When the attempt began.' }), 'at'],
+  Status: [integer({ description: 'The HTTP status of the answer; 0: there was none.' }), 'status'],
+  Reason: [text(LONG_TEXT, { description: 'Why the attempt failed; empty: it did not.' }), 'reason'],
+  DurationMs: [integer({ description: 'How long the attempt took, in milliseconds.' }), 'durationMs'],
+  Answer: [text(LONG_TEXT, { description: 'The beginning of the answer’s body.' }), 'answer'],
 })
 
-export const deliveryDetailType = shownType<DeliveryDetails>('DeliveryDetail', {
-  ...summary,
-  Record: [eventRecord, ({ body: json }) => ({ json })],
-  AttemptList: [
-    list(attemptType.typeName, attemptType.members),
-    ({ log }, timeZone) => ({ json: `[${log.map((attempt) => attemptType.text(attempt, timeZone)).join(',')}]` }),
-  ],
-})
+export const deliveryDetailType = shownType<DeliveryDetails>(
+  'DeliveryDetail',
+  'A notification whole, with what is sent and how its attempts went.',
+  {
+    ...summary,
+    Record: [eventRecord, ({ body: json }) => ({ json })],
+    AttemptList: [
+      list(attemptType.typeName, attemptType.members, {
+        description: 'The last attempts, the newest first; at most 100.',
+      }),
+      ({ log }, timeZone) => ({ json: `[${log.map((attempt) => attemptType.text(attempt, timeZone)).join(',')}]` }),
+    ],
+  },
+)
 
 const LOG_SHOWN_MAX = 100
 

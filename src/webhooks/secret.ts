@@ -7,11 +7,20 @@ import type { Secrets } from '../values/secrets.ts'
 import { noWebhook, ownWebhook, ownWebhooks } from './ownership.ts'
 import { shownType } from './shown-type.ts'
 
-export const secretType = shownType<WebhookSecret>('WebhookSecret', {
-  Secret: [text(100), 'secret'],
-  FormerSecret: [text(100), 'formerSecret'],
-  FormerSecretUntil: [date(), 'formerUntil'],
-  DateRotated: [date(), 'rotatedAt'],
+export const secretType = shownType<WebhookSecret>('WebhookSecret', 'What a webhook’s notifications are signed with.', {
+  Secret: [
+    text(100, {
+      description:
+        'What notifications are signed with: check `webhook-signature` by it, as Standard Webhooks says. It begins with `whsec_`.',
+    }),
+    'secret',
+  ],
+  FormerSecret: [
+    text(100, { description: 'The secret before the last rotation, while it signs too; else empty.' }),
+    'formerSecret',
+  ],
+  FormerSecretUntil: [date({ description: 'Until when FormerSecret signs; empty: it does not.' }), 'formerUntil'],
+  DateRotated: [date({ description: 'When Secret was made by a rotation; empty: it is the first.' }), 'rotatedAt'],
 })
 
 type Opening = Pick<Secrets, 'open'>

@@ -31,16 +31,36 @@ export interface WebhookStatus extends WebhookSummary {
   readonly missed: number
 }
 
-export const statusType = shownType<WebhookStatus>('WebhookStatus', {
-  Id: [integer(), 'id'],
-  Enabled: [boolean(), 'enabled'],
-  FailingSince: [date(), 'failingSince'],
-  DateDisabled: [date(), 'disabledAt'],
-  PauseReason: [text(LONG_TEXT), 'pauseReason'],
-  Pending: [integer(), 'pending'],
-  Failed: [integer(), 'failed'],
-  Missed: [integer(), 'missed'],
-  DateLastDelivered: [date(), 'lastDeliveredAt'],
+export const statusType = shownType<WebhookStatus>('WebhookStatus', 'The health of a webhook.', {
+  Id: [integer({ description: 'The number of the webhook.' }), 'id'],
+  Enabled: [
+    boolean({
+      description: 'Whether events are sent. False: an application, a person or the platform has stopped them.',
+    }),
+    'enabled',
+  ],
+  FailingSince: [
+    date({ description: 'Since when every attempt has failed; empty: the last one succeeded, or there was none.' }),
+    'failingSince',
+  ],
+  DateDisabled: [date({ description: 'When the webhook was disabled; empty: it is enabled.' }), 'disabledAt'],
+  PauseReason: [
+    text(LONG_TEXT, { description: 'Why the platform disabled the webhook; empty: it did not.' }),
+    'pauseReason',
+  ],
+  Pending: [integer({ description: 'How many deliveries wait to be sent, counted to 1,000.' }), 'pending'],
+  Failed: [
+    integer({ description: 'How many deliveries of the last 30 days failed for good, counted to 1,000.' }),
+    'failed',
+  ],
+  Missed: [
+    integer({ description: 'How many notifications a resume with `CatchUp` would send, counted to 1,000.' }),
+    'missed',
+  ],
+  DateLastDelivered: [
+    date({ description: 'When a delivery last succeeded, among the latest hundred.' }),
+    'lastDeliveredAt',
+  ],
 })
 
 /** The limit of counts in a status: a webhook may have millions, and the exact number is of no use. */

@@ -18,6 +18,8 @@ export interface Definition {
   aliases?: readonly string[]
   privilege?: string
   typeName: string
+  /** What such a record is, in a plain sentence or two. */
+  description: string
   /** Other element names that XML bodies may use. */
   inputTypeNames?: readonly string[]
   /** The identifier's name in addresses and queries. Omitted: that of its field in lower case, such as `catalogid`. */

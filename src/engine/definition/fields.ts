@@ -66,6 +66,8 @@ export type Meanings = Readonly<Record<number, string>>
 export interface ObjectType {
   /** Its element name in XML. */
   readonly typeName: string
+  /** What a record of it is; of an object or a list, what the member is. */
+  readonly description?: string
   readonly fields: FieldSet
 }
 
@@ -291,8 +293,8 @@ export function object(typeName: string, fields: Fields, description = ''): Obje
 }
 
 /** A whole record inside another one; in XML, an element with the record's name identifies its type. */
-export function oneOf(typeName: string, variants: NonNullable<ObjectField['variants']>): ObjectField {
-  return { ...object(typeName, {}), variants }
+export function oneOf(typeName: string, variants: NonNullable<ObjectField['variants']>, description = ''): ObjectField {
+  return { ...object(typeName, {}, description), variants }
 }
 
 type ListOptions = Partial<Pick<ListField, 'description' | 'keyFrom' | 'zeroKeyIsOnly' | 'rows' | 'access' | 'sql'>>

@@ -23,6 +23,8 @@ const suffixes: Readonly<Record<SchemaMode, string>> = { read: '', create: 'Crea
  */
 export function describeRecord(schemas: Schemas, type: ObjectType, mode: SchemaMode, owner = ''): JsonSchema {
   const { typeName, fields } = type
+  // That of a list or an object stands at the member.
+  const description = 'kind' in type ? '' : (type.description ?? '')
   const properties: Record<string, JsonSchema> = {}
   const required: string[] = []
   for (const [name, field] of fields.entries) {
@@ -32,6 +34,7 @@ export function describeRecord(schemas: Schemas, type: ObjectType, mode: SchemaM
   }
   const schema: JsonSchema = {
     type: 'object',
+    ...(description !== '' && { description }),
     properties,
     ...(required.length > 0 && { required }),
     ...(mode === 'read' && { additionalProperties: false }),
@@ -53,12 +56,12 @@ function isRequired(field: Field): boolean {
 }
 
 function memberSchema(schemas: Schemas, field: Field, mode: SchemaMode, owner: string): JsonSchema {
-  if (field.kind === 'object' && field.variants) {
-    return { oneOf: field.variants.types.map((type) => describeRecord(schemas, type, mode, owner)) }
-  }
   if (field.kind === 'object') {
-    const { description } = field
-    return { ...describeRecord(schemas, field, mode, owner), ...(description !== '' && { description }) }
+    const { variants, description } = field
+    const schema = variants
+      ? { oneOf: variants.types.map((type) => describeRecord(schemas, type, mode, owner)) }
+      : describeRecord(schemas, field, mode, owner)
+    return { ...schema, ...(description !== '' && { description }) }
   }
   if (field.kind === 'list') return listSchema(schemas, field, mode, owner)
   const description = sentences(field.description, meaningsOf(field), accessNote(field, mode))

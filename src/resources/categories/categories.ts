@@ -12,6 +12,7 @@ export const categories = defineResource({
   service: 'Category',
   aliases: ['Categories'],
   typeName: 'Category',
+  description: 'A category of the shop’s products. Categories lie in one another, and a product may be in several.',
   maxRecords: 500,
   fields: {
     CategoryID: integer({

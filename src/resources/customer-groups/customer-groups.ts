@@ -8,6 +8,7 @@ const inGroup = { column: 'groupId' }
 export const customerGroups = defineResource({
   service: 'CustomerGroups',
   typeName: 'CustomerGroup',
+  description: 'A group of customers, such as wholesalers, who buy at prices of their own.',
   idParam: 'groupid',
   maxRecords: 500,
   fields: {

@@ -36,6 +36,7 @@ function isArgon2id(given: string): boolean {
 export const customers = defineResource({
   service: 'Customers',
   typeName: 'Customer',
+  description: 'A person or company that buys from the shop, with the addresses that the checkout proposes.',
   maxRecords: 500,
   namedBy: 'email',
   formerFile: formerCustomerFile,

@@ -10,6 +10,7 @@ const ofDistributor = { table: 'ProductDistributor', record: 'productId', column
 export const distributors = defineResource({
   service: 'Distributors',
   typeName: 'Distributor',
+  description: 'A company from which the shop buys products.',
   maxRecords: 500,
   fields: {
     DistributorID: integer({

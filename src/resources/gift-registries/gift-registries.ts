@@ -28,6 +28,7 @@ function sumOfItems(column: 'listed' | 'sold'): Sql {
 export const giftRegistries = defineResource({
   service: 'GiftRegistries',
   typeName: 'GiftRegistry',
+  description: 'A list of products that somebody wishes for an occasion, with the address where the gifts go.',
   maxRecords: 500,
   fields: {
     CustomerAddressBook: object(

@@ -9,6 +9,7 @@ const ofManufacturer = { column: 'manufacturerId' }
 export const manufacturers = defineResource({
   service: 'Manufacturers',
   typeName: 'Manufacturer',
+  description: 'A company that makes products, or their brand.',
   maxRecords: 500,
   fields: {
     ManufacturerID: integer({

@@ -6,6 +6,7 @@ export const orderStatuses = defineResource({
   service: 'OrderStatus',
   privilege: 'Orders',
   typeName: 'OrderStatus',
+  description: 'A status that orders and shipments of the store may have.',
   idParam: 'id',
   methods: ['GET'],
   maxRecords: 500,

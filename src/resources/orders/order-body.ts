@@ -43,7 +43,11 @@ function isComputed(name: string, field: Field): boolean {
 }
 
 /** The fields that the body may have, for the API description. */
-export const orderBodyType = { typeName: 'PlacedOrder', fields: sendable(orders.fields) }
+export const orderBodyType = {
+  typeName: 'PlacedOrder',
+  description: 'An order as a checkout sends it, without what placing it computes.',
+  fields: sendable(orders.fields),
+}
 
 function sendable({ entries }: FieldSet): FieldSet {
   const fields = entries

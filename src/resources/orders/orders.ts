@@ -27,6 +27,7 @@ const paymentMethodName = sql`(SELECT m."name"
 export const orders = defineResource({
   service: 'Orders',
   typeName: 'Order',
+  description: 'An order as the shop sold it: who bought what, at which price, how it is paid and where it goes.',
   methods: ['GET', 'PUT'],
   createdBy: 'Orders are placed by POST /admin/stores/{id}/orders, with the key of the operator',
   maxRecords: 300,

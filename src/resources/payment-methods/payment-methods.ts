@@ -14,6 +14,7 @@ export const NAME_LENGTH_MAX = 50
 export const paymentMethods = defineResource({
   service: 'PaymentMethods',
   typeName: 'PaymentMethod',
+  description: 'A way to pay that the shop offers, by the number that orders have.',
   methods: [],
   maxRecords: METHODS_MAX,
   fields: {

@@ -53,6 +53,7 @@ function itemsOf(table: string, list: string, items: TableLink): Referrer {
 export const products = defineResource({
   service: 'Products',
   typeName: 'Product',
+  description: 'A product that the shop sells: what it is, what it costs and how much is in stock.',
   maxRecords: 200,
   alternateKey: 'sku',
   keyForms: skuForms,

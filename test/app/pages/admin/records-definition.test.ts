@@ -17,6 +17,7 @@ const fields: Fields = { ...Object.fromEntries(manufacturers.fields.entries), Fa
 const makers = defineResource({
   service: 'Makers',
   typeName: 'Manufacturer',
+  description: 'A company that makes products.',
   maxRecords: 500,
   fields,
   filters: manufacturers.filters,
