@@ -18,7 +18,10 @@ import { metadataOf } from './routes.ts'
 
 const text = { type: 'string' }
 
-const errorSchema = closedObject({ error: { enum: endpointErrors }, error_description: text })
+const errorSchema = closedObject({
+  error: { enum: endpointErrors, description: 'What is wrong, for programs (RFC 6749).' },
+  error_description: { ...text, description: 'What is wrong and what to do, for people.' },
+})
 
 const refusals = {
   400: refusal('`invalid_request`, `invalid_grant`, `unsupported_grant_type` or `unsupported_token_type`.'),
@@ -91,7 +94,10 @@ const decideOperation: Operation = {
       'The same for the script of the page, which opens PostBackURL in a popup and continues to Location.',
       {
         type: 'object',
-        properties: { PostBackURL: text, Location: text },
+        properties: {
+          PostBackURL: { ...text, description: 'Where the application asks to send the merchant next.' },
+          Location: { ...text, description: 'Where the browser goes on.' },
+        },
         required: ['Location'],
         additionalProperties: false,
       },
@@ -111,8 +117,13 @@ const keyFields = {
 }
 
 const tokenSchema = closedObject({
-  access_token: { type: 'string', pattern: '^[0-9a-f]{32}$' },
-  token_type: { const: 'bearer' },
+  access_token: {
+    type: 'string',
+    pattern: '^[0-9a-f]{32}$',
+    description:
+      'The token by which the application reaches the store: send it as `Authorization: Bearer`, or as the header Token.',
+  },
+  token_type: { const: 'bearer', description: 'How the token is sent (RFC 6750).' },
   user_id: { type: 'integer', minimum: 1, description: 'The account of the merchant who agreed.' },
 })
 
@@ -124,8 +135,8 @@ const tokenOperation: Operation = {
   ...byClient,
   requestBody: form(
     {
-      grant_type: { const: 'authorization_code' },
-      code: { type: 'string' },
+      grant_type: { const: 'authorization_code', description: 'What is exchanged.' },
+      code: { type: 'string', description: 'The code with which the merchant was sent to the redirect address.' },
       redirect_uri: { type: 'string', description: 'If sent, it must be the address the code was sent to.' },
       code_verifier: { type: 'string', description: 'PKCE; required if the code was requested with a challenge.' },
       ...keyFields,
@@ -149,7 +160,11 @@ const revokeOperation: Operation = {
     'RFC 7009. A token that is unknown or belongs to another client stays unchanged; the answer is the same.',
   ...byClient,
   requestBody: form(
-    { token: { type: 'string' }, token_type_hint: { type: 'string', description: 'Not needed.' }, ...keyFields },
+    {
+      token: { type: 'string', description: 'The access token to end.' },
+      token_type_hint: { type: 'string', description: 'What the token is. Not needed: there are access tokens alone.' },
+      ...keyFields,
+    },
     ['token'],
     { token: 'the access token', client_id: 'public key', client_secret: 'private key' },
   ),
@@ -165,6 +180,21 @@ function form(properties: JsonSchema, required: readonly string[], example: obje
   }
 }
 
+const metadataWords: Readonly<Record<keyof ReturnType<typeof metadataOf>, string>> = {
+  issuer: 'The name of this server, which redirects carry as `iss`.',
+  authorization_endpoint: 'Where the merchant’s browser is sent to agree.',
+  token_endpoint: 'Where a code is exchanged for a token.',
+  revocation_endpoint: 'Where a token is ended.',
+  response_types_supported: 'What `response_type` may be.',
+  response_modes_supported: 'Where the redirect has the code.',
+  grant_types_supported: 'What `grant_type` may be.',
+  code_challenge_methods_supported: 'What `code_challenge_method` may be.',
+  token_endpoint_auth_methods_supported: 'How a program shows its keys for a token.',
+  revocation_endpoint_auth_methods_supported: 'How a program shows its keys to end a token.',
+  authorization_response_iss_parameter_supported: 'Whether redirects carry `iss` (RFC 9207).',
+  service_documentation: 'Where people read about all this.',
+}
+
 const metadataOperation: Operation = {
   operationId: 'describeOAuth',
   summary: 'What this server can do (RFC 8414)',
@@ -173,15 +203,21 @@ const metadataOperation: Operation = {
   responses: {
     200: jsonAnswer('The endpoints and capabilities. `issuer` is PUBLIC_URL.', {
       type: 'object',
-      properties: Object.fromEntries(Object.entries(metadataOf('')).map(([name, value]) => [name, schemaOf(value)])),
+      properties: Object.fromEntries(
+        Object.entries(metadataOf('')).map(([name, value]) => [
+          name,
+          schemaOf(name as keyof typeof metadataWords, value),
+        ]),
+      ),
       required: ['issuer', 'authorization_endpoint', 'token_endpoint'],
     }),
     403: ref('responses', 'OAuthRefusal403'),
   },
 }
 
-function schemaOf(value: string | boolean | readonly string[]): JsonSchema {
-  return typeof value === 'object' ? { type: 'array', items: { type: 'string' } } : { type: typeof value }
+function schemaOf(name: keyof typeof metadataWords, value: string | boolean | readonly string[]): JsonSchema {
+  const type = typeof value === 'object' ? { type: 'array', items: { type: 'string' } } : { type: typeof value }
+  return { ...type, description: metadataWords[name] }
 }
 
 export function describeOAuth(): ApiPart {

@@ -17,27 +17,32 @@ import { addMember, listMembers, type Member, newMember, removeMember, setMember
 import { resultItem } from '../values/failure.ts'
 
 const account = record<Account>('Account')({
-  Id: [id, (from) => from.id],
-  Email: [z.string(), (from) => from.email],
-  DateCreated: [time, (from) => from.createdAt.toISOString()],
+  Id: [id.describe('The number of the account, by which addresses name it.'), (from) => from.id],
+  Email: [z.string().describe('The e-mail address with which the developer signs in.'), (from) => from.email],
+  DateCreated: [time.describe('When the account was opened.'), (from) => from.createdAt.toISOString()],
 })
 
 const member = record<Member>('Member')({
-  Id: [id, (from) => from.id],
-  Email: [z.string(), (from) => from.email],
+  Id: [id.describe('The number of the account, by which addresses name it.'), (from) => from.id],
+  Email: [z.string().describe('The e-mail address with which the person signs in.'), (from) => from.email],
   Role: [
-    z.string().describe('owner, manager, orders, catalogue, reader, or a role of the store’s own.'),
+    z
+      .string()
+      .describe('What the person may do: as owner, manager, orders, catalogue, reader, or a role of the store’s own.'),
     (from) => from.role,
   ],
-  DateCreated: [time, (from) => from.createdAt.toISOString()],
+  DateCreated: [time.describe('When the person joined the store.'), (from) => from.createdAt.toISOString()],
 })
 
 const invitation = record<MadeInvitation>('Invitation')({
-  Id: [id, (from) => from.id],
-  Email: [z.string(), (from) => from.email],
-  Role: [z.string(), (from) => from.role],
-  Link: [z.string().nullable().describe('To hand over. Null: it was mailed.'), (from) => from.link],
-  ExpiresAt: [time, (from) => from.expiresAt.toISOString()],
+  Id: [id.describe('The number of the invitation.'), (from) => from.id],
+  Email: [z.string().describe('The e-mail address that is invited.'), (from) => from.email],
+  Role: [z.string().describe('The role that the person gets by joining.'), (from) => from.role],
+  Link: [
+    z.string().nullable().describe('The link by which the person joins, to hand over. Null: it was mailed.'),
+    (from) => from.link,
+  ],
+  ExpiresAt: [time.describe('Until when the link works.'), (from) => from.expiresAt.toISOString()],
 })
 
 const example = { Email: 'ada@tools.example', Password: 'a password of twelve or more' }

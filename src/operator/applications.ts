@@ -20,10 +20,19 @@ import { pageQuery } from '../server/parameters.ts'
 import { throttle, throttleRecord } from './stores.ts'
 
 const application = record<Application>('Application')({
-  Id: [id, (from) => from.id],
-  Name: [z.string(), (from) => from.name],
-  PublicKey: [z.string(), (from) => from.publicKey],
-  PrivateKey: [z.string(), (from) => from.privateKey],
+  Id: [id.describe('The number of the application, by which addresses name it.'), (from) => from.id],
+  Name: [
+    z.string().describe('What the application is called. Merchants see it when they are asked to let it in.'),
+    (from) => from.name,
+  ],
+  PublicKey: [
+    z.string().describe('The public key, which names the application: its client_id for OAuth.'),
+    (from) => from.publicKey,
+  ],
+  PrivateKey: [
+    z.string().describe('The private key, by which the application proves itself: its client_secret for OAuth.'),
+    (from) => from.privateKey,
+  ],
   DatePrivateKeyBrought: [
     time.nullable().describe(`When the private key was ${broughtAlong}. Null: it was made here.`),
     (from) => from.privateKeyBroughtAt?.toISOString() ?? null,
@@ -32,11 +41,25 @@ const application = record<Application>('Application')({
     z.boolean().describe('False: only the operator lets it into stores. It has no OAuth, and no callback is sent.'),
     (from) => from.openToMerchants,
   ],
-  CallBackURL: [z.string().nullable().describe('Null: no callback is sent.'), (from) => from.callbackUrl],
-  RedirectURIs: [z.array(z.string()), (from) => from.redirectUris],
-  Privileges: [privileges.describe('Null: everything.'), (from) => from.privileges],
+  CallBackURL: [
+    z
+      .string()
+      .nullable()
+      .describe(
+        'The address that is told when a store lets the application in or ends that. Null: no callback is sent.',
+      ),
+    (from) => from.callbackUrl,
+  ],
+  RedirectURIs: [
+    z.array(z.string()).describe('The addresses to which OAuth may send merchants back.'),
+    (from) => from.redirectUris,
+  ],
+  Privileges: [
+    privileges.describe('What the application asks of stores. Null: everything, also services that come later.'),
+    (from) => from.privileges,
+  ],
   Throttle: [throttle, (from) => throttleRecord(from.throttle)],
-  DateCreated: [time, (from) => from.createdAt.toISOString()],
+  DateCreated: [time.describe('When the application was registered.'), (from) => from.createdAt.toISOString()],
 })
 
 type RegisterServices = JoiningServices & { readonly outbound: Pick<Outbound, 'addressFault'> }

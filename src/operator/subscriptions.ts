@@ -12,11 +12,11 @@ import { namedObject, text } from '../values/input.ts'
 import { KEY_LENGTH_MAX } from '../values/key-strength.ts'
 
 const subscription = record<Subscription>('Subscription')({
-  Id: [id, (from) => from.id],
-  ApplicationId: [id, (from) => from.applicationId],
-  Name: [z.string(), (from) => from.name],
-  PublicKey: [z.string(), (from) => from.publicKey],
-  Token: [z.string(), (from) => from.token],
+  Id: [id.describe('The number of the subscription, by which addresses name it.'), (from) => from.id],
+  ApplicationId: [id.describe('The number of the application that the store lets in.'), (from) => from.applicationId],
+  Name: [z.string().describe('What the application is called.'), (from) => from.name],
+  PublicKey: [z.string().describe('The public key of the application.'), (from) => from.publicKey],
+  Token: [z.string().describe('The token by which the application reaches the store.'), (from) => from.token],
   DateTokenBrought: [
     time.nullable().describe(`When the token was ${broughtAlong}. Null: it was made here.`),
     (from) => from.tokenBroughtAt?.toISOString() ?? null,
@@ -30,19 +30,27 @@ const subscription = record<Subscription>('Subscription')({
     z.string().nullable().describe('Where the application asked to send the merchant next; null: nowhere.'),
     (from) => from.postBackUrl,
   ],
-  DateLastUsed: [time.nullable().describe('Null: not yet.'), (from) => from.lastUsedAt?.toISOString() ?? null],
-  DateCreated: [time, (from) => from.createdAt.toISOString()],
+  DateLastUsed: [
+    time.nullable().describe('When the application last called with the token. Null: not yet.'),
+    (from) => from.lastUsedAt?.toISOString() ?? null,
+  ],
+  DateCreated: [time.describe('When the store let the application in.'), (from) => from.createdAt.toISOString()],
 })
 
 const token = record<Subscribed>('SubscriptionToken')({
-  Token: [z.string(), (from) => from.token],
+  Token: [z.string().describe('The token by which the application reaches the store.'), (from) => from.token],
   PostBackURL: [
     z.string().optional().describe('Where the application asks to send the merchant next.'),
     (from) => from.postBackUrl ?? undefined,
   ],
 })
 
-const newSubscription = namedObject({ PublicKey: text(KEY_LENGTH_MAX), Token: broughtKeyInput })
+const newSubscription = namedObject({
+  PublicKey: text(KEY_LENGTH_MAX).describe('The public key of the application to let in.'),
+  Token: broughtKeyInput.describe(
+    'A token that the application has from another platform; only the operator can set it. Left out: a new one is made.',
+  ),
+})
 
 const yesOrNo = 'must be true or false'
 const removalQuery = namedObject({

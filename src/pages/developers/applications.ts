@@ -67,13 +67,19 @@ const storesQuery = namedObject({
 })
 
 const usingStore = record<UsingStore>('UsingStore')({
-  Id: [id, (from) => from.id],
-  Name: [z.string(), (from) => from.name],
-  SecureURL: [z.string(), (from) => from.secureUrl],
-  Token: [z.string(), (from) => from.token],
+  Id: [id.describe('The number of the subscription of the store.'), (from) => from.id],
+  Name: [z.string().describe('What the store is called.'), (from) => from.name],
+  SecureURL: [
+    z.string().describe('The address of the shop, which requests send in the header SecureURL.'),
+    (from) => from.secureUrl,
+  ],
+  Token: [z.string().describe('The token by which the application reaches the store.'), (from) => from.token],
   Privileges: [privileges.describe('What the merchant agreed to; null: everything.'), (from) => from.privileges],
-  DateLastUsed: [time.nullable().describe('Null: not yet.'), (from) => from.lastUsedAt?.toISOString() ?? null],
-  DateCreated: [time, (from) => from.createdAt.toISOString()],
+  DateLastUsed: [
+    time.nullable().describe('When the application last called the store. Null: not yet.'),
+    (from) => from.lastUsedAt?.toISOString() ?? null,
+  ],
+  DateCreated: [time.describe('When the store let the application in.'), (from) => from.createdAt.toISOString()],
 })
 
 type UsingStoresServices = DataServices & { readonly config: { readonly publicUrl: string } }

@@ -24,19 +24,30 @@ export const auditQuery = namedObject({
 })
 
 const auditEntry = record<AuditEntry>('AuditEntry')({
-  Id: [z.int().min(1), (from) => from.id],
-  Time: [time, (from) => from.at.toISOString()],
+  Id: [z.int().min(1).describe('The number of the entry: later entries have higher ones.'), (from) => from.id],
+  Time: [time.describe('When it was done.'), (from) => from.at.toISOString()],
   Actor: [
     z
-      .strictObject({ Kind: z.enum(['operator', 'developer', 'merchant', 'application']), Name: z.string() })
-      .describe('Name: the e-mail address, or the name of the application; empty: the operator.'),
+      .strictObject({
+        Kind: z.enum(['operator', 'developer', 'merchant', 'application']).describe('As what the actor did it.'),
+        Name: z
+          .string()
+          .describe('The e-mail address of a person, or the name of an application; empty: the operator.'),
+      })
+      .describe('Who did it.'),
     (from) => ({ Kind: from.actorKind, Name: from.actor }),
   ],
-  Action: [z.enum(auditActions), (from) => from.action],
+  Action: [z.enum(auditActions).describe('What was done.'), (from) => from.action],
   Target: [z.string().describe('What was affected, in words.'), (from) => from.target],
-  StoreId: [id.nullable(), (from) => from.storeId],
-  ApplicationId: [id.nullable(), (from) => from.applicationId],
-  Details: [z.record(z.string(), z.unknown()), (from) => from.details],
+  StoreId: [id.nullable().describe('The store in which it was done. Null: in none.'), (from) => from.storeId],
+  ApplicationId: [
+    id.nullable().describe('The application that it was done to or with. Null: none.'),
+    (from) => from.applicationId,
+  ],
+  Details: [
+    z.record(z.string(), z.unknown()).describe('What more there is to say; the members depend on Action.'),
+    (from) => from.details,
+  ],
   Address: [z.string().describe('The IP address of the client.'), (from) => from.address],
 })
 
