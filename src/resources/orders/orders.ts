@@ -98,7 +98,7 @@ export const orders = defineResource({
       }),
       BillingLastName: text(100, { description: 'The last name of the person who pays.' }),
       BillingCompany: text(255, { description: 'The company that pays.' }),
-      BillingAddress: text(200, { description: 'The street and house number of the billing address.' }),
+      BillingAddress: text(200, { description: 'The street and house number of whom the invoice goes to.' }),
       BillingAddress2: text(50, { description: 'A second line of the billing address, such as a floor.' }),
       BillingCity: text(100, { description: 'The town of the billing address.' }),
       BillingState: text(100, {

@@ -135,7 +135,8 @@ export const products = defineResource({
           column: 'distributorId',
           access: 'key',
           min: 1,
-          description: 'The distributor, one of `/Distributors`.',
+          description:
+            'A distributor that sells the product, by its number in `/Distributors`; an unknown one is refused.',
         }),
         DistributorName: text(50, {
           sql: sql`(SELECT d."company" FROM "Distributor" d WHERE d."storeId" = r."storeId" AND d."id" = r."distributorId")`,
@@ -178,7 +179,7 @@ export const products = defineResource({
           column: 'categoryId',
           access: 'key',
           min: 1,
-          description: 'The category, one of `/Category`.',
+          description: 'A category that shows the product, by its number in `/Category`; an unknown one is refused.',
         }),
         CategoryName: text(150, {
           sql: sql`(SELECT c."name" FROM "Category" c WHERE c."storeId" = r."storeId" AND c."id" = r."categoryId")`,
