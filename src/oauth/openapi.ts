@@ -198,6 +198,7 @@ const metadataWords: Readonly<Record<keyof ReturnType<typeof metadataOf>, string
 const metadataOperation: Operation = {
   operationId: 'describeOAuth',
   summary: 'What this server can do (RFC 8414)',
+  description: 'The addresses and capabilities from which OAuth libraries configure themselves.',
   tags: ['OAuth'],
   security: [],
   responses: {

@@ -47,13 +47,14 @@ const invitation = record<MadeInvitation>('Invitation')({
 
 const example = { Email: 'ada@tools.example', Password: 'a password of twelve or more' }
 const passwordBody = jsonBody(newPassword, { Password: 'another password' })
-const endsSessions = 'Takes effect immediately: all sessions of the account end, and its failed sign-ins are forgotten.'
+const endsSessions = 'All sessions of the account end at once, and its failed sign-ins are forgotten.'
 
 export const accountRoutes = [
   operatorRoute('GET /admin/developers', {
     roles: ['operator-key'],
     id: 'listDevelopers',
     summary: 'List developers',
+    description: 'The accounts that may register applications, by ascending id.',
     query: pageQuery,
     answers: { 200: many('Developers by ascending id.', account) },
     run: ({ query }, services: DataServices) => listDevelopers(services, query),
@@ -62,6 +63,7 @@ export const accountRoutes = [
     roles: ['operator-key'],
     id: 'createDeveloper',
     summary: 'Open a developer’s account',
+    description: 'The developer can sign in with the password at once. 409 where the address has an account.',
     body: jsonBody(newAccount, example),
     answers: { 201: one('The account.', account) },
     refusals: [409],
@@ -71,7 +73,7 @@ export const accountRoutes = [
     roles: ['operator-key'],
     id: 'setDeveloperPassword',
     summary: 'Give a developer another password',
-    description: endsSessions,
+    description: `For a developer who cannot sign in any more. ${endsSessions}`,
     ids: { id: 'The developer.' },
     body: passwordBody,
     answers: { 200: one('The account.', account) },
@@ -82,6 +84,8 @@ export const accountRoutes = [
     roles: ['operator-key'],
     id: 'listStoreUsers',
     summary: 'List the accounts of a store’s merchants',
+    description:
+      'Everybody who may sign in to the administration of the store, by ascending id, with the role of each.',
     ids: { id: 'The store.' },
     query: pageQuery,
     answers: { 200: many('Accounts by ascending id.', member) },
@@ -116,7 +120,7 @@ export const accountRoutes = [
     roles: ['operator-key'],
     id: 'setStoreUserPassword',
     summary: 'Give a merchant another password',
-    description: endsSessions,
+    description: `For somebody of a store who cannot sign in any more. ${endsSessions}`,
     ids: { id: 'The store.', userId: 'The account.' },
     body: passwordBody,
     answers: { 200: one('The account.', member) },

@@ -74,6 +74,7 @@ export const applicationRoutes = [
     roles: ['operator-key'],
     id: 'listApplications',
     summary: 'List applications',
+    description: 'By ascending id, those of developers included, with their keys.',
     query: pageQuery,
     answers: { 200: many('Applications by ascending id.', application) },
     run: ({ query }, services: JoiningServices) => listApplications(services, query),
@@ -95,6 +96,8 @@ export const applicationRoutes = [
     roles: ['operator-key'],
     id: 'updateApplication',
     summary: 'Change an application',
+    description:
+      'Members that are left out stay. Privileges that are taken away end at once in every store; new ones count in a store once its merchant has agreed.',
     ids: { id: 'The application.' },
     body: applicationBody(changedApplication, { Throttle: { Capacity: 100, LeakPerSecond: 5 } }),
     answers: { 200: one('The application.', application) },

@@ -149,6 +149,8 @@ export const storeRoutes = [
     needs: [],
     id: 'listStores',
     summary: 'List stores',
+    description:
+      'All stores by ascending id; for somebody of a store, theirs alone. `UserKey` is left out for those who may not see keys.',
     query: pageQuery,
     answers: { 200: many('Stores by ascending id.', store) },
     // For the operator, all stores; for a merchant, the store of the session.
@@ -224,6 +226,7 @@ export const storeRoutes = [
     ...ofStore('Settings', 'read'),
     id: 'listPaymentMethods',
     summary: 'List the payment methods of a store',
+    description: 'The methods of which orders name one as `BillingPaymentMethodID`, those that are hidden included.',
     answers: { 200: many('By ascending id, hidden ones too.', paymentMethod) },
     run: async ({ request, ids }, services: CallerServices) => {
       const { db, store: at } = await storeCaller(request, services, ids.id)

@@ -65,6 +65,7 @@ export const subscriptionRoutes = [
     ...ofStore('Keys', 'read'),
     id: 'listSubscriptions',
     summary: 'List the applications that a store uses',
+    description: 'By ascending id, with the token of each.',
     query: pageQuery,
     answers: { 200: many('Subscriptions by ascending id.', subscription) },
     run: ({ ids, query }, services: Subscribing) => listSubscriptions(services, { storeId: ids.id, ...query }),
@@ -97,7 +98,7 @@ export const subscriptionRoutes = [
     summary: 'End a subscription',
     description:
       'An application with a CallBackURL is notified first and must answer 200. Then its tokens stop working immediately, in every process.',
-    ids: { id: 'The store.', subscriptionId: 'The subscription.' },
+    ids: { id: 'The store.', subscriptionId: 'The subscription, by its Id in the list of the store.' },
     query: removalQuery,
     answers: { 200: done('It is ended.') },
     refusals: [409, 502],

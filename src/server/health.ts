@@ -77,12 +77,15 @@ export function describeProcess(): ApiPart {
     tags: [{ name: 'Server', description: 'Health, readiness and metrics of the process.' }],
     paths: {
       '/healthz': {
-        get: openOperation('isAlive', 'Whether the process is alive', {
-          200: jsonAnswer(
-            'It does.',
-            closedObject({ status: { const: 'alive', description: 'The process answers.' } }),
-          ),
-        }),
+        get: {
+          ...openOperation('isAlive', 'Whether the process is alive', {
+            200: jsonAnswer(
+              'It is.',
+              closedObject({ status: { const: 'alive', description: 'The process answers.' } }),
+            ),
+          }),
+          description: 'Looks at nothing but the process: start it anew when this does not answer.',
+        },
       },
       '/readyz': {
         get: {
@@ -94,6 +97,7 @@ export function describeProcess(): ApiPart {
             400: jsonAnswer('`for` has another value.', ref('schemas', 'ArrayOfResponseInfo')),
             503: jsonAnswer('They cannot.', unavailable, retryAfter),
           }),
+          description: 'Looks at the database, too: send requests only to processes that answer 200.',
           parameters: [
             query('for', '`reads`: also ready while the database answers only reads, as a standby does.', {
               enum: ['reads', 'changes'],

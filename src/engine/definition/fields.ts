@@ -349,6 +349,13 @@ function value(
   }
 }
 
+/** The description of a field, with what each of its numbers means. */
+export function fieldText({ description, meanings = {} }: Pick<ValueField, 'description' | 'meanings'>): string {
+  const byNumber = Object.entries(meanings).toSorted(([one], [other]) => Number(one) - Number(other))
+  const listed = byNumber.map(([number, meaning]) => `${number} ${meaning}`)
+  return listed.length === 0 ? description : `${description} ${listed.join(', ')}.`
+}
+
 /** Values that people of a store are shown only with this privilege too. */
 export function needing(privilege: string, values: Readonly<Record<string, ValueField>>): Record<string, ValueField> {
   return Object.fromEntries(Object.entries(values).map(([name, field]) => [name, { ...field, needs: privilege }]))

@@ -1,6 +1,14 @@
 import { dateForms } from '../../values/dates.ts'
 import { INT32_MAX, INT32_MIN } from '../../values/int32.ts'
-import { DATE_LENGTH_MAX, type Field, isFilledIn, type ListField, type ObjectType, type ValueField } from './fields.ts'
+import {
+  DATE_LENGTH_MAX,
+  type Field,
+  fieldText,
+  isFilledIn,
+  type ListField,
+  type ObjectType,
+  type ValueField,
+} from './fields.ts'
 import { LIST_ITEMS_MAX } from './input.ts'
 
 /** A JSON Schema (draft 2020-12), or a reference to one. */
@@ -64,7 +72,7 @@ function memberSchema(schemas: Schemas, field: Field, mode: SchemaMode, owner: s
     return { ...schema, ...(description !== '' && { description }) }
   }
   if (field.kind === 'list') return listSchema(schemas, field, mode, owner)
-  const description = sentences(field.description, meaningsOf(field), accessNote(field, mode))
+  const description = sentences(fieldText(field), accessNote(field, mode))
   return {
     ...valueSchema(schemas, field, mode),
     ...(mode === 'create' && !field.required && field.default !== '' && { default: field.default }),
@@ -145,12 +153,6 @@ const types = { text: 'string', date: 'string', integer: 'integer', decimal: 'nu
 
 function sentences(...parts: readonly string[]): string {
   return parts.filter((part) => part !== '').join(' ')
-}
-
-function meaningsOf({ meanings = {} }: ValueField): string {
-  const byNumber = Object.entries(meanings).toSorted(([one], [other]) => Number(one) - Number(other))
-  const listed = byNumber.map(([number, meaning]) => `${number} ${meaning}`)
-  return listed.length === 0 ? '' : `${listed.join(', ')}.`
 }
 
 /** What follows from the access. */

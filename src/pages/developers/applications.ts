@@ -90,6 +90,8 @@ export const applicationRoutes = [
     roles: ['developer'],
     id: 'listOwnApplications',
     summary: 'List your applications',
+    description:
+      'With their keys and secrets, so that the session must have shown a password or passkey in the last 15 minutes.',
     answers: { 200: many('Your applications, the oldest first; there are 100 at most.', ownApplication) },
     run: async ({ request, reply }, services: OwnApplicationServices) => {
       // The page shows no keys.
@@ -104,6 +106,7 @@ export const applicationRoutes = [
     roles: ['developer'],
     id: 'createOwnApplication',
     summary: 'Register an application',
+    description: 'Makes the keys, which the answer has. Stores let it in by its public key, or by OAuth.',
     body: newBody,
     answers: { 201: withKeys },
     refusals: [409],
@@ -118,6 +121,8 @@ export const applicationRoutes = [
     ...ofApplication,
     id: 'getOwnApplication',
     summary: 'Read an application',
+    description:
+      'With its keys and secrets, so that the session must have shown a password or passkey in the last 15 minutes.',
     answers: { 200: withKeys },
     run: async ({ request, reply }, services: OwnApplicationServices) => {
       const application = await findOwnApplication(services, ownIn(request))

@@ -58,6 +58,8 @@ export const auditRoutes = [
     needs: [['Settings', 'read']],
     id: 'listAudit',
     summary: 'Read the audit log',
+    description:
+      'Who did what on the server, the newest entry first; for somebody of a store, in that store alone. Follow the header `Link` for older ones.',
     query: auditQuery,
     answers: { 200: many('Entries, the newest first.', auditEntry, { Link: ref('headers', 'Link') }) },
     run: ({ reply, query }, services: { db: Db }) => auditPage(services, reply, query),

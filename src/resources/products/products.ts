@@ -469,7 +469,7 @@ export const products = defineResource({
         keyFrom: 'caller',
         rows: { table: 'AdvancedOption', parent: 'productId', position: 'position' },
         description:
-          'Combinations of options with a stock and, if need be, a SKU and a price of their own, such as *L, red*.',
+          'Combinations of options with a stock and, if need be, a SKU and a price of their own, such as `L, red`.',
       },
     ),
     RelatedProductList: list(
