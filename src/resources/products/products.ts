@@ -300,7 +300,7 @@ export const products = defineResource({
     StockAlert: integer({
       column: 'stockAlert',
       description:
-        'At this stock and below, the administration lists the product among those that are running out. At 0 and below it does so when nothing is left.',
+        'At this stock and below, the administration lists the product among those that are running out. 0: once nothing is left.',
     }),
     ReorderQuantity: integer({
       description:

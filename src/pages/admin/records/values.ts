@@ -53,9 +53,10 @@ export function meaningsOf(values: readonly Value[]): Meaning[] {
   return values.map(({ label, field }) => ({ label, text: fieldText(field) }))
 }
 
-/** The meaning of a list, of its columns and of those of the lists in it. */
+/** The meaning of a list, of what a form has of its items, and of the lists in it. */
 export function meaningsInList({ label, field, values, lists }: List): Meaning[] {
-  return [{ label, text: field.description }, ...meaningsOf(values), ...lists.flatMap(meaningsInList)]
+  const isTyped = (value: Value) => isWritable(value, 'create') || field.keyFrom === 'caller'
+  return [{ label, text: field.description }, ...meaningsOf(values.filter(isTyped)), ...lists.flatMap(meaningsInList)]
 }
 
 /** Texts above this length have a field of several lines. */
