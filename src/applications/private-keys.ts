@@ -21,9 +21,7 @@ export const keyRotation = namedObject({
     .min(0, hours)
     .max(KEEP_HOURS_MAX, hours)
     .default(24)
-    .describe(
-      'For how many hours the former key goes on working, for programs that still have it. 0: it stops at once.',
-    ),
+    .describe('The number of hours for which the former key keeps working. 0: it stops at once.'),
   PrivateKey: replacedInput.describe(
     'The key to replace, so that a repeated request replaces nothing twice. Left out: the one of now.',
   ),

@@ -11,13 +11,13 @@ export function privilegesInput(services: readonly string[]) {
     .nullable()
     .optional()
     .describe(
-      'What the application asks of stores. Null, or left out of a new one: everything, also services that come later.',
+      'The privileges that the application requests from stores. Null, or left out on creation: everything, including services that come later.',
     )
 }
 
 /** What the member of a service says. */
 export function privilegeInWords(service: string): string {
-  return `What the application may do by \`/${service}\` and the addresses below it. Left out: nothing.`
+  return `The access to \`/${service}\` and the addresses below it: \`read\`, \`write\` or both. Left out: none.`
 }
 
 const allowed = 'must be a list of read and write'

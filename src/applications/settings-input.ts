@@ -4,7 +4,7 @@ import { privilegesInput } from './privileges-input.ts'
 
 // What a developer, or the operator, says of an application beside its name.
 
-export const applicationName = 'What the application is called. Merchants see it when they are asked to let it in.'
+export const applicationName = 'The name of the application. Merchants see it when they are asked for access.'
 
 const ADDRESS_LENGTH_MAX = 2_000
 const REDIRECT_URIS_MAX = 20

@@ -17,8 +17,8 @@ const leak = `must be a number from 0.001 to ${LEAK_PER_SECOND_MAX} with at most
 
 /** What the members of a rate limit say. */
 export const throttleWords = {
-  Capacity: 'How many requests may come in one burst.',
-  LeakPerSecond: 'How many requests a second may come on and on.',
+  Capacity: 'The maximum number of requests in one burst.',
+  LeakPerSecond: 'The sustained number of requests per second.',
 }
 
 /** Validates `{"Capacity": 50, "LeakPerSecond": 2}`. Null: the contract's rate limit. */
@@ -34,7 +34,7 @@ export const throttleInput = namedObject({
   .transform(({ Capacity, LeakPerSecond }): RateLimit => ({ capacity: Capacity, leakPerSecond: LeakPerSecond }))
   .nullable()
   .optional()
-  .describe('How fast requests may come. Null, or left out of something new: a burst of 50, then 2 a second.')
+  .describe('The rate limit. Null, or left out on creation: a burst of 50 requests, then 2 per second.')
 
 /** The columns of a rate limit, on a store or an application. */
 export function rateLimitColumns(rateLimit: RateLimit | null | undefined) {

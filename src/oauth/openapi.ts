@@ -95,8 +95,8 @@ const decideOperation: Operation = {
       {
         type: 'object',
         properties: {
-          PostBackURL: { ...text, description: 'Where the application asks to send the merchant next.' },
-          Location: { ...text, description: 'Where the browser goes on.' },
+          PostBackURL: { ...text, description: 'The address to which the application asks to send the merchant next.' },
+          Location: { ...text, description: 'The address to which the browser continues.' },
         },
         required: ['Location'],
         additionalProperties: false,
@@ -123,7 +123,7 @@ const tokenSchema = closedObject({
     description:
       'The token by which the application reaches the store: send it as `Authorization: Bearer`, or as the header Token.',
   },
-  token_type: { const: 'bearer', description: 'How the token is sent (RFC 6750).' },
+  token_type: { const: 'bearer', description: 'The scheme by which the token is sent (RFC 6750).' },
   user_id: { type: 'integer', minimum: 1, description: 'The account of the merchant who agreed.' },
 })
 
@@ -135,7 +135,7 @@ const tokenOperation: Operation = {
   ...byClient,
   requestBody: form(
     {
-      grant_type: { const: 'authorization_code', description: 'What is exchanged.' },
+      grant_type: { const: 'authorization_code', description: 'The kind of grant: a code for a token.' },
       code: { type: 'string', description: 'The code with which the merchant was sent to the redirect address.' },
       redirect_uri: { type: 'string', description: 'If sent, it must be the address the code was sent to.' },
       code_verifier: { type: 'string', description: 'PKCE; required if the code was requested with a challenge.' },
@@ -161,8 +161,11 @@ const revokeOperation: Operation = {
   ...byClient,
   requestBody: form(
     {
-      token: { type: 'string', description: 'The access token to end.' },
-      token_type_hint: { type: 'string', description: 'What the token is. Not needed: there are access tokens alone.' },
+      token: { type: 'string', description: 'The access token to revoke.' },
+      token_type_hint: {
+        type: 'string',
+        description: 'A hint at the kind of token. Not needed: there are only access tokens.',
+      },
       ...keyFields,
     },
     ['token'],
@@ -182,17 +185,17 @@ function form(properties: JsonSchema, required: readonly string[], example: obje
 
 const metadataWords: Readonly<Record<keyof ReturnType<typeof metadataOf>, string>> = {
   issuer: 'The name of this server, which redirects carry as `iss`.',
-  authorization_endpoint: 'Where the merchant’s browser is sent to agree.',
-  token_endpoint: 'Where a code is exchanged for a token.',
-  revocation_endpoint: 'Where a token is ended.',
-  response_types_supported: 'What `response_type` may be.',
-  response_modes_supported: 'Where the redirect has the code.',
-  grant_types_supported: 'What `grant_type` may be.',
-  code_challenge_methods_supported: 'What `code_challenge_method` may be.',
-  token_endpoint_auth_methods_supported: 'How a program shows its keys for a token.',
-  revocation_endpoint_auth_methods_supported: 'How a program shows its keys to end a token.',
+  authorization_endpoint: 'The page where the merchant gives consent.',
+  token_endpoint: 'The address that exchanges a code for a token.',
+  revocation_endpoint: 'The address that revokes a token.',
+  response_types_supported: 'The allowed values of `response_type`.',
+  response_modes_supported: 'The part of the redirect address that carries the code.',
+  grant_types_supported: 'The allowed values of `grant_type`.',
+  code_challenge_methods_supported: 'The allowed values of `code_challenge_method`.',
+  token_endpoint_auth_methods_supported: 'The ways to send the application’s keys for a token.',
+  revocation_endpoint_auth_methods_supported: 'The ways to send the application’s keys to revoke a token.',
   authorization_response_iss_parameter_supported: 'Whether redirects carry `iss` (RFC 9207).',
-  service_documentation: 'Where people read about all this.',
+  service_documentation: 'The documentation for developers.',
 }
 
 const metadataOperation: Operation = {

@@ -19,7 +19,7 @@ import { resultItem } from '../values/failure.ts'
 const account = record<Account>('Account')({
   Id: [id.describe('The number of the account, by which addresses name it.'), (from) => from.id],
   Email: [z.string().describe('The e-mail address with which the developer signs in.'), (from) => from.email],
-  DateCreated: [time.describe('When the account was opened.'), (from) => from.createdAt.toISOString()],
+  DateCreated: [time.describe('The time at which the account was opened.'), (from) => from.createdAt.toISOString()],
 })
 
 const member = record<Member>('Member')({
@@ -28,10 +28,13 @@ const member = record<Member>('Member')({
   Role: [
     z
       .string()
-      .describe('What the person may do: as owner, manager, orders, catalogue, reader, or a role of the store’s own.'),
+      .describe('The role of the person: owner, manager, orders, catalogue, reader, or a role of the store’s own.'),
     (from) => from.role,
   ],
-  DateCreated: [time.describe('When the person joined the store.'), (from) => from.createdAt.toISOString()],
+  DateCreated: [
+    time.describe('The time at which the person joined the store.'),
+    (from) => from.createdAt.toISOString(),
+  ],
 })
 
 const invitation = record<MadeInvitation>('Invitation')({
@@ -42,7 +45,7 @@ const invitation = record<MadeInvitation>('Invitation')({
     z.string().nullable().describe('The link by which the person joins, to hand over. Null: it was mailed.'),
     (from) => from.link,
   ],
-  ExpiresAt: [time.describe('Until when the link works.'), (from) => from.expiresAt.toISOString()],
+  ExpiresAt: [time.describe('The time at which the link expires.'), (from) => from.expiresAt.toISOString()],
 })
 
 const example = { Email: 'ada@tools.example', Password: 'a password of twelve or more' }

@@ -22,7 +22,7 @@ import { throttle, throttleRecord } from './stores.ts'
 const application = record<Application>('Application')({
   Id: [id.describe('The number of the application, by which addresses name it.'), (from) => from.id],
   Name: [
-    z.string().describe('What the application is called. Merchants see it when they are asked to let it in.'),
+    z.string().describe('The name of the application. Merchants see it when they are asked for access.'),
     (from) => from.name,
   ],
   PublicKey: [
@@ -55,11 +55,16 @@ const application = record<Application>('Application')({
     (from) => from.redirectUris,
   ],
   Privileges: [
-    privileges.describe('What the application asks of stores. Null: everything, also services that come later.'),
+    privileges.describe(
+      'The privileges that the application requests from stores. Null: everything, including services that come later.',
+    ),
     (from) => from.privileges,
   ],
   Throttle: [throttle, (from) => throttleRecord(from.throttle)],
-  DateCreated: [time.describe('When the application was registered.'), (from) => from.createdAt.toISOString()],
+  DateCreated: [
+    time.describe('The time at which the application was registered.'),
+    (from) => from.createdAt.toISOString(),
+  ],
 })
 
 type RegisterServices = JoiningServices & { readonly outbound: Pick<Outbound, 'addressFault'> }

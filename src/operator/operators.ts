@@ -13,7 +13,7 @@ const operator = record<InvitedOperator>('Operator')({
     z.string().describe('The link to hand over, by which the person chooses a password, once.'),
     (from) => from.link,
   ],
-  ExpiresAt: [time.describe('Until when the link works.'), (from) => from.expiresAt.toISOString()],
+  ExpiresAt: [time.describe('The time at which the link expires.'), (from) => from.expiresAt.toISOString()],
 })
 
 export const namedOperatorRoutes = [

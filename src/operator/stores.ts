@@ -45,7 +45,7 @@ export const throttle = z
     LeakPerSecond: z.number().describe(throttleWords.LeakPerSecond),
   })
   .nullable()
-  .describe('How fast requests may come. Null: a burst of 50, then 2 a second.')
+  .describe('The rate limit. Null: a burst of 50 requests, then 2 per second.')
 
 export function throttleRecord(figures: RateLimit | null) {
   return figures && { Capacity: figures.capacity, LeakPerSecond: figures.leakPerSecond }
@@ -56,11 +56,11 @@ const cartApi = z
     Enabled: z.boolean().describe(cartApiWords.Enabled),
     Addresses: z.array(z.string()).max(ADDRESSES_MAX).describe(cartApiWords.Addresses),
   })
-  .describe('Whether cartAPI accepts calls, and from which IP addresses and CIDR blocks; none: from anywhere.')
+  .describe('The access of programs to the store by cartAPI.')
 
 const store = record<ShownStore>('Store')({
   Id: [id.describe('The number of the store, by which addresses name it.'), (from) => from.id],
-  Name: [z.string().describe('What the store is called, for people.'), (from) => from.name],
+  Name: [z.string().describe('The name of the store as people read it.'), (from) => from.name],
   SecureURL: [
     z.string().describe('The address of the shop. Requests name the store by it, in the header SecureURL.'),
     (from) => from.secureUrl,
@@ -95,7 +95,7 @@ const store = record<ShownStore>('Store')({
   ],
   CartAPI: [cartApi, (from) => ({ Enabled: from.cartApi.enabled, Addresses: [...from.cartApi.addresses] })],
   Throttle: [throttle, (from) => throttleRecord(from.throttle)],
-  DateCreated: [time.describe('When the store was opened.'), (from) => from.createdAt.toISOString()],
+  DateCreated: [time.describe('The time at which the store was opened.'), (from) => from.createdAt.toISOString()],
 })
 
 const openedStore = record<Store>('NewStore')({
@@ -117,7 +117,10 @@ const paymentMethod = record<PaymentMethod>('PaymentMethod')({
     (from) => from.id,
   ],
   Name: [
-    z.string().max(NAME_LENGTH_MAX).describe('What the method is called. Orders show it as BillingPaymentMethod.'),
+    z
+      .string()
+      .max(NAME_LENGTH_MAX)
+      .describe('The name of the method as people read it. Orders show it as BillingPaymentMethod.'),
     (from) => from.name,
   ],
   Visible: [z.boolean().describe('Whether it is offered for new orders.'), (from) => from.visible],

@@ -14,33 +14,38 @@ import { KEY_LENGTH_MAX } from '../values/key-strength.ts'
 const subscription = record<Subscription>('Subscription')({
   Id: [id.describe('The number of the subscription, by which addresses name it.'), (from) => from.id],
   ApplicationId: [id.describe('The number of the application that the store lets in.'), (from) => from.applicationId],
-  Name: [z.string().describe('What the application is called.'), (from) => from.name],
+  Name: [z.string().describe('The name of the application as merchants read it.'), (from) => from.name],
   PublicKey: [z.string().describe('The public key of the application.'), (from) => from.publicKey],
   Token: [z.string().describe('The token by which the application reaches the store.'), (from) => from.token],
   DateTokenBrought: [
     time.nullable().describe(`When the token was ${broughtAlong}. Null: it was made here.`),
     (from) => from.tokenBroughtAt?.toISOString() ?? null,
   ],
-  Privileges: [privileges.describe('What the store agreed to; null: everything.'), (from) => from.privileges],
+  Privileges: [
+    privileges.describe('The privileges that the store granted. Null: everything.'),
+    (from) => from.privileges,
+  ],
   PrivilegesAsked: [
-    privileges.describe('What the application asks for now; it may use the privileges in both.'),
+    privileges.describe(
+      'The privileges that the application requests now. It may use those that are also in Privileges. Null: everything.',
+    ),
     (from) => from.askedPrivileges,
   ],
   PostBackURL: [
-    z.string().nullable().describe('Where the application asked to send the merchant next; null: nowhere.'),
+    z.string().nullable().describe('The address to which the application asked to send the merchant next. Null: none.'),
     (from) => from.postBackUrl,
   ],
   DateLastUsed: [
-    time.nullable().describe('When the application last called with the token. Null: not yet.'),
+    time.nullable().describe('The time of the last request with the token. Null: there was none.'),
     (from) => from.lastUsedAt?.toISOString() ?? null,
   ],
-  DateCreated: [time.describe('When the store let the application in.'), (from) => from.createdAt.toISOString()],
+  DateCreated: [time.describe('The time at which the store granted access.'), (from) => from.createdAt.toISOString()],
 })
 
 const token = record<Subscribed>('SubscriptionToken')({
   Token: [z.string().describe('The token by which the application reaches the store.'), (from) => from.token],
   PostBackURL: [
-    z.string().optional().describe('Where the application asks to send the merchant next.'),
+    z.string().optional().describe('The address to which the application asks to send the merchant next.'),
     (from) => from.postBackUrl ?? undefined,
   ],
 })

@@ -7,7 +7,7 @@ export const optionSetList = list(
     OptionSetID: integer({ access: 'key', description: 'The number of the set in the store.' }),
     OptionSetName: text(255, {
       description:
-        'What is chosen, such as `Size`. It stands before the choice in the ItemDescription of an order’s line.',
+        'The caption of the set, such as `Size`. It precedes the chosen option in the ItemDescription of an order’s line.',
     }),
     OptionSorting: decimal({
       description:
@@ -24,7 +24,8 @@ export const optionSetList = list(
     OptionURL: text(LONG_TEXT, { description: 'An address with more about the choice, such as a table of sizes.' }),
     OptionAdditionalInformation: text(LONG_TEXT, { description: 'Help for the shopper, shown beside the choice.' }),
     OptionSizeLimit: integer({
-      description: 'How much a shopper may type or upload. Kept for programs: orders are not checked against it.',
+      description:
+        'The maximum length of a text, or size of a file, that a shopper may give. Kept for programs: orders are not checked against it.',
     }),
     OptionList: list(
       'Options',
@@ -35,18 +36,19 @@ export const optionSetList = list(
             'The number of the option in the store. Lines of orders (ItemOptions) and advanced options name it.',
         }),
         OptionName: text(255, {
-          description: 'What the option is called, such as `L`. It stands in the ItemDescription of an order’s line.',
+          description:
+            'The name of the option, such as `L`. It becomes part of the ItemDescription of an order’s line.',
         }),
         OptionSelected: boolean({
           description: 'True: the storefront proposes the option. New orders have only the options that they name.',
         }),
         OptionHide: boolean({
           description:
-            'True: the storefront does not offer the option, and the administration makes no advanced options of it. Orders that name it are taken all the same.',
+            'True: the storefront does not offer the option, and the administration makes no advanced options of it. Orders that name it are still accepted.',
         }),
         OptionValue: money({
           description:
-            'What the option adds to the price of one piece; below 0 it comes off. AdvancedOptionPrice takes its place.',
+            'The amount that the option adds to the unit price; a negative one lowers it. An AdvancedOptionPrice replaces it.',
         }),
         OptionPartNumber: text(50, {
           description:
@@ -68,7 +70,7 @@ export const optionSetList = list(
             'The CatalogID of a product that comes with the option; 0: none. An unknown one is refused. Orders do not take it off the stock.',
         }),
         OptionBundleQuantity: integer({
-          description: 'How many pieces of the product OptionBundleCatalogId come with the option.',
+          description: 'The quantity of the product OptionBundleCatalogId that comes with the option.',
         }),
       },
       { description: 'The options of the set.' },
@@ -76,6 +78,6 @@ export const optionSetList = list(
   },
   {
     description:
-      'What a shopper chooses when buying, such as a size: a set for each choice. The sets of a category apply to its products, too, unless a product has DoNotUseCategoryOptions.',
+      'The choices that a shopper makes when buying, such as size and colour: one set for each. The sets of a category also apply to its products, unless a product has DoNotUseCategoryOptions.',
   },
 )

@@ -71,7 +71,7 @@ export function describeProcess(): ApiPart {
   const figures = { 'text/plain': { schema: { type: 'string' } } }
   const unavailable = closedObject({
     status: { const: 'unavailable', description: 'Send requests elsewhere.' },
-    reason: { type: 'string', description: 'What is missing, for operators.' },
+    reason: { type: 'string', description: 'The cause, for operators.' },
   })
   return {
     tags: [{ name: 'Server', description: 'Health, readiness and metrics of the process.' }],

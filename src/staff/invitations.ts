@@ -39,7 +39,7 @@ const OPEN_MAX = 100
 export const newInvitation = namedObject({
   Email: emailInput.describe('The e-mail address to invite.'),
   Role: text(50).describe(
-    'What the person will be allowed to do: as owner, manager, orders, catalogue, reader, or a role of the store’s own.',
+    'The role that the person will have: owner, manager, orders, catalogue, reader, or a role of the store’s own.',
   ),
   HandOver: z.boolean().optional().describe('True: the answer has the link, and no mail is sent.'),
 })

@@ -39,7 +39,7 @@ export const newMember = namedObject({
   Role: text(50)
     .optional()
     .describe(
-      'What the person may do: as owner, manager, orders, catalogue, reader, or a role of the store’s own. Left out: as owner.',
+      'The role of the person: owner, manager, orders, catalogue, reader, or a role of the store’s own. Left out: owner.',
     ),
 })
 

@@ -60,7 +60,7 @@ const furtherUrlsInput = z
   )
 
 const storeWords = {
-  Name: 'What the store is called, for people.',
+  Name: 'The name of the store as people read it.',
   SecureURL: 'The address of the shop. Requests name the store by it, in the header SecureURL.',
   Currency: 'The ISO 4217 code of the currency of all amounts in the store. Nothing is converted when it changes.',
   TimeZone: 'The time zone of the times in its records, by its name in the IANA database, such as `America/New_York`.',
@@ -126,7 +126,7 @@ export const changedStore = namedObject({
   SecureURL: secureUrlInput.optional().describe(storeWords.SecureURL),
   Currency: currencyInput.optional().describe(storeWords.Currency),
   TimeZone: zoneInput.optional().describe(storeWords.TimeZone),
-  CartAPI: cartApiInput.optional().describe('Who may call cartAPI for the store.'),
+  CartAPI: cartApiInput.optional().describe('The access of programs to the store by cartAPI.'),
   Throttle: throttleInput,
   SecureURLs: furtherUrlsInput,
   UserKey: broughtKeyInput.describe(storeWords.UserKey),

@@ -41,17 +41,20 @@ const summary: Members<DeliverySummary> = {
   IsTest: [boolean({ description: 'True: it was sent by `/Webhooks/{id}/Test`, about a made-up record.' }), 'isTest'],
   State: [
     text(Math.max(...deliveryStates.map(({ length }) => length)), {
-      description: 'Whether it was `delivered`, is `pending`, or has `failed` for good.',
+      description: 'The state of the delivery: `pending`, `delivered`, or `failed` for good.',
     }),
     'state',
   ],
-  Attempts: [integer({ description: 'How many times it was sent, an attempt under way included.' }), 'attempts'],
+  Attempts: [integer({ description: 'The number of attempts, including one in progress.' }), 'attempts'],
   Status: [integer({ description: 'The HTTP status of the last answer; 0: there was none.' }), 'status'],
-  Reason: [text(LONG_TEXT, { description: 'Why the last attempt failed; empty: it did not.' }), 'reason'],
-  DateCreated: [date({ description: 'When the delivery was made, right after its event.' }), 'createdAt'],
-  DateDue: [date({ description: 'When the next attempt is due; empty: there will be none.' }), 'dueAt'],
+  Reason: [text(LONG_TEXT, { description: 'The reason why the last attempt failed; empty: it did not.' }), 'reason'],
+  DateCreated: [
+    date({ description: 'The time at which the delivery was created, right after its event.' }),
+    'createdAt',
+  ],
+  DateDue: [date({ description: 'The time at which the next attempt is due; empty: there will be none.' }), 'dueAt'],
   DateEnded: [
-    date({ description: 'When the delivery succeeded or failed for good; empty: it is pending.' }),
+    date({ description: 'The time at which the delivery succeeded or failed for good; empty: it is pending.' }),
     'endedAt',
   ],
 }
@@ -63,11 +66,11 @@ export const deliveryType = shownType<DeliverySummary>(
 )
 
 const attemptType = shownType<Attempt>('Attempt', 'One attempt to send a notification.', {
-  Number: [integer({ description: 'Which attempt of the delivery it is, from 1.' }), 'number'],
-  Date: [date({ description: 'When the attempt began.' }), 'at'],
+  Number: [integer({ description: 'The number of the attempt within its delivery, from 1.' }), 'number'],
+  Date: [date({ description: 'The start of the attempt.' }), 'at'],
   Status: [integer({ description: 'The HTTP status of the answer; 0: there was none.' }), 'status'],
-  Reason: [text(LONG_TEXT, { description: 'Why the attempt failed; empty: it did not.' }), 'reason'],
-  DurationMs: [integer({ description: 'How long the attempt took, in milliseconds.' }), 'durationMs'],
+  Reason: [text(LONG_TEXT, { description: 'The reason why the attempt failed; empty: it did not.' }), 'reason'],
+  DurationMs: [integer({ description: 'The duration of the attempt in milliseconds.' }), 'durationMs'],
   Answer: [text(LONG_TEXT, { description: 'The beginning of the answer’s body.' }), 'answer'],
 })
 

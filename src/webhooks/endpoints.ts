@@ -75,7 +75,7 @@ const eventKindType = shownType<EventKind>('Event', 'A kind of event that webhoo
     integer({ min: 0, max: 255, description: 'The number of the kind, which a webhook names as its EventType.' }),
     'type',
   ],
-  EventName: [text(100, { description: 'What the kind is called.' }), 'name'],
+  EventName: [text(100, { description: 'The name of the kind.' }), 'name'],
 })
 
 /** Lists the kinds of event (contract §4.2). */

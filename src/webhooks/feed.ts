@@ -23,7 +23,7 @@ export const happened: Members<Omit<FeedEvent, 'createdAt' | 'body'>> = {
   Sequence: [
     long({
       description:
-        'The place of the event among all of the store: a later event has a higher number. Go on reading with `after` being the last one. 0: a test.',
+        'The position of the event in the feed of the store: later events have higher numbers. Read on with `after` set to the last one. 0: a test.',
     }),
     'sequence',
   ],
@@ -58,7 +58,7 @@ export const feedEventType = shownType<FeedEvent>(
   'Something that happened in the store, with the record that it happened to.',
   {
     ...happened,
-    DateCreated: [date({ description: 'When the event happened.' }), 'createdAt'],
+    DateCreated: [date({ description: 'The time of the event.' }), 'createdAt'],
     Record: [eventRecord, ({ body: json }) => ({ json })],
   },
 )

@@ -11,7 +11,7 @@ export const secretType = shownType<WebhookSecret>('WebhookSecret', 'What a webh
   Secret: [
     text(100, {
       description:
-        'What notifications are signed with: check `webhook-signature` by it, as Standard Webhooks says. It begins with `whsec_`.',
+        'The signing secret, beginning with `whsec_`: verify `webhook-signature` with it as Standard Webhooks describes.',
     }),
     'secret',
   ],
@@ -19,8 +19,11 @@ export const secretType = shownType<WebhookSecret>('WebhookSecret', 'What a webh
     text(100, { description: 'The secret before the last rotation, while it signs too; else empty.' }),
     'formerSecret',
   ],
-  FormerSecretUntil: [date({ description: 'Until when FormerSecret signs; empty: it does not.' }), 'formerUntil'],
-  DateRotated: [date({ description: 'When Secret was made by a rotation; empty: it is the first.' }), 'rotatedAt'],
+  FormerSecretUntil: [
+    date({ description: 'The time until which FormerSecret signs; empty: it does not.' }),
+    'formerUntil',
+  ],
+  DateRotated: [date({ description: 'The time of the last rotation; empty: there was none.' }), 'rotatedAt'],
 })
 
 type Opening = Pick<Secrets, 'open'>

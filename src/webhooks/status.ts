@@ -35,30 +35,37 @@ export const statusType = shownType<WebhookStatus>('WebhookStatus', 'The health 
   Id: [integer({ description: 'The number of the webhook.' }), 'id'],
   Enabled: [
     boolean({
-      description: 'Whether events are sent. False: an application, a person or the platform has stopped them.',
+      description: 'Whether events are sent. False: an application, a person or the platform has disabled the webhook.',
     }),
     'enabled',
   ],
   FailingSince: [
-    date({ description: 'Since when every attempt has failed; empty: the last one succeeded, or there was none.' }),
+    date({
+      description: 'The time since which every attempt has failed; empty: the last one succeeded, or there was none.',
+    }),
     'failingSince',
   ],
-  DateDisabled: [date({ description: 'When the webhook was disabled; empty: it is enabled.' }), 'disabledAt'],
+  DateDisabled: [
+    date({ description: 'The time at which the webhook was disabled; empty: it is enabled.' }),
+    'disabledAt',
+  ],
   PauseReason: [
-    text(LONG_TEXT, { description: 'Why the platform disabled the webhook; empty: it did not.' }),
+    text(LONG_TEXT, { description: 'The reason why the platform disabled the webhook; empty: it did not.' }),
     'pauseReason',
   ],
-  Pending: [integer({ description: 'How many deliveries wait to be sent, counted to 1,000.' }), 'pending'],
+  Pending: [integer({ description: 'The number of deliveries waiting to be sent, counted up to 1,000.' }), 'pending'],
   Failed: [
-    integer({ description: 'How many deliveries of the last 30 days failed for good, counted to 1,000.' }),
+    integer({ description: 'The number of deliveries that failed for good in the last 30 days, counted up to 1,000.' }),
     'failed',
   ],
   Missed: [
-    integer({ description: 'How many notifications a resume with `CatchUp` would send, counted to 1,000.' }),
+    integer({
+      description: 'The number of notifications that a resume with `CatchUp` would send, counted up to 1,000.',
+    }),
     'missed',
   ],
   DateLastDelivered: [
-    date({ description: 'When a delivery last succeeded, among the latest hundred.' }),
+    date({ description: 'The time of the last successful delivery among the latest hundred; empty: none.' }),
     'lastDeliveredAt',
   ],
 })

@@ -12,7 +12,7 @@ import { webhookRules } from './rules.ts'
 const address = text(1000, {
   column: 'url',
   required: true,
-  description: 'Where events are sent: an http or https address of your own that answers 2xx within 15 seconds.',
+  description: 'The http or https address that receives the events. It must answer 2xx within 15 seconds.',
 })
 
 /** The host is checked at every delivery, not here, because its addresses may change. */
@@ -32,7 +32,7 @@ const kind = integer({
   required: true,
   min: 1,
   max: eventKinds.length,
-  description: 'The kind of event that the webhook hears of. The application must be allowed to read its records.',
+  description: 'The kind of event that is sent. The application needs read access to its records.',
   meanings: Object.fromEntries(eventKinds.map(({ type, name }) => [type, name])),
 })
 const kindAllowed = `must be one of ${eventKinds.map(({ type, name }) => `${type} (${name})`).join(', ')}`
@@ -72,16 +72,19 @@ export const webhooks = defineResource({
     Name: text(80, {
       column: 'name',
       required: true,
-      description: 'What the webhook is called in the administration, for people alone.',
+      description: 'The name of the webhook in the administration.',
     }),
     Url,
     EventType,
-    DateCreated: minute('createdAt', 'When the webhook was made, as `MM/DD/YYYY HH:MM` in the zone of the store.'),
+    DateCreated: minute('createdAt', 'The time of creation as `MM/DD/YYYY HH:MM` in the store’s time zone.'),
     DateUpdated: minute(
       'updatedAt',
-      'When the webhook last changed, as `MM/DD/YYYY HH:MM` in the zone of the store. Deliveries do not count.',
+      'The time of the last change as `MM/DD/YYYY HH:MM` in the store’s time zone. Deliveries do not count.',
     ),
-    Format: choice(['JSON', 'XML'], { column: 'format', description: 'In which form records are sent to Url.' }),
+    Format: choice(['JSON', 'XML'], {
+      column: 'format',
+      description: 'The format of the records that are sent to Url.',
+    }),
     Enabled: boolean({
       column: 'enabled',
       required: true,

@@ -21,7 +21,7 @@ export function ownIn(request: FastifyRequest): OwnId {
 export const ownApplication = record<OwnApplication>('OwnApplication')({
   Id: [id.describe('The number of the application, by which addresses name it.'), (from) => from.id],
   Name: [
-    z.string().describe('What the application is called. Merchants see it when they are asked to let it in.'),
+    z.string().describe('The name of the application. Merchants see it when they are asked for access.'),
     (from) => from.name,
   ],
   PublicKey: [
@@ -33,7 +33,7 @@ export const ownApplication = record<OwnApplication>('OwnApplication')({
     (from) => from.privateKey,
   ],
   FormerPrivateKeyUntil: [
-    time.nullable().describe('Until when the former private key works, too. Null: it does not.'),
+    time.nullable().describe('The time until which the former private key works. Null: it does not.'),
     (from) => from.formerPrivateKeyUntil?.toISOString() ?? null,
   ],
   CallBackURL: [
@@ -46,7 +46,7 @@ export const ownApplication = record<OwnApplication>('OwnApplication')({
     (from) => from.callbackUrl,
   ],
   CallBackSecret: [
-    z.string().describe('What callbacks are signed with, by the Standard Webhooks scheme.'),
+    z.string().describe('The secret that signs callbacks, by the Standard Webhooks scheme.'),
     (from) => from.callbackSecret,
   ],
   RedirectURIs: [
@@ -54,10 +54,15 @@ export const ownApplication = record<OwnApplication>('OwnApplication')({
     (from) => [...from.redirectUris],
   ],
   Privileges: [
-    privileges.describe('What it asks of stores; null: everything, also services that come later.'),
+    privileges.describe(
+      'The privileges that the application requests from stores. Null: everything, including services that come later.',
+    ),
     (from) => from.privileges,
   ],
-  DateCreated: [time.describe('When the application was registered.'), (from) => from.createdAt.toISOString()],
+  DateCreated: [
+    time.describe('The time at which the application was registered.'),
+    (from) => from.createdAt.toISOString(),
+  ],
 })
 
 export const withKeys = one('The application, with its keys.', ownApplication)

@@ -68,18 +68,21 @@ const storesQuery = namedObject({
 
 const usingStore = record<UsingStore>('UsingStore')({
   Id: [id.describe('The number of the subscription of the store.'), (from) => from.id],
-  Name: [z.string().describe('What the store is called.'), (from) => from.name],
+  Name: [z.string().describe('The name of the store as its customers read it.'), (from) => from.name],
   SecureURL: [
     z.string().describe('The address of the shop, which requests send in the header SecureURL.'),
     (from) => from.secureUrl,
   ],
   Token: [z.string().describe('The token by which the application reaches the store.'), (from) => from.token],
-  Privileges: [privileges.describe('What the merchant agreed to; null: everything.'), (from) => from.privileges],
+  Privileges: [
+    privileges.describe('The privileges that the merchant granted. Null: everything.'),
+    (from) => from.privileges,
+  ],
   DateLastUsed: [
-    time.nullable().describe('When the application last called the store. Null: not yet.'),
+    time.nullable().describe('The time of the application’s last request to the store. Null: there was none.'),
     (from) => from.lastUsedAt?.toISOString() ?? null,
   ],
-  DateCreated: [time.describe('When the store let the application in.'), (from) => from.createdAt.toISOString()],
+  DateCreated: [time.describe('The time at which the store granted access.'), (from) => from.createdAt.toISOString()],
 })
 
 type UsingStoresServices = DataServices & { readonly config: { readonly publicUrl: string } }

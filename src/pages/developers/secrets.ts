@@ -48,16 +48,16 @@ const callbackTest = record<CallbackTest>('CallbackTest')({
     ({ result }) => result.status,
   ],
   Reason: [
-    z.string().nullable().describe('Why a subscription would fail; null: it would succeed.'),
+    z.string().nullable().describe('The reason why a subscription would fail. Null: it would succeed.'),
     ({ result }) => (result.ok ? null : result.reason),
   ],
   Milliseconds: [
-    z.int().min(0).describe('How long it took until the answer, or until the attempt was given up.'),
+    z.int().min(0).describe('The duration until the answer, or until the attempt was abandoned, in milliseconds.'),
     ({ result }) => result.durationMs,
   ],
   Answer: [z.string().describe('The body of the answer, at most 4,096 characters of it.'), ({ result }) => result.body],
   PostBackURL: [
-    z.string().nullable().describe('Where the answer asks to send the merchant next. Null: nowhere.'),
+    z.string().nullable().describe('The address to which the answer asks to send the merchant next. Null: none.'),
     ({ result }) => (result.ok ? result.postBackUrl : null),
   ],
 })

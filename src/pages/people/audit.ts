@@ -25,27 +25,29 @@ export const auditQuery = namedObject({
 
 const auditEntry = record<AuditEntry>('AuditEntry')({
   Id: [z.int().min(1).describe('The number of the entry: later entries have higher ones.'), (from) => from.id],
-  Time: [time.describe('When it was done.'), (from) => from.at.toISOString()],
+  Time: [time.describe('The time of the action.'), (from) => from.at.toISOString()],
   Actor: [
     z
       .strictObject({
-        Kind: z.enum(['operator', 'developer', 'merchant', 'application']).describe('As what the actor did it.'),
+        Kind: z
+          .enum(['operator', 'developer', 'merchant', 'application'])
+          .describe('The role in which the actor acted.'),
         Name: z
           .string()
           .describe('The e-mail address of a person, or the name of an application; empty: the operator.'),
       })
-      .describe('Who did it.'),
+      .describe('The person or application that acted.'),
     (from) => ({ Kind: from.actorKind, Name: from.actor }),
   ],
-  Action: [z.enum(auditActions).describe('What was done.'), (from) => from.action],
-  Target: [z.string().describe('What was affected, in words.'), (from) => from.target],
+  Action: [z.enum(auditActions).describe('The action that was taken.'), (from) => from.action],
+  Target: [z.string().describe('The name of what was affected.'), (from) => from.target],
   StoreId: [id.nullable().describe('The store in which it was done. Null: in none.'), (from) => from.storeId],
   ApplicationId: [
     id.nullable().describe('The application that it was done to or with. Null: none.'),
     (from) => from.applicationId,
   ],
   Details: [
-    z.record(z.string(), z.unknown()).describe('What more there is to say; the members depend on Action.'),
+    z.record(z.string(), z.unknown()).describe('Further details; the members depend on Action.'),
     (from) => from.details,
   ],
   Address: [z.string().describe('The IP address of the client.'), (from) => from.address],

@@ -20,12 +20,18 @@ export const categories = defineResource({
       access: 'key',
       description: 'The number of the category, by which products and other categories name it.',
     }),
-    CategoryName: text(150, { column: 'name', required: true, description: 'What the category is called.' }),
+    CategoryName: text(150, {
+      column: 'name',
+      required: true,
+      description: 'The name of the category as shoppers read it.',
+    }),
     Link: text(255, {
       description:
         'The address of a page that stands for the category in the storefront, in place of a list of products.',
     }),
-    CategoryDescription: text(LONG_TEXT, { description: 'What the storefront says about the category, usually HTML.' }),
+    CategoryDescription: text(LONG_TEXT, {
+      description: 'Text about the category for its page in the storefront, usually HTML.',
+    }),
     CategoryIcon: text(100, {
       isImage: true,
       description: 'A small picture of the category: a path below the store’s address, or a whole address.',
@@ -44,62 +50,65 @@ export const categories = defineResource({
       column: 'updatedBy',
       access: 'ro',
       description:
-        'Who last changed the category: the name of an application, `API` for cartAPI, or the e-mail address of a person.',
+        'The last editor of the category: the name of an application, `API` for cartAPI, or the e-mail address of a person.',
     }),
     LastUpdate: date({
       column: 'updatedAt',
       access: 'ro',
-      description: 'When the category last changed. Changes of its products do not count.',
+      description: 'The time of the last change of the category. Changes to its products do not count.',
     }),
     CategoryMenuGroup: integer({
-      description: 'The menu of the storefront that lists the category, as a number of its own. Kept for programs.',
+      description:
+        'The menu of the storefront that lists the category, as a code of the storefront. Kept for programs.',
     }),
     HomeSpecialCategory: boolean({ description: 'True: the storefront features the category on its home page.' }),
     FilterCategory: boolean({
       description: 'True: shoppers may narrow the products of the category by their properties.',
     }),
     TemplateCategoryPage: integer({
-      description: 'The template of the storefront for the category’s page, as a number of its own. Kept for programs.',
+      description: 'The template for the category’s page, as a code of the storefront. Kept for programs.',
     }),
     DefaultProductsSorting: integer({
       description:
-        'In which order the storefront lists the products of the category, as a number of its own. Kept for programs.',
+        'The order in which the storefront lists the products of the category, as a code of the storefront. Kept for programs.',
     }),
     SubcategoryColumnsCategorySpecials: integer({
-      description: 'In how many columns the storefront shows the categories below this one.',
+      description: 'The number of columns for subcategories on the category’s page in the storefront.',
     }),
     ProductColumnsCategorySpecials: integer({
-      description: 'In how many columns the storefront shows the featured products of the category.',
+      description: 'The number of columns for featured products on the category’s page in the storefront.',
     }),
     ProductColumnsCategoryGeneralItems: integer({
-      description: 'In how many columns the storefront shows the other products of the category.',
+      description: 'The number of columns for products that are not featured on the category’s page in the storefront.',
     }),
     ItemsPerPageCategorySpecialItems: integer({
-      description: 'How many featured products a page of the category has in the storefront.',
+      description: 'The number of featured products per page of the category in the storefront.',
     }),
     ItemsPerPageCategoryGeneralItems: integer({
-      description: 'How many other products a page of the category has in the storefront.',
+      description: 'The number of products that are not featured per page of the category in the storefront.',
     }),
     DisplayTypeCategorySpecialItems: integer({
       description:
-        'The form in which the storefront shows the featured products, as a number of its own. Kept for programs.',
+        'The layout of featured products on the category’s page, as a code of the storefront. Kept for programs.',
     }),
     DisplayTypeCategoryGeneralProducts: integer({
       description:
-        'The form in which the storefront shows the other products of the category, as a number of its own. Kept for programs.',
+        'The layout of products that are not featured on the category’s page, as a code of the storefront. Kept for programs.',
     }),
     AllowAccess: text(250, {
       default: '0',
       description:
         'The CustomerGroupIDs that may see the category, separated by commas; `0`: everybody. The storefront keeps to it.',
     }),
-    OnFailRedirectTo: text(150, { description: 'Where the storefront sends visitors whom AllowAccess keeps out.' }),
+    OnFailRedirectTo: text(150, {
+      description: 'The address to which the storefront sends visitors without access (AllowAccess).',
+    }),
     HideLeftBar: boolean({ description: 'True: the category’s page in the storefront has no bar on the left.' }),
     HideRightBar: boolean({ description: 'True: the category’s page in the storefront has no bar on the right.' }),
     HideTopMenu: boolean({ description: 'True: the category’s page in the storefront has no menu at its top.' }),
     SmartCategories: integer({
       description:
-        'Whether the storefront fills the category by a search, as a number of its own. Kept for programs: products belong to a category by their CategoryList alone.',
+        'A code of the storefront for categories that it fills by a search. Kept for programs: here a product belongs to the categories in its CategoryList.',
     }),
     SmartCategoriesSearchKeyword: text(255, { description: 'The words of the search that fills a smart category.' }),
     SmartCategoriesLinkTarget: text(50, {
@@ -107,21 +116,22 @@ export const categories = defineResource({
     }),
     TemplateProductPage: integer({
       description:
-        'The template for the pages of the category’s products, as a number of the storefront. Kept for programs.',
+        'The template for the pages of the category’s products, as a code of the storefront. Kept for programs.',
     }),
     ProductColumnsRelatedProducts: integer({
-      description: 'In how many columns the pages of its products show related products.',
+      description: 'The number of columns for related products on the pages of the category’s products.',
     }),
     ProductColumnsUpsellProducts: integer({
-      description: 'In how many columns the pages of its products show offered products (UpSellingItemList).',
+      description:
+        'The number of columns for the products of UpSellingItemList on the pages of the category’s products.',
     }),
     DisplayTypeRelatedItems: integer({
       description:
-        'The form in which the pages of its products show related products, as a number of the storefront. Kept for programs.',
+        'The layout of related products on the pages of the category’s products, as a code of the storefront. Kept for programs.',
     }),
     DisplayTypeUpsellItems: integer({
       description:
-        'The form in which the pages of its products show offered products, as a number of the storefront. Kept for programs.',
+        'The layout of UpSellingItemList on the pages of the category’s products, as a code of the storefront. Kept for programs.',
     }),
     OptionSetList: optionSetList,
     Title: text(LONG_TEXT, { description: 'The title of the category’s page, for browsers and search engines.' }),
@@ -142,12 +152,17 @@ export const categories = defineResource({
         ID: integer({ access: 'key', description: 'The number of the item in the list of external ids.' }),
         // The category itself; a caller's value is ignored.
         CategoryID: integer({ access: 'ro', description: 'The category itself.' }),
-        ExternalId1: text(LONG_TEXT, { description: 'What the other system calls the category.' }),
+        ExternalId1: text(LONG_TEXT, {
+          description: 'The identifier of the category in the other system, as you send it.',
+        }),
         ExternalIdType: text(LONG_TEXT, {
-          description: 'Which system or kind of identifier it is, in words of your own.',
+          description: 'The other system, or the kind of identifier, in words of your own.',
         }),
       },
-      { description: 'What other systems, such as marketplaces, call the category. Its products show them, too.' },
+      {
+        description:
+          'Identifiers of the category in other systems, such as marketplaces. Products of the category show them as well.',
+      },
     ),
   },
   groups: {

@@ -20,9 +20,9 @@ export const customerGroups = defineResource({
     Name: text(150, {
       column: 'name',
       required: true,
-      description: 'What the group is called, such as `Wholesale`. cartAPI names groups by it.',
+      description: 'The name of the group, such as `Wholesale`. cartAPI refers to groups by it.',
     }),
-    Description: text(LONG_TEXT, { description: 'What the merchant notes about the group.' }),
+    Description: text(LONG_TEXT, { description: 'Notes of the merchant about the group.' }),
     MinimumOrder: money({
       description:
         'The least amount of an order of the group’s customers. Kept for the checkout: orders are not checked against it.',
@@ -40,21 +40,21 @@ export const customerGroups = defineResource({
       description: 'True: who registers for the group is in it at once. False: the merchant approves it first.',
     }),
     RegistrationMessage: text(LONG_TEXT, {
-      description: 'What the storefront says to those who have registered for the group.',
+      description: 'The text that the storefront shows after somebody has registered for the group.',
     }),
     PriceLevel: integer({
       column: 'priceLevel',
       min: 0,
       max: 10,
       description:
-        'Which price new orders of the group’s customers take: 1 to 10 that of PriceLevel1 to PriceLevel10 of a product, and discounts for the level; 0: the ordinary price.',
+        'The price level of new orders by the group’s customers. 1 to 10: they pay PriceLevel1 to PriceLevel10 of a product and get the discounts for that level. 0: they pay the ordinary price.',
     }),
   },
   privateFields: {
     LastUpdate: date({
       column: 'updatedAt',
       access: 'ro',
-      description: 'When the group last changed. Changes of its customers do not count.',
+      description: 'The time of the last change of the group. Changes to its customers do not count.',
     }),
   },
   subResources: {

@@ -108,7 +108,7 @@ export const customers = defineResource({
     }),
     ShippingPhoneNumber: text(50, { description: 'The telephone number for the shipping address.' }),
     ShippingAddressType: integer({
-      description: 'What kind of address the shipping address is. Kept for programs that compute shipping.',
+      description: 'The kind of the shipping address. Kept for programs that compute shipping costs.',
       meanings: { 0: 'not stated', 1: 'residential', 2: 'commercial' },
     }),
     CustomerGroupID: reference(
@@ -118,8 +118,7 @@ export const customers = defineResource({
     Enabled: boolean({
       column: 'enabled',
       default: true,
-      description:
-        'False: the customer cannot sign in to the pages of orders. Orders for the customer are taken all the same.',
+      description: 'False: the customer cannot sign in at `/account`. Orders for the customer are still accepted.',
     }),
     MailList: boolean({
       description: 'True: the customer wants the newsletter. Send false for somebody who has unsubscribed.',
@@ -130,7 +129,7 @@ export const customers = defineResource({
     DisableBillingSameAsShipping: boolean({
       description: 'True: the checkout does not offer to take one address for both. Kept for programs.',
     }),
-    Comments: text(255, { description: 'What the shop notes about the customer.' }),
+    Comments: text(255, { description: 'Notes of the shop about the customer.' }),
     AdditionalField1: text(250, { description: 'The first of three texts for your own use.' }),
     AdditionalField2: text(250, { description: 'The second of three texts for your own use.' }),
     AdditionalField3: text(150, { description: 'The third of three texts for your own use, the shortest.' }),
@@ -138,7 +137,7 @@ export const customers = defineResource({
       column: 'storeCredit',
       access: 'ro',
       description:
-        'What the customer may spend without paying. The platform keeps no credits: it shows imported values.',
+        'The credit that the customer may spend in the shop. The platform keeps no credits: it shows imported values.',
     }),
     ResetPassword: boolean({
       description: 'True: the storefront asks the customer for a new password at the next sign-in.',
@@ -146,20 +145,21 @@ export const customers = defineResource({
   },
   privateFields: {
     PasswordHash: passwordHash,
-    DateCreated: date({ column: 'createdAt', description: 'When the customer was added to the store.' }),
+    DateCreated: date({ column: 'createdAt', description: 'The time at which the customer was added to the store.' }),
     LastUpdate: date({
       column: 'updatedAt',
-      description: 'When the customer last changed. The lists filter by it (`lastupdatestart`, `lastupdateend`).',
+      description:
+        'The time of the last change of the customer. Lists filter by it (`lastupdatestart`, `lastupdateend`).',
     }),
     UserID: text(50, {
       column: 'updatedBy',
       description:
-        'Who last changed the customer: the name of an application, `API` for cartAPI, or the e-mail address of a person.',
+        'The last editor of the customer: the name of an application, `API` for cartAPI, or the e-mail address of a person.',
     }),
     LastLoginDate: date({
       column: 'lastLoginAt',
       nullable: true,
-      description: 'When the customer last signed in to the pages of orders; empty: never.',
+      description: 'The time of the customer’s last sign-in at `/account`; empty: never.',
     }),
     /** The id in another system, by which cartAPI finds the customer. */
     AltContactID: text(50, {

@@ -21,7 +21,7 @@ export const distributors = defineResource({
     CompanyName: text(50, {
       column: 'company',
       required: true,
-      description: 'What the distributor is called. cartAPI names distributors by it.',
+      description: 'The name of the distributor. cartAPI refers to distributors by it.',
     }),
     ContactName: text(50, { description: 'The person to talk to at the distributor.' }),
     Address: text(50, { description: 'The street and house number of the distributor.' }),
@@ -37,7 +37,7 @@ export const distributors = defineResource({
       description:
         'The e-mail address to which orders for the distributor go. Kept for programs: the platform writes no mail to distributors.',
     }),
-    Comments: text(LONG_TEXT, { description: 'What the shop notes about the distributor.' }),
+    Comments: text(LONG_TEXT, { description: 'Notes of the shop about the distributor.' }),
     NotifyOnNewOrder: boolean({
       description:
         'True: the distributor is to be told of new orders for its products. Kept for programs that write such mail.',
@@ -48,12 +48,12 @@ export const distributors = defineResource({
       column: 'updatedBy',
       access: 'ro',
       description:
-        'Who last changed the distributor: the name of an application, `API` for cartAPI, or the e-mail address of a person.',
+        'The last editor of the distributor: the name of an application, `API` for cartAPI, or the e-mail address of a person.',
     }),
     LastUpdate: date({
       column: 'updatedAt',
       access: 'ro',
-      description: 'When the distributor last changed. Changes of its products do not count.',
+      description: 'The time of the last change of the distributor. Changes to its products do not count.',
     }),
     IsDropShipper: boolean({
       description: 'True: the distributor sends goods to the shop’s customers itself. Kept for programs.',
@@ -73,9 +73,13 @@ export const distributors = defineResource({
     POEmailNotification: boolean({
       description: 'True: purchase orders are to be mailed to the distributor. Kept for programs that write them.',
     }),
-    POShippingInfo: text(LONG_TEXT, { description: 'What a purchase order says about delivery.' }),
-    POPaymentInfo: text(LONG_TEXT, { description: 'What a purchase order says about payment.' }),
-    POAdditionalNotes: text(LONG_TEXT, { description: 'What else a purchase order says.' }),
+    POShippingInfo: text(LONG_TEXT, {
+      description: 'The paragraph about delivery in purchase orders to the distributor.',
+    }),
+    POPaymentInfo: text(LONG_TEXT, {
+      description: 'The paragraph about payment in purchase orders to the distributor.',
+    }),
+    POAdditionalNotes: text(LONG_TEXT, { description: 'Further text in purchase orders to the distributor.' }),
     POEmailSubject: text(250, { description: 'The subject of the mail with a purchase order.' }),
   },
   groups: { Notifications: 'NotifyOnNewOrder', 'Purchase orders': 'POStyle' },

@@ -40,8 +40,8 @@ export const giftRegistries = defineResource({
           description: 'The number of the address, which is that of the registry.',
         }),
         ...needing('Customers', {
-          FirstName: text(50, { description: 'The first name of whom the gifts are for.' }),
-          LastName: text(50, { description: 'The last name of whom the gifts are for.' }),
+          FirstName: text(50, { description: 'The first name of the person who gets the gifts.' }),
+          LastName: text(50, { description: 'The last name of the person who gets the gifts.' }),
           Address1: text(255, { description: 'The street and house number for the gifts.' }),
           Address2: text(50, { description: 'A second line of the address for the gifts, such as a floor.' }),
           City: text(100, { description: 'The town of the address for the gifts.' }),
@@ -49,91 +49,90 @@ export const giftRegistries = defineResource({
           ZipCode: text(20, { description: 'The postal code of the address for the gifts.' }),
           Country: text(100, { description: 'The country of the address for the gifts, such as `US`.' }),
           Company: text(255, { description: 'The company in the address for the gifts.' }),
-          PhoneNumber: text(50, { description: 'The telephone number of whom the gifts are for.' }),
+          PhoneNumber: text(50, { description: 'The telephone number of the person who gets the gifts.' }),
         }),
       },
-      'The address of whom the gifts are for.',
+      'The address where the gifts go.',
     ),
     GiftRegistryID: integer({ column: 'id', access: 'key', description: 'The number of the registry in the store.' }),
     Name: text(50, {
       column: 'name',
       required: true,
-      description: 'What the registry is called, such as `Ada and Paul’s wedding`.',
+      description: 'The name of the registry, such as `Ada and Paul’s wedding`.',
     }),
-    Created: date({ column: 'createdAt', access: 'ro', description: 'When the registry was made.' }),
+    Created: date({ column: 'createdAt', access: 'ro', description: 'The time at which the registry was created.' }),
     LastUpdate: date({
       column: 'updatedAt',
       access: 'ro',
-      description: 'When the registry last changed; its items count.',
+      description: 'The time of the last change of the registry, including its items.',
     }),
     Expires: date({
       column: 'expiresAt',
       nullable: true,
-      description: 'Until when the storefront shows the registry. Nothing happens to it here at that time.',
+      description: 'The last day on which the storefront shows the registry. The platform does nothing then.',
     }),
     Event: date({
       column: 'eventAt',
       nullable: true,
       description: 'The day of the wedding or birthday for which the gifts are wished.',
     }),
-    Message: text(LONG_TEXT, { description: 'What the registry says to those who look at it.' }),
+    Message: text(LONG_TEXT, { description: 'A message to people who look at the registry.' }),
     ShipToAddress: boolean({
       description:
         'True: gifts are sent to the address of the registry. False: to those who buy them. The checkout keeps to it.',
     }),
     Sold: integer({
       sql: sumOfItems('sold'),
-      description: 'How many pieces were bought for the registry: the sum over its items.',
+      description: 'The number of pieces bought: the sum of Sold over the items.',
     }),
     Items: integer({
       sql: sumOfItems('listed'),
-      description: 'How many pieces are wished: the sum of Listed over the items.',
+      description: 'The number of pieces wished for: the sum of Listed over the items.',
     }),
     GiftRegistryItemList: list(
       'GiftRegistryItem',
       {
         CatalogID: reference(
           'productId',
-          'The wished product, one of `/Products`. Set to 0 when the product is deleted.',
+          'The product wished for, by its number in `/Products`. It becomes 0 when the product is deleted.',
         ),
         SKU: text(300, {
           column: 'sku',
           normalise: plainSku,
-          description: 'The SKU of the wished product or of one of its advanced options, as sent: it is not looked up.',
+          description: 'The SKU of the product or of one of its advanced options, as sent: it is not looked up.',
         }),
         ItemName: text(LONG_TEXT, {
           column: 'name',
-          description: 'What the wished product is called, as sent: it is not read from the product.',
+          description: 'The name of the product, as sent: it is not read from the product.',
         }),
-        Listed: integer({ column: 'listed', min: 0, description: 'How many pieces are wished.' }),
+        Listed: integer({ column: 'listed', min: 0, description: 'The number of pieces wished for.' }),
         Price: money({
           column: 'price',
-          description: 'What one piece costs, as sent: it does not follow the product.',
+          description: 'The price per piece, as sent: it does not follow the product.',
         }),
         Subtotal: money({
           sql: sql`r."listed" * r."price"`,
-          description: 'What all wished pieces cost: Listed times Price.',
+          description: 'The price of all pieces wished for: Listed times Price.',
         }),
         Sold: integer({
           column: 'sold',
           min: 0,
-          description:
-            'How many pieces were bought in the shop. Orders do not count it up: the program that sells gifts sends it.',
+          description: 'The number of pieces bought in the shop. Orders do not count it up: send it.',
         }),
         SoldOffline: integer({
           column: 'soldOffline',
           min: 0,
-          description: 'How many pieces were bought elsewhere. They do not count in Sold of the registry.',
+          description: 'The number of pieces bought elsewhere, which Sold of the registry does not include.',
         }),
       },
-      { rows: itemRows, description: 'The wished products. Items have no numbers: send all that are to stay.' },
+      { rows: itemRows, description: 'The products wished for. Items have no keys: send all that are to stay.' },
     ),
   },
   privateFields: {
     UserID: text(50, {
       column: 'updatedBy',
       description:
-        'Who last changed the registry: the name of an application, `API` for cartAPI, or the e-mail address of a person.',
+        'The last editor of the registry: the name of an application, `API` for cartAPI, or the e-mail address of a person.',
     }),
   },
   groups: { Address: 'CustomerAddressBook', Registry: 'GiftRegistryID' },

@@ -20,8 +20,7 @@ export const manufacturers = defineResource({
     ManufacturerName: text(50, {
       column: 'name',
       required: true,
-      description:
-        'What the manufacturer is called. Its products show the name, and cartAPI names manufacturers by it.',
+      description: 'The name of the manufacturer, which its products show. cartAPI refers to manufacturers by it.',
     }),
     Logo: text(255, {
       isImage: true,
@@ -36,12 +35,12 @@ export const manufacturers = defineResource({
       column: 'updatedBy',
       access: 'ro',
       description:
-        'Who last changed the manufacturer: the name of an application, `API` for cartAPI, or the e-mail address of a person.',
+        'The last editor of the manufacturer: the name of an application, `API` for cartAPI, or the e-mail address of a person.',
     }),
     LastUpdate: date({
       column: 'updatedAt',
       access: 'ro',
-      description: 'When the manufacturer last changed. Changes of its products do not count.',
+      description: 'The time of the last change of the manufacturer. Changes to its products do not count.',
     }),
     PageTitle: text(150, { description: 'The title of the manufacturer’s page, for browsers and search engines.' }),
     MetaTags: text(LONG_TEXT, {

@@ -14,7 +14,7 @@ const id = `must be a whole number from ${OWN_STATUS_MIN} to ${OWN_STATUS_MAX}`
 /** The body of `POST /admin/stores/{id}/order-statuses`. */
 export const addedStatus = namedObject({
   StatusText: text(50).describe(
-    'What the merchant calls the status. No other has the same text without regard to case.',
+    'The merchant’s name for the status. No other status of the store may have the same text, ignoring case.',
   ),
   OrderStatusID: z
     .int(id)

@@ -23,17 +23,16 @@ export const orderStatuses = defineResource({
     }),
     StatusDefinition: text(50, {
       column: 'definition',
-      description: 'What the status is called from the start; it stays when the merchant changes StatusText.',
+      description: 'The original name of the status, which stays when the merchant changes StatusText.',
     }),
     StatusText: text(50, {
       column: 'text',
       description:
-        'What the merchant calls the status: show this one to people. No two statuses have the same text without regard to case, because cartAPI names them by it.',
+        'The merchant’s name for the status: the one to show to people. No two statuses of a store have the same text, ignoring case, because cartAPI refers to statuses by it.',
     }),
     Visible: boolean({
       column: 'visible',
-      description:
-        'False: the merchant does not use the status, and forms do not offer it. Orders may have it all the same.',
+      description: 'False: the merchant does not use the status, and forms do not offer it. Orders may still have it.',
     }),
   },
 })

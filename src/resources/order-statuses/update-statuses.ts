@@ -22,7 +22,9 @@ export const changedStatuses = z
       OrderStatusID: z.int(id).min(1, id).max(INT32_MAX, id).describe('The number of the status to change.'),
       StatusText: text(50)
         .optional()
-        .describe('What the merchant calls the status. No other has the same text without regard to case.'),
+        .describe(
+          'The merchant’s name for the status. No other status of the store may have the same text, ignoring case.',
+        ),
       Visible: z.boolean(flag).optional().describe('Whether forms offer the status.'),
       Sorting: sortingInput.optional().describe('The place in the merchant’s list: lower numbers come first.'),
     }),

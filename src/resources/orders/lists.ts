@@ -23,10 +23,11 @@ export const shipmentList = list(
       access: 'ro',
       defaultNow: true,
       sql: sql`to_char((${lastUpdate}) AT TIME ZONE s."timeZone", 'YYYY-MM-DD"T"HH24:MI:SS')`,
-      description: 'When the shipment last changed. For the only shipment of an order it is LastUpdate of the order.',
+      description:
+        'The time of the last change of the shipment. For the only shipment of an order, it is LastUpdate of the order.',
     }),
-    ShipmentBoxes: integer({ min: 0, default: 1, description: 'In how many boxes the shipment goes.' }),
-    ShipmentInternalComment: text(LONG_TEXT, { description: 'What the shop notes about the shipment for itself.' }),
+    ShipmentBoxes: integer({ min: 0, default: 1, description: 'The number of parcels that the shipment consists of.' }),
+    ShipmentInternalComment: text(LONG_TEXT, { description: 'Internal notes of the shop about the shipment.' }),
     ShipmentOrderStatus: integer({
       column: 'statusId',
       label: 'Status',
@@ -35,56 +36,58 @@ export const shipmentList = list(
         'The status of the shipment, one of `/OrderStatus`; an unknown one is refused. An order and its only shipment share one: changing either changes both. A new shipment without it has that of the order. A store begins with:',
       meanings: orderStatusMeanings,
     }),
-    ShipmentAddress: text(255, { description: 'The street and house number where the shipment goes.' }),
+    ShipmentAddress: text(255, { description: 'The street and house number of the recipient.' }),
     ShipmentAddress2: text(50, {
-      description: 'A second line of the address where the shipment goes, such as a floor.',
+      description: 'A second line of the recipient’s address, such as a floor.',
     }),
-    ShipmentAlias: text(100, { description: 'What the customer calls the address, such as `Office`.' }),
-    ShipmentCity: text(50, { description: 'The town where the shipment goes.' }),
-    ShipmentCompany: text(200, { description: 'The company to which the shipment goes.' }),
+    ShipmentAlias: text(100, { description: 'The customer’s name for the address, such as `Office`.' }),
+    ShipmentCity: text(50, { description: 'The town of the recipient.' }),
+    ShipmentCompany: text(200, { description: 'The company of the recipient.' }),
     ShipmentCost: money({
       column: 'cost',
       description:
-        'What the customer pays for the shipment. A new order counts it toward OrderAmount; later changes do not change OrderAmount, which the caller sets.',
+        'The price that the customer pays for shipping. A new order adds it to OrderAmount; a later change does not change OrderAmount, which the caller sets.',
     }),
     ShipmentCountry: text(50, {
-      description: 'The country where the shipment goes by its ISO 3166 code of two letters, such as `US`.',
+      description: 'The country of the recipient by its two-letter ISO 3166 code, such as `US`.',
     }),
-    ShipmentEmail: text(100, { needs: 'Customers', description: 'The e-mail address of whom the shipment goes to.' }),
-    ShipmentFirstName: text(100, { description: 'The first name of whom the shipment goes to.' }),
-    ShipmentLastName: text(50, { description: 'The last name of whom the shipment goes to.' }),
+    ShipmentEmail: text(100, { needs: 'Customers', description: 'The e-mail address of the recipient.' }),
+    ShipmentFirstName: text(100, { description: 'The first name of the recipient.' }),
+    ShipmentLastName: text(50, { description: 'The last name of the recipient.' }),
     ShipmentMethodID: integer({
       description:
         'The shipping method as a number of the checkout; 0: a free or custom one. Kept for programs: the platform has no list of methods.',
     }),
     ShipmentMethodName: text(150, {
-      description: 'How the shipment goes, such as `UPS Ground`. Send the words that customers are to read.',
+      description: 'The name of the shipping method, such as `UPS Ground`, as customers are to read it.',
     }),
     ShipmentShippedDate: text(50, {
       column: 'shippedDate',
-      description: 'When the shipment left, as text: send `MM/DD/YYYY`. Empty: it has not left. It changes no status.',
+      description:
+        'The day on which the shipment left, as text: send `MM/DD/YYYY`. Empty: it has not left. Setting it does not change a status.',
     }),
-    ShipmentPhone: text(50, { description: 'The telephone number of whom the shipment goes to.' }),
+    ShipmentPhone: text(50, { description: 'The telephone number of the recipient.' }),
     ShipmentState: text(50, {
       description:
-        'The state, province or county where the shipment goes; in the United States and Canada its code, such as `FL`.',
+        'The state, province or county of the recipient; in the United States and Canada its code, such as `FL`.',
     }),
-    ShipmentZipCode: text(20, { description: 'The postal code where the shipment goes.' }),
+    ShipmentZipCode: text(20, { description: 'The postal code of the recipient.' }),
     ShipmentTax: money({ description: 'The part of SalesTax that is due on the shipment.' }),
     ShipmentWeight: decimal({
       column: 'weight',
       description:
-        'What the shipment weighs, in the unit of the shop. A new order without it adds up its lines; nothing follows later changes.',
+        'The weight of the shipment, in the shop’s unit. Left out of a new order, it is the sum over the lines; it does not follow later changes.',
     }),
     ShipmentTrackingCode: text(100, {
       column: 'trackingCode',
-      description: 'The carrier’s tracking number. The customer’s page of the order shows it. It changes no status.',
+      description:
+        'The tracking number of the carrier, which the customer’s page of the order shows. Setting it does not change a status.',
     }),
     ShipmentUserID: text(50, {
       column: 'updatedBy',
       access: 'ro',
       sql: sql`CASE WHEN ${isOnly} THEN t."updatedBy" ELSE r."updatedBy" END`,
-      description: 'Who last changed the shipment. For the only shipment of an order it is UserID of the order.',
+      description: 'The last editor of the shipment. For the only shipment of an order, it is UserID of the order.',
     }),
     ShipmentNumber: integer({
       column: 'number',
@@ -92,7 +95,7 @@ export const shipmentList = list(
       description: 'The place of the shipment in the order, from 1. A new one without it, or with 0, gets the next.',
     }),
     ShipmentAddressTypeID: integer({
-      description: 'What kind of address the shipment goes to. Kept for programs that compute shipping.',
+      description: 'The kind of the address. Kept for programs that compute shipping costs.',
       meanings: { 0: 'not stated', 1: 'residential', 2: 'commercial' },
     }),
   },
@@ -125,7 +128,7 @@ export const orderItemList = list(
     }),
     ItemQuantity: decimal({
       column: 'quantity',
-      description: 'How many pieces were ordered. A change moves the stock by the difference.',
+      description: 'The ordered quantity. A change moves the stock by the difference.',
     }),
     ItemWarehouseID: integer({
       description: 'The warehouse from which the line is taken, as a number of your own. Kept for programs.',
@@ -138,15 +141,16 @@ export const orderItemList = list(
     ItemUnitPrice: money({
       column: 'unitPrice',
       description:
-        'What one piece costs, without options. A line that is added later takes it as sent; nothing computes it.',
+        'The price per piece, without options. Placing an order computes it; send it with a line that is added later.',
     }),
     ItemWeight: decimal({
       column: 'weight',
-      description: 'What one piece weighs, in the unit of the shop. A new line takes it from the product.',
+      description: 'The weight of one piece, in the shop’s unit. Left out of a new line, it is that of the product.',
     }),
     ItemOptionPrice: money({
       column: 'optionPrice',
-      description: 'What the chosen options add to the price of one piece. The prices in ItemDescription add up to it.',
+      description:
+        'The amount that the chosen options add to the price per piece. The prices in ItemDescription add up to it.',
     }),
     ItemAdditionalField1: text(255, { description: 'The first of three texts about the line, for your own use.' }),
     ItemAdditionalField2: text(255, { description: 'The second of three texts about the line, for your own use.' }),
@@ -157,13 +161,18 @@ export const orderItemList = list(
     ItemAvailability: text(150, {
       access: 'ro',
       description:
-        'What the product said about its stock when it was ordered: its InStockMessage, OutOfStockMessage or BackOrderMessage.',
+        'The availability at the time of the order: the InStockMessage, OutOfStockMessage or BackOrderMessage of the product.',
     }),
-    ItemDateAdded: date({ column: 'addedAt', defaultNow: true, description: 'When the line was added to the order.' }),
+    ItemDateAdded: date({
+      column: 'addedAt',
+      defaultNow: true,
+      description: 'The time at which the line was added to the order.',
+    }),
     ItemUnitCost: money({
       column: 'unitCost',
       needs: 'Cost',
-      description: 'What one piece cost the shop when it was ordered. A new line takes it from the product.',
+      description:
+        'The shop’s own cost per piece at the time of the order. Left out of a new line, it is that of the product.',
     }),
     ItemUnitStock: decimal({
       column: 'unitStock',
@@ -207,7 +216,7 @@ export const orderItemList = list(
     }),
     RecurringOrderFrequency: integer({
       description:
-        'How often the customer wants the line again, as a number of the checkout; 0: once. Kept for programs: no orders are repeated here.',
+        'The interval at which the customer wants the line again, as a code of the checkout; 0: only once. Kept for programs: the platform repeats no orders.',
     }),
   },
   {
@@ -221,11 +230,11 @@ export const promotionList = list(
   'Promotion',
   {
     PromotionID: integer({ access: 'key', description: 'The number of the promotion in the store.' }),
-    PromotionName: text(150, { description: 'What the promotion is called.' }),
+    PromotionName: text(150, { description: 'The name of the promotion as people read it.' }),
     Coupon: text(50, { description: 'The code that the customer entered; empty: the promotion applied by itself.' }),
     DiscountAmount: money({
       description:
-        'What the promotion took off. It stands in OrderDiscountCoupon or OrderDiscountPromotion already, and changes no amount.',
+        'The amount that the promotion took off. OrderDiscountCoupon or OrderDiscountPromotion already includes it; changing it changes no total.',
     }),
   },
   {
@@ -247,33 +256,35 @@ export const transactionList = list(
     TransactionDateTime: date({
       column: 'occurredAt',
       nullable: true,
-      description: 'When the money moved. A new transaction without it has the current time.',
+      description: 'The time of the payment or refund. Left out of a new transaction, it is the current time.',
     }),
     TransactionType: text(10, {
       column: 'type',
       description:
-        'What happened, without regard to case: `Sale` and `Capture` count as paid, `Refund` and `Credit` as paid back, `Authorize` as paid once TransactionCaptured is 1. Any other text counts as nothing.',
+        'The type of the transaction, ignoring case: `Sale` and `Capture` count as payments, `Refund` and `Credit` as refunds, `Authorize` as a payment once TransactionCaptured is 1. Any other text counts as neither.',
     }),
     TransactionMethod: text(255, {
-      description: 'Through which service or by which method was paid, such as `PayPal`, in words of your own.',
+      description: 'The payment service or method, such as `PayPal`, in words of your own.',
     }),
     TransactionAmount: money({
       column: 'amount',
       description:
-        'The amount in the currency of the store. Refunds may have either sign; a payment below 0 counts as paid back.',
+        'The amount in the store’s currency. A refund may have either sign; a negative payment counts as a refund.',
     }),
     TransactionApproval: text(50, { description: 'The approval code of the bank or payment service.' }),
     TransactionReference: text(255, {
       description:
-        'The reference that people look the transaction up by, such as the number of a transfer. The administration shows it.',
+        'A reference to look the transaction up by, such as the number of a bank transfer. The administration shows it.',
     }),
     TransactionGatewayID: integer({ description: 'The payment service as a number of your own. Kept for programs.' }),
     TransactionCVV2: text(255, {
-      description: 'What the payment service answered about the verification code. Never send the code itself.',
+      description: 'The payment service’s result for the verification code. Never send the code itself.',
     }),
-    TransactionAVS: text(255, { description: 'What the payment service answered about the billing address.' }),
+    TransactionAVS: text(255, {
+      description: 'The payment service’s result for the billing address (address verification).',
+    }),
     TransactionResponseText: text(LONG_TEXT, {
-      description: 'What the payment service said, or a note about the transaction. The administration shows it.',
+      description: 'The message of the payment service, or a note about the transaction. The administration shows it.',
     }),
     TransactionResponseCode: text(50, { description: 'The code of the payment service’s answer.' }),
     TransactionCaptured: integer({
@@ -284,7 +295,7 @@ export const transactionList = list(
   },
   {
     description:
-      'What was paid for the order and paid back. The administration adds up from it what is open; no transaction changes the status.',
+      'The payments and refunds of the order. The administration computes the open amount from them; a transaction does not change the status.',
     rows: { table: 'OrderTransaction', parent: 'orderId' },
   },
 )
@@ -300,28 +311,29 @@ export const questionList = list(
     }),
     QuestionTitle: text(LONG_TEXT, {
       access: 'ro',
-      description: 'What was asked. The checkout that places the order sends it, or an import.',
+      description: 'The text of the question. Only the checkout that places the order, or an import, sets it.',
     }),
-    QuestionAnswer: text(LONG_TEXT, { description: 'What the customer answered.' }),
+    QuestionAnswer: text(LONG_TEXT, { description: 'The customer’s answer to the question.' }),
     QuestionType: text(10, {
       access: 'ro',
       description:
-        'The control with which the customer answered, such as `Dropdown`. The checkout that places the order sends it, or an import.',
+        'The control with which the customer answered, such as `Dropdown`. Only the checkout that places the order, or an import, sets it.',
     }),
     QuestionCheckoutStep: integer({
       access: 'ro',
       description:
-        'At which step of the checkout it was asked. The checkout that places the order sends it, or an import.',
+        'The step of the checkout that asked. Only the checkout that places the order, or an import, sets it.',
     }),
     QuestionSorting: integer({
       access: 'ro',
-      description: 'The place of the question among others. The checkout that places the order sends it, or an import.',
+      description:
+        'The position of the question: lower numbers come first. Only the checkout that places the order, or an import, sets it.',
     }),
     QuestionDiscountGroup: integer({
       access: 'ro',
       description:
-        'Which customers were asked, as a number of the checkout; 0: all of them. The checkout that places the order sends it, or an import.',
+        'The group of customers who are asked, as a code of the checkout; 0: everybody. Only the checkout that places the order, or an import, sets it.',
     }),
   },
-  { description: 'What the checkout asked and the customer answered.' },
+  { description: 'The questions of the checkout, with the customer’s answers.' },
 )

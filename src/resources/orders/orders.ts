@@ -34,7 +34,7 @@ export const orders = defineResource({
   fields: {
     InvoiceNumberPrefix: text(50, {
       column: 'invoicePrefix',
-      description: 'What stands before InvoiceNumber in the number that people see: `AB-` and 1347 are `AB-1347`.',
+      description: 'The prefix of InvoiceNumber in the number that people see: `AB-` and 1347 make `AB-1347`.',
     }),
     InvoiceNumber: integer({
       column: 'invoiceNumber',
@@ -54,27 +54,28 @@ export const orders = defineResource({
         'The customer who ordered, one of `/Customers`. Set to 0 when the customer is deleted; 0 is a guest, too.',
       ),
     }),
-    OrderDate: date({ column: 'orderDate', defaultNow: true, description: 'When the order was placed.' }),
+    OrderDate: date({ column: 'orderDate', defaultNow: true, description: 'The time at which the order was placed.' }),
     OrderStatusID: integer({
       column: 'statusId',
       label: 'Status',
       names: orderStatuses,
       description:
-        'The status of the order, one of `/OrderStatus`; an unknown one is refused. Cancel puts the goods back in stock, and no program takes an order out of it (400). The only shipment of an order follows. New and Unpaid are set by the platform. A store begins with:',
+        'The status of the order, one of `/OrderStatus`; an unknown one is refused. Cancel puts the goods back in stock, and no program takes an order out of it (400). The only shipment of an order follows. Placing an order sets New or Unpaid, and takes only 7 or none. A store begins with:',
       meanings: orderStatusMeanings,
     }),
     LastUpdate: date({
       column: 'updatedAt',
       access: 'ro',
-      description: 'When the order, or anything in its lists, last changed. Ask for newer ones by `lastupdatestart`.',
+      description:
+        'The time of the last change of the order or of anything in its lists. To read what changed since, use `lastupdatestart`.',
     }),
     UserID: text(50, {
       column: 'updatedBy',
       access: 'ro',
       description:
-        'Who last changed the order: the name of an application, `API` for cartAPI, or the e-mail address of a person.',
+        'The last editor of the order: the name of an application, `API` for cartAPI, or the e-mail address of a person.',
     }),
-    SalesPerson: text(50, { description: 'Who in the shop sold the order.' }),
+    SalesPerson: text(50, { description: 'The name of the person in the shop who sold the order.' }),
     ContinueURL: text(LONG_TEXT, {
       access: 'ro',
       sql: sql`s."secureUrl" || '/continue?order_key=' || t."id"`,
@@ -85,7 +86,7 @@ export const orders = defineResource({
       description: 'The number of the order in another system, such as a marketplace.',
     }),
     OrderType: text(LONG_TEXT, {
-      description: 'Where the order comes from, such as the name of a marketplace, in words of your own.',
+      description: 'The source of the order, such as the name of a marketplace, in words of your own.',
     }),
     PaymentTokenID: integer({
       description:
@@ -134,17 +135,17 @@ export const orders = defineResource({
     PromotionList: promotionList,
     OrderDiscount: money({
       sql: sql`t."discountCoupon" + t."discountPromotion"`,
-      description: 'What comes off in all: OrderDiscountCoupon and OrderDiscountPromotion.',
+      description: 'The whole discount: the sum of OrderDiscountCoupon and OrderDiscountPromotion.',
     }),
     OrderDiscountCoupon: money({
       column: 'discountCoupon',
       description:
-        'What comes off by promotions that apply by themselves. With OrderDiscountPromotion it cannot be raised above the price of the goods.',
+        'The discount by promotions that apply automatically. Together with OrderDiscountPromotion, it cannot be raised above the price of the goods.',
     }),
     OrderDiscountPromotion: money({
       column: 'discountPromotion',
       description:
-        'What comes off by coupons. With OrderDiscountCoupon it cannot be raised above the price of the goods.',
+        'The discount by coupons. Together with OrderDiscountCoupon, it cannot be raised above the price of the goods.',
     }),
     SalesTax: money({
       column: 'salesTax',
@@ -156,10 +157,10 @@ export const orders = defineResource({
     OrderAmount: money({
       column: 'orderAmount',
       description:
-        'What the order costs in all. A new order’s is computed; later the caller sets it: no change of lines, shipments or discounts changes it.',
+        'The grand total. Placing an order computes it; afterwards only the caller changes it: send a new total with changed lines, shipments or discounts.',
     }),
     AffiliateCommission: money({
-      description: 'What the affiliate who brought the customer gets for the order. Kept for programs.',
+      description: 'The commission of the affiliate who brought the customer. Kept for programs.',
     }),
     TransactionList: transactionList,
     CardType: text(50, { description: 'The brand of the payment card, such as `Visa`.' }),
@@ -180,20 +181,20 @@ export const orders = defineResource({
     }),
     RewardPoints: text(LONG_TEXT, {
       description:
-        'Reward points that the order earned or used, as a text. Kept for programs: no points are counted here.',
+        'Reward points that the order earned or used, as text. Kept for programs: the platform counts no points.',
     }),
     QuestionList: questionList,
     Referer: text(LONG_TEXT, { description: 'The page from which the customer came to the shop.' }),
     // The longest IPv6 address, with an IPv4 address at its end.
     IP: text(45, { needs: 'Customers', description: 'The IP address from which the order was placed.' }),
     CustomerComments: text(LONG_TEXT, {
-      description: 'What the customer wrote with the order. It stands on the packing slip.',
+      description: 'The customer’s message with the order. The packing slip shows it.',
     }),
     InternalComments: text(LONG_TEXT, {
-      description: 'What the shop notes about the order for itself. The customer never sees it.',
+      description: 'Internal notes of the shop about the order. Customers never see them.',
     }),
     ExternalComments: text(50, {
-      description: 'What the shop says to the customer about the order. The customer’s page of the order shows it.',
+      description: 'A short message to the customer, which the customer’s page of the order shows.',
     }),
   },
   privateFields: {
@@ -202,10 +203,10 @@ export const orders = defineResource({
       'GiftCertificate',
       {
         Code: text(50, { description: 'The code by which the bought certificate is redeemed.' }),
-        Amount: money({ description: 'What the bought certificate is worth.' }),
-        ToName: text(100, { description: 'The name of whom the certificate is for.' }),
-        ToEmail: text(100, { description: 'The e-mail address of whom the certificate is for.' }),
-        ToMessage: text(LONG_TEXT, { description: 'What the certificate says to whom it is for.' }),
+        Amount: money({ description: 'The value of the bought certificate.' }),
+        ToName: text(100, { description: 'The name of the certificate’s recipient.' }),
+        ToEmail: text(100, { description: 'The e-mail address of the certificate’s recipient.' }),
+        ToMessage: text(LONG_TEXT, { description: 'The message on the certificate.' }),
         FromName: text(100, { description: 'The name of the giver on the certificate.' }),
       },
       { description: 'The gift certificates that the order bought. Kept for programs: no certificates are made here.' },
@@ -213,8 +214,8 @@ export const orders = defineResource({
     GiftCertificateUsed: list(
       'UsedGiftCertificate',
       {
-        Code: text(50, { description: 'The code of the certificate with which was paid.' }),
-        Amount: money({ description: 'What was paid with the certificate.' }),
+        Code: text(50, { description: 'The code of the certificate that paid.' }),
+        Amount: money({ description: 'The amount paid with the certificate.' }),
       },
       { description: 'The gift certificates with which the order was paid.' },
     ),

@@ -26,7 +26,8 @@ export const paymentMethods = defineResource({
     Name: text(NAME_LENGTH_MAX, {
       column: 'name',
       required: true,
-      description: 'What the method is called. Orders that name it show it as BillingPaymentMethod.',
+      description:
+        'The name of the method as people read it. Orders that use the method show it as BillingPaymentMethod.',
     }),
     Visible: boolean({
       column: 'visible',

@@ -24,7 +24,9 @@ export const changedMethods = z
         .max(ID_MAX, id)
         .optional()
         .describe('The number of the method to change or to add. Left out: the lowest free one is added.'),
-      Name: text(NAME_LENGTH_MAX).optional().describe('What the method is called. A new one needs it.'),
+      Name: text(NAME_LENGTH_MAX)
+        .optional()
+        .describe('The name of the method as people read it. Required for a new one.'),
       Visible: z
         .boolean('must be true or false')
         .optional()

@@ -36,7 +36,7 @@ function nameOf(table: string, column: string): Sql {
 
 /** What a field for texts of the merchant’s own is. */
 function extraField(n: number): string {
-  return `Text ${n} of thirteen for your own use, which templates of the storefront may show.`
+  return `Free text for your own use, number ${n} of 13. The templates of the storefront may show it.`
 }
 
 /** The fields for each number of a range, in order. */
@@ -79,13 +79,13 @@ export const products = defineResource({
         Name: text(255, {
           column: 'name',
           required: true,
-          description: 'What the product is called. Lines of new orders copy it.',
+          description: 'The name of the product as shoppers read it. Lines of new orders copy it.',
         }),
         Cost: money({
           column: 'cost',
           needs: 'Cost',
           description:
-            'What one piece costs the shop. Lines of new orders copy it to ItemUnitCost; shoppers never see it.',
+            'The shop’s own cost per piece, which shoppers never see. Lines of new orders copy it to ItemUnitCost.',
         }),
         Price: money({
           column: 'price',
@@ -145,7 +145,7 @@ export const products = defineResource({
         DistributorItemCost: money({
           column: 'itemCost',
           needs: 'Cost',
-          description: 'What one piece costs from this distributor. Kept for programs: orders copy Cost instead.',
+          description: 'The price per piece that the distributor charges. Kept for programs: orders copy Cost instead.',
         }),
         DistributorItemID: text(50, { description: 'The distributor’s own number for the product, to order it by.' }),
         DistributorStockID: text(50, {
@@ -161,13 +161,13 @@ export const products = defineResource({
     LastUpdate: date({
       column: 'updatedAt',
       access: 'ro',
-      description: 'When the product last changed; a change of its stock counts.',
+      description: 'The time of the last change of the product, including its stock.',
     }),
     UserID: text(50, {
       column: 'updatedBy',
       access: 'ro',
       description:
-        'Who last changed the product: the name of an application, `API` for cartAPI, or the e-mail address of a person.',
+        'The last editor of the product: the name of an application, `API` for cartAPI, or the e-mail address of a person.',
     }),
     GTIN: text(50, {
       description: 'The global trade item number (EAN, UPC, ISBN), as on the bar code of the product.',
@@ -202,13 +202,13 @@ export const products = defineResource({
         }),
         ExternalId1: text(50, { description: 'The identifier in the other system.' }),
         ExternalId2: text(50, {
-          description: 'A second identifier there, for systems that need two, such as a parent and a variant.',
+          description: 'A second identifier in the other system, if it needs two, such as a parent and a variant.',
         }),
         ExternalIdType: text(20, {
-          description: 'Which system or kind of identifier it is, in words of your own, such as `ASIN`.',
+          description: 'The other system, or the kind of identifier, in words of your own, such as `ASIN`.',
         }),
       },
-      { description: 'What other systems, such as marketplaces, call the product or one of its advanced options.' },
+      { description: 'Identifiers of the product, or of its advanced options, in other systems such as marketplaces.' },
     ),
     /** The external ids of the product's categories, read from the categories. */
     CategoryExternalIdsList: list(
@@ -218,7 +218,7 @@ export const products = defineResource({
         CategoryID: integer({ access: 'ro', description: 'The category that the external id belongs to.' }),
         ExternalId1: text(LONG_TEXT, { description: 'The identifier of the category in the other system.' }),
         ExternalIdType: text(LONG_TEXT, {
-          description: 'Which system or kind of identifier it is, as the category says it.',
+          description: 'The other system, or the kind of identifier, as the category has it.',
         }),
       },
       {
@@ -230,7 +230,7 @@ export const products = defineResource({
             AS e("ID" int, "ExternalId1" text, "ExternalIdType" text)
           WHERE pc."storeId" = t."storeId" AND pc."productId" = t."id")`,
         description:
-          'What other systems call the categories of the product, read from the CategoryExternalIdsList of each category. Change it there.',
+          'Identifiers of the product’s categories in other systems. To change them, change the CategoryExternalIdsList of the category.',
       },
     ),
     NonTaxable: boolean({
@@ -241,7 +241,7 @@ export const products = defineResource({
     NotForSale: boolean({ column: 'notForSale', description: 'True: a new order with the product is refused (400).' }),
     Hide: boolean({
       column: 'hide',
-      description: 'True: the storefront does not show the product. Orders that name it are taken all the same.',
+      description: 'True: the storefront does not show the product. Orders for it are still accepted.',
     }),
     GiftCertificate: boolean({
       column: 'giftCertificate',
@@ -273,10 +273,11 @@ export const products = defineResource({
         'The weight of one piece, in the unit of the shop: nothing is converted. Lines of new orders copy it to ItemWeight.',
     }),
     Height: decimal({
-      description: 'How high one packed piece is, in the unit of the shop. Kept for programs that compute shipping.',
+      description:
+        'The height of one packed piece, in the shop’s unit of length. Kept for programs that compute shipping.',
     }),
-    Width: decimal({ description: 'How wide one packed piece is, in the unit of Height.' }),
-    Depth: decimal({ description: 'How long or deep one packed piece is, in the unit of Height.' }),
+    Width: decimal({ description: 'The width of one packed piece, in the same unit as Height.' }),
+    Depth: decimal({ description: 'The length of one packed piece, in the same unit as Height.' }),
     SelfShip: boolean({
       column: 'selfShip',
       description: 'True: each piece is sent in a parcel of its own. Kept for programs that compute shipping.',
@@ -287,11 +288,12 @@ export const products = defineResource({
         'True: the checkout is to charge no shipping for the product. Orders take the ShipmentCost that the checkout sends.',
     }),
     RewardPoints: integer({
-      description: 'Points that a customer gets for buying one piece. Kept for programs: no points are counted here.',
+      description:
+        'The reward points that a customer earns with one piece. Kept for programs: the platform counts no points.',
     }),
     RedeemPoints: integer({
       description:
-        'Points for which a customer may have one piece in place of paying. Kept for programs, as RewardPoints is.',
+        'The reward points that a customer can redeem for one piece. Kept for programs: the platform counts no points.',
     }),
     DisableRewards: boolean({
       column: 'disableRewards',
@@ -300,21 +302,22 @@ export const products = defineResource({
     StockAlert: integer({
       column: 'stockAlert',
       description:
-        'At this stock and below, the administration lists the product among those that are running out. 0: once nothing is left.',
+        'The stock at or below which the administration lists the product as running low. 0: only when nothing is left.',
     }),
     ReorderQuantity: integer({
       description:
-        'How many pieces to buy when the product runs out. A note to the merchant: nothing is ordered by itself.',
+        'The quantity to buy when the product runs low. A note for the merchant: the platform orders nothing.',
     }),
     InStockMessage: text(150, {
-      description: 'What shoppers read while there is enough stock. Lines of new orders copy it to ItemAvailability.',
+      description:
+        'The text for shoppers while there is enough stock. Lines of new orders copy it to ItemAvailability.',
     }),
     OutOfStockMessage: text(150, {
-      description: 'What shoppers read when there is not enough stock, unless BackOrderMessage applies.',
+      description: 'The text for shoppers when there is not enough stock, unless BackOrderMessage applies.',
     }),
     BackOrderMessage: text(150, {
       description:
-        'What shoppers read when there is not enough stock and InventoryControl is 2. The line of such an order copies it to ItemAvailability.',
+        'The text for shoppers when there is not enough stock and InventoryControl is 2. Lines of such orders copy it to ItemAvailability.',
     }),
     InventoryControl: integer({
       column: 'inventoryControl',
@@ -322,7 +325,7 @@ export const products = defineResource({
       max: 3,
       default: -1,
       description:
-        'What a new order does when there is not enough stock: with 2 it takes the product, and Stock goes below 0; with any other number it is refused (409). The numbers also tell the storefront what to say:',
+        'The handling of new orders when there is not enough stock. With 2 the order is taken, and Stock goes below 0; with any other number it is refused (409). The numbers also tell the storefront what to show:',
       meanings: {
         [-1]: 'the store’s default',
         0: 'nothing in particular',
@@ -333,7 +336,7 @@ export const products = defineResource({
     }),
     WarehouseLocation: text(150, {
       description:
-        'Where the product is kept, such as the name of a warehouse. Lines of new orders copy it for whoever packs them.',
+        'The place where the product is kept, such as the name of a warehouse. Lines of new orders copy it for packing.',
     }),
     WarehouseBin: text(150, {
       description: 'The bin or shelf in which the product lies. Lines of new orders copy it.',
@@ -352,23 +355,23 @@ export const products = defineResource({
       'Feature',
       {
         FeatureID: integer({ access: 'key', description: 'The number of the feature in the store.' }),
-        FeatureTitle: text(150, { description: 'Which property it is, such as `Material`.' }),
-        FeatureDescription: text(150, { description: 'What is said of the property, such as `Cotton`.' }),
+        FeatureTitle: text(150, { description: 'The name of the property, such as `Material`.' }),
+        FeatureDescription: text(150, { description: 'The text for the property, such as `Cotton`.' }),
       },
       { description: 'Properties of the product that the storefront lists, each with a title and a text.' },
     ),
     PluginList: list(
       'Plugin',
       {},
-      { description: 'Always an empty list, because programs expect the member. Do not send it.' },
+      { description: 'Always an empty list, kept because programs expect the member. Do not send it.' },
     ),
     SampleEnable: boolean({
       description:
         'True: the storefront offers a sample of the product. The other Sample… members describe it; all are kept for programs.',
     }),
-    SampleName: text(255, { description: 'What the sample is called in the storefront.' }),
-    SampleSKUPrefix: text(25, { description: 'What stands before the SKU of the product in that of its sample.' }),
-    SamplePrice: money({ description: 'What one sample costs.' }),
+    SampleName: text(255, { description: 'The name of the sample in the storefront.' }),
+    SampleSKUPrefix: text(25, { description: 'The prefix that turns the product’s SKU into that of its sample.' }),
+    SamplePrice: money({ description: 'The amount that a shopper pays for one sample.' }),
     SampleWeight: decimal({ description: 'The weight of one sample, in the unit of Weight.' }),
     ReviewAverage: decimal({
       access: 'ro',
@@ -440,12 +443,12 @@ export const products = defineResource({
           normalise: plainSuffix,
           label: 'Suffix',
           description:
-            'What follows the SKU of the product in that of the combination: `-L` makes `SHIRT-L` of `SHIRT`. Blanks at its beginning count. A text that begins with the SKU of the product is the whole SKU.',
+            'The suffix that turns the product’s SKU into that of the combination: `-L` makes `SHIRT-L` of `SHIRT`. Leading blanks count. A text that begins with the product’s SKU is taken as the whole SKU.',
         }),
-        AdvancedOptionName: text(LONG_TEXT, { description: 'What the combination is called, such as `L, red`.' }),
+        AdvancedOptionName: text(LONG_TEXT, { description: 'The name of the combination, such as `L, red`.' }),
         AdvancedOptionCost: money({
           needs: 'Cost',
-          description: 'What one piece of the combination costs the shop. 0: as the product.',
+          description: 'The shop’s own cost per piece of the combination. 0: Cost of the product applies.',
         }),
         // Documented as an integer, but products may be sold in fractions.
         AdvancedOptionStock: decimal({
@@ -454,12 +457,12 @@ export const products = defineResource({
             'The pieces of the combination in stock. What is sent replaces it, and the difference is written to the ledger.',
         }),
         AdvancedOptionWeight: decimal({
-          description: 'The weight of one piece of the combination. 0: as the product.',
+          description: 'The weight of one piece of the combination. 0: Weight of the product applies.',
         }),
         AdvancedOptionPrice: money({
           column: 'price',
           description:
-            'What the combination adds to the price of the product, in place of the OptionValue of its options. 0: those apply.',
+            'The amount that the combination adds to the price of the product, in place of the OptionValue of its options. 0: those apply.',
         }),
         AdvancedOptionGTIN: text(50, {
           description: 'The global trade item number (EAN, UPC, ISBN) of the combination.',
@@ -469,7 +472,7 @@ export const products = defineResource({
         keyFrom: 'caller',
         rows: { table: 'AdvancedOption', parent: 'productId', position: 'position' },
         description:
-          'Combinations of options with a stock and, if need be, a SKU and a price of their own, such as `L, red`.',
+          'Combinations of options with a stock and, if needed, a SKU and a price of their own, such as `L, red`.',
       },
     ),
     RelatedProductList: list(
@@ -510,7 +513,8 @@ export const products = defineResource({
       {
         DiscountID: integer({ access: 'key', description: 'The number of the discount in the store.' }),
         DiscountPriceLevel: integer({
-          description: 'For whom it is: 1 to 10 for customers whose group has this PriceLevel, 0 for everybody.',
+          description:
+            'The customers who get the discount: 1 to 10 those whose group has this PriceLevel, 0 everybody.',
         }),
         DiscountLowbound: integer({ description: 'The least quantity to which it applies.' }),
         DiscountUpbound: integer({ description: 'The greatest quantity to which it applies; 0: any.' }),
@@ -522,13 +526,17 @@ export const products = defineResource({
       },
       {
         description:
-          'Prices by quantity, for new orders. Of those that fit, one for the customer’s price level counts before one for everybody, then the one with the highest DiscountLowbound.',
+          'Prices by quantity, for new orders. Where several match, one for the customer’s price level comes before one for everybody, then the one with the highest DiscountLowbound.',
       },
     ),
     DoNotUseCategoryOptions: boolean({
       description: 'True: the product has the option sets of its own OptionSetList only, not those of its categories.',
     }),
-    DateCreated: date({ column: 'createdAt', access: 'ro', description: 'When the product was added to the store.' }),
+    DateCreated: date({
+      column: 'createdAt',
+      access: 'ro',
+      description: 'The time at which the product was added to the store.',
+    }),
     ListingTemplateID: integer({
       default: -1,
       description:
@@ -542,15 +550,15 @@ export const products = defineResource({
     LoginRequiredOptionID: integer({
       default: -1,
       description:
-        'What the storefront shows of the product to visitors who are not signed in, as a number of its own; -1: the default of the shop. Kept for programs.',
+        'Whether visitors must sign in to see the product or its price, as a code of the storefront; -1: the default of the shop. Kept for programs.',
     }),
     LoginRequiredOptionName: text(LONG_TEXT, {
       access: 'ro',
       description:
-        'What LoginRequiredOptionID means, in words. The platform does not set it: it shows imported values.',
+        'The name of the choice LoginRequiredOptionID. The platform does not set it: it shows imported values.',
     }),
     LoginRequiredOptionRedirectTo: text(150, {
-      description: 'Where the storefront sends visitors who would have to sign in for the product.',
+      description: 'The address to which the storefront sends visitors who must sign in to see the product.',
     }),
     AllowAccessCustomerGroupID: reference(
       'accessGroupId',
@@ -562,13 +570,13 @@ export const products = defineResource({
     }),
     RMAMaxPeriod: text(LONG_TEXT, {
       description:
-        'For how many days after the purchase the product may be returned, as a text. Kept for programs: returns are not checked against it.',
+        'The number of days after the purchase in which the product may be returned, as text. Kept for programs: returns are not checked against it.',
     }),
     CanonicalUrl: text(LONG_TEXT, {
       description: 'The address under which search engines list the product’s page, if it has several.',
     }),
     TaxCode: text(6, {
-      description: 'What a tax service calls the kind of product. Kept for checkouts that compute taxes.',
+      description: 'The code of the product’s tax category at a tax service. Kept for checkouts that compute taxes.',
     }),
     DisplayText: text(50, {
       description: 'A short text that the storefront shows with the quantity, such as `metres`.',
@@ -631,7 +639,7 @@ export const products = defineResource({
       description: 'HTML for the head of the product’s page, such as a description for search engines.',
     }),
     SpecialInstructions: text(LONG_TEXT, {
-      description: 'What buyers of a product that is downloaded are told, such as how to install it.',
+      description: 'Instructions for buyers of a downloadable product, such as how to install it.',
     }),
     AssignKey: boolean({
       description:
@@ -643,7 +651,7 @@ export const products = defineResource({
       {
         SerialID: integer({ access: 'key', description: 'The number of the item in the list of serial numbers.' }),
         SerialUses: integer({
-          description: 'How often the serial number was given to a buyer, as the program that does so counts it.',
+          description: 'The number of buyers who got the serial number, as counted by the program that hands it out.',
         }),
         SerialCode: text(255, { description: 'The serial number itself, or a licence key.' }),
       },
@@ -653,7 +661,7 @@ export const products = defineResource({
       'EProduct',
       {
         FileNumber: integer({ access: 'key', description: 'The number of the file among those of the product.' }),
-        FilePath: text(LONG_TEXT, { description: 'Where the file lies: a path or an address.' }),
+        FilePath: text(LONG_TEXT, { description: 'The location of the file: a path or an address.' }),
       },
       {
         keyFrom: 'record',

@@ -28,29 +28,29 @@ export const rmaItemList = list(
     }),
     ItemName: text(LONG_TEXT, {
       column: 'name',
-      description: 'What the goods are called. Left out, it is the ItemDescription of the line.',
+      description: 'The name of the goods. Left out, it is the ItemDescription of the line.',
     }),
     // Documented as integers, but products may be sold in fractions.
     ReturnQuantity: decimal({
       column: 'returnQuantity',
       min: 0,
-      description: 'How many pieces come back: no more than the order sold of them.',
+      description: 'The quantity that comes back: at most what the order sold.',
     }),
     ReceivedQuantity: decimal({
       column: 'receivedQuantity',
       min: 0,
-      description: 'How many pieces have arrived. A note: it moves no stock.',
+      description: 'The quantity that has arrived. Only a note: it does not move stock.',
     }),
     RestockQuantity: decimal({
       column: 'restockQuantity',
       min: 0,
       description:
-        'How many pieces go back to stock. A change moves the stock by the difference, unless the order is Cancel or Not Completed. All returns of an order together put back no more than it sold.',
+        'The quantity that goes back to stock. A change moves the stock by the difference, unless the order is Cancel or Not Completed. All returns of an order together restock at most what it sold.',
     }),
   },
   {
     description:
-      'What comes back: lines of the order, or a part of each. Items have no numbers: send all that are to stay.',
+      'The returned goods: lines of the order, or a part of each. Items have no keys: send all that are to stay.',
     rows: rmaItemRows,
   },
 )

@@ -17,7 +17,7 @@ export const rma = defineResource({
     RmaDate: date({
       column: 'rmaDate',
       defaultNow: true,
-      description: 'When the return was asked for. A new return without it has the current time.',
+      description: 'The date of the return. Left out of a new return, it is the current time.',
     }),
     // Only an import stores a return without an order.
     OrderID: integer({
@@ -31,14 +31,15 @@ export const rma = defineResource({
     RMAReasonID: integer({
       column: 'reasonId',
       min: 0,
-      description: 'Why the goods come back. The number is the merchant’s own and changes nothing. The sandbox uses:',
+      description:
+        'The reason for the return. Its meaning is the merchant’s own, and the platform does nothing with it. The sandbox uses:',
       meanings: { 1: 'damaged item', 2: 'wrong item', 3: 'no longer wanted', 4: 'other' },
     }),
     RMAMethodID: integer({
       column: 'methodId',
       min: 0,
       description:
-        'What the customer gets for the goods. The number is the merchant’s own and changes nothing; record a refund as a transaction of the order. The sandbox uses:',
+        'The compensation that the customer gets. Its meaning is the merchant’s own; a refund itself is a transaction of the order. The sandbox uses:',
       meanings: { 1: 'money back', 2: 'exchange for the same product', 3: 'exchange for a different product' },
     }),
     RMAStatusID: integer({
@@ -46,22 +47,25 @@ export const rma = defineResource({
       min: 0,
       default: 1,
       description:
-        'How far the return is. The number is the merchant’s own and changes nothing: RestockQuantity alone moves stock. The sandbox uses:',
+        'The progress of the return. Its meaning is the merchant’s own; only RestockQuantity moves stock. The sandbox uses:',
       meanings: { 1: 'New', 2: 'Approved', 3: 'Received', 4: 'Completed', 5: 'Denied' },
     }),
-    Comments: text(LONG_TEXT, { description: 'What the customer and the shop say to one another about the return.' }),
-    InternalComments: text(LONG_TEXT, { description: 'What the shop notes about the return for itself.' }),
+    Comments: text(LONG_TEXT, { description: 'Messages between the customer and the shop about the return.' }),
+    InternalComments: text(LONG_TEXT, { description: 'Internal notes of the shop about the return.' }),
     StaffComments: text(LONG_TEXT, {
       description: 'A second note of the shop about the return, such as that of the warehouse.',
     }),
     RMAItemList: rmaItemList,
   },
   privateFields: {
-    LastUpdate: date({ column: 'updatedAt', description: 'When the return last changed; its items count.' }),
+    LastUpdate: date({
+      column: 'updatedAt',
+      description: 'The time of the last change of the return, including its items.',
+    }),
     UserID: text(50, {
       column: 'updatedBy',
       description:
-        'Who last changed the return: the name of an application, `API` for cartAPI, or the e-mail address of a person.',
+        'The last editor of the return: the name of an application, `API` for cartAPI, or the e-mail address of a person.',
     }),
   },
   filters: {
