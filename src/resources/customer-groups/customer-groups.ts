@@ -1,5 +1,6 @@
 import { defineResource } from '../../engine/definition/define.ts'
 import { boolean, date, integer, money, text } from '../../engine/definition/fields.ts'
+import { since, until } from '../../engine/definition/filters.ts'
 import { customers } from '../customers/customers.ts'
 
 const inGroup = { column: 'groupId' }
@@ -23,6 +24,7 @@ export const customerGroups = defineResource({
     PriceLevel: integer({ column: 'priceLevel', min: 0, max: 10 }),
   },
   privateFields: { LastUpdate: date({ column: 'updatedAt', access: 'ro' }) },
+  filters: { lastupdatestart: since('updatedAt'), lastupdateend: until('updatedAt') },
   subResources: {
     Customers: { kind: 'related', resource: () => customers, link: inGroup },
   },

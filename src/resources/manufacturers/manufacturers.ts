@@ -1,6 +1,6 @@
 import { defineResource } from '../../engine/definition/define.ts'
 import { date, integer, text } from '../../engine/definition/fields.ts'
-import { containing } from '../../engine/definition/filters.ts'
+import { containing, since, until } from '../../engine/definition/filters.ts'
 import { clearedInProducts, productsBy } from '../products/products.ts'
 
 const ofManufacturer = { column: 'manufacturerId' }
@@ -24,7 +24,7 @@ export const manufacturers = defineResource({
     RedirectURL: text(255),
     FileName: text(255),
   },
-  filters: { manufacturer: containing('name') },
+  filters: { manufacturer: containing('name'), lastupdatestart: since('updatedAt'), lastupdateend: until('updatedAt') },
   subResources: { Products: productsBy(ofManufacturer) },
   referrers: [clearedInProducts('ManufacturerID', ofManufacturer)],
 })

@@ -1,5 +1,6 @@
 import { defineResource } from '../../engine/definition/define.ts'
-import { boolean, integer, text } from '../../engine/definition/fields.ts'
+import { boolean, date, integer, text } from '../../engine/definition/fields.ts'
+import { since, until } from '../../engine/definition/filters.ts'
 
 /** The order statuses of a store (rest-resources §11), read-only, under the privilege Orders. */
 export const orderStatuses = defineResource({
@@ -16,6 +17,8 @@ export const orderStatuses = defineResource({
     StatusText: text(50, { column: 'text' }),
     Visible: boolean({ column: 'visible' }),
   },
+  privateFields: { LastUpdate: date({ column: 'updatedAt' }) },
+  filters: { lastupdatestart: since('updatedAt'), lastupdateend: until('updatedAt') },
 })
 
 /** A status of which only the number is known, such as one that orders of another store have. */

@@ -74,7 +74,7 @@ export const products = defineResource({
       OnSale: boolean({ column: 'onSale' }),
       Stock: decimal({ column: 'stock' }),
     }),
-    MFGID: text(50),
+    MFGID: text(50, { column: 'mfgId' }),
     ShortDescription: text(),
     ManufacturerID: reference('manufacturerId'),
     ManufacturerName: text(50, { sql: nameOf('Manufacturer', 'manufacturerId') }),
@@ -93,7 +93,7 @@ export const products = defineResource({
     ),
     LastUpdate: date({ column: 'updatedAt', access: 'ro' }),
     UserID: text(50, { column: 'updatedBy', access: 'ro' }),
-    GTIN: text(50),
+    GTIN: text(50, { column: 'gtin' }),
     CategoryList: list(
       'ProductCategory',
       {
@@ -287,6 +287,8 @@ export const products = defineResource({
   },
   filters: {
     sku: exactly('sku', skuForms),
+    gtin: exactly('gtin'),
+    mfgid: exactly('mfgId'),
     name: containing('name'),
     costfrom: atLeast('cost'),
     costto: atMost('cost'),

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { expect } from 'vitest'
 import { importRecords } from '../../../src/engine/transfer/import.ts'
 import { numberLines } from '../../../src/engine/transfer/lines.ts'
@@ -12,7 +13,7 @@ export type References = Readonly<Record<string, readonly number[]>>
 export interface Fixture {
   /** Makes the records that this service's records refer to. */
   readonly prepare?: (shop: TestStore) => Promise<References>
-  /** Makes a record of a service that takes no POST and returns its id; absent, without POST: the store comes with records. */
+  /** Makes a record of a service that takes no POST and returns its id. */
   readonly make?: (server: TestServer, shop: TestStore, references: References) => Promise<number>
   /** The least that a new record needs; different for each seed where it must be. */
   readonly minimal: (seed: number) => Wire
@@ -82,7 +83,7 @@ export const fixtures = {
     computed: { UserID: editor, LastUpdate: now },
     a: { CategoryName: 'Küche & 100% Tisch' },
     b: { CategoryName: 'Garden' },
-    filters: { category: { kind: 'part', a: 'küche' } },
+    filters: { category: { kind: 'part', a: 'küche' }, lastupdatestart: sinceB, lastupdateend: untilA },
     related: { Products: (id) => ({ CategoryList: [{ CategoryID: id }] }) },
   },
   Manufacturers: {
@@ -91,7 +92,7 @@ export const fixtures = {
     computed: { UserID: editor, LastUpdate: now },
     a: { ManufacturerName: 'Aroma 100% GmbH' },
     b: { ManufacturerName: 'Bits & Pieces' },
-    filters: { manufacturer: { kind: 'part', a: 'aroma' } },
+    filters: { manufacturer: { kind: 'part', a: 'aroma' }, lastupdatestart: sinceB, lastupdateend: untilA },
     related: { Products: (id) => ({ ManufacturerID: id }) },
   },
   Distributors: {
@@ -121,6 +122,8 @@ export const fixtures = {
       state: { kind: 'text', a: 'HH' },
       city: { kind: 'part', b: 'Alba' },
       phone: { kind: 'text', a: '+49 40 1234' },
+      lastupdatestart: sinceB,
+      lastupdateend: untilA,
     },
     related: { Products: (id) => ({ DistributorList: [{ DistributorID: id }] }) },
   },
@@ -130,7 +133,7 @@ export const fixtures = {
     computed: {},
     a: { Name: 'Retail' },
     b: { Name: 'Wholesale' },
-    filters: {},
+    filters: { lastupdatestart: sinceB, lastupdateend: untilA },
     related: { Customers: (id) => ({ CustomerGroupID: id }) },
   },
   Products: {
@@ -188,6 +191,8 @@ export const fixtures = {
     bound: ['DistributorList', 'CategoryList', 'RelatedProductList', 'UpSellingItemList'],
     a: {
       SKUInfo: { SKU: 'Filter-A', Name: 'Blue 100% Kettle', Cost: 20.5, Price: 30.25, Stock: 7.5, OnSale: true },
+      GTIN: '4006381333931x',
+      MFGID: 'Mfg-A/7',
       Hide: true,
       FreeShipping: true,
       NonTaxable: true,
@@ -196,6 +201,8 @@ export const fixtures = {
     },
     b: {
       SKUInfo: { SKU: 'Filter-B', Name: 'Red Mug', Cost: 10.5, Price: 10.25, Stock: -3 },
+      GTIN: '4006381333932x',
+      MFGID: 'Mfg-B/7',
       HomeSpecial: true,
       CategorySpecial: true,
       NonSearchable: true,
@@ -204,6 +211,8 @@ export const fixtures = {
     },
     filters: {
       sku: { kind: 'text', a: 'Filter-A' },
+      gtin: { kind: 'text', a: '4006381333931x' },
+      mfgid: { kind: 'text', b: 'Mfg-B/7' },
       name: { kind: 'part', a: 'kettle' },
       costfrom: { kind: 'bound', a: '20.5' },
       costto: { kind: 'bound', b: '10.5' },
@@ -273,12 +282,22 @@ export const fixtures = {
     columnsOfCopies: { email: `'copy-' || n` },
   },
   OrderStatus: {
+    make: async ({ app, services: { operatorKey } }, { store }) => {
+      const answer = await app.inject({
+        method: 'POST',
+        url: `/admin/stores/${store.id}/order-statuses`,
+        headers: { authorization: `Bearer ${operatorKey}` },
+        payload: { StatusText: `Status ${randomUUID()}` },
+      })
+      expect(answer.statusCode, answer.body).toBe(201)
+      return Number(answer.json()[0].Value)
+    },
     minimal: () => ({}),
     required: [],
     computed: {},
     a: {},
     b: {},
-    filters: {},
+    filters: { lastupdatestart: sinceB, lastupdateend: untilA },
   },
   Orders: {
     prepare: async (shop) => ({
@@ -373,6 +392,8 @@ export const fixtures = {
       dateendevent: untilA,
       datestartexpiration: sinceB,
       dateendexpiration: untilA,
+      lastupdatestart: sinceB,
+      lastupdateend: untilA,
     },
   },
   RMA: {
@@ -422,6 +443,8 @@ export const fixtures = {
       sku: { kind: 'text', a: 'R-1' },
       datestart: sinceB,
       dateend: untilA,
+      lastupdatestart: sinceB,
+      lastupdateend: untilA,
     },
   },
   Webhooks: {
