@@ -1,6 +1,14 @@
 import { dateForms } from '../../values/dates.ts'
 import { INT32_MAX, INT32_MIN } from '../../values/int32.ts'
-import { DATE_LENGTH_MAX, type Field, isFilledIn, type ListField, type ObjectType, type ValueField } from './fields.ts'
+import {
+  DATE_LENGTH_MAX,
+  type Field,
+  isFilledIn,
+  isHidden,
+  type ListField,
+  type ObjectType,
+  type ValueField,
+} from './fields.ts'
 import { LIST_ITEMS_MAX } from './input.ts'
 
 /** A JSON Schema (draft 2020-12), or a reference to one. */
@@ -25,7 +33,7 @@ export function describeRecord(schemas: Schemas, type: ObjectType, mode: SchemaM
   const { typeName, fields } = type
   const properties: Record<string, JsonSchema> = {}
   const required: string[] = []
-  for (const [name, field] of fields.entries) {
+  for (const [name, field] of (mode === 'read' ? fields.shown : fields).entries) {
     if (!isDescribed(field, mode)) continue
     properties[name] = memberSchema(schemas, field, mode, typeName)
     if (mode === 'read' || (mode === 'create' && isRequired(field))) required.push(name)
@@ -44,7 +52,7 @@ function isDescribed(field: Field, mode: SchemaMode): boolean {
   if (mode === 'read' || field.kind === 'object') return true
   if (field.access === 'key') return mode !== 'create'
   if (field.access === 'new') return mode === 'create'
-  return field.access === 'rw' || field.access === 'wo'
+  return ['rw', 'wo', 'sent', 'kept'].includes(field.access)
 }
 
 function isRequired(field: Field): boolean {
@@ -66,7 +74,7 @@ function memberSchema(schemas: Schemas, field: Field, mode: SchemaMode, owner: s
     ...valueSchema(schemas, field, mode),
     ...(mode === 'create' && !field.required && field.default !== '' && { default: field.default }),
     ...(mode === 'read' && ['key', 'ro', 'derived'].includes(field.access) && { readOnly: true }),
-    ...(mode !== 'read' && field.access === 'wo' && { writeOnly: true }),
+    ...(mode !== 'read' && isHidden(field) && { writeOnly: true }),
     ...(description !== '' && { description }),
   }
 }
@@ -152,7 +160,8 @@ function meaningsOf({ meanings = {} }: ValueField): string {
 /** What follows from the access. */
 function accessNote(field: ValueField, mode: SchemaMode): string {
   const { access, nullable, kind, required } = field
-  if (access === 'wo') return mode === 'read' ? 'Write-only: always empty.' : 'Write-only: accepted, never returned.'
+  if (mode === 'read' && access === 'wo') return 'Write-only: always empty.'
+  if (isHidden(field)) return 'Write-only: accepted, never returned.'
   if (access === 'key') return keyDescriptions[mode]
   if (mode === 'read' && (access === 'derived' || isFilledIn(field))) return 'Computed on read; ignored in requests.'
   if (mode === 'read' && access === 'new') return 'Set when the record is created; ignored afterwards.'

@@ -43,7 +43,7 @@ function isComputed(name: string, field: Field): boolean {
 }
 
 /** The fields that the body may have, for the API description. */
-export const orderBodyType = { typeName: 'PlacedOrder', fields: sendable(orders.fields) }
+export const orderBodyType = { typeName: 'PlacedOrder', fields: sendable(orders.fields.shown) }
 
 function sendable({ entries }: FieldSet): FieldSet {
   const fields = entries
@@ -67,7 +67,7 @@ const shipmentAmounts = ['ShipmentCost', 'ShipmentWeight']
  * path) computed and unknown fields, and values out of bounds. Accepts what only the checkout knows.
  */
 export async function readOrderBody(caller: Caller, body: unknown): Promise<Patch> {
-  refuseNames(orders.fields, body, '')
+  refuseNames(orders.fields.shown, body, '')
   const patch = await runInSlices(patchSteps(orders.fields, body, { mode: 'import', timeZone: caller.store.timeZone }))
   const { OrderItemList = [], ShipmentList = [] } = patch.lists
   refuseItems(OrderItemList)

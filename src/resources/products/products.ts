@@ -24,6 +24,7 @@ import { formerProductFile } from './former-file.ts'
 import { productLinks } from './linked-products.ts'
 import { productEffects, productRules } from './rules.ts'
 import { stockMovements } from './stock.ts'
+import { stockAdjust } from './stock-adjust.ts'
 
 const skuNote =
   'White space around it and characters that nobody sees (Unicode category Cf) are removed, here and wherever it names a product; it is kept in NFC.'
@@ -73,6 +74,7 @@ export const products = defineResource({
       SalePrice: money({ column: 'salePrice' }),
       OnSale: boolean({ column: 'onSale' }),
       Stock: decimal({ column: 'stock' }),
+      StockAdjust: stockAdjust('Stock'),
     }),
     MFGID: text(50, { column: 'mfgId' }),
     ShortDescription: text(),
@@ -200,6 +202,7 @@ export const products = defineResource({
         AdvancedOptionCost: money({ needs: 'Cost' }),
         // Documented as an integer, but products may be sold in fractions.
         AdvancedOptionStock: decimal({ column: 'stock' }),
+        AdvancedOptionStockAdjust: stockAdjust('AdvancedOptionStock'),
         AdvancedOptionWeight: decimal(),
         AdvancedOptionPrice: money({ column: 'price' }),
         AdvancedOptionGTIN: text(50),

@@ -2,7 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { expect } from 'vitest'
 import { importRecords } from '../../../src/engine/transfer/import.ts'
 import { numberLines } from '../../../src/engine/transfer/lines.ts'
+import { type OrderRecord, orderFigures } from '../../../src/pages/order-figures.ts'
+import { type PaidRecord, paidOf } from '../../../src/pages/order-payments.ts'
 import { resources, type Service } from '../../../src/registry.ts'
+import { exact, toNumber } from '../../../src/resources/orders/amounts.ts'
 import type { TestServer, TestStore } from '../../support/store.ts'
 import type { Overrides, Wire } from './samples.ts'
 
@@ -33,6 +36,8 @@ export interface Fixture {
   readonly a: Wire
   readonly b: Wire
   readonly filters: Readonly<Record<string, FilterExample>>
+  /** By computed sub-resource: what it says of a record. */
+  readonly workedOut?: Readonly<Record<string, (record: Wire) => Wire>>
   /** By related sub-resource: what makes a record of the other service one of the record with this id. */
   readonly related?: Readonly<Record<string, (id: number) => Wire>>
   /** By column, in SQL over the number `n`: what must differ between copies of a row. */
@@ -362,6 +367,7 @@ export const fixtures = {
       lastupdateend: untilA,
       billingemail: { kind: 'text', b: 'bert@mail.example' },
     },
+    workedOut: { Sums: sumsOf },
   },
   GiftRegistries: {
     prepare: async (shop) => ({ Products: await posted(shop, 'Products', ['G-1', 'G-2', 'G-3'].map(productOf)) }),
@@ -475,6 +481,30 @@ export const fixtures = {
     },
   },
 } satisfies Record<Service, Fixture>
+
+/** As the pages of an order work it out, of one that has no returns. */
+function sumsOf(record: Wire): Wire {
+  const order = record as unknown as OrderRecord & PaidRecord & { readonly OrderID: number }
+  const { subtotal, shipping, discount, tax } = orderFigures(order)
+  const { paid, refunded, net, open } = paidOf(order.OrderAmount, order.TransactionList)
+  const parts = exact(subtotal) + exact(shipping) + exact(tax) - exact(discount)
+  return {
+    OrderID: order.OrderID,
+    ItemTotal: subtotal,
+    DiscountTotal: discount,
+    ShippingTotal: shipping,
+    TaxTotal: tax,
+    OtherAmount: toNumber(exact(order.OrderAmount) - (parts > 0n ? parts : 0n)),
+    OrderAmount: order.OrderAmount,
+    PaidAmount: paid,
+    RefundedAmount: refunded,
+    NetAmount: net,
+    OpenAmount: open,
+    ItemSumsList: (record.OrderItemList as Wire[]).map(({ ItemIndexID, ItemID, ItemQuantity }) => {
+      return { ItemIndexID, ItemID, ItemQuantity, ReturnedQuantity: 0, RefundedQuantity: 0 }
+    }),
+  }
+}
 
 async function posted(shop: TestStore, service: Service, bodies: readonly Wire[]): Promise<number[]> {
   const answer = await shop.call('POST', `/${service}`, { body: bodies })
