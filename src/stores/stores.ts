@@ -206,7 +206,7 @@ export async function createUnownedStore(
     await writeHosts(tx, row)
     const statuses = initialStatuses.map((name, index) => {
       const visible = !name.startsWith('Custom')
-      return { storeId, id: index + 1, sorting: index + 1, definition: name, text: name, visible }
+      return { storeId, id: index + 1, sorting: index + 1, definition: name, text: name, visible, updatedAt: createdAt }
     })
     await tx.orderStatus.createMany({ data: statuses })
     const methods = initialMethods.map((name, index) => ({ storeId, id: index + 1, name, visible: true }))

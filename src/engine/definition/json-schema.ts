@@ -5,6 +5,7 @@ import {
   type Field,
   fieldText,
   isFilledIn,
+  isHidden,
   type ListField,
   type ObjectType,
   type ValueField,
@@ -35,7 +36,7 @@ export function describeRecord(schemas: Schemas, type: ObjectType, mode: SchemaM
   const description = 'kind' in type ? '' : (type.description ?? '')
   const properties: Record<string, JsonSchema> = {}
   const required: string[] = []
-  for (const [name, field] of fields.entries) {
+  for (const [name, field] of (mode === 'read' ? fields.shown : fields).entries) {
     if (!isDescribed(field, mode)) continue
     properties[name] = memberSchema(schemas, field, mode, typeName)
     if (mode === 'read' || (mode === 'create' && isRequired(field))) required.push(name)
@@ -55,7 +56,7 @@ function isDescribed(field: Field, mode: SchemaMode): boolean {
   if (mode === 'read' || field.kind === 'object') return true
   if (field.access === 'key') return mode !== 'create'
   if (field.access === 'new') return mode === 'create'
-  return field.access === 'rw' || field.access === 'wo'
+  return ['rw', 'wo', 'sent', 'kept'].includes(field.access)
 }
 
 function isRequired(field: Field): boolean {
@@ -77,7 +78,7 @@ function memberSchema(schemas: Schemas, field: Field, mode: SchemaMode, owner: s
     ...valueSchema(schemas, field, mode),
     ...(mode === 'create' && !field.required && field.default !== '' && { default: field.default }),
     ...(mode === 'read' && ['key', 'ro', 'derived'].includes(field.access) && { readOnly: true }),
-    ...(mode !== 'read' && field.access === 'wo' && { writeOnly: true }),
+    ...(mode !== 'read' && isHidden(field) && { writeOnly: true }),
     ...(description !== '' && { description }),
   }
 }
@@ -158,7 +159,8 @@ function sentences(...parts: readonly string[]): string {
 /** What follows from the access. */
 function accessNote(field: ValueField, mode: SchemaMode): string {
   const { access, nullable, kind, required } = field
-  if (access === 'wo') return mode === 'read' ? 'Write-only: always empty.' : 'Write-only: accepted, never returned.'
+  if (mode === 'read' && access === 'wo') return 'Write-only: always empty.'
+  if (isHidden(field)) return 'Write-only: accepted, never returned.'
   if (access === 'key') return keyDescriptions[mode]
   if (mode === 'read' && (access === 'derived' || isFilledIn(field))) return 'Computed on read; ignored in requests.'
   if (mode === 'read' && access === 'new') return 'Set when the record is created; ignored afterwards.'

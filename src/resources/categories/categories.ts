@@ -1,6 +1,6 @@
 import { defineResource, nested } from '../../engine/definition/define.ts'
 import { boolean, date, integer, LONG_TEXT, list, reference, text } from '../../engine/definition/fields.ts'
-import { containing } from '../../engine/definition/filters.ts'
+import { containing, since, until } from '../../engine/definition/filters.ts'
 import { optionSetList } from '../option-sets.ts'
 import { clearedInProducts, productsBy } from '../products/products.ts'
 import { categoryEffects, categoryRules } from './rules.ts'
@@ -171,7 +171,7 @@ export const categories = defineResource({
     'Product pages': 'TemplateProductPage',
     Page: 'Title',
   },
-  filters: { category: containing('name') },
+  filters: { category: containing('name'), lastupdatestart: since('updatedAt'), lastupdateend: until('updatedAt') },
   subResources: {
     Options: nested('OptionSetList', 'optionsetid'),
     Products: productsBy(inCategory),

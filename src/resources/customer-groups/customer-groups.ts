@@ -1,5 +1,6 @@
 import { defineResource } from '../../engine/definition/define.ts'
 import { boolean, date, integer, LONG_TEXT, money, text } from '../../engine/definition/fields.ts'
+import { since, until } from '../../engine/definition/filters.ts'
 import { customers } from '../customers/customers.ts'
 
 const inGroup = { column: 'groupId' }
@@ -57,6 +58,7 @@ export const customerGroups = defineResource({
       description: 'The time of the last change of the group. Changes to its customers do not count.',
     }),
   },
+  filters: { lastupdatestart: since('updatedAt'), lastupdateend: until('updatedAt') },
   subResources: {
     Customers: { kind: 'related', resource: () => customers, link: inGroup },
   },

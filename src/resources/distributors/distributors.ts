@@ -1,6 +1,6 @@
 import { defineResource } from '../../engine/definition/define.ts'
 import { boolean, date, integer, LONG_TEXT, text } from '../../engine/definition/fields.ts'
-import { containing, exactly } from '../../engine/definition/filters.ts'
+import { containing, exactly, since, until } from '../../engine/definition/filters.ts'
 import { emailForms } from '../../values/email.ts'
 import { clearedInProducts, productsBy } from '../products/products.ts'
 
@@ -90,6 +90,8 @@ export const distributors = defineResource({
     state: exactly('state'),
     city: containing('city'),
     phone: exactly('phone'),
+    lastupdatestart: since('updatedAt'),
+    lastupdateend: until('updatedAt'),
   },
   subResources: { Products: productsBy(ofDistributor) },
   referrers: [clearedInProducts('DistributorList.DistributorID', ofDistributor)],

@@ -145,6 +145,8 @@ export const giftRegistries = defineResource({
     dateendevent: until('eventAt'),
     datestartexpiration: since('expiresAt'),
     dateendexpiration: until('expiresAt'),
+    lastupdatestart: since('updatedAt'),
+    lastupdateend: until('updatedAt'),
   },
   subResources: { Items: nested('GiftRegistryItemList', 'catalogid', { methods: ['GET'] }) },
 })

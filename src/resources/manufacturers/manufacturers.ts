@@ -1,6 +1,6 @@
 import { defineResource } from '../../engine/definition/define.ts'
 import { date, integer, LONG_TEXT, text } from '../../engine/definition/fields.ts'
-import { containing } from '../../engine/definition/filters.ts'
+import { containing, since, until } from '../../engine/definition/filters.ts'
 import { clearedInProducts, productsBy } from '../products/products.ts'
 
 const ofManufacturer = { column: 'manufacturerId' }
@@ -51,7 +51,7 @@ export const manufacturers = defineResource({
     }),
     FileName: text(255, { description: 'The last part of the address of the manufacturer’s page in the storefront.' }),
   },
-  filters: { manufacturer: containing('name') },
+  filters: { manufacturer: containing('name'), lastupdatestart: since('updatedAt'), lastupdateend: until('updatedAt') },
   subResources: { Products: productsBy(ofManufacturer) },
   referrers: [clearedInProducts('ManufacturerID', ofManufacturer)],
 })

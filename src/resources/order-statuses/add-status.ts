@@ -57,7 +57,8 @@ export async function addOrderStatus(
     const added = given.OrderStatusID ?? lowestFree(ids)
     const last = Math.max(0, ...statuses.map(({ sorting }) => sorting))
     const sorting = given.Sorting ?? Math.min(last + 1, SORTING_MAX)
-    const row = { storeId, id: added, definition: StatusText, text: StatusText, visible: Visible, sorting }
+    const texts = { definition: StatusText, text: StatusText }
+    const row = { storeId, id: added, ...texts, visible: Visible, sorting, updatedAt: caller.now() }
     const { count } = await tx.orderStatus.createMany({ data: [row], skipDuplicates: true })
     if (count === 0) {
       const field = 'OrderStatusID'

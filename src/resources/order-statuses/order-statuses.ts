@@ -1,5 +1,6 @@
 import { defineResource } from '../../engine/definition/define.ts'
-import { boolean, integer, text } from '../../engine/definition/fields.ts'
+import { boolean, date, integer, text } from '../../engine/definition/fields.ts'
+import { since, until } from '../../engine/definition/filters.ts'
 
 /** The order statuses of a store (rest-resources §11), read-only, under the privilege Orders. */
 export const orderStatuses = defineResource({
@@ -35,6 +36,8 @@ export const orderStatuses = defineResource({
       description: 'False: the merchant does not use the status, and forms do not offer it. Orders may still have it.',
     }),
   },
+  privateFields: { LastUpdate: date({ column: 'updatedAt' }) },
+  filters: { lastupdatestart: since('updatedAt'), lastupdateend: until('updatedAt') },
 })
 
 /** A status of which only the number is known, such as one that orders of another store have. */

@@ -243,6 +243,33 @@ export const promotionList = list(
   },
 )
 
+export const refundItemList = list(
+  'RefundItem',
+  {
+    ItemIndexID: integer({
+      access: 'key',
+      min: 1,
+      description: 'The line of the order that is refunded, by its ItemIndexID.',
+    }),
+    RefundQuantity: decimal({
+      min: 0,
+      description:
+        'How many pieces of the line this refund is for: above 0, and with the other refunds of the line at most its ItemQuantity.',
+    }),
+    RefundAmount: money({
+      min: 0,
+      description:
+        'What of the transaction is for this line. The amounts of all lines are together at most TransactionAmount; 0 says nothing about it.',
+    }),
+  },
+  {
+    keyFrom: 'caller',
+    access: 'kept',
+    description:
+      'The lines that a refund is for, and how much of each. Only a transaction that refunds may have any; shown by `/Orders/{orderid}/Refunds`.',
+  },
+)
+
 export const transactionList = list(
   'Transaction',
   {
@@ -292,6 +319,13 @@ export const transactionList = list(
       description: 'Whether the money of an `Authorize` was collected.',
       meanings: { 0: 'not yet', 1: 'collected' },
     }),
+    RMAID: integer({
+      access: 'kept',
+      min: 0,
+      description:
+        'Of a refund: the RMAID of the return that it pays for, which must be a return of this order. 0: no return. Shown by `/Orders/{orderid}/Refunds`.',
+    }),
+    RefundItemList: refundItemList,
   },
   {
     description:

@@ -46,7 +46,7 @@ function isComputed(name: string, field: Field): boolean {
 export const orderBodyType = {
   typeName: 'PlacedOrder',
   description: 'An order as a checkout sends it, without what placing it computes.',
-  fields: sendable(orders.fields),
+  fields: sendable(orders.fields.shown),
 }
 
 function sendable({ entries }: FieldSet): FieldSet {
@@ -69,7 +69,7 @@ const shipmentAmounts = ['ShipmentCost', 'ShipmentWeight']
  * path) computed and unknown fields, and values out of bounds. Accepts what only the checkout knows.
  */
 export async function readOrderBody(caller: Caller, body: unknown): Promise<Patch> {
-  refuseNames(orders.fields, body, '')
+  refuseNames(orders.fields.shown, body, '')
   const patch = await runInSlices(patchSteps(orders.fields, body, { mode: 'import', timeZone: caller.store.timeZone }))
   const { OrderItemList = [], ShipmentList = [] } = patch.lists
   refuseItems(OrderItemList)

@@ -15,13 +15,28 @@ import { equalTo, exactly, integerAtLeast, integerAtMost, since, until } from '.
 import { emailForms } from '../../values/email.ts'
 import { orderStatuses } from '../order-statuses/order-statuses.ts'
 import { orderItemList, promotionList, questionList, shipmentList, transactionList } from './lists.ts'
+import { refundsEndpoint } from './refunds-endpoint.ts'
 import { orderEffects, orderRules } from './rules.ts'
 import { orderStatusMeanings } from './statuses.ts'
+import { orderSums } from './sums.ts'
 
 /** OFFSET 0 makes PostgreSQL parse the document once, not once for each method. */
 const paymentMethodName = sql`(SELECT m."name"
   FROM (SELECT substring(t."details" ->> 'BillingPaymentMethodID' FROM '^\\s*0*([1-9][0-9]{0,8})\\s*$')::int AS "id" OFFSET 0) named
   JOIN "PaymentMethod" m ON m."storeId" = t."storeId" AND m."id" = named."id")`
+
+const filters = {
+  invoicenumber: equalTo('invoiceNumber'),
+  invoicenumberstart: integerAtLeast('invoiceNumber'),
+  invoicenumberend: integerAtMost('invoiceNumber'),
+  invoiceprefix: exactly('invoicePrefix'),
+  orderstatus: equalTo('statusId'),
+  datestart: since('orderDate'),
+  dateend: until('orderDate'),
+  lastupdatestart: since('updatedAt'),
+  lastupdateend: until('updatedAt'),
+  billingemail: exactly('billingEmail', emailForms),
+}
 
 /** Orders (rest-resources §3). `placeOrder` creates them; nothing deletes them (contract §4.1). */
 export const orders = defineResource({
@@ -227,24 +242,15 @@ export const orders = defineResource({
     Card: 'CardType',
     'Comments and origin': 'RewardPoints',
   },
-  filters: {
-    invoicenumber: equalTo('invoiceNumber'),
-    invoicenumberstart: integerAtLeast('invoiceNumber'),
-    invoicenumberend: integerAtMost('invoiceNumber'),
-    invoiceprefix: exactly('invoicePrefix'),
-    orderstatus: equalTo('statusId'),
-    datestart: since('orderDate'),
-    dateend: until('orderDate'),
-    lastupdatestart: since('updatedAt'),
-    lastupdateend: until('updatedAt'),
-    billingemail: exactly('billingEmail', emailForms),
-  },
+  filters,
   subResources: {
     Items: nested('OrderItemList', 'itemindexid'),
     Shipments: nested('ShipmentList', 'shipmentid'),
     Transactions: nested('TransactionList', 'transactionindexid'),
     Questions: nested('QuestionList', 'questionanswerindexid', { resultKey: 'QuestionID' }),
+    Sums: orderSums(filters),
   },
+  endpoints: () => [refundsEndpoint],
   rules: orderRules,
   isOneByOne: true,
   effects: orderEffects,

@@ -23,6 +23,7 @@ import { formerProductFile } from './former-file.ts'
 import { productLinks } from './linked-products.ts'
 import { productEffects, productRules } from './rules.ts'
 import { stockMovements } from './stock.ts'
+import { stockAdjust } from './stock-adjust.ts'
 
 const skuNote =
   'The code by which orders, files and cartAPI name the product, unique in the store without regard to case. White space around it and characters that nobody sees (Unicode category Cf) are removed, here and wherever it names a product; it is kept in NFC.'
@@ -115,10 +116,11 @@ export const products = defineResource({
           description:
             'The pieces in stock, perhaps with a fraction, or below 0. What is sent replaces it, and the difference is written to the ledger. Orders and returns move it; advanced options have stocks of their own.',
         }),
+        StockAdjust: stockAdjust('Stock'),
       },
       'The number, SKU, name, prices and stock of the product.',
     ),
-    MFGID: text(50, { description: 'The part number that the manufacturer gives the product.' }),
+    MFGID: text(50, { column: 'mfgId', description: 'The part number that the manufacturer gives the product.' }),
     ShortDescription: text(LONG_TEXT, {
       description: 'A summary of the product for lists in the storefront. It may hold HTML.',
     }),
@@ -170,6 +172,7 @@ export const products = defineResource({
         'The last editor of the product: the name of an application, `API` for cartAPI, or the e-mail address of a person.',
     }),
     GTIN: text(50, {
+      column: 'gtin',
       description: 'The global trade item number (EAN, UPC, ISBN), as on the bar code of the product.',
     }),
     CategoryList: list(
@@ -456,6 +459,7 @@ export const products = defineResource({
           description:
             'The pieces of the combination in stock. What is sent replaces it, and the difference is written to the ledger.',
         }),
+        AdvancedOptionStockAdjust: stockAdjust('AdvancedOptionStock'),
         AdvancedOptionWeight: decimal({
           description: 'The weight of one piece of the combination. 0: Weight of the product applies.',
         }),
@@ -690,6 +694,8 @@ export const products = defineResource({
   },
   filters: {
     sku: exactly('sku', skuForms),
+    gtin: exactly('gtin'),
+    mfgid: exactly('mfgId'),
     name: containing('name'),
     costfrom: atLeast('cost'),
     costto: atMost('cost'),

@@ -76,6 +76,8 @@ export const rma = defineResource({
     sku: anyItem(rmaItemRows, exactly('sku', skuForms)),
     datestart: since('rmaDate'),
     dateend: until('rmaDate'),
+    lastupdatestart: since('updatedAt'),
+    lastupdateend: until('updatedAt'),
   },
   subResources: { Items: nested('RMAItemList', 'catalogid', { methods: ['GET'] }) },
   rules: returnRules,
