@@ -79,7 +79,8 @@ export const transferRoutes = [
     roles: ['operator-key'],
     id: 'exportStore',
     summary: 'Stream a store out',
-    description: 'All records of a store, or some of one service, as lines of JSON that an import takes.',
+    description:
+      'Streams all records of a store as JSON lines: what `POST /admin/stores/{id}/import` takes. Changes that are made meanwhile may be in it or not; at most two transfers run at a time (503).',
     ids: { id: 'The store.' },
     query: exportQuery,
     answers: { 200: lines('Records, one per line; the line `{"end": …}` ends a complete file.') },
@@ -100,7 +101,7 @@ export const transferRoutes = [
     id: 'importStore',
     summary: 'Stream a store in',
     description:
-      'Takes records as lines of JSON, as an export writes them. They keep their identifiers; an existing record is replaced.',
+      'Stores the records of an export, whose numbers stay. A line that is refused does not stop the others; sending a file again updates the same records. At most two transfers run at a time (503).',
     ids: { id: 'The store.' },
     query: importQuery,
     body: recordLines,
