@@ -8,6 +8,7 @@ import { announce, deliveriesChannel } from '../engine/recording/announce.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { KEPT_MS } from './deliveries.ts'
 import { lastSequence, stopNumbering } from './dispatch/number.ts'
+import { isHeard } from './members.ts'
 import { noWebhook, ownWebhook, ownWebhooks } from './ownership.ts'
 import { shownType } from './shown-type.ts'
 
@@ -60,11 +61,11 @@ const missedDeliveries = sql`"Delivery" d JOIN "Event" e ON e."id" = d."eventId"
     AND ${missedSince} IS NOT NULL AND e."sequence" > 0`
 
 /**
- * Events numbered while the webhook was disabled. An event has few deliveries and a webhook has many: OFFSET 0 makes
+ * Events of which it would have heard, numbered while the webhook was disabled. An event has few deliveries and a webhook has many: OFFSET 0 makes
  * PostgreSQL look them up by event alone, whatever its statistics say.
  */
 const missedEvents = sql`"Event" e WHERE e."storeId" = w."storeId" AND e."eventType" = w."eventType"
-  AND e."sequence" > w."disabledAtSequence" AND NOT EXISTS (
+  AND e."sequence" > w."disabledAtSequence" AND ${isHeard(sql`w."members"`, sql`e."changed"`)} AND NOT EXISTS (
     SELECT 1 FROM (SELECT d."webhookId" FROM "Delivery" d WHERE d."eventId" = e."id" OFFSET 0) sent
     WHERE sent."webhookId" = w."id")`
 

@@ -30,6 +30,8 @@ export interface ValueField {
   readonly default: Scalar
   /** The column is NULL if the wire has the default (references, unset dates). */
   readonly nullable: boolean
+  /** Answers have the member only where it is set. */
+  readonly isOptional: boolean
   /** A date column set to the current time if not given on create. */
   readonly defaultNow: boolean
   /** Required and not empty on create; cannot be emptied later. */
@@ -185,6 +187,7 @@ type ValueOptions = Partial<
     | 'sql'
     | 'required'
     | 'nullable'
+    | 'isOptional'
     | 'description'
     | 'meanings'
     | 'label'
@@ -327,7 +330,7 @@ function value(
   options: ValueOptions & { defaultNow?: boolean },
 ): ValueField {
   const { column, sql, required = false, nullable = false, defaultNow = false, label = '' } = options
-  const { description = '', isImage = false } = options
+  const { description = '', isImage = false, isOptional = false } = options
   const access = options.access ?? (sql !== undefined && column === undefined ? 'derived' : 'rw')
   return {
     kind,
@@ -337,6 +340,7 @@ function value(
     sql,
     default: defaultValue,
     nullable,
+    isOptional,
     defaultNow,
     required,
     bounds,

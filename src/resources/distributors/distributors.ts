@@ -1,4 +1,5 @@
 import { defineResource } from '../../engine/definition/define.ts'
+import { distributorKinds } from '../../engine/definition/event-kinds.ts'
 import { boolean, date, integer, text } from '../../engine/definition/fields.ts'
 import { containing, exactly } from '../../engine/definition/filters.ts'
 import { emailForms } from '../../values/email.ts'
@@ -51,5 +52,7 @@ export const distributors = defineResource({
     phone: exactly('phone'),
   },
   subResources: { Products: productsBy(ofDistributor) },
+  events: distributorKinds,
+  isFinalOnceWritten: true,
   referrers: [clearedInProducts('DistributorList.DistributorID', ofDistributor)],
 })

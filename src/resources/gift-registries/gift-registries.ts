@@ -1,5 +1,6 @@
 import { identifier, type Sql, sql } from '../../database/sql.ts'
 import { defineResource, nested } from '../../engine/definition/define.ts'
+import { giftRegistryKinds } from '../../engine/definition/event-kinds.ts'
 import {
   boolean,
   date,
@@ -83,5 +84,7 @@ export const giftRegistries = defineResource({
     datestartexpiration: since('expiresAt'),
     dateendexpiration: until('expiresAt'),
   },
+  events: giftRegistryKinds,
+  isFinalOnceWritten: true,
   subResources: { Items: nested('GiftRegistryItemList', 'catalogid', { methods: ['GET'] }) },
 })

@@ -1,4 +1,5 @@
 import { defineResource } from '../../engine/definition/define.ts'
+import { manufacturerKinds } from '../../engine/definition/event-kinds.ts'
 import { date, integer, text } from '../../engine/definition/fields.ts'
 import { containing } from '../../engine/definition/filters.ts'
 import { clearedInProducts, productsBy } from '../products/products.ts'
@@ -26,5 +27,7 @@ export const manufacturers = defineResource({
   },
   filters: { manufacturer: containing('name') },
   subResources: { Products: productsBy(ofManufacturer) },
+  events: manufacturerKinds,
+  isFinalOnceWritten: true,
   referrers: [clearedInProducts('ManufacturerID', ofManufacturer)],
 })

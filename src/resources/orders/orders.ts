@@ -1,5 +1,6 @@
 import { sql } from '../../database/sql.ts'
 import { defineResource, nested } from '../../engine/definition/define.ts'
+import { orderChanged } from '../../engine/definition/event-kinds.ts'
 import {
   boolean,
   date,
@@ -15,7 +16,7 @@ import { equalTo, exactly, integerAtLeast, integerAtMost, since, until } from '.
 import { emailForms } from '../../values/email.ts'
 import { orderStatuses } from '../order-statuses/order-statuses.ts'
 import { orderItemList, promotionList, questionList, shipmentList, transactionList } from './lists.ts'
-import { orderEffects, orderRules } from './rules.ts'
+import { orderEffects, orderRules, statusIn } from './rules.ts'
 
 /** OFFSET 0 makes PostgreSQL parse the document once, not once for each method. */
 const paymentMethodName = sql`(SELECT m."name"
@@ -137,6 +138,7 @@ export const orders = defineResource({
     Transactions: nested('TransactionList', 'transactionindexid'),
     Questions: nested('QuestionList', 'questionanswerindexid', { resultKey: 'QuestionID' }),
   },
+  events: { changed: orderChanged, toldBesides: statusIn },
   rules: orderRules,
   isOneByOne: true,
   effects: orderEffects,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { inTransaction } from '../../../src/database/client.ts'
 import { createRecord, deleteRecord, inChange, updateRecord } from '../../../src/engine/changing/change.ts'
-import { eventKinds, productChanged } from '../../../src/engine/definition/event-kinds.ts'
+import { eventKinds, productKinds } from '../../../src/engine/definition/event-kinds.ts'
 import { raise } from '../../../src/engine/recording/events.ts'
 import { placeOrder } from '../../../src/resources/orders/place-order.ts'
 import { products } from '../../../src/resources/products/products.ts'
@@ -365,7 +365,7 @@ test('an event of a record that a later step of the same change deletes cannot b
   const id = await newProduct()
   const vanish = inChange(shop.caller, async (tx) => {
     await tx.db.$executeRaw`UPDATE "Product" SET "details" = '{"Title": "Gone"}' WHERE "id" = ${id}`
-    raise(tx, productChanged, products, id)
+    raise(tx, productKinds.changed, products, id)
     await tx.db.$executeRaw`DELETE FROM "Product" WHERE "id" = ${id}`
   })
   await expect(vanish).rejects.toThrow(`There is no record for the event of Products ${id}`)

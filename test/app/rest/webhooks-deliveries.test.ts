@@ -3,6 +3,7 @@ import { leases } from '../../../src/database/leases.ts'
 import { eventKind, eventKinds } from '../../../src/engine/definition/event-kinds.ts'
 import { redeliver } from '../../../src/webhooks/deliveries.ts'
 import { resumeWebhook } from '../../../src/webhooks/status.ts'
+import { toldOf } from '../../../src/webhooks/told.ts'
 import { hold, untilItWaits } from '../../support/held.ts'
 import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
 import { claimAll } from '../webhooks/dispatch-stage.ts'
@@ -347,7 +348,8 @@ describe('POST /Webhooks/{id}/Deliveries/{deliveryid}/Redeliver', () => {
 describe('POST /Webhooks/{id}/Test', () => {
   test.each(eventKinds)(
     'lets a webhook of $name be told of a made-up record of its kind',
-    async ({ type, service }) => {
+    async (kind) => {
+      const { type, service } = kind
       const webhook = await newWebhook(shop.call, { EventType: type })
 
       const answer = await shop.call('POST', `/Webhooks/${webhook}/Test`)
@@ -370,10 +372,16 @@ describe('POST /Webhooks/{id}/Test', () => {
           Orders: { OrderID: 1, InvoiceNumber: 1000, OrderItemList: [{ ItemQuantity: 2 }], ShipmentList: [{}] },
           Customers: { CustomerID: 1, Email: 'shopper@example.com', BillingFirstName: 'Sample' },
           Products: { SKUInfo: { CatalogID: 1, SKU: 'SAMPLE-1' } },
+          RMA: { RMAID: 1, OrderID: 1, RMAItemList: [{ SKU: 'SAMPLE-1' }] },
+          Category: { CategoryID: 1, CategoryName: 'Sample Category' },
+          Manufacturers: { ManufacturerID: 1, ManufacturerName: 'Sample Manufacturer' },
+          Distributors: { DistributorID: 1, CompanyName: 'Sample Distributor' },
+          CustomerGroups: { CustomerGroupID: 1, Name: 'Sample Group' },
+          GiftRegistries: { GiftRegistryID: 1, Name: 'Sample Registry', GiftRegistryItemList: [{ Listed: 2 }] },
         }[service],
       )
       const { body } = await shop.call('GET', `/Webhooks/${webhook}/Deliveries/${Value}`, { accept: 'application/xml' })
-      expect(body).toContain(`<Record><${service.slice(0, -1)}>`)
+      expect(body).toContain(`<Record><${toldOf(kind).typeName}>`)
     },
   )
 
