@@ -6,7 +6,7 @@ import { wrongField } from '../engine/definition/refused.ts'
 import { stamps } from '../engine/recording/differences.ts'
 import type { StoreFailure } from '../values/failure.ts'
 import { candidateOf, nearestName } from '../values/nearest.ts'
-import { toldOf } from './told.ts'
+import { resourceOf } from './told.ts'
 
 // The members that an event's change gave other values, and those of whose changes a webhook hears: wire paths, joined by commas.
 
@@ -31,7 +31,7 @@ export function shownMembers(changed: string): string {
 
 /** Whether an event of this kind names the members that changed. */
 export function namesMembers(kind: EventKind): boolean {
-  return toldOf(kind).events?.changed === kind
+  return resourceOf(kind).events?.changed === kind
 }
 
 /**
@@ -53,7 +53,7 @@ export function readMembers(given: string, kind: EventKind): string | null {
   if (names.length === 0) return null
   if (!namesMembers(kind)) throw wrongMembers(`does not apply to ${kind.name}, which does not tell what changed`)
   if (names.length > MEMBERS_MAX) throw wrongMembers(`has ${names.length} names; at most ${MEMBERS_MAX} are allowed`)
-  const known = knownMembers(toldOf(kind))
+  const known = knownMembers(resourceOf(kind))
   const byLowerName = new Map(known.map((name) => [name.toLowerCase(), name]))
   return [...new Set(names.map((name) => byLowerName.get(name.toLowerCase()) ?? refuse(name, kind, known)))].join(',')
 }

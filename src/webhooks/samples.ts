@@ -1,7 +1,7 @@
 import { type EventKind, eventKinds } from '../engine/definition/event-kinds.ts'
 import type { FieldSet, Scalar } from '../engine/definition/fields.ts'
 import { namesMembers } from './members.ts'
-import { toldOf } from './told.ts'
+import { resourceOf } from './told.ts'
 
 interface Values {
   readonly [name: string]: Scalar | Values | readonly Values[]
@@ -189,7 +189,7 @@ interface Sample {
 const made = new Map(
   eventKinds.map((kind): [EventKind, Sample] => {
     const [values, says] = samples[kind.service]
-    const body = JSON.stringify(record(toldOf(kind).fields, values))
+    const body = JSON.stringify(record(resourceOf(kind).fields, values))
     return [kind, { recordId: 1, body, changed: namesMembers(kind) ? says : null }]
   }),
 )

@@ -14,7 +14,10 @@ import { shownType } from './shown-type.ts'
 
 /** A webhook in a list. */
 export interface WebhookSummary
-  extends Pick<Webhook, 'id' | 'name' | 'url' | 'eventType' | 'format' | 'enabled' | 'createdAt' | 'updatedAt'>,
+  extends Pick<
+      Webhook,
+      'id' | 'name' | 'url' | 'eventType' | 'format' | 'members' | 'enabled' | 'createdAt' | 'updatedAt'
+    >,
     Pick<Webhook, 'failingSince' | 'disabledAt' | 'pauseReason'> {
   readonly eventName: string
   /** The owner; null: the administration. */
@@ -78,7 +81,7 @@ function counted(rows: Sql, max = COUNTED_MAX): Sql {
   return sql`(SELECT count(*)::int FROM (SELECT 1 FROM ${rows} LIMIT ${constant(max)}) c)`
 }
 
-const summaryColumns = sql`w."id", w."name", w."url", w."eventType", w."format", w."enabled", a."name" AS "application",
+const summaryColumns = sql`w."id", w."name", w."url", w."eventType", w."format", w."members", w."enabled", a."name" AS "application",
   w."createdAt", w."updatedAt", w."failingSince", w."disabledAt", w."pauseReason",
   (SELECT max(l."endedAt") FROM (
      SELECT d."endedAt" FROM ${ofWebhook} AND d."state" = 'delivered' ORDER BY d."id" DESC LIMIT 100) l) AS "lastDeliveredAt"`

@@ -25,7 +25,7 @@ const toldResources: readonly Resource[] = [
 ]
 
 /** The service of whose records a kind tells. */
-export function toldOf({ service, name }: EventKind): Resource {
+export function resourceOf({ service, name }: EventKind): Resource {
   const resource = toldResources.find((one) => one.service === service)
   if (resource === undefined) throw new Error(`${name} tells of no record`)
   return resource

@@ -3,7 +3,7 @@ import { leases } from '../../../src/database/leases.ts'
 import { eventKind, eventKinds } from '../../../src/engine/definition/event-kinds.ts'
 import { redeliver } from '../../../src/webhooks/deliveries.ts'
 import { resumeWebhook } from '../../../src/webhooks/status.ts'
-import { toldOf } from '../../../src/webhooks/told.ts'
+import { resourceOf } from '../../../src/webhooks/told.ts'
 import { hold, untilItWaits } from '../../support/held.ts'
 import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
 import { claimAll } from '../webhooks/dispatch-stage.ts'
@@ -379,7 +379,7 @@ describe('POST /Webhooks/{id}/Test', () => {
       }[service],
     )
     const { body } = await shop.call('GET', `/Webhooks/${webhook}/Deliveries/${Value}`, { accept: 'application/xml' })
-    expect(body).toContain(`<Record><${toldOf(kind).typeName}>`)
+    expect(body).toContain(`<Record><${resourceOf(kind).typeName}>`)
   })
 
   test('does so while the webhook is not enabled too, and stands in no feed', async () => {
