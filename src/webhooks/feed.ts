@@ -28,10 +28,13 @@ export const happened: Members<Omit<FeedEvent, 'createdAt' | 'body' | 'changed'>
   RecordID: [integer(), 'recordId'],
 }
 
+const changedNote =
+  'Of kinds that end in Changed: the members of the record that took other values, separated by commas, such as `BillingCity,ShipmentList.ShipmentTrackingCode`. At most 100; `*` at the end says that there are more. Other kinds, and events from before they were named, have no such member.'
+
 export const feedEventType = shownType<FeedEvent>('FeedEvent', {
   ...happened,
   DateCreated: [date(), 'createdAt'],
-  Changed: [text(MEMBERS_LENGTH_MAX, { isOptional: true }), 'changed'],
+  Changed: [text(MEMBERS_LENGTH_MAX, { isOptional: true, description: changedNote }), 'changed'],
   Record: [eventRecord, ({ body: json }) => ({ json })],
 })
 
