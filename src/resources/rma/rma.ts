@@ -1,4 +1,5 @@
 import { defineResource, nested } from '../../engine/definition/define.ts'
+import { returnKinds } from '../../engine/definition/event-kinds.ts'
 import { date, integer, LONG_TEXT, text } from '../../engine/definition/fields.ts'
 import { anyItem, equalTo, exactly, since, until } from '../../engine/definition/filters.ts'
 import { skuForms } from '../../values/sku.ts'
@@ -80,6 +81,8 @@ export const rma = defineResource({
     lastupdateend: until('updatedAt'),
   },
   subResources: { Items: nested('RMAItemList', 'catalogid', { methods: ['GET'] }) },
+  events: returnKinds,
+  isFinalOnceWritten: true,
   rules: returnRules,
   isOneByOne: true,
 })
