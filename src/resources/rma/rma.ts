@@ -26,7 +26,8 @@ export const rma = defineResource({
       min: 0,
       nullable: true,
       required: true,
-      description: 'The order whose goods come back, one of `/Orders`. Its lines bound the items.',
+      description:
+        'The order whose goods come back, one of `/Orders`; an unknown one is refused. The items must be among its lines.',
     }),
     // Numbers that the merchant defines (order-statuses §3).
     RMAReasonID: integer({
