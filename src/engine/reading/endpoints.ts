@@ -62,6 +62,8 @@ export type Given =
       readonly kind: 'list'
       readonly type: RecordType
       readonly maxRecords: number
+      /** The records of a page without `limit`. Omitted: as of all lists. */
+      readonly limitDefault?: number
       /** With `filters`, `countonly` and `X-Total-Count`; null: an item list, which supports none of them. */
       readonly filters: ListFilters | null
       /** The list cannot be filtered by identifier. */

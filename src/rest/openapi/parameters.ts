@@ -105,9 +105,10 @@ export function operationParameters({ endpoint, operation, method }: Place, list
     return shared('ItemLimit', 'Offset', 'ItemCursor', 'Select', 'OrderBy')
   }
   if (gives.kind === 'list') {
-    const limit = `The most records of the page. Without it, or 0: ${LIMIT_DEFAULT}. More than ${gives.maxRecords} is cut to ${gives.maxRecords}.`
+    const { maxRecords, limitDefault = LIMIT_DEFAULT } = gives
+    const limit = `The most records of the page. Without it, or 0: ${limitDefault}. More than ${maxRecords} is cut to ${maxRecords}.`
     return [
-      query('limit', limit, { ...int32, default: LIMIT_DEFAULT }),
+      query('limit', limit, { ...int32, default: limitDefault }),
       ...shared('Offset', 'Cursor', 'CountOnly', 'Select', 'OrderBy', 'Prefer'),
       ...filterParameters(listed, endpoint, gives, sample),
     ]
@@ -130,8 +131,8 @@ function filterParameters(
   const byId = { ...equalToId, column: 'id' }
   const all = [...(hasNoId || isNamed ? [] : [[idParam, byId] as const]), ...Object.entries(filters ?? {})]
   return all.map(([name, filter]) => {
-    const path = filteredPath(filter, type, resource)
-    const found = [path?.reduce(memberOf, sample)].flat()
+    const path = filteredPath(filter, type, resource).path
+    const found = [path.reduce(memberOf, sample)].flat()
     const description = filter === byId ? ownIdentifier(resource) : filterDescription(filter, type, resource)
     const schema = { ...filterSchemas[filter.kind], ...(filter === byId && { minimum: 1 }) }
     const examples = [exampleFor(filter.kind, found[0])]
