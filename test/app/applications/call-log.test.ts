@@ -24,7 +24,16 @@ function complaints() {
 }
 
 const call = (subscriptionId: number, changes: Partial<AnsweredCall> = {}): AnsweredCall => {
-  return { subscriptionId, method: 'GET', path: '/v1/Products', status: 200, message: '', ...changes }
+  const answered = {
+    method: 'GET',
+    path: '/v1/Products',
+    status: 200,
+    message: '',
+    requestId: 'r',
+    ignored: [],
+    body: null,
+  }
+  return { subscriptionId, ...answered, ...changes }
 }
 
 /** Calls a millisecond apart, whose paths are /from and on. */
@@ -84,7 +93,7 @@ describe('what is kept', () => {
     await early.flush()
     const { fine } = await pathsOf(subscriptionId)
     expect(new Set(fine)).toEqual(new Set(numbered(21, 120)))
-    const { calls } = await lastCalls(services.db, { subscriptionId, limit: 100 })
+    const { calls } = await lastCalls(services, { subscriptionId, limit: 100 })
     expect(calls.map(({ path }) => path)).toEqual(numbered(21, 120).reverse())
   })
 
@@ -94,7 +103,7 @@ describe('what is kept', () => {
     recordMany(log, subscriptionId, 200, [1, 5])
     recordMany(log, subscriptionId, 401, [6, 8])
     await log.flush()
-    const { calls, refusals } = await lastCalls(services.db, { subscriptionId, limit: 2 })
+    const { calls, refusals } = await lastCalls(services, { subscriptionId, limit: 2 })
     expect(calls.map(({ path }) => path)).toEqual(['/5', '/4'])
     expect(refusals.map(({ path }) => path)).toEqual(['/8', '/7'])
   })
@@ -106,7 +115,7 @@ describe('what is kept', () => {
       call(subscriptionId, { path: `${'/'.repeat(199)}🛒`, status: 400, message: `a\0b\uD83D${'"'.repeat(400)}` }),
     )
     await log.flush()
-    const { refusals } = await lastCalls(services.db, { subscriptionId, limit: 1 })
+    const { refusals } = await lastCalls(services, { subscriptionId, limit: 1 })
     expect(refusals[0]).toMatchObject({ path: `${'/'.repeat(199)}\uFFFD`, message: `a\uFFFDb\uFFFD${'"'.repeat(296)}` })
   })
 

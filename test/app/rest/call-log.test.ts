@@ -14,10 +14,10 @@ afterAll(() => server.close())
 
 /** What the log has of the shop's application, a line a call, the newest last. */
 async function logged({ caller }: TestStore) {
-  const { callLog, db } = server.services
+  const { callLog } = server.services
   await callLog.flush()
   const subscriptionId = caller.application?.subscriptionId ?? 0
-  const { calls, refusals } = await lastCalls(db, { subscriptionId, limit: 100 })
+  const { calls, refusals } = await lastCalls(server.services, { subscriptionId, limit: 100 })
   const lines = (some: typeof calls) =>
     some.map(({ method, path, status, message }) => `${method} ${path} ${status} ${message}`.trim()).reverse()
   return { calls: lines(calls), refusals: lines(refusals) }
