@@ -133,7 +133,9 @@ describe('OPTIONS', () => {
     expect((await server.app.inject(options)).statusCode).toBe(204)
     expect((await shop.call('GET', '/Products?countonly=1')).statusCode).toBe(200)
     expect((await shop.call('GET', '/Products?countonly=1')).statusCode).toBe(429)
-    expect((await shop.call('GET', '/Products', { headers: { token: 'wrong' } })).statusCode).toBe(401)
+    expect((await shop.call('GET', '/Products', { headers: { token: 'wrong', privatekey: 'wrong' } })).statusCode).toBe(
+      401,
+    )
     const { callLog } = server.services
     await callLog.flush()
     const subscriptionId = shop.caller.application?.subscriptionId ?? 0
