@@ -1,9 +1,9 @@
 import { type DataServices, queryRows } from '../database/client.ts'
 import type { ApiCall } from '../database/generated/client.ts'
 import { sql } from '../database/sql.ts'
+import { StoreFailure } from '../values/failure.ts'
 import { type LoggedCall, newestCalls, refusalIn } from './call-log.ts'
 import { findOwnApplication, type OwnId } from './own-applications.ts'
-import { noSuchSubscription } from './subscription-rows.ts'
 
 // What the calls of a developer's application were answered, store by store.
 
@@ -45,7 +45,10 @@ export async function listOwnCalls(
 ): Promise<{ readonly name: string; readonly store: CalledStore; readonly calls: readonly LoggedCall[] }> {
   const { name } = await findOwnApplication(services, own)
   const [store] = await calledStores(services, own, { limit: 1, after: subscriptionId - 1 })
-  if (store?.id !== subscriptionId) throw noSuchSubscription(subscriptionId)
+  if (store?.id !== subscriptionId) {
+    const message = `The application has no subscription with the id ${subscriptionId}`
+    throw new StoreFailure('not-found', message, { field: String(subscriptionId) })
+  }
   return { name, store, calls: await newestCalls(services, { subscriptionId, ...wanted }) }
 }
 

@@ -3,7 +3,7 @@ import { LISTED_MAX, type LoggedCall } from '../../applications/call-log.ts'
 import { type CalledStore, listCalledStores, listOwnCalls } from '../../applications/own-calls.ts'
 import type { DataServices } from '../../database/client.ts'
 import { sendPage } from '../../html/page.ts'
-import { wantsHtml } from '../../html/request.ts'
+import { personOf, wantsHtml } from '../../html/request.ts'
 import { developerRoute, id, time } from '../../html/route-groups.ts'
 import { many, record } from '../../server/json-routes.ts'
 import { ref } from '../../server/openapi.ts'
@@ -119,7 +119,8 @@ export const callRoutes = [
     answers: { 200: many('The calls.', ownCall) },
     run: async ({ request, reply, ids, query: { refused: onlyRefused, limit } }, services: DataServices) => {
       const wanted = { subscriptionId: ids.subscriptionId, limit, onlyRefused }
-      const { name, store, calls } = await listOwnCalls(services, ownIn(request), wanted)
+      const own = { developerId: personOf(request, 'developer').id, id: ids.id }
+      const { name, store, calls } = await listOwnCalls(services, own, wanted)
       if (!wantsHtml(request)) return calls
       const data = { application: { id: ids.id, name }, calledStore: store, calls: callsShown(calls), onlyRefused }
       const limitOfAll = calls.length === limit && limit < LISTED_MAX ? LISTED_MAX : null
