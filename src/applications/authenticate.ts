@@ -47,11 +47,14 @@ export interface Attribution {
 /** A 401 with a valid token. The message is that of an unknown token, so as not to confirm that the token is valid. */
 export class RefusedSubscription extends StoreFailure {
   readonly subscriptionId: number
-  /** The reason, for the log of calls that the merchant sees. */
+  /**
+   * The reason, for the log of calls that the merchant and the application's developer see. It tells of no other store, application
+   * or token.
+   */
   readonly reason: string
 
-  constructor(subscriptionId: number, message: string, reason: string) {
-    super('unauthorized', message, { logDetail: reason })
+  constructor(subscriptionId: number, message: string, reason: string, logDetail = reason) {
+    super('unauthorized', message, { logDetail })
     this.subscriptionId = subscriptionId
     this.reason = reason
   }
@@ -81,6 +84,8 @@ export class RefusedStore extends StoreFailure {
 const REFUSED = 'Authentication failed: PrivateKey, Token and SecureURL must be valid together'
 const REFUSED_BEARER =
   'Authentication failed: the Bearer token is not valid, or PrivateKey and SecureURL do not fit it; the token of a subscription needs both headers beside it'
+
+const NOT_OF_PAIR = 'the token is not one of the application in this store'
 
 /** How long a caller is cached. */
 const CACHED_MS = 5_000
@@ -150,9 +155,7 @@ export function createAuthenticator({ db, secrets, now }: DataServices) {
     const byToken = await subscriptionByEndedToken({ db, secrets }, presented)
     const isEnded = byToken !== null && (byKey === null || byKey === byToken)
     if (isEnded) return { subscriptionId: byToken, reason: 'the token has ended' }
-    return byKey === null
-      ? null
-      : { subscriptionId: byKey, reason: 'the token is not one of the application in this store' }
+    return byKey === null ? null : { subscriptionId: byKey, reason: NOT_OF_PAIR }
   }
 
   /** Returns the store of a cartAPI call. Throws RefusedStore. */
@@ -267,8 +270,8 @@ async function findByThreeHeaders(
     },
   })
   if (!ended) return found
-  const reason = 'the Bearer token is an ended token of another application or store'
-  throw new RefusedSubscription(application.subscriptionId, refusalOf(presented), reason)
+  const logDetail = 'the Bearer token is an ended token of another application or store'
+  throw new RefusedSubscription(application.subscriptionId, refusalOf(presented), NOT_OF_PAIR, logDetail)
 }
 
 /** Returns the subscription of the store at SecureURL whose application has this private key; null if none has. */

@@ -9,8 +9,8 @@ export const LEFT_OUT = '(not kept)'
 
 /**
  * Returns records of a request as JSON, for the log of calls: one record, or a list of several, cut at 16 kB. Names stay, and so
- * do the values of members that the type knows, except those of write-only members and of cards. Card numbers and `secrets` in
- * any other value or name are left out too. Takes no more time for a larger body.
+ * do the values of members that the type knows, except those of write-only members and of cards. Card numbers, `secrets` and the
+ * user of an address in any other value or name are left out too. Takes no more time for a larger body.
  */
 export function refusedBody(records: readonly unknown[], { fields }: { fields: FieldSet }, secrets: readonly string[]) {
   let text = ''
@@ -58,7 +58,8 @@ export function refusedBody(records: readonly unknown[], { fields }: { fields: F
   function safe(given: string): string {
     // Longer than what is kept, so that nothing is cut into a part that is not recognised.
     const start = given.slice(0, 2 * BODY_BYTES_MAX)
-    return secrets.reduce((rest, secret) => rest.replaceAll(secret, LEFT_OUT), withoutCardNumbers(start))
+    const own = secrets.reduce((rest, secret) => rest.replaceAll(secret, LEFT_OUT), start)
+    return withoutCardNumbers(own.replace(userOfUrl, `//${LEFT_OUT}@`))
   }
 }
 
@@ -84,6 +85,9 @@ function knownField(fields: FieldSet, given: string): Field | undefined {
 
 /** CardNumber, CardExpirationMonth and so on. */
 const isOfCard = /^Card[A-Z]/
+
+/** User name and password, such as in the Url of a webhook. */
+const userOfUrl = /\/\/[^\s/?#@]+@/g
 
 /** 13 to 19 digits, perhaps in groups. */
 const mayBeCardNumber = /(?<!\d)\d(?:[ -]?\d){12,18}(?!\d)/g

@@ -143,7 +143,7 @@ describe('a 401 stays', () => {
     await callLog.flush()
     const { refusals } = await lastCalls(server.services, { subscriptionId, limit: 100 })
     expect(refusals.slice(0, ended.length).map(({ message }) => message)).toEqual(
-      ended.map(() => expect.stringContaining('ended token of another application or store')),
+      ended.map(() => expect.stringContaining('the token is not one of the application in this store')),
     )
   })
 

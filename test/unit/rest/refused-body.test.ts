@@ -57,6 +57,12 @@ test.each([
   expect(Object.keys(readBack({ [`x ${given}`]: 1 }))).toEqual([`x ${kept}`])
 })
 
+test('of an address the user and the password are left out', () => {
+  expect(readBack({ Name: 'https://ann:pw-1@host/x?a=b@c and ann@host' })).toEqual({
+    Name: 'https://(not kept)@host/x?a=b@c and ann@host',
+  })
+})
+
 test('the keys of the request are left out wherever they stand', () => {
   const record = { Name: 'key-1 and key-2', Inner: { Note: 'key-1' }, 'key-2': 1 }
   expect(readBack(record, ['key-1', 'key-2'])).toEqual({
