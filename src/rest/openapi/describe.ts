@@ -62,11 +62,10 @@ export function describeRest(examples: Examples): ApiPart {
     }
   }
   return {
-    tags: servedResources.map(({ service, names: [, ...aliases], privilege, typeName, maxRecords }) => {
-      const also = aliases.map((alias) => ` Also at \`/${alias}\`.`).join('')
-      const description = `Privilege \`${privilege}\`; at most ${maxRecords} records a page; \`${typeName}\` in XML.${also}`
-      return { name: service, description }
-    }),
+    tags: servedResources.flatMap((resource) => [
+      tagOf(resource),
+      ...endpointsOf(resource).flatMap(({ tag }) => tag ?? []),
+    ]),
     servicePaths: paths,
     paths: { '/records.xsd': { get: recordSchemaRoute } },
     components: {
@@ -90,6 +89,12 @@ export function describeRest(examples: Examples): ApiPart {
       },
     },
   }
+}
+
+function tagOf({ service, names: [, ...aliases], privilege, typeName, maxRecords }: Resource) {
+  const also = aliases.map((alias) => ` Also at \`/${alias}\`.`).join('')
+  const description = `Privilege \`${privilege}\`; at most ${maxRecords} records a page; \`${typeName}\` in XML.${also}`
+  return { name: service, description }
 }
 
 function keyHeader(name: string, description: string) {
@@ -137,7 +142,7 @@ function describeOperation(schemas: Schemas, examples: Examples, place: Place): 
     operationId,
     summary: summaryOf(operationId),
     ...(description !== '' && { description }),
-    tags: [resource.service],
+    tags: [endpoint.tag?.name ?? resource.service],
     ...(parameters.length > 0 && { parameters }),
     ...(takes !== undefined && {
       requestBody: {
