@@ -41,6 +41,8 @@ export interface Caller {
   readonly secrets: Pick<Secrets, 'seal'>
   /** How long a change waits for a lock; undefined: as long as every request. */
   readonly lockMs?: number
+  /** Whether the request has an `Idempotency-Key`, so that its changes are made once however often it is sent. */
+  readonly isKeyed?: boolean
   /** Whether the client has closed the connection, so that nobody waits for the answer. */
   readonly isGone?: () => boolean
   /** The events that the change will record, by kind and record, each once; undefined outside a change. */
@@ -57,6 +59,8 @@ export interface RaisedEvent {
   readonly recordId: number
   /** The record's JSON text; null: the record as the change leaves it. */
   readonly body: string | null
+  /** The wire paths of the members that took other values, without keys of items; undefined: its kind does not name them. */
+  readonly members: Set<string> | undefined
 }
 
 /** What kind of actor a caller is. */

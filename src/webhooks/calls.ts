@@ -15,41 +15,45 @@ import { shownType } from './shown-type.ts'
 const CALLS_DEFAULT = 100
 
 /** A call as the application itself reads it. */
-export const callType = shownType<LoggedCall>('Call', {
-  Id: [long({ description: 'Later calls have higher numbers, except those of the same two seconds.' }), 'id'],
-  Date: [date({ description: 'When the call was answered.' }), 'at'],
-  Method: [text(20, { description: 'The method of the request, such as `PUT`.' }), 'method'],
-  Path: [
-    text(200, {
-      description:
-        'The path of the request without its query. What is no number stands as in the route (`/Products/:id`), because it may be a key in the wrong place.',
-    }),
-    'path',
-  ],
-  Status: [integer({ min: 0, max: 999, description: 'The HTTP status of the answer.' }), 'status'],
-  Message: [
-    text(300, {
-      description:
-        'What was wrong, without text repeated from the request; empty where nothing was. For a 401 it has the reason, which the answer does not say.',
-    }),
-    'message',
-  ],
-  RequestID: [text(100, { description: 'The `X-Request-Id` of the answer.' }), 'requestId'],
-  Ignored: [
-    text(2 * IGNORED_BYTES_MAX, {
-      description:
-        'The names of members and parameters that were passed over, separated by a comma and a space. Empty: none was.',
-    }),
-    ({ ignored }) => ({ json: JSON.stringify(ignored.join(', ')) }),
-  ],
-  Body: [
-    text(BODY_BYTES_MAX, {
-      description:
-        'What a refused request sent, as JSON that may be cut at 16 kB: only where the merchant allows it, for 7 days, without passwords, card data and values of unknown members. Empty: nothing was kept.',
-    }),
-    'body',
-  ],
-})
+export const callType = shownType<LoggedCall>(
+  'Call',
+  'A call of the application to the store, and what it was answered.',
+  {
+    Id: [long({ description: 'Later calls have higher numbers, except those of the same two seconds.' }), 'id'],
+    Date: [date({ description: 'When the call was answered.' }), 'at'],
+    Method: [text(20, { description: 'The method of the request, such as `PUT`.' }), 'method'],
+    Path: [
+      text(200, {
+        description:
+          'The path of the request without its query. What is no number stands as in the route (`/Products/:id`), because it may be a key in the wrong place.',
+      }),
+      'path',
+    ],
+    Status: [integer({ min: 0, max: 999, description: 'The HTTP status of the answer.' }), 'status'],
+    Message: [
+      text(300, {
+        description:
+          'What was wrong, without text repeated from the request; empty where nothing was. For a 401 it has the reason, which the answer does not say.',
+      }),
+      'message',
+    ],
+    RequestID: [text(100, { description: 'The `X-Request-Id` of the answer.' }), 'requestId'],
+    Ignored: [
+      text(2 * IGNORED_BYTES_MAX, {
+        description:
+          'The names of members and parameters that were passed over, separated by a comma and a space. Empty: none was.',
+      }),
+      ({ ignored }) => ({ json: JSON.stringify(ignored.join(', ')) }),
+    ],
+    Body: [
+      text(BODY_BYTES_MAX, {
+        description:
+          'What a refused request sent, as JSON that may be cut at 16 kB: only where the merchant allows it, for 7 days, without passwords, card data and values of unknown members. Empty: nothing was kept.',
+      }),
+      'body',
+    ],
+  },
+)
 
 const listCalls: Operation = {
   named: {

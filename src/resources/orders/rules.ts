@@ -17,6 +17,7 @@ import { knownChoices } from './choose-options.ts'
 import { type DescribedLine, descriptionOf } from './line-description.ts'
 import { orderItemList, shipmentList } from './lists.ts'
 import { lineColumns, lineDetails } from './order-lines.ts'
+import { settleRefunds } from './refunds.ts'
 import { optionIdsIn, readSoldProducts, type SoldProduct, variantOf } from './sold-products.ts'
 import {
   type ChosenStatus,
@@ -51,6 +52,7 @@ export async function orderRules(changes: readonly Change[]): Promise<void> {
     await settleStatus(order)
     await settleItems(order)
     await settleDiscount(order)
+    await settleRefunds(order)
   }
 }
 
@@ -288,7 +290,7 @@ function refuseLessThanRestocked(before: readonly Row[], after: readonly Row[], 
   }
 }
 
-/** Checks imported orders, keeps shipments and lines consistent, and raises events. */
+/** Checks imported orders, keeps shipments and lines consistent, and tells of new ones and of the status. */
 export async function orderEffects(changes: readonly Change[]): Promise<void> {
   const imported = changes.filter(({ kind }) => kind === 'import')
   if (imported.length > 0) await checkImported(imported)
@@ -339,6 +341,11 @@ async function keepInShipments(change: Change): Promise<void> {
         CASE WHEN count(*) > 1 THEN array_agg("id") ELSE '{0}' END AS "allowed"
       FROM "OrderShipment" WHERE "storeId" = ${store.id}::int AND "orderId" = ${id}::int) h
     WHERE i."storeId" = ${store.id}::int AND i."orderId" = ${id}::int AND i."shipmentId" <> ALL (h."allowed")`)
+}
+
+/** The members that say the order's status. A single shipment shares it. */
+export function statusIn({ lists }: Stored): readonly string[] {
+  return lists.ShipmentList?.length === 1 ? ['OrderStatusID', 'ShipmentList.ShipmentOrderStatus'] : ['OrderStatusID']
 }
 
 /** An order that leaves Not Completed has raised no event yet, so it is new then, unless it is cancelled. */

@@ -24,6 +24,8 @@ export function described(resource: Resource): string {
 function describedSub(sub: SubResource): string {
   if (sub.kind === 'projected')
     return `${sub.object} of all and of one; filters: ${Object.keys(sub.filters).join(', ')}`
+  if (sub.kind === 'computed')
+    return `${sub.type.typeName} of all and of one; filters: ${Object.keys(sub.filters).join(', ')}`
   if (sub.kind === 'related') return `its ${sub.resource().service}`
   const answered = sub.resultKey === undefined ? '' : `, answered as ${sub.resultKey}`
   return `${sub.list}, ${sub.methods.join(', ')}; one by ${sub.idParam}${answered}`
@@ -51,7 +53,8 @@ function describedValue(field: ValueField): string {
   const isRequired = field.required ? ['required'] : []
   const isUsual = field.default === { text: '', date: '', integer: 0, decimal: 0, boolean: false }[field.kind]
   const initial = isUsual ? [] : [`at first ${JSON.stringify(field.default)}`]
-  return [`${field.kind}${boundsIn(field)}`, ...accessOf(field), ...isRequired, ...initial].join(', ')
+  const isOptional = field.isOptional ? ['answered only where it is set'] : []
+  return [`${field.kind}${boundsIn(field)}`, ...accessOf(field), ...isRequired, ...initial, ...isOptional].join(', ')
 }
 
 function boundsIn(field: ValueField): string {

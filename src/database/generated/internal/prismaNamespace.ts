@@ -6223,6 +6223,8 @@ export const ProductScalarFieldEnum = {
   storeId: 'storeId',
   id: 'id',
   sku: 'sku',
+  gtin: 'gtin',
+  mfgId: 'mfgId',
   name: 'name',
   cost: 'cost',
   price: 'price',
@@ -6338,7 +6340,8 @@ export const OrderStatusScalarFieldEnum = {
   sorting: 'sorting',
   definition: 'definition',
   text: 'text',
-  visible: 'visible'
+  visible: 'visible',
+  updatedAt: 'updatedAt'
 } as const
 
 export type OrderStatusScalarFieldEnum = (typeof OrderStatusScalarFieldEnum)[keyof typeof OrderStatusScalarFieldEnum]
@@ -6502,6 +6505,7 @@ export const EventScalarFieldEnum = {
   eventType: 'eventType',
   recordId: 'recordId',
   body: 'body',
+  changed: 'changed',
   createdAt: 'createdAt'
 } as const
 
@@ -6533,6 +6537,7 @@ export const WebhookScalarFieldEnum = {
   url: 'url',
   eventType: 'eventType',
   format: 'format',
+  members: 'members',
   enabled: 'enabled',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt',

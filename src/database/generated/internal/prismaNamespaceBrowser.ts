@@ -657,6 +657,8 @@ export const ProductScalarFieldEnum = {
   storeId: 'storeId',
   id: 'id',
   sku: 'sku',
+  gtin: 'gtin',
+  mfgId: 'mfgId',
   name: 'name',
   cost: 'cost',
   price: 'price',
@@ -772,7 +774,8 @@ export const OrderStatusScalarFieldEnum = {
   sorting: 'sorting',
   definition: 'definition',
   text: 'text',
-  visible: 'visible'
+  visible: 'visible',
+  updatedAt: 'updatedAt'
 } as const
 
 export type OrderStatusScalarFieldEnum = (typeof OrderStatusScalarFieldEnum)[keyof typeof OrderStatusScalarFieldEnum]
@@ -936,6 +939,7 @@ export const EventScalarFieldEnum = {
   eventType: 'eventType',
   recordId: 'recordId',
   body: 'body',
+  changed: 'changed',
   createdAt: 'createdAt'
 } as const
 
@@ -967,6 +971,7 @@ export const WebhookScalarFieldEnum = {
   url: 'url',
   eventType: 'eventType',
   format: 'format',
+  members: 'members',
   enabled: 'enabled',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt',
