@@ -17,7 +17,7 @@ const CALLS_DEFAULT = 100
 /** A call as the application itself reads it. */
 export const callType = shownType<LoggedCall>(
   'Call',
-  'A call of the application to the store, and what it was answered.',
+  'A request that the application sent to the store, and what it was answered.',
   {
     Id: [long({ description: 'Later calls have higher numbers, except those of the same two seconds.' }), 'id'],
     Date: [date({ description: 'When the call was answered.' }), 'at'],

@@ -75,17 +75,22 @@ const eventKindType = shownType<EventKind>('Event', 'A kind of event that webhoo
     integer({ min: 0, max: 255, description: 'The number of the kind, which a webhook names as its EventType.' }),
     'type',
   ],
-  EventName: [text(100, { description: 'The name of the kind.' }), 'name'],
+  EventName: [text(100, { column: 'name', description: 'The name of the kind.' }), 'name'],
 })
 
 /** Lists the kinds of event (contract §4.2). */
 const listEventKinds: Operation = {
+  named: {
+    id: 'listWebhookEvents',
+    description:
+      'The kinds of event that a webhook can be notified of, by `EventType`. 404, without a body: none matches.',
+  },
   gives: {
     kind: 'list',
     type: eventKindType,
     maxRecords: KINDS_MAX,
     limitDefault: KINDS_MAX,
-    filters: { name: { kind: 'part' } },
+    filters: { name: { kind: 'part', column: 'name' } },
     hasNoId: true,
   },
   run: async (call) => {

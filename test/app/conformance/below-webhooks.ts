@@ -20,6 +20,7 @@ export function belowWebhooks(stage: () => Stage): void {
     }
 
     await ask('GET', '/Webhooks/Events')
+    await ask('GET', '/Webhooks/Events/Count')
     await ask('GET', `/Webhooks/${id}/Secret`)
     await ask('POST', `/Webhooks/${id}/Secret`)
     const [test] = resultsIn(await ask('POST', `/Webhooks/${id}/Test`, 201), dialect, 201)
