@@ -9,6 +9,7 @@ import {
   type FieldSet,
   type Fields,
   fieldSet,
+  fieldsWithout,
   type ListField,
   type ObjectType,
   type Scalar,
@@ -161,6 +162,8 @@ export interface Resource
   /** `fields` and the definition's `privateFields` together. */
   readonly storedFields: FieldSet
   readonly reader: Reader
+  /** For exports: also what no answer to the record has. */
+  readonly wholeReader: Reader
   readonly privateReader: Reader
   /** Of its projected and computed sub-resources. */
   readonly projections: ReadonlyMap<SubResource, Projection>
@@ -191,6 +194,7 @@ export function defineResource<const Service extends string>(
     if (definition.filters?.[name] === undefined) throw new Error(`${service}: no filter ${name} to search by`)
   }
   const reader = compileReader(fields.shown)
+  const whole = fieldsWithout(fields, (access) => access === 'sent')
   return {
     privilege: service,
     inputTypeNames: [],
@@ -212,6 +216,7 @@ export function defineResource<const Service extends string>(
     fields,
     storedFields,
     reader,
+    wholeReader: whole === fields.shown ? reader : compileReader(whole),
     privateReader: compileReader(fieldSet(definition.privateFields ?? {})),
     projections: projectionsOf(service, fields, subResources),
     columns: [...columns],
