@@ -7,10 +7,11 @@ import { eventKind } from '../engine/definition/event-kinds.ts'
 import { boolean, date, integer, LONG_TEXT, list, long, text } from '../engine/definition/fields.ts'
 import { announce, deliveriesChannel } from '../engine/recording/announce.ts'
 import { StoreFailure } from '../values/failure.ts'
-import { eventRecord, type FeedEvent, happened, named } from './feed.ts'
+import { type FeedEvent, happened, named } from './feed.ts'
 import { noWebhook, ownWebhook } from './ownership.ts'
 import { sampleOf } from './samples.ts'
 import { type Members, shownType } from './shown-type.ts'
+import { eventRecord } from './told.ts'
 
 export const deliveryStates = ['pending', 'delivered', 'failed'] as const
 export type DeliveryState = (typeof deliveryStates)[number]
@@ -21,7 +22,7 @@ export const KEPT_MS = 30 * 24 * 60 * 60 * 1_000
 /** A delivery and its event; `attempts` includes one in progress. */
 interface DeliverySummary
   extends Pick<Delivery, 'state' | 'attempts' | 'status' | 'reason' | 'createdAt' | 'dueAt' | 'endedAt'>,
-    Omit<FeedEvent, 'createdAt' | 'body'> {
+    Omit<FeedEvent, 'createdAt' | 'body' | 'changed'> {
   readonly id: number
   readonly isTest: boolean
 }
@@ -36,37 +37,58 @@ interface DeliveryDetails extends DeliverySummary {
 type Attempt = Pick<DeliveryAttempt, 'number' | 'at' | 'status' | 'reason' | 'durationMs' | 'answer'>
 
 const summary: Members<DeliverySummary> = {
-  DeliveryID: [long(), 'id'],
+  DeliveryID: [long({ description: 'The number of the delivery, by which addresses name it.' }), 'id'],
   ...happened,
-  IsTest: [boolean(), 'isTest'],
-  State: [text(Math.max(...deliveryStates.map(({ length }) => length))), 'state'],
-  Attempts: [integer(), 'attempts'],
-  Status: [integer(), 'status'],
-  Reason: [text(LONG_TEXT), 'reason'],
-  DateCreated: [date(), 'createdAt'],
-  DateDue: [date(), 'dueAt'],
-  DateEnded: [date(), 'endedAt'],
+  IsTest: [boolean({ description: 'True: it was sent by `/Webhooks/{id}/Test`, about a made-up record.' }), 'isTest'],
+  State: [
+    text(Math.max(...deliveryStates.map(({ length }) => length)), {
+      description: 'The state of the delivery: `pending`, `delivered`, or `failed` for good.',
+    }),
+    'state',
+  ],
+  Attempts: [integer({ description: 'The number of attempts, including one in progress.' }), 'attempts'],
+  Status: [integer({ description: 'The HTTP status of the last answer; 0: there was none.' }), 'status'],
+  Reason: [text(LONG_TEXT, { description: 'The reason why the last attempt failed; empty: it did not.' }), 'reason'],
+  DateCreated: [
+    date({ description: 'The time at which the delivery was created, right after its event.' }),
+    'createdAt',
+  ],
+  DateDue: [date({ description: 'The time at which the next attempt is due; empty: there will be none.' }), 'dueAt'],
+  DateEnded: [
+    date({ description: 'The time at which the delivery succeeded or failed for good; empty: it is pending.' }),
+    'endedAt',
+  ],
 }
 
-export const deliveryType = shownType<DeliverySummary>('Delivery', summary)
+export const deliveryType = shownType<DeliverySummary>(
+  'Delivery',
+  'One notification of a webhook: an event that is sent to its address, in one attempt or several.',
+  summary,
+)
 
-const attemptType = shownType<Attempt>('Attempt', {
-  Number: [integer(), 'number'],
-  Date: [date(), 'at'],
-  Status: [integer(), 'status'],
-  Reason: [text(LONG_TEXT), 'reason'],
-  DurationMs: [integer(), 'durationMs'],
-  Answer: [text(LONG_TEXT), 'answer'],
+const attemptType = shownType<Attempt>('Attempt', 'One attempt to send a notification.', {
+  Number: [integer({ description: 'The number of the attempt within its delivery, from 1.' }), 'number'],
+  Date: [date({ description: 'The start of the attempt.' }), 'at'],
+  Status: [integer({ description: 'The HTTP status of the answer; 0: there was none.' }), 'status'],
+  Reason: [text(LONG_TEXT, { description: 'The reason why the attempt failed; empty: it did not.' }), 'reason'],
+  DurationMs: [integer({ description: 'The duration of the attempt in milliseconds.' }), 'durationMs'],
+  Answer: [text(LONG_TEXT, { description: 'The beginning of the answer’s body.' }), 'answer'],
 })
 
-export const deliveryDetailType = shownType<DeliveryDetails>('DeliveryDetail', {
-  ...summary,
-  Record: [eventRecord, ({ body: json }) => ({ json })],
-  AttemptList: [
-    list(attemptType.typeName, attemptType.members),
-    ({ log }, timeZone) => ({ json: `[${log.map((attempt) => attemptType.text(attempt, timeZone)).join(',')}]` }),
-  ],
-})
+export const deliveryDetailType = shownType<DeliveryDetails>(
+  'DeliveryDetail',
+  'A notification whole, with what is sent and how its attempts went.',
+  {
+    ...summary,
+    Record: [eventRecord, ({ body: json }) => ({ json })],
+    AttemptList: [
+      list(attemptType.typeName, attemptType.members, {
+        description: 'The last attempts, the newest first; at most 100.',
+      }),
+      ({ log }, timeZone) => ({ json: `[${log.map((attempt) => attemptType.text(attempt, timeZone)).join(',')}]` }),
+    ],
+  },
+)
 
 const LOG_SHOWN_MAX = 100
 
@@ -182,13 +204,13 @@ export async function sendTest(caller: Caller, webhookId: number): Promise<numbe
   const [webhook] = await db.$queryRaw<{ eventType: number }[]>`SELECT t."eventType" FROM ${own}`
   const kind = webhook && eventKind(webhook.eventType)
   if (!kind) throw noWebhook(webhookId)
-  const { recordId, body } = sampleOf(kind)
+  const { recordId, body, changed } = sampleOf(kind)
   const at = sql`${now()}::timestamptz`
   const [delivery] = await db.$queryRaw<{ id: number }[]>`
     WITH w AS (SELECT t."storeId", t."id", t."eventType" FROM ${own} FOR KEY SHARE),
     e AS (
-      INSERT INTO "Event" ("storeId", "sequence", "eventType", "recordId", "body", "createdAt")
-      SELECT w."storeId", 0, w."eventType", ${recordId}::int, ${body}, ${at} FROM w RETURNING "id")
+      INSERT INTO "Event" ("storeId", "sequence", "eventType", "recordId", "body", "changed", "createdAt")
+      SELECT w."storeId", 0, w."eventType", ${recordId}::int, ${body}, ${changed}, ${at} FROM w RETURNING "id")
     INSERT INTO "Delivery" ("storeId", "webhookId", "eventId", "state", "dueAt", "createdAt")
     SELECT w."storeId", w."id", e."id", 'pending', ${atOnce}, ${at} FROM w, e RETURNING "id"::float8 AS "id"`
   if (!delivery) throw noWebhook(webhookId)

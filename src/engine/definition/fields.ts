@@ -40,6 +40,8 @@ export interface ValueField {
   readonly default: Scalar
   /** The column is NULL if the wire has the default (references, unset dates). */
   readonly nullable: boolean
+  /** Answers have the member only where it is set. */
+  readonly isOptional: boolean
   /** A date column set to the current time if not given on create. */
   readonly defaultNow: boolean
   /** Required and not empty on create; cannot be emptied later. */
@@ -76,6 +78,8 @@ export type Meanings = Readonly<Record<number, string>>
 export interface ObjectType {
   /** Its element name in XML. */
   readonly typeName: string
+  /** What a record of it is; of an object or a list, what the member is. */
+  readonly description?: string
   readonly fields: FieldSet
 }
 
@@ -215,6 +219,7 @@ type ValueOptions = Partial<
     | 'sql'
     | 'required'
     | 'nullable'
+    | 'isOptional'
     | 'description'
     | 'meanings'
     | 'label'
@@ -223,9 +228,6 @@ type ValueOptions = Partial<
     | 'needs'
   >
 >
-
-/** The description of a field that the platform itself never sets. */
-export const importOnly = 'The platform does not set it: it shows imported values.'
 
 /** Maximum length of a text field without a documented bound, and of the documented long text columns. */
 export const LONG_TEXT = 65_535
@@ -325,8 +327,8 @@ export function object(typeName: string, fields: Fields, description = ''): Obje
 }
 
 /** A whole record inside another one; in XML, an element with the record's name identifies its type. */
-export function oneOf(typeName: string, variants: NonNullable<ObjectField['variants']>): ObjectField {
-  return { ...object(typeName, {}), variants }
+export function oneOf(typeName: string, variants: NonNullable<ObjectField['variants']>, description = ''): ObjectField {
+  return { ...object(typeName, {}, description), variants }
 }
 
 type ListOptions = Partial<Pick<ListField, 'description' | 'keyFrom' | 'zeroKeyIsOnly' | 'rows' | 'access' | 'sql'>>
@@ -358,7 +360,7 @@ function value(
   options: ValueOptions & { defaultNow?: boolean },
 ): ValueField {
   const { column, sql, required = false, nullable = false, defaultNow = false, label = '' } = options
-  const { description = '', isImage = false } = options
+  const { description = '', isImage = false, isOptional = false } = options
   const access = options.access ?? (sql !== undefined && column === undefined ? 'derived' : 'rw')
   return {
     kind,
@@ -368,6 +370,7 @@ function value(
     sql,
     default: defaultValue,
     nullable,
+    isOptional,
     defaultNow,
     required,
     bounds,
@@ -379,6 +382,13 @@ function value(
     names: options.names,
     needs: options.needs,
   }
+}
+
+/** The description of a field, with what each of its numbers means. */
+export function fieldText({ description, meanings = {} }: Pick<ValueField, 'description' | 'meanings'>): string {
+  const byNumber = Object.entries(meanings).toSorted(([one], [other]) => Number(one) - Number(other))
+  const listed = byNumber.map(([number, meaning]) => `${number} ${meaning}`)
+  return listed.length === 0 ? description : `${description} ${listed.join(', ')}.`
 }
 
 /** Values that people of a store are shown only with this privilege too. */

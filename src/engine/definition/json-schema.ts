@@ -3,6 +3,7 @@ import { INT32_MAX, INT32_MIN } from '../../values/int32.ts'
 import {
   DATE_LENGTH_MAX,
   type Field,
+  fieldText,
   isFilledIn,
   isHidden,
   type ListField,
@@ -24,22 +25,25 @@ const suffixes: Readonly<Record<SchemaMode, string>> = { read: '', create: 'Crea
 
 /**
  * Adds the JSON Schema of a record, and of everything inside it, to `schemas`; returns the reference to it. The schema
- * follows the fields that validate the record. A `read` record has every member, in this order, and no other. A record
+ * follows the fields that validate the record. A `read` record has every member but optional ones, in this order, and no other. A record
  * in a request has the members that a caller may set; others are ignored. Tolerated spellings (numbers as text, null
  * for "not given", names in another case) are not described. `owner` names the enclosing record, because two types with
  * one name may differ.
  */
 export function describeRecord(schemas: Schemas, type: ObjectType, mode: SchemaMode, owner = ''): JsonSchema {
   const { typeName, fields } = type
+  // That of a list or an object stands at the member.
+  const description = 'kind' in type ? '' : (type.description ?? '')
   const properties: Record<string, JsonSchema> = {}
   const required: string[] = []
   for (const [name, field] of (mode === 'read' ? fields.shown : fields).entries) {
     if (!isDescribed(field, mode)) continue
     properties[name] = memberSchema(schemas, field, mode, typeName)
-    if (mode === 'read' || (mode === 'create' && isRequired(field))) required.push(name)
+    if (mode === 'read' ? !isOptional(field) : mode === 'create' && isRequired(field)) required.push(name)
   }
   const schema: JsonSchema = {
     type: 'object',
+    ...(description !== '' && { description }),
     properties,
     ...(required.length > 0 && { required }),
     ...(mode === 'read' && { additionalProperties: false }),
@@ -55,21 +59,25 @@ function isDescribed(field: Field, mode: SchemaMode): boolean {
   return ['rw', 'wo', 'sent', 'kept'].includes(field.access)
 }
 
+function isOptional(field: Field): boolean {
+  return field.kind !== 'object' && field.kind !== 'list' && field.isOptional
+}
+
 function isRequired(field: Field): boolean {
   if (field.kind === 'object') return field.fields.leaves.some((leaf) => isRequired(leaf.field))
   return field.kind !== 'list' && field.required
 }
 
 function memberSchema(schemas: Schemas, field: Field, mode: SchemaMode, owner: string): JsonSchema {
-  if (field.kind === 'object' && field.variants) {
-    return { oneOf: field.variants.types.map((type) => describeRecord(schemas, type, mode, owner)) }
-  }
   if (field.kind === 'object') {
-    const { description } = field
-    return { ...describeRecord(schemas, field, mode, owner), ...(description !== '' && { description }) }
+    const { variants, description } = field
+    const schema = variants
+      ? { oneOf: variants.types.map((type) => describeRecord(schemas, type, mode, owner)) }
+      : describeRecord(schemas, field, mode, owner)
+    return { ...schema, ...(description !== '' && { description }) }
   }
   if (field.kind === 'list') return listSchema(schemas, field, mode, owner)
-  const description = sentences(field.description, meaningsOf(field), accessNote(field, mode))
+  const description = sentences(fieldText(field), accessNote(field, mode))
   return {
     ...valueSchema(schemas, field, mode),
     ...(mode === 'create' && !field.required && field.default !== '' && { default: field.default }),
@@ -152,11 +160,6 @@ function sentences(...parts: readonly string[]): string {
   return parts.filter((part) => part !== '').join(' ')
 }
 
-function meaningsOf({ meanings = {} }: ValueField): string {
-  const listed = Object.entries(meanings).map(([number, meaning]) => `${number} ${meaning}`)
-  return listed.length === 0 ? '' : `${listed.join(', ')}.`
-}
-
 /** What follows from the access. */
 function accessNote(field: ValueField, mode: SchemaMode): string {
   const { access, nullable, kind, required } = field
@@ -171,7 +174,7 @@ function accessNote(field: ValueField, mode: SchemaMode): string {
 }
 
 const keyDescriptions: Readonly<Record<SchemaMode, string>> = {
-  read: 'The identifier.',
+  read: '',
   create: '',
   update: 'Names the record in a list of updates; in an update of one record the address names it.',
   item: 'Names a stored item, which keeps the fields that are not sent; an item with an unknown key is new.',

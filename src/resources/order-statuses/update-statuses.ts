@@ -19,10 +19,14 @@ export const sortingInput = z.int(sorting).min(0, sorting).max(SORTING_MAX, sort
 export const changedStatuses = z
   .array(
     namedObject({
-      OrderStatusID: z.int(id).min(1, id).max(INT32_MAX, id),
-      StatusText: text(50).optional(),
-      Visible: z.boolean(flag).optional(),
-      Sorting: sortingInput.optional(),
+      OrderStatusID: z.int(id).min(1, id).max(INT32_MAX, id).describe('The number of the status to change.'),
+      StatusText: text(50)
+        .optional()
+        .describe(
+          'The merchant’s name for the status. No other status of the store may have the same text, ignoring case.',
+        ),
+      Visible: z.boolean(flag).optional().describe('Whether forms offer the status.'),
+      Sorting: sortingInput.optional().describe('The place in the merchant’s list: lower numbers come first.'),
     }),
     list,
   )

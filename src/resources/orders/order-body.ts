@@ -43,16 +43,18 @@ function isComputed(name: string, field: Field): boolean {
 }
 
 /** The fields that the body may have, for the API description. */
-export const orderBodyType = { typeName: 'PlacedOrder', fields: sendable(orders.fields.shown) }
+export const orderBodyType = {
+  typeName: 'PlacedOrder',
+  description: 'An order as a checkout sends it, without what placing it computes.',
+  fields: sendable(orders.fields.shown),
+}
 
 function sendable({ entries }: FieldSet): FieldSet {
   const fields = entries
     .filter(([name, field]) => !isComputed(name, field))
     .map(([name, field]) => {
       if (field.kind === 'object') return [name, field]
-      // Notes describe stored orders.
-      if (field.kind !== 'list')
-        return [name, { ...field, access: field.access === 'ro' ? 'rw' : field.access, description: '' }]
+      if (field.kind !== 'list') return [name, { ...field, access: field.access === 'ro' ? 'rw' : field.access }]
       return [name, { ...field, typeName: `Placed${field.typeName}`, fields: sendable(field.fields) }]
     })
   return fieldSet(Object.fromEntries(fields))
