@@ -1,6 +1,7 @@
 import { changeRecords } from '../engine/changing/change-requests.ts'
 import type { RequestedChange } from '../engine/changing/plan-change.ts'
 import type {
+  ComputedSubResource,
   Method,
   NestedSubResource,
   ProjectedSubResource,
@@ -20,6 +21,7 @@ import {
   type Taken,
 } from '../engine/reading/endpoints.ts'
 import { ITEMS_MAX, listField, listItems } from '../engine/reading/nested.ts'
+import { countOnly } from '../engine/reading/paging.ts'
 import {
   exists,
   getJson,
@@ -28,6 +30,7 @@ import {
   listProjection,
   listRecords,
   listRelated,
+  projectionOf,
 } from '../engine/reading/read.ts'
 import { isShaped, shapeRecords } from '../engine/reading/shape.ts'
 import { shownInXml } from '../xml/text.ts'
@@ -39,10 +42,23 @@ import { xmlOf } from './xml.ts'
 export function endpointsOf(resource: Resource): Endpoint[] {
   const below = Object.entries(resource.subResources).flatMap(([name, sub]) => {
     if (sub.kind === 'nested') return nestedEndpoints(resource, name, sub)
-    if (sub.kind === 'projected') return projectedEndpoints(resource, name, sub)
+    if (sub.kind === 'projected' || sub.kind === 'computed') return projectedEndpoints(resource, name, sub)
     return [relatedEndpoint(resource, name, sub)]
   })
-  return [...recordEndpoints(resource), ...below, ...(resource.endpoints?.() ?? [])]
+  return [...recordEndpoints(resource), ...below, ...(resource.endpoints?.() ?? [])].flatMap(withCount)
+}
+
+/** A list with filters has the number of its records at `{address}/Count`. */
+function withCount(endpoint: Endpoint): Endpoint[] {
+  const { GET } = endpoint.operations
+  if (GET?.gives.kind !== 'list' || GET.gives.filters === null) return [endpoint]
+  const { type, filters, hasNoId = false } = GET.gives
+  const count: Operation = {
+    gives: { kind: 'count', type, filters, hasNoId },
+    run: (call) => GET.run({ ...call, query: countOnly(call.query) }),
+  }
+  const { params, privileges } = endpoint
+  return [endpoint, { path: `${endpoint.path}/Count`, params, privileges, operations: { GET: count } }]
 }
 
 /** The types of the records in an operation's requests and answers. */
@@ -184,10 +200,13 @@ function nestedEndpoints(resource: Resource, name: string, list: NestedSubResour
   return [collection, { ...item, operations: { PUT: update(false) } }]
 }
 
-function projectedEndpoints(resource: Resource, name: string, sub: ProjectedSubResource): Endpoint[] {
+function projectedEndpoints(
+  resource: Resource,
+  name: string,
+  sub: ProjectedSubResource | ComputedSubResource,
+): Endpoint[] {
   const privileges = [resource.privilege]
-  const type = resource.fields.get(sub.object)
-  if (type?.kind !== 'object') throw new Error(`${resource.service}: no object ${sub.object}`)
+  const { type } = projectionOf(resource, sub)
   const listed = { type, maxRecords: resource.maxRecords, filters: sub.filters }
   const read = ({ caller, query }: Call, id: number | null, options: ListOptions) =>
     listProjection(caller, resource, sub, { query, id, options })

@@ -101,8 +101,9 @@ export function recordsToXml(texts: readonly JsonText[], type: RecordType): stri
 }
 
 /** The records of a list as XML, for a page within `xmlFrame`. */
-export function xmlOf(type: RecordType): (name: string, reader: Reader) => Representation<Buffer> {
-  return (name, reader) => textsOf(`${name} xml`, reader, (row) => recordXml(reader.record(row), type))
+export function xmlOf(type: RecordType): (keptAs: string | null, reader: Reader) => Representation<Buffer> {
+  return (keptAs, reader) =>
+    textsOf(keptAs === null ? null : `${keptAs} xml`, reader, (row) => recordXml(reader.record(row), type))
 }
 
 export function xmlFrame({ typeName }: RecordType): Frame {
@@ -116,6 +117,11 @@ export function resultsToXml(items: readonly ResultItem[]): string {
     return element('ResponseInfo', members.join(''))
   })
   return rooted('ArrayOfResponseInfo', content.join(''))
+}
+
+/** An answer's XML as the reference shows it: without namespaces, which nothing in it uses, a line for each element. */
+export function exampleXml(xml: string): string {
+  return xml.replace(/ xmlns:\w+="[^"]*"/g, '').replaceAll('><', '>\n<')
 }
 
 export function countToXml(count: number): string {

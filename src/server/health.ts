@@ -69,19 +69,28 @@ function hasOperatorKey({ headers }: FastifyRequest, services: ProcessServices):
 
 export function describeProcess(): ApiPart {
   const figures = { 'text/plain': { schema: { type: 'string' } } }
-  const unavailable = closedObject({ status: { const: 'unavailable' }, reason: { type: 'string' } })
+  const unavailable = closedObject({
+    status: { const: 'unavailable', description: 'Send requests elsewhere.' },
+    reason: { type: 'string', description: 'The cause, for operators.' },
+  })
   return {
     tags: [{ name: 'Server', description: 'Health, readiness and metrics of the process.' }],
     paths: {
       '/healthz': {
-        get: openOperation('isAlive', 'Whether the process is alive', {
-          200: jsonAnswer('It does.', closedObject({ status: { const: 'alive' } })),
-        }),
+        get: openOperation('isAlive', 'Whether the process is alive', 'Looks at nothing but the process: start it anew when this does not answer.', {
+            200: jsonAnswer(
+              'It is.',
+              closedObject({ status: { const: 'alive', description: 'The process answers.' } }),
+            ),
+          }),
       },
       '/readyz': {
         get: {
-          ...openOperation('isReady', 'Whether requests can be answered', {
-            200: jsonAnswer('They can.', closedObject({ status: { const: 'ready' } })),
+          ...openOperation('isReady', 'Whether requests can be answered', 'Looks at the database, too: send requests only to processes that answer 200.', {
+            200: jsonAnswer(
+              'They can.',
+              closedObject({ status: { const: 'ready', description: 'Requests may be sent here.' } }),
+            ),
             400: jsonAnswer('`for` has another value.', ref('schemas', 'ArrayOfResponseInfo')),
             503: jsonAnswer('They cannot.', unavailable, retryAfter),
           }),

@@ -32,11 +32,15 @@ export function resourceOf({ service, name }: EventKind): Resource {
 }
 
 /** The record of an event. Its members say which service it is of; a selection of a few may be of several, and is of the first. */
-export const eventRecord = oneOf('EventRecord', {
-  types: toldResources,
-  of: (given) => {
-    const names = Object.keys(given)
-    const isOf = ({ fields }: Resource) => names.every((name) => fields.get(name) !== undefined)
-    return toldResources.find(isOf) ?? customers
+export const eventRecord = oneOf(
+  'EventRecord',
+  {
+    types: toldResources,
+    of: (given) => {
+      const names = Object.keys(given)
+      const isOf = ({ fields }: Resource) => names.every((name) => fields.get(name) !== undefined)
+      return toldResources.find(isOf) ?? customers
+    },
   },
-})
+  'The record as it was when the event happened, with every member that reads have.',
+)

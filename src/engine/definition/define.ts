@@ -1,4 +1,4 @@
-import type { Sql } from '../../database/sql.ts'
+import { type Sql, sql } from '../../database/sql.ts'
 import type { Caller } from '../caller.ts'
 import type { Change } from '../changing/change.ts'
 import type { Referrer } from '../changing/referrers.ts'
@@ -6,7 +6,15 @@ import type { Stored } from '../changing/write.ts'
 import type { Endpoint } from '../reading/endpoints.ts'
 import type { Ledger } from '../recording/ledger.ts'
 import type { EventKind } from './event-kinds.ts'
-import { columnPath, type FieldSet, type Fields, fieldSet, type ListField, type Scalar } from './fields.ts'
+import {
+  columnPath,
+  type FieldSet,
+  type Fields,
+  fieldSet,
+  type ListField,
+  type ObjectType,
+  type Scalar,
+} from './fields.ts'
 import type { Filters } from './filters.ts'
 import type { FormerFile, NamedList } from './former-file.ts'
 import type { Link } from './links.ts'
@@ -20,6 +28,8 @@ export interface Definition {
   aliases?: readonly string[]
   privilege?: string
   typeName: string
+  /** What such a record is, in a plain sentence or two. */
+  description: string
   /** Other element names that XML bodies may use. */
   inputTypeNames?: readonly string[]
   /** The identifier's name in addresses and queries. Omitted: that of its field in lower case, such as `catalogid`. */
@@ -114,6 +124,15 @@ export interface ProjectedSubResource {
   filters: Filters
 }
 
+/** What is worked out about each record when it is read, listed for one or all records: `/Orders/Sums`. Nothing is kept of it. */
+export interface ComputedSubResource {
+  kind: 'computed'
+  type: ObjectType
+  /** A row that the fields read as `p`: SQL over `t` (the record) and `s` (its store). */
+  from: Sql
+  filters: Filters
+}
+
 /** Records of another service that belong to the record: `/Manufacturers/3/Products`. */
 export interface RelatedSubResource {
   kind: 'related'
@@ -122,7 +141,15 @@ export interface RelatedSubResource {
   link: Link
 }
 
-export type SubResource = NestedSubResource | ProjectedSubResource | RelatedSubResource
+export type SubResource = NestedSubResource | ProjectedSubResource | ComputedSubResource | RelatedSubResource
+
+/** How a projected or computed sub-resource is read. */
+export interface Projection {
+  readonly type: ObjectType
+  readonly reader: Reader
+  /** Names what is kept of it; null: nothing is, because its values change without the record. */
+  readonly keptAs: string | null
+}
 
 type Defaulted =
   | 'privilege'
@@ -150,8 +177,8 @@ export interface Resource
   readonly storedFields: FieldSet
   readonly reader: Reader
   readonly privateReader: Reader
-  /** How projected sub-resources are read, by the name of the object. */
-  readonly projections: ReadonlyMap<string, Reader>
+  /** Of its projected and computed sub-resources. */
+  readonly projections: ReadonlyMap<SubResource, Projection>
   /** The columns of the record's row that an update may write. */
   readonly columns: readonly string[]
   readonly hasDetails: boolean
@@ -178,7 +205,7 @@ export function defineResource<const Service extends string>(
   for (const name of definition.searchedBy ?? []) {
     if (definition.filters?.[name] === undefined) throw new Error(`${service}: no filter ${name} to search by`)
   }
-  const reader = compileReader(fields)
+  const reader = compileReader(fields.shown)
   const resource: Resource & { readonly service: Service } = {
     privilege: service,
     inputTypeNames: [],
@@ -226,14 +253,21 @@ function checkList(path: string, field: ListField): void {
 }
 
 function projectionsOf(service: string, fields: FieldSet, subResources: Resource['subResources']) {
-  const projections = new Map<string, Reader>()
+  const projections = new Map<SubResource, Projection>()
   for (const sub of Object.values(subResources)) {
     if (sub.kind === 'nested' && fields.get(sub.list)?.kind !== 'list')
       throw new Error(`${service}: no list ${sub.list}`)
-    if (sub.kind !== 'projected') continue
-    const field = fields.get(sub.object)
-    if (field?.kind !== 'object') throw new Error(`${service}: no object ${sub.object}`)
-    projections.set(sub.object, compileReader(field.fields))
+    if (sub.kind === 'projected') {
+      const field = fields.get(sub.object)
+      if (field?.kind !== 'object') throw new Error(`${service}: no object ${sub.object}`)
+      const reader = compileReader(field.fields.shown)
+      projections.set(sub, { type: field, reader, keptAs: `${service} ${sub.object}` })
+    }
+    if (sub.kind === 'computed') {
+      const { select, ...reader } = compileReader(sub.type.fields)
+      const read = { ...reader, select: sql`(SELECT ${select} FROM ${sub.from} p)` }
+      projections.set(sub, { type: sub.type, reader: read, keptAs: null })
+    }
   }
   return projections
 }

@@ -35,7 +35,7 @@ export function namesIn(value: unknown, path = ''): string[] {
 
 /** The same by the definition, for a record with as many items in its lists. */
 export function namesOf(fields: FieldSet, record: unknown, path = ''): string[] {
-  return fields.entries.flatMap(([name, field]) => {
+  return fields.shown.entries.flatMap(([name, field]) => {
     const at = path === '' ? name : `${path}.${name}`
     const value = isWire(record) ? record[name] : undefined
     return value === undefined && isOptional(field) ? [] : [at, ...namesWithin(field, value, at)]
@@ -51,7 +51,7 @@ function namesWithin(field: Field, value: unknown, path: string): string[] {
 /** The record of which nothing was ever said. */
 export function defaultsOf(fields: FieldSet): Wire {
   return Object.fromEntries(
-    fields.entries.flatMap(([name, field]) => (isOptional(field) ? [] : [[name, defaultOf(field)]])),
+    fields.shown.entries.flatMap(([name, field]) => (isOptional(field) ? [] : [[name, defaultOf(field)]])),
   )
 }
 
