@@ -53,7 +53,8 @@ export const FURTHER_URLS_MAX = 20
 const further = `must be a list of at most ${FURTHER_URLS_MAX} addresses such as https://shop.example`
 const furtherUrlsInput = z.array(secureUrlInput, further).max(FURTHER_URLS_MAX, further).optional()
 
-const storeMembers = {
+/** What is said of a new store. */
+export const storeMembers = {
   Name: text(200),
   SecureURL: secureUrlInput,
   Currency: currencyInput.optional().meta({ default: CURRENCY_DEFAULT }),

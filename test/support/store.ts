@@ -8,6 +8,7 @@ import { createThrottle } from '../../src/applications/throttle.ts'
 import { createCsvImports } from '../../src/csv/runner.ts'
 import type { Access, Caller } from '../../src/engine/caller.ts'
 import { servedResources } from '../../src/registry.ts'
+import { createTestStores } from '../../src/sandbox/runner.ts'
 import { createStore, type Store } from '../../src/stores/stores.ts'
 import { type AnswerCheck, answerCheck } from './answer-check.ts'
 import { createTestClock, type TestClock } from './clock.ts'
@@ -94,12 +95,14 @@ export async function openServer(
   const now = () => new Date(clock.ms)
   const log: string[] = []
   const base = servicesOn(db, settings, log)
+  const authenticator = createAuthenticator({ db, secrets: base.secrets, now })
   const services: Services = {
     ...base,
     now,
-    authenticator: createAuthenticator({ db, secrets: base.secrets, now }),
+    authenticator,
     callLog: createCallLog({ db, now, log: base.log }),
     csvImports: createCsvImports({ db, secrets: base.secrets, now, log: base.log }),
+    testStores: createTestStores({ ...base, now, authenticator }),
     throttle: createThrottle(now),
     setTimer: clock.setTimer,
   }
@@ -119,6 +122,7 @@ export async function openServer(
     close: async () => {
       await app.close()
       await services.csvImports.stop()
+      await services.testStores.stop()
       await services.callLog.stop()
       await database.drop()
       // The worker keeps each test file's variables, and with them the server, until it exits: 10 MB each.
