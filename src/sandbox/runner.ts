@@ -2,6 +2,7 @@ import { type AccessServices, changeAccess } from '../applications/access-change
 import type { TestStore } from '../database/generated/client.ts'
 import { claimFree, leaseEnd, leases } from '../database/leases.ts'
 import { sql } from '../database/sql.ts'
+import type { Caller } from '../engine/caller.ts'
 import type { Log } from '../engine/reading/endpoints.ts'
 import { createLoop } from '../process/loop.ts'
 import { operatorCaller } from '../stores/stores.ts'
@@ -13,6 +14,14 @@ import { end, noteChange, testCaller } from './test-stores.ts'
 import { kindByChance, makeHappen } from './trade.ts'
 
 export type RunnerServices = AccessServices & AllowedServices & { readonly log: Log }
+
+/** Makes the records of a new store, in the caller's transaction. */
+type Fill = (caller: Caller) => Promise<void>
+
+interface Options {
+  readonly everyMs?: number
+  readonly fill?: Fill | undefined
+}
 
 export type TestStores = ReturnType<typeof createTestStores>
 
@@ -34,7 +43,7 @@ const MINUTE_MS = 60_000
  * ended. Each is worked on by one process at a time, which another one follows when its lease has run out or it is gone. Any number
  * of processes may run this on one database.
  */
-export function createTestStores(services: RunnerServices, { everyMs = EVERY_MS }: { everyMs?: number } = {}) {
+export function createTestStores(services: RunnerServices, { everyMs = EVERY_MS, fill = fillSandbox }: Options = {}) {
   const { log } = services
 
   async function work(isStopping: () => boolean): Promise<void> {
@@ -42,7 +51,7 @@ export function createTestStores(services: RunnerServices, { everyMs = EVERY_MS 
       const claimed = await claimNext(services)
       if (claimed === null) return
       try {
-        await workOn(services, claimed, isStopping)
+        await workOn(services, fill, claimed, isStopping)
       } finally {
         const { storeId, claim } = claimed
         const mine = { where: { storeId, claim }, data: { leasedUntil: null } }
@@ -79,17 +88,22 @@ async function claimNext({ db, now }: RunnerServices): Promise<TestStore | null>
   return claimed ?? null
 }
 
-async function workOn(services: RunnerServices, claimed: TestStore, isStopping: () => boolean): Promise<void> {
+async function workOn(
+  services: RunnerServices,
+  fill: Fill,
+  claimed: TestStore,
+  isStopping: () => boolean,
+): Promise<void> {
   const { state, developerId, storeId } = claimed
   if (state === 'ending') return empty(services, claimed, isStopping)
   // The account of the developer has ended.
   if (developerId === null) return changeAccess(services, (tx) => end(tx, services, storeId))
-  if (state === 'filling') return fill(services, claimed)
+  if (state === 'filling') return fillOne(services, fill, claimed)
   return beBusy(services, claimed, isStopping)
 }
 
 /** Makes the records in one transaction, which holds the row: whatever becomes of the lease, nobody else fills the store. */
-async function fill(services: RunnerServices, { storeId, claim }: TestStore): Promise<void> {
+async function fillOne(services: RunnerServices, fill: Fill, { storeId, claim }: TestStore): Promise<void> {
   const { db, log } = services
   const done = { where: { storeId, claim, state: 'filling' } }
   try {
@@ -97,7 +111,7 @@ async function fill(services: RunnerServices, { storeId, claim }: TestStore): Pr
     await db.$transaction(
       async (tx) => {
         const { count } = await tx.testStore.updateMany({ ...done, data: { state: 'ready', problem: '' } })
-        if (count > 0) await fillSandbox({ ...caller, db: tx })
+        if (count > 0) await fill({ ...caller, db: tx })
       },
       { maxWait: 10_000, timeout: FILLING_MS_MAX },
     )
@@ -143,18 +157,9 @@ async function beBusy(services: RunnerServices, claimed: TestStore, isStopping: 
 }
 
 /** Deletes the rows for some seconds, and the store itself once a look has found none. */
-async function empty(
-  services: RunnerServices,
-  { storeId, claim }: TestStore,
-  isStopping: () => boolean,
-): Promise<void> {
-  const { db, now } = services
+async function empty({ db }: RunnerServices, { storeId }: TestStore, isStopping: () => boolean): Promise<void> {
   const startedAt = performance.now()
-  const goesOn = async () => {
-    if (isStopping() || performance.now() - startedAt > TURN_MS) return false
-    const leasedUntil = leaseEnd(leases.testStore, now)
-    const { count } = await db.testStore.updateMany({ where: { storeId, claim }, data: { leasedUntil } })
-    return count > 0
-  }
-  if (await removeRows(db, storeId, goesOn)) await db.store.deleteMany({ where: { id: storeId } })
+  // Far less than the lease.
+  const isOver = () => isStopping() || performance.now() - startedAt > TURN_MS
+  if (await removeRows(db, storeId, isOver)) await db.store.deleteMany({ where: { id: storeId } })
 }

@@ -180,7 +180,7 @@ export async function createUnownedStore(
   }
   return inTransaction(db, async (tx) => {
     await requireFreeKeys(tx, secrets, { UserKey: given.UserKey })
-    const row = await tx.store.create({ data })
+    const row = await tx.store.create({ data, ...withTest })
     const { id: storeId, name: target } = row
     await writeHosts(tx, row)
     const statuses = initialStatuses.map((name, index) => {
@@ -228,7 +228,12 @@ async function writeHosts(tx: Transaction, { id: storeId, secureUrl, furtherUrls
 
 export type Store = ReturnType<typeof storeOf>
 
-function storeOf(row: StoreRow, secrets: Secrets) {
+/** The row with whether the store is a developer's own. */
+const withTest = { include: { testStore: { select: { state: true } } } } as const
+
+type StoreRowWithTest = StoreRow & { readonly testStore: { readonly state: string } | null }
+
+function storeOf(row: StoreRowWithTest, secrets: Secrets) {
   return {
     ...callerStoreOf(row),
     /** The key for cartAPI. */
@@ -241,6 +246,8 @@ function storeOf(row: StoreRow, secrets: Secrets) {
     cartApi: { enabled: row.cartApiEnabled, addresses: row.cartApiAddresses },
     /** The rate limit of cartAPI. Null: the contract's rate limit. */
     throttle: rateLimitOf(row),
+    /** Whether it is a developer's own, to try things out in. */
+    isTest: row.testStore !== null,
     createdAt: row.createdAt,
   }
 }
@@ -281,7 +288,7 @@ export async function updateStore(
     if (isKeyNew) await requireFreeKeys(tx, secrets, { UserKey })
     const furtherUrls = SecureURLs ?? withoutHost(before.furtherUrls, SecureURL)
     const key = isKeyNew && { ...userKeyColumns(secrets, UserKey), userKeyBroughtAt: now() }
-    const row = await tx.store.update({ where: { id }, data: { ...data, furtherUrls, ...key } })
+    const row = await tx.store.update({ where: { id }, data: { ...data, furtherUrls, ...key }, ...withTest })
     if (SecureURL !== undefined || SecureURLs !== undefined) await writeHosts(tx, row)
     const about = { actor, target: row.name, storeId: id }
     const changed = [...(Object.keys(data) as (keyof typeof data)[]), 'furtherUrls'] as const
@@ -311,19 +318,23 @@ export async function rotateUserKey(services: AccessServices, id: number, actor:
   const { secrets, now } = services
   return changeAccess(services, async (tx) => {
     await lockStore(tx, id)
-    const row = await tx.store.update({ where: { id }, data: { ...userKeyColumns(secrets), userKeyBroughtAt: null } })
+    const row = await tx.store.update({
+      where: { id },
+      data: { ...userKeyColumns(secrets), userKeyBroughtAt: null },
+      ...withTest,
+    })
     await recordAudit(tx, now, { actor, action: 'store.user-key-rotated', target: row.name, storeId: id })
     return storeOf(row, secrets)
   })
 }
 
-async function lockStore(tx: Transaction, id: number): Promise<StoreRow> {
+async function lockStore(tx: Transaction, id: number): Promise<StoreRowWithTest> {
   await tx.$queryRaw`SELECT 1 FROM "Store" WHERE "id" = ${id} FOR UPDATE`
   return findStoreRow(tx, id)
 }
 
-async function findStoreRow(db: Db | Transaction, id: number): Promise<StoreRow> {
-  const row = await db.store.findUnique({ where: { id } })
+async function findStoreRow(db: Db | Transaction, id: number): Promise<StoreRowWithTest> {
+  const row = await db.store.findUnique({ where: { id }, ...withTest })
   if (!row) throw noSuchStore(id)
   return row
 }
@@ -333,7 +344,7 @@ export async function listStores(
   { db, secrets }: Pick<DataServices, 'db' | 'secrets'>,
   page: Paging,
 ): Promise<Store[]> {
-  const rows = await db.store.findMany(byId(page))
+  const rows = await db.store.findMany({ ...byId(page), ...withTest })
   return rows.map((row) => storeOf(row, secrets))
 }
 
@@ -356,7 +367,9 @@ export const hostsOfStore = sql`ARRAY(SELECT "host" FROM "StoreHost" WHERE "stor
 
 /** Throws for an unknown id (404). */
 export async function storeById(db: Db | Transaction, id: number): Promise<CallerStore> {
-  return callerStoreOf(await findStoreRow(db, id))
+  const row = await db.store.findUnique({ where: { id } })
+  if (!row) throw noSuchStore(id)
+  return callerStoreOf(row)
 }
 
 /** Returns the store that has an address, main or further, with or without scheme, `www.` and slash (rest-protocol §9.1), or null. */

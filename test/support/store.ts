@@ -84,10 +84,14 @@ const checkedServices = [...servedResources, { service: 'Events', names: ['Event
 const roomy = { capacity: 1_000_000, leakPerSecond: 10_000 }
 let serial = 0
 
-/** The whole application on the worker's database or another, with a clock that stands at noon of a day in March 2026. */
+/**
+ * The whole application on the worker's database or another, with a clock that stands at noon of a day in March 2026. `fill`: makes
+ * the records of developers' test stores.
+ */
 export async function openServer(
   settings: Record<string, string> = {},
   openDatabase: () => Promise<TestDatabase> = workerDatabase,
+  { fill }: { fill?: (caller: Caller) => Promise<void> } = {},
 ): Promise<TestServer> {
   const database = await openDatabase()
   const { db } = database
@@ -102,7 +106,7 @@ export async function openServer(
     authenticator,
     callLog: createCallLog({ db, now, log: base.log }),
     csvImports: createCsvImports({ db, secrets: base.secrets, now, log: base.log }),
-    testStores: createTestStores({ ...base, now, authenticator }),
+    testStores: createTestStores({ ...base, now, authenticator }, { fill }),
     throttle: createThrottle(now),
     setTimer: clock.setTimer,
   }

@@ -32,7 +32,7 @@ let away: Side
 let before: Record<string, string[]>
 
 beforeAll(async () => {
-  server = await openServer({ DEVELOPER_SIGNUP: 'open' })
+  server = await openServer({ DEVELOPER_SIGNUP: 'open' }, undefined, { fill: async () => {} })
   home = await openSide(server)
   away = await openSide(server, FIRST_AWAY_ID)
   before = await dumpOf(server, away)
