@@ -445,6 +445,8 @@ POST /developers/account/factors/authenticator/remove  POST /developers/account/
 GET /developers/prove  POST /developers/prove  POST /developers/prove/passkey  POST /developers/prove/passkey/options
 GET /developers/sign-in/factor  POST /developers/sign-in/factor  POST /developers/sign-in/factor/passkey  POST /developers/sign-in/factor/passkey/options  POST /developers/sign-in/passkey  POST /developers/sign-in/passkey/options
 GET /admin/people/security  POST /admin/people/security
+GET /developers/test-stores  POST /developers/test-stores  GET /developers/inboxes  POST /developers/inboxes
+GET /admin/switches  PUT /admin/switches
 `
   .trim()
   .split(/\s{2,}|\n/)
