@@ -38,6 +38,7 @@ export function inboxDoor(app: FastifyInstance, services: InboxDoorServices): vo
   app.addContentTypeParser('*', (_request: FastifyRequest, payload: Readable) => receiveBytes(payload, BODY_BYTES_MAX))
 
   app.post('/developers/inbox/:name', {
+    config: { roles: ['anyone'] },
     onRequest: async (request) => {
       const fault = plainHttpFault(config.publicUrl, request)
       if (fault !== null) throw new StoreFailure('insecure-transport', fault)
