@@ -21,7 +21,12 @@ const switches = record<Switches>('Switches')({
 })
 
 /** The body of `PUT /admin/switches`. */
-const changedSwitches = namedObject({ TestStores: z.boolean('must be true or false').optional() })
+const changedSwitches = namedObject({
+  TestStores: z
+    .boolean('must be true or false')
+    .optional()
+    .describe('True: developers may have test stores and inboxes from now on. False: no more. Left out: as it is.'),
+})
 
 type Services = DataServices & AllowedServices
 
@@ -30,6 +35,7 @@ export const switchRoutes = [
     roles: ['operator-key'],
     id: 'getSwitches',
     summary: 'Read what is switched on',
+    description: 'What the operator has said by `PUT`, or what holds as long as nothing was said.',
     answers: { 200: one('What is switched on.', switches) },
     run: async (_call, services: Services) => ({ testStores: await areTestStoresAllowed(services) }),
   }),

@@ -18,7 +18,7 @@ export type DueKind = (typeof dueKinds)[number]
 const what = `must be one of ${dueKinds.join(', ')}`
 
 /** The body of `POST /developers/test-stores/{id}/due-now`. */
-export const newDue = namedObject({ What: z.enum(dueKinds, what) })
+export const newDue = namedObject({ What: z.enum(dueKinds, what).describe('For what time passes.') })
 
 /** The most deliveries that become due at once; the next press takes others. */
 const DELIVERIES_MAX = 10_000

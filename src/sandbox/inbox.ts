@@ -43,13 +43,17 @@ const postBackInput = z
   .refine((url) => url === '' || (/^https?:\/\/[\x21-\x7e]+$/i.test(url) && URL.canParse(url)), postBack)
 
 /** The body of `POST /developers/inboxes`. */
-export const newInbox = namedObject({ Name: text(100) })
+export const newInbox = namedObject({
+  Name: text(100).describe('What you want to call the inbox. It need not be unique.'),
+})
 
 /** The body of `PUT /developers/inboxes/{id}`. Omitted members stay unchanged. */
 export const changedInbox = namedObject({
-  Name: text(100).optional(),
-  Answer: z.enum(answerKinds, answer).optional(),
-  PostBackURL: postBackInput.optional(),
+  Name: text(100).optional().describe('Another name for the inbox. Its address stays.'),
+  Answer: z.enum(answerKinds, answer).optional().describe('What senders are answered from the next message on.'),
+  PostBackURL: postBackInput
+    .optional()
+    .describe('The address that callbacks are answered with, where they are answered 200. Empty: none from now on.'),
 })
 
 /** Identifies an inbox of a developer. For any other developer it does not exist: all functions throw (404). */

@@ -64,22 +64,35 @@ export const newTestStore = namedObject({
 const kinds = `must be one of ${changeKindNames.join(', ')}`
 
 /** The body of `POST /developers/test-stores/{id}/changes`. */
-export const newChange = namedObject({ Kind: z.enum(changeKindNames, kinds) })
+export const newChange = namedObject({
+  Kind: z.enum(changeKindNames, kinds).describe('What is to happen, once.'),
+})
 
 const perMinute = `must be a whole number from 0 to ${PER_MINUTE_MAX}; 0 stops`
 const minutes = `must be a whole number from 1 to ${MINUTES_MAX}`
 
 /** The body of `PUT /developers/test-stores/{id}/rate`. */
 export const newRate = namedObject({
-  PerMinute: z.int(perMinute).min(0, perMinute).max(PER_MINUTE_MAX, perMinute),
-  Minutes: z.int(minutes).min(1, minutes).max(MINUTES_MAX, minutes).optional().meta({ default: MINUTES_MAX }),
+  PerMinute: z
+    .int(perMinute)
+    .min(0, perMinute)
+    .max(PER_MINUTE_MAX, perMinute)
+    .describe('How often something happens, in a minute. 0 stops it.'),
+  Minutes: z.int(minutes).min(1, minutes).max(MINUTES_MAX, minutes).optional().meta({
+    default: MINUTES_MAX,
+    description: 'After how long it stops by itself.',
+  }),
 })
 
 const applicationId = 'must be the id of one of your applications'
 
 /** The body of `POST /developers/test-stores/{id}/subscriptions`. */
 export const newTestSubscription = namedObject({
-  ApplicationId: z.int(applicationId).min(1, applicationId).max(INT32_MAX, applicationId),
+  ApplicationId: z
+    .int(applicationId)
+    .min(1, applicationId)
+    .max(INT32_MAX, applicationId)
+    .describe('One of your own applications.'),
 })
 
 const withStore = { include: { store: true } } as const

@@ -43,11 +43,12 @@ export function inboxDoor(app: FastifyInstance, services: InboxDoorServices): vo
       const fault = plainHttpFault(config.publicUrl, request)
       if (fault !== null) throw new StoreFailure('insecure-transport', fault)
       const inbox = await inboxToSendTo(services, textIn(request.params, 'name'))
-      const reading = await (inbox
-        ? throttle.take(`inbox ${inbox.id}`, inboxRateLimit)
-        : throttle.takeRefused(request.ip))
+      if (inbox === null) {
+        throttle.requireAnonymous(request.ip)
+        throw new StoreFailure('not-found', 'There is no such inbox')
+      }
+      const reading = await throttle.take(`inbox ${inbox.id}`, inboxRateLimit)
       if (!reading.accepted) throw tooMany(reading)
-      if (inbox === null) throw new StoreFailure('not-found', 'There is no such inbox')
     },
     handler: async (request, reply) => {
       // Read anew: what it answers may have been changed while the body arrived.

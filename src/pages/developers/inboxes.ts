@@ -69,7 +69,12 @@ const inboxMessage = record<ShownMessage>('InboxMessage')({
   Query: [z.string().describe('What followed the question mark of the address. Empty: nothing.'), (from) => from.query],
   Headers: [
     z
-      .array(z.strictObject({ Name: z.string(), Value: z.string() }))
+      .array(
+        z.strictObject({
+          Name: z.string().describe('In lower case.'),
+          Value: z.string().describe('As the sender wrote it.'),
+        }),
+      )
       .describe('In their order, the first 16 kB of them.'),
     (from) => from.headers.map(([Name, Value]) => ({ Name, Value })),
   ],
@@ -112,6 +117,7 @@ export const inboxRoutes = [
     roles: ['developer'],
     id: 'listInboxes',
     summary: 'List your inboxes',
+    description: 'Their messages are read one inbox at a time.',
     answers: { 200: many(`Your inboxes, the oldest first; there are ${INBOXES_MAX} at most.`, ownInbox) },
     run: async ({ request, reply }, services: Services) => {
       if (wantsHtml(request)) return sendPage(reply, await listPage(services, request))
@@ -143,6 +149,7 @@ export const inboxRoutes = [
     ...ofInbox,
     id: 'getInbox',
     summary: 'Read an inbox',
+    description: 'Where to send, and what senders are answered.',
     answers: { 200: one('The inbox.', ownInbox) },
     run: async ({ request }, services: Services) => shown(services, await findInbox(services, ownIn(request))),
   }),
@@ -171,6 +178,7 @@ export const inboxRoutes = [
     ...ofInbox,
     id: 'listInboxMessages',
     summary: 'Read the messages of an inbox',
+    description: 'For older ones send the `Id` of the last message as `before`, until the answer is empty.',
     query: messagesQuery,
     answers: { 200: many('Messages of the last day, the newest first.', inboxMessage) },
     run: async ({ request, query }, services: Services) =>
@@ -180,6 +188,7 @@ export const inboxRoutes = [
     ...ofInbox,
     id: 'deleteInboxMessages',
     summary: 'Delete the messages of an inbox',
+    description: 'The inbox and its address stay.',
     answers: { 200: done('They are deleted.') },
     run: async ({ request, ids }, services: Services) => {
       await emptyInbox(services, ownIn(request))

@@ -43,7 +43,10 @@ const home = '/developers/test-stores'
 const ofStore = { roles: ['developer'], ids: { id: 'The test store.' } } as const
 
 const rate = z
-  .strictObject({ PerMinute: z.int().min(1), Until: time })
+  .strictObject({
+    PerMinute: z.int().min(1).describe('How often something happens in the store, in a minute.'),
+    Until: time.describe('The time at which it stops by itself.'),
+  })
   .nullable()
   .describe('What happens in the store by itself. Null: nothing.')
 
@@ -134,6 +137,7 @@ export const testStoreRoutes = [
     roles: ['developer'],
     id: 'listTestStores',
     summary: 'List your test stores',
+    description: 'Without those that were thrown away and are still being deleted.',
     answers: { 200: many(`Your test stores, the oldest first; there are ${TEST_STORES_MAX} at most.`, testStore) },
     run: async ({ request, reply }, services: Services) =>
       wantsHtml(request)
@@ -163,6 +167,7 @@ export const testStoreRoutes = [
     ...ofStore,
     id: 'getTestStore',
     summary: 'Read a test store',
+    description: 'Read it again until its `State` is `ready`, before you make anything happen in it.',
     answers: { 200: one('The test store.', testStore) },
     run: async ({ request, reply }, services: Services) =>
       wantsHtml(request)
@@ -227,6 +232,8 @@ export const testStoreRoutes = [
     ...ofStore,
     id: 'listTestChanges',
     summary: 'List what was made to happen in a test store',
+    description:
+      'At the press of a button, by a program or by itself; not what was changed in its administration or by applications.',
     answers: { 200: many(`What happened, the newest first; ${CHANGES_KEPT} at most.`, testChange) },
     run: ({ request }, services: Services) => listChanges(services, ownIn(request)),
   }),
