@@ -80,7 +80,7 @@ export const developerRoute = routesOf({
     403: refusal(
       'Test stores are switched off on the server; or the request is a change without Content-Type: application/json or X-Requested-With, comes from a page of another site, or over plain http where only https is accepted.',
     ),
-    404: refusal('You have no such application, test store or inbox.'),
+    404: refusal('You have no such application, test store or inbox, or the store does not use the application.'),
     409: refusal(
       'You have 100 applications, 3 test stores or 5 inboxes already; the key or secret to replace was replaced already; the application has no CallBackURL; or the test store is being worked on.',
       { 'Retry-After': { ...retryAfter['Retry-After'], required: false } },

@@ -27,6 +27,7 @@ import { recordPages } from './admin/records/routes.ts'
 import { settingsPages } from './admin/settings/routes.ts'
 import { webhookPages } from './admin/webhooks/routes.ts'
 import { applicationForms, applicationRoutes, usingStoreRoutes } from './developers/applications.ts'
+import { callRoutes } from './developers/calls.ts'
 import { inboxPages, inboxRoutes } from './developers/inboxes.ts'
 import { secretRoutes } from './developers/secrets.ts'
 import { testStoreForms, testStoreRoutes } from './developers/test-stores.ts'
@@ -40,6 +41,7 @@ export const developerRoutes = [
   ...applicationRoutes,
   ...secretRoutes,
   ...usingStoreRoutes,
+  ...callRoutes,
   ...testStoreRoutes,
   ...inboxRoutes,
 ]

@@ -27,6 +27,7 @@ const atAddresses: Readonly<Record<string, (side: Side) => Id>> = {
   '/developers/inboxes/:id': ({ inbox }) => inbox.id,
   '/developers/inbox/:name': ({ inbox }) => inbox.name,
   '/developers/inbox/:name/:messageId': ({ inbox }) => inbox.messageId,
+  '/developers/applications/:id/calls/:subscriptionId': ({ subscriptionId }) => subscriptionId,
   '/account/orders/:id': ofService('Orders'),
   '/admin/people/:id': ({ userId }) => userId,
   '/admin/people/invitations/:id': ({ invitationId }) => invitationId,
