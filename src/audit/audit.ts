@@ -29,6 +29,8 @@ export const auditActions = [
   'subscription.agreed',
   'subscription.refused',
   'subscription.removed',
+  'subscription.bodies-kept',
+  'subscription.bodies-deleted',
   'token.brought',
   'token.issued',
   'token.revoked',
@@ -71,6 +73,13 @@ export const auditActions = [
   'factor.removal-cancelled',
   'factor.all-removed',
   'store.factor-required',
+  'test-store.created',
+  'test-store.reset',
+  'test-store.deleted',
+  'test-stores.allowed',
+  'test-stores.ended',
+  'inbox.created',
+  'inbox.deleted',
 ] as const
 
 export type AuditAction = (typeof auditActions)[number]

@@ -83,6 +83,8 @@ const notices = new Map(
     'secret-rotated': 'There is a new callback secret. For 24 hours callbacks carry the signatures of both.',
     subscribed: 'The application can now access your store.',
     agreed: 'The application now has the privileges it asked for.',
+    'bodies-kept': 'What refused requests of the application send is kept from now on.',
+    'bodies-deleted': 'What refused requests sent is deleted, and no longer kept.',
     unsubscribed: 'The application is removed. Its token no longer works.',
     'user-key-rotated': 'There is a new user key. The former one no longer works.',
     'settings-saved': 'The settings are saved.',
@@ -104,6 +106,11 @@ const notices = new Map(
     'notes-saved': 'The notes are saved.',
     'transaction-recorded': 'The transaction is recorded.',
     'return-added': 'The return is added.',
+    'test-store-made': 'The test store is made. Its records follow within seconds.',
+    'test-store-reset': 'The test store is reset. Its records follow within seconds.',
+    'test-store-deleted': 'The test store is thrown away.',
+    'inbox-emptied': 'The messages are deleted.',
+    'inbox-deleted': 'The inbox is deleted.',
   }),
 )
 

@@ -55,7 +55,7 @@ function wrongIn(answer: Answer): string {
 /** Statuses worth a retry after a second: a conflict with a request in progress, an outage. */
 const comesBack = [409, 503]
 
-function isRefusal(answer: Answer): answer is ResultsAnswer | NothingAnswer {
+export function isRefusal(answer: Answer): answer is ResultsAnswer | NothingAnswer {
   return answer.kind === 'nothing' || (answer.kind === 'results' && answer.status >= 400)
 }
 

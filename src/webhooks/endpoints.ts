@@ -104,7 +104,7 @@ const listEventKinds: Operation = {
 }
 
 /** Shapes records by `$select` and `$orderby`. */
-function shown<T>({ caller, query }: Call, type: ShownType<T>, records: readonly T[]): RecordsAnswer {
+export function shown<T>({ caller, query }: Call, type: ShownType<T>, records: readonly T[]): RecordsAnswer {
   const texts = records.map((one) => type.text(one, caller.store.timeZone))
   return { kind: 'records', type, records: shapeRecords(texts, type.fields, query) }
 }
@@ -201,7 +201,7 @@ const resume: Operation = {
   },
 }
 
-function limitParameter(records: string, max: number, defaultLimit: number): QueryParameter {
+export function limitParameter(records: string, max: number, defaultLimit: number): QueryParameter {
   const description = `The maximum number of ${records} on the page; more than ${max} counts as ${max}.`
   return {
     name: 'limit',

@@ -111,6 +111,11 @@ export type RemovalNotice = Prisma.RemovalNoticeModel
  */
 export type ApiCall = Prisma.ApiCallModel
 /**
+ * Model RefusedBody
+ * What a refused call sent, as it was read, without secrets; only where the merchant allows it.
+ */
+export type RefusedBody = Prisma.RefusedBodyModel
+/**
  * Model SecretKey
  * The names of secret keys that `npm run rotate-secret-key` has put in force; none: the first key still is.
  */
@@ -359,6 +364,31 @@ export type CsvMapping = Prisma.CsvMappingModel
  * A record of such a file.
  */
 export type CsvImportLine = Prisma.CsvImportLineModel
+/**
+ * Model Switch
+ * Something that the operator switches on or off for the whole installation. Without a row: as the settings say.
+ */
+export type Switch = Prisma.SwitchModel
+/**
+ * Model TestStore
+ * That a store is a developer's own, to try things out in.
+ */
+export type TestStore = Prisma.TestStoreModel
+/**
+ * Model TestChange
+ * A change that was made in a test store at the press of a button, or by itself. The newest are kept.
+ */
+export type TestChange = Prisma.TestChangeModel
+/**
+ * Model Inbox
+ * An address that receives what webhooks and callbacks bring, for a developer to look at.
+ */
+export type Inbox = Prisma.InboxModel
+/**
+ * Model InboxMessage
+ * 
+ */
+export type InboxMessage = Prisma.InboxMessageModel
 /**
  * Model Backup
  * The newest whole backup of each maker, for the operator's figures.

@@ -106,6 +106,10 @@ export interface Endpoint {
   /** The services for which the caller needs the method's privilege. */
   readonly privileges: readonly string[]
   readonly operations: Operations
+  /** Its group in the reference. Omitted: its service. */
+  readonly tag?: { readonly name: string; readonly description: string }
+  /** Whether the log of calls leaves its requests out. */
+  readonly isUnlogged?: boolean
   /** A sentence about how records are created, for the refusal of a POST that the address does not take. */
   readonly createdBy?: string
 }

@@ -72,11 +72,10 @@ export function describeRest(examples: Examples, samples: ExampleSources['sample
   const webhooks = describeNotifications(sources)
   return {
     webhooks,
-    tags: servedResources.map(({ service, names: [, ...aliases], privilege, typeName, maxRecords }) => {
-      const also = aliases.map((alias) => ` Also at \`/${alias}\`.`).join('')
-      const description = `Privilege \`${privilege}\`; at most ${maxRecords} records a page; \`${typeName}\` in XML.${also}`
-      return { name: service, description }
-    }),
+    tags: servedResources.flatMap((resource) => [
+      tagOf(resource),
+      ...endpointsOf(resource).flatMap(({ tag }) => tag ?? []),
+    ]),
     servicePaths: paths,
     paths: {
       '/records.xsd': { get: { ...recordSchemaRoute, parameters: [ref('parameters', 'ReadIfNoneMatch')] } },
@@ -102,6 +101,12 @@ export function describeRest(examples: Examples, samples: ExampleSources['sample
       },
     },
   }
+}
+
+function tagOf({ service, names: [, ...aliases], privilege, typeName, maxRecords }: Resource) {
+  const also = aliases.map((alias) => ` Also at \`/${alias}\`.`).join('')
+  const description = `Privilege \`${privilege}\`; at most ${maxRecords} records a page; \`${typeName}\` in XML.${also}`
+  return { name: service, description }
 }
 
 function keyHeader(name: string, description: string) {
@@ -150,7 +155,7 @@ function describeOperation(sources: Sources, examples: Examples, place: Place): 
     operationId,
     summary: summaryOf(place),
     description: descriptionOf(place),
-    tags: [resource.service],
+    tags: [place.endpoint.tag?.name ?? resource.service],
     ...(parameters.length > 0 && { parameters }),
     ...(takes !== undefined && {
       requestBody: {

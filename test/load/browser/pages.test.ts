@@ -171,6 +171,8 @@ const pages = {
   developer: [
     ['developers-applications-empty', '/developers/applications'],
     ['developers-application-new', '/developers/applications/new'],
+    ['developers-test-stores-empty', '/developers/test-stores'],
+    ['developers-inboxes-empty', '/developers/inboxes'],
     ['developers-audit', '/developers/audit'],
     ['developers-account', '/developers/account'],
     ['developers-account-factors', '/developers/account/factors'],
@@ -179,13 +181,21 @@ const pages = {
   applicant: [
     ['developers-applications', '/developers/applications'],
     ['developers-application', '/developers/applications/{applicationId}'],
+    ['developers-called-stores', '/developers/applications/{applicationId}/calls'],
+    ['developers-calls', '/developers/applications/{applicationId}/calls/{subscriptionId}'],
     ['developers-application-stores', '/developers/applications/{applicationId}/stores'],
     ['developers-application-delete', '/developers/applications/{applicationId}/delete'],
+    ['developers-test-stores', '/developers/test-stores'],
+    ['developers-test-store', '/developers/test-stores/{testStoreId}'],
+    ['developers-inboxes', '/developers/inboxes'],
+    ['developers-inbox', '/developers/inbox/{inbox}'],
+    ['developers-inbox-message', '/developers/inbox/{inbox}/{inboxMessageId}'],
   ],
   operator: [
     ['operator-overview', '/operator'],
     ['operator-stores', '/operator/stores'],
     ['operator-stores-none', '/operator/stores?name=nowhere'],
+    ['operator-test-stores', '/operator/test-stores'],
     ['operator-store-new', '/operator/stores/new'],
     ['operator-store', '/operator/stores/{storeId}'],
     ['operator-applications', '/operator/applications'],
@@ -246,6 +256,7 @@ describe.skipIf(!hasBrowser)('every page', () => {
     await addPeople()
     await signInCustomer()
     await losePhones()
+    await tryThingsOut()
   })
   afterAll(async () => {
     await browser?.close()
@@ -456,6 +467,35 @@ describe.skipIf(!hasBrowser)('every page', () => {
     await page.waitForURL('**/developers/applications')
   }
 
+  /** A test store in which something has happened, and an inbox with a message that is signed and one that is not. */
+  async function tryThingsOut() {
+    const page = pageOf('applicant')
+    await page.goto('/developers/test-stores')
+    await page.getByLabel('Name').fill('Returns and refunds')
+    await page.getByRole('button', { name: 'Make a test store' }).click()
+    await page.waitForURL('**/developers/test-stores/*')
+    const testStoreId = /\/(\d+)/.exec(new URL(page.url()).pathname)?.[1] ?? ''
+    const { db, testStores } = server.services
+    await testStores.settle()
+    await page.reload()
+    for (const name of ['A return', 'A change of stock']) {
+      await page.getByRole('button', { name }).click()
+      await page.waitForURL('**#happened')
+    }
+    await page.goto('/developers/inboxes')
+    await page.getByLabel('Name').fill('Order webhooks')
+    await page.getByRole('button', { name: 'Make an inbox' }).click()
+    await page.waitForURL('**/developers/inbox/*')
+    const inbox = new URL(page.url()).pathname.split('/').at(-1) ?? ''
+    const headers = { 'webhook-id': 'evt_1', 'webhook-timestamp': '1', 'webhook-signature': 'v1,none' }
+    for (const each of [headers, {}]) {
+      const options = { method: 'POST', headers: each, body: JSON.stringify([{ OrderID: 5 }]) }
+      await fetch(`${server.origin}/developers/inbox/${inbox}?from=here`, options)
+    }
+    const { id } = await db.inboxMessage.findFirstOrThrow({ where: { inbox: { name: inbox } } })
+    places = { ...places, testStoreId, inbox, inboxMessageId: String(id) }
+  }
+
   async function registerApplication() {
     const page = pageOf('applicant')
     await page.goto('/developers/applications/new')
@@ -525,9 +565,29 @@ describe.skipIf(!hasBrowser)('every page', () => {
     await page.getByRole('button', { name: 'Allow' }).click()
     await page.getByText('The application can now access your store.').waitFor()
     places.subscriptionId = /\/(\d+)/.exec(new URL(page.url()).pathname)?.[1] ?? ''
+    await logCalls(Number(places.subscriptionId))
     // An application whose last three calls were refused fails.
     for (let count = 0; count < 3; count++) await shop.call('GET', '/Orders?limit=x')
     await server.services.callLog.flush()
+  }
+
+  /** Calls of the applicant's application, one with everything that is kept, and all of it long. */
+  async function logCalls(subscriptionId: number) {
+    const { callLog, db } = server.services
+    await db.subscription.update({ where: { id: subscriptionId }, data: { keepsBodies: true } })
+    const call = {
+      subscriptionId,
+      method: 'PUT',
+      requestId: '5f0c1f4e-8d8c-4c39-9f55-f8e6c62b8d07',
+      ignored: [],
+      body: null,
+    }
+    callLog.record({ ...call, method: 'GET', path: '/StoreWebAPI/v1/Products', status: 200, message: '' })
+    const body = JSON.stringify({ SKUInfo: { SKU: 'LAMP', Price: 'cheap', Description: 'x'.repeat(2_000) } })
+    const message = `SKUInfo.Price must be a number, ${'and '.repeat(50)}more`
+    const ignored = ['SKUInfo.Prise', `${'Nested.'.repeat(30)}Name`]
+    callLog.record({ ...call, path: `/StoreWebAPI/v1/${'Products'.repeat(20)}`, status: 400, message, ignored, body })
+    await callLog.flush()
   }
 
   async function addWebhooks() {
