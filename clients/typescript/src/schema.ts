@@ -1564,10 +1564,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get the sums of an order
-         * @description Answers the sums of an order as a list of one. 404, without a body: the store has no such order, or the filters leave it out.
+         * Get a sum of an order
+         * @description Answers the sum of an order as a list of one. 404, without a body: the store has no such order, or the filters leave it out.
          */
-        get: operations["getOrderSums"];
+        get: operations["getOrderSum"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2064,6 +2064,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/Calls": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List calls
+         * @description The last calls of the application in the store, the newest first: at most 100 that were answered and 100 that were refused (a status from 400 on, except 404 to a read). It needs no privilege. A call appears within a few seconds; calls of this address are not listed.
+         */
+        get: operations["listCalls"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export interface webhooks {
     "Order New": {
@@ -2077,7 +2097,7 @@ export interface webhooks {
         put?: never;
         /**
          * Notification: Order New
-         * @description Sent to each enabled webhook of the EventType 1, in the webhook’s Format, with the record as it was right after the change, in a list of one. It is signed by the Standard Webhooks scheme: `webhook-signature` holds `v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte as it came, keyed by the base64 after `whsec_` in the secret. For 24 hours after a rotation it holds two signatures with a blank between them, and one that fits is enough. Compare in constant time, and refuse a timestamp that is more than 5 minutes away. The secret is that of `/Webhooks/{id}/Secret`. Deliveries come at least once and in no order: `webhook-id` tells a repetition, `webhook-sequence` the order.
+         * @description Sent to each enabled webhook of kind 1, in the webhook’s Format, with the record as it was right after the change, in a list of one. It is signed by the Standard Webhooks scheme: `webhook-signature` holds `v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte as it came, keyed by the base64 after `whsec_` in the secret. For 24 hours after a rotation it holds two signatures with a blank between them, and one that fits is enough. Compare in constant time, and refuse a timestamp that is more than 5 minutes away. The secret is that of `/Webhooks/{id}/Secret`. Deliveries come at least once and in no order: `webhook-id` tells a repetition, `webhook-sequence` the order.
          */
         post: operations["receiveOrderNew"];
         delete?: never;
@@ -2097,7 +2117,7 @@ export interface webhooks {
         put?: never;
         /**
          * Notification: Order Status Change
-         * @description Sent to each enabled webhook of the EventType 2, in the webhook’s Format, with the record as it was right after the change, in a list of one. It is signed by the Standard Webhooks scheme: `webhook-signature` holds `v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte as it came, keyed by the base64 after `whsec_` in the secret. For 24 hours after a rotation it holds two signatures with a blank between them, and one that fits is enough. Compare in constant time, and refuse a timestamp that is more than 5 minutes away. The secret is that of `/Webhooks/{id}/Secret`. Deliveries come at least once and in no order: `webhook-id` tells a repetition, `webhook-sequence` the order.
+         * @description Sent to each enabled webhook of kind 2, in the webhook’s Format, with the record as it was right after the change, in a list of one. It is signed by the Standard Webhooks scheme: `webhook-signature` holds `v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte as it came, keyed by the base64 after `whsec_` in the secret. For 24 hours after a rotation it holds two signatures with a blank between them, and one that fits is enough. Compare in constant time, and refuse a timestamp that is more than 5 minutes away. The secret is that of `/Webhooks/{id}/Secret`. Deliveries come at least once and in no order: `webhook-id` tells a repetition, `webhook-sequence` the order.
          */
         post: operations["receiveOrderStatusChange"];
         delete?: never;
@@ -2117,7 +2137,7 @@ export interface webhooks {
         put?: never;
         /**
          * Notification: Customer New
-         * @description Sent to each enabled webhook of the EventType 3, in the webhook’s Format, with the record as it was right after the change, in a list of one. It is signed by the Standard Webhooks scheme: `webhook-signature` holds `v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte as it came, keyed by the base64 after `whsec_` in the secret. For 24 hours after a rotation it holds two signatures with a blank between them, and one that fits is enough. Compare in constant time, and refuse a timestamp that is more than 5 minutes away. The secret is that of `/Webhooks/{id}/Secret`. Deliveries come at least once and in no order: `webhook-id` tells a repetition, `webhook-sequence` the order.
+         * @description Sent to each enabled webhook of kind 3, in the webhook’s Format, with the record as it was right after the change, in a list of one. It is signed by the Standard Webhooks scheme: `webhook-signature` holds `v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte as it came, keyed by the base64 after `whsec_` in the secret. For 24 hours after a rotation it holds two signatures with a blank between them, and one that fits is enough. Compare in constant time, and refuse a timestamp that is more than 5 minutes away. The secret is that of `/Webhooks/{id}/Secret`. Deliveries come at least once and in no order: `webhook-id` tells a repetition, `webhook-sequence` the order.
          */
         post: operations["receiveCustomerNew"];
         delete?: never;
@@ -2137,7 +2157,7 @@ export interface webhooks {
         put?: never;
         /**
          * Notification: Product New
-         * @description Sent to each enabled webhook of the EventType 4, in the webhook’s Format, with the record as it was right after the change, in a list of one. It is signed by the Standard Webhooks scheme: `webhook-signature` holds `v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte as it came, keyed by the base64 after `whsec_` in the secret. For 24 hours after a rotation it holds two signatures with a blank between them, and one that fits is enough. Compare in constant time, and refuse a timestamp that is more than 5 minutes away. The secret is that of `/Webhooks/{id}/Secret`. Deliveries come at least once and in no order: `webhook-id` tells a repetition, `webhook-sequence` the order.
+         * @description Sent to each enabled webhook of kind 4, in the webhook’s Format, with the record as it was right after the change, in a list of one. It is signed by the Standard Webhooks scheme: `webhook-signature` holds `v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte as it came, keyed by the base64 after `whsec_` in the secret. For 24 hours after a rotation it holds two signatures with a blank between them, and one that fits is enough. Compare in constant time, and refuse a timestamp that is more than 5 minutes away. The secret is that of `/Webhooks/{id}/Secret`. Deliveries come at least once and in no order: `webhook-id` tells a repetition, `webhook-sequence` the order.
          */
         post: operations["receiveProductNew"];
         delete?: never;
@@ -2157,7 +2177,7 @@ export interface webhooks {
         put?: never;
         /**
          * Notification: Product Changed
-         * @description Sent to each enabled webhook of the EventType 5, in the webhook’s Format, with the record as it was right after the change, in a list of one. It is signed by the Standard Webhooks scheme: `webhook-signature` holds `v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte as it came, keyed by the base64 after `whsec_` in the secret. For 24 hours after a rotation it holds two signatures with a blank between them, and one that fits is enough. Compare in constant time, and refuse a timestamp that is more than 5 minutes away. The secret is that of `/Webhooks/{id}/Secret`. Deliveries come at least once and in no order: `webhook-id` tells a repetition, `webhook-sequence` the order.
+         * @description Sent to each enabled webhook of kind 5, in the webhook’s Format, with the record as it was right after the change, in a list of one. It is signed by the Standard Webhooks scheme: `webhook-signature` holds `v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte as it came, keyed by the base64 after `whsec_` in the secret. For 24 hours after a rotation it holds two signatures with a blank between them, and one that fits is enough. Compare in constant time, and refuse a timestamp that is more than 5 minutes away. The secret is that of `/Webhooks/{id}/Secret`. Deliveries come at least once and in no order: `webhook-id` tells a repetition, `webhook-sequence` the order.
          */
         post: operations["receiveProductChanged"];
         delete?: never;
@@ -2177,7 +2197,7 @@ export interface webhooks {
         put?: never;
         /**
          * Notification: Product Deleted
-         * @description Sent to each enabled webhook of the EventType 6, in the webhook’s Format, with the record as it was right after the change, in a list of one. It is signed by the Standard Webhooks scheme: `webhook-signature` holds `v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte as it came, keyed by the base64 after `whsec_` in the secret. For 24 hours after a rotation it holds two signatures with a blank between them, and one that fits is enough. Compare in constant time, and refuse a timestamp that is more than 5 minutes away. The secret is that of `/Webhooks/{id}/Secret`. Deliveries come at least once and in no order: `webhook-id` tells a repetition, `webhook-sequence` the order.
+         * @description Sent to each enabled webhook of kind 6, in the webhook’s Format, with the record as it was right after the change, in a list of one. It is signed by the Standard Webhooks scheme: `webhook-signature` holds `v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte as it came, keyed by the base64 after `whsec_` in the secret. For 24 hours after a rotation it holds two signatures with a blank between them, and one that fits is enough. Compare in constant time, and refuse a timestamp that is more than 5 minutes away. The secret is that of `/Webhooks/{id}/Secret`. Deliveries come at least once and in no order: `webhook-id` tells a repetition, `webhook-sequence` the order.
          */
         post: operations["receiveProductDeleted"];
         delete?: never;
@@ -2197,7 +2217,7 @@ export interface webhooks {
         put?: never;
         /**
          * Notification: Product Stock Changed
-         * @description Sent to each enabled webhook of the EventType 7, in the webhook’s Format, with the record as it was right after the change, in a list of one. It is signed by the Standard Webhooks scheme: `webhook-signature` holds `v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte as it came, keyed by the base64 after `whsec_` in the secret. For 24 hours after a rotation it holds two signatures with a blank between them, and one that fits is enough. Compare in constant time, and refuse a timestamp that is more than 5 minutes away. The secret is that of `/Webhooks/{id}/Secret`. Deliveries come at least once and in no order: `webhook-id` tells a repetition, `webhook-sequence` the order.
+         * @description Sent to each enabled webhook of kind 7, in the webhook’s Format, with the record as it was right after the change, in a list of one. It is signed by the Standard Webhooks scheme: `webhook-signature` holds `v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte as it came, keyed by the base64 after `whsec_` in the secret. For 24 hours after a rotation it holds two signatures with a blank between them, and one that fits is enough. Compare in constant time, and refuse a timestamp that is more than 5 minutes away. The secret is that of `/Webhooks/{id}/Secret`. Deliveries come at least once and in no order: `webhook-id` tells a repetition, `webhook-sequence` the order.
          */
         post: operations["receiveProductStockChanged"];
         delete?: never;
@@ -2217,7 +2237,7 @@ export interface webhooks {
         put?: never;
         /**
          * Notification: Order Changed
-         * @description Sent to each enabled webhook of the EventType 8, in the webhook’s Format, with the record as it was right after the change, in a list of one. It is signed by the Standard Webhooks scheme: `webhook-signature` holds `v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte as it came, keyed by the base64 after `whsec_` in the secret. For 24 hours after a rotation it holds two signatures with a blank between them, and one that fits is enough. Compare in constant time, and refuse a timestamp that is more than 5 minutes away. The secret is that of `/Webhooks/{id}/Secret`. Deliveries come at least once and in no order: `webhook-id` tells a repetition, `webhook-sequence` the order.
+         * @description Sent to each enabled webhook of kind 8, in the webhook’s Format, with the record as it was right after the change, in a list of one. It is signed by the Standard Webhooks scheme: `webhook-signature` holds `v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte as it came, keyed by the base64 after `whsec_` in the secret. For 24 hours after a rotation it holds two signatures with a blank between them, and one that fits is enough. Compare in constant time, and refuse a timestamp that is more than 5 minutes away. The secret is that of `/Webhooks/{id}/Secret`. Deliveries come at least once and in no order: `webhook-id` tells a repetition, `webhook-sequence` the order.
          */
         post: operations["receiveOrderChanged"];
         delete?: never;
@@ -2237,7 +2257,7 @@ export interface webhooks {
         put?: never;
         /**
          * Notification: Customer Changed
-         * @description Sent to each enabled webhook of the EventType 9, in the webhook’s Format, with the record as it was right after the change, in a list of one. It is signed by the Standard Webhooks scheme: `webhook-signature` holds `v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte as it came, keyed by the base64 after `whsec_` in the secret. For 24 hours after a rotation it holds two signatures with a blank between them, and one that fits is enough. Compare in constant time, and refuse a timestamp that is more than 5 minutes away. The secret is that of `/Webhooks/{id}/Secret`. Deliveries come at least once and in no order: `webhook-id` tells a repetition, `webhook-sequence` the order.
+         * @description Sent to each enabled webhook of kind 9, in the webhook’s Format, with the record as it was right after the change, in a list of one. It is signed by the Standard Webhooks scheme: `webhook-signature` holds `v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte as it came, keyed by the base64 after `whsec_` in the secret. For 24 hours after a rotation it holds two signatures with a blank between them, and one that fits is enough. Compare in constant time, and refuse a timestamp that is more than 5 minutes away. The secret is that of `/Webhooks/{id}/Secret`. Deliveries come at least once and in no order: `webhook-id` tells a repetition, `webhook-sequence` the order.
          */
         post: operations["receiveCustomerChanged"];
         delete?: never;
@@ -2257,7 +2277,7 @@ export interface webhooks {
         put?: never;
         /**
          * Notification: Customer Deleted
-         * @description Sent to each enabled webhook of the EventType 10, in the webhook’s Format, with the record as it was right after the change, in a list of one. It is signed by the Standard Webhooks scheme: `webhook-signature` holds `v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte as it came, keyed by the base64 after `whsec_` in the secret. For 24 hours after a rotation it holds two signatures with a blank between them, and one that fits is enough. Compare in constant time, and refuse a timestamp that is more than 5 minutes away. The secret is that of `/Webhooks/{id}/Secret`. Deliveries come at least once and in no order: `webhook-id` tells a repetition, `webhook-sequence` the order.
+         * @description Sent to each enabled webhook of kind 10, in the webhook’s Format, with the record as it was right after the change, in a list of one. It is signed by the Standard Webhooks scheme: `webhook-signature` holds `v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte as it came, keyed by the base64 after `whsec_` in the secret. For 24 hours after a rotation it holds two signatures with a blank between them, and one that fits is enough. Compare in constant time, and refuse a timestamp that is more than 5 minutes away. The secret is that of `/Webhooks/{id}/Secret`. Deliveries come at least once and in no order: `webhook-id` tells a repetition, `webhook-sequence` the order.
          */
         post: operations["receiveCustomerDeleted"];
         delete?: never;
@@ -2277,7 +2297,7 @@ export interface webhooks {
         put?: never;
         /**
          * Notification: Return New
-         * @description Sent to each enabled webhook of the EventType 11, in the webhook’s Format, with the record as it was right after the change, in a list of one. It is signed by the Standard Webhooks scheme: `webhook-signature` holds `v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte as it came, keyed by the base64 after `whsec_` in the secret. For 24 hours after a rotation it holds two signatures with a blank between them, and one that fits is enough. Compare in constant time, and refuse a timestamp that is more than 5 minutes away. The secret is that of `/Webhooks/{id}/Secret`. Deliveries come at least once and in no order: `webhook-id` tells a repetition, `webhook-sequence` the order.
+         * @description Sent to each enabled webhook of kind 11, in the webhook’s Format, with the record as it was right after the change, in a list of one. It is signed by the Standard Webhooks scheme: `webhook-signature` holds `v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte as it came, keyed by the base64 after `whsec_` in the secret. For 24 hours after a rotation it holds two signatures with a blank between them, and one that fits is enough. Compare in constant time, and refuse a timestamp that is more than 5 minutes away. The secret is that of `/Webhooks/{id}/Secret`. Deliveries come at least once and in no order: `webhook-id` tells a repetition, `webhook-sequence` the order.
          */
         post: operations["receiveReturnNew"];
         delete?: never;
@@ -2297,7 +2317,7 @@ export interface webhooks {
         put?: never;
         /**
          * Notification: Return Changed
-         * @description Sent to each enabled webhook of the EventType 12, in the webhook’s Format, with the record as it was right after the change, in a list of one. It is signed by the Standard Webhooks scheme: `webhook-signature` holds `v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte as it came, keyed by the base64 after `whsec_` in the secret. For 24 hours after a rotation it holds two signatures with a blank between them, and one that fits is enough. Compare in constant time, and refuse a timestamp that is more than 5 minutes away. The secret is that of `/Webhooks/{id}/Secret`. Deliveries come at least once and in no order: `webhook-id` tells a repetition, `webhook-sequence` the order.
+         * @description Sent to each enabled webhook of kind 12, in the webhook’s Format, with the record as it was right after the change, in a list of one. It is signed by the Standard Webhooks scheme: `webhook-signature` holds `v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte as it came, keyed by the base64 after `whsec_` in the secret. For 24 hours after a rotation it holds two signatures with a blank between them, and one that fits is enough. Compare in constant time, and refuse a timestamp that is more than 5 minutes away. The secret is that of `/Webhooks/{id}/Secret`. Deliveries come at least once and in no order: `webhook-id` tells a repetition, `webhook-sequence` the order.
          */
         post: operations["receiveReturnChanged"];
         delete?: never;
@@ -2317,7 +2337,7 @@ export interface webhooks {
         put?: never;
         /**
          * Notification: Category New
-         * @description Sent to each enabled webhook of the EventType 13, in the webhook’s Format, with the record as it was right after the change, in a list of one. It is signed by the Standard Webhooks scheme: `webhook-signature` holds `v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte as it came, keyed by the base64 after `whsec_` in the secret. For 24 hours after a rotation it holds two signatures with a blank between them, and one that fits is enough. Compare in constant time, and refuse a timestamp that is more than 5 minutes away. The secret is that of `/Webhooks/{id}/Secret`. Deliveries come at least once and in no order: `webhook-id` tells a repetition, `webhook-sequence` the order.
+         * @description Sent to each enabled webhook of kind 13, in the webhook’s Format, with the record as it was right after the change, in a list of one. It is signed by the Standard Webhooks scheme: `webhook-signature` holds `v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte as it came, keyed by the base64 after `whsec_` in the secret. For 24 hours after a rotation it holds two signatures with a blank between them, and one that fits is enough. Compare in constant time, and refuse a timestamp that is more than 5 minutes away. The secret is that of `/Webhooks/{id}/Secret`. Deliveries come at least once and in no order: `webhook-id` tells a repetition, `webhook-sequence` the order.
          */
         post: operations["receiveCategoryNew"];
         delete?: never;
@@ -2337,7 +2357,7 @@ export interface webhooks {
         put?: never;
         /**
          * Notification: Category Changed
-         * @description Sent to each enabled webhook of the EventType 14, in the webhook’s Format, with the record as it was right after the change, in a list of one. It is signed by the Standard Webhooks scheme: `webhook-signature` holds `v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte as it came, keyed by the base64 after `whsec_` in the secret. For 24 hours after a rotation it holds two signatures with a blank between them, and one that fits is enough. Compare in constant time, and refuse a timestamp that is more than 5 minutes away. The secret is that of `/Webhooks/{id}/Secret`. Deliveries come at least once and in no order: `webhook-id` tells a repetition, `webhook-sequence` the order.
+         * @description Sent to each enabled webhook of kind 14, in the webhook’s Format, with the record as it was right after the change, in a list of one. It is signed by the Standard Webhooks scheme: `webhook-signature` holds `v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte as it came, keyed by the base64 after `whsec_` in the secret. For 24 hours after a rotation it holds two signatures with a blank between them, and one that fits is enough. Compare in constant time, and refuse a timestamp that is more than 5 minutes away. The secret is that of `/Webhooks/{id}/Secret`. Deliveries come at least once and in no order: `webhook-id` tells a repetition, `webhook-sequence` the order.
          */
         post: operations["receiveCategoryChanged"];
         delete?: never;
@@ -2357,7 +2377,7 @@ export interface webhooks {
         put?: never;
         /**
          * Notification: Category Deleted
-         * @description Sent to each enabled webhook of the EventType 15, in the webhook’s Format, with the record as it was right after the change, in a list of one. It is signed by the Standard Webhooks scheme: `webhook-signature` holds `v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte as it came, keyed by the base64 after `whsec_` in the secret. For 24 hours after a rotation it holds two signatures with a blank between them, and one that fits is enough. Compare in constant time, and refuse a timestamp that is more than 5 minutes away. The secret is that of `/Webhooks/{id}/Secret`. Deliveries come at least once and in no order: `webhook-id` tells a repetition, `webhook-sequence` the order.
+         * @description Sent to each enabled webhook of kind 15, in the webhook’s Format, with the record as it was right after the change, in a list of one. It is signed by the Standard Webhooks scheme: `webhook-signature` holds `v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte as it came, keyed by the base64 after `whsec_` in the secret. For 24 hours after a rotation it holds two signatures with a blank between them, and one that fits is enough. Compare in constant time, and refuse a timestamp that is more than 5 minutes away. The secret is that of `/Webhooks/{id}/Secret`. Deliveries come at least once and in no order: `webhook-id` tells a repetition, `webhook-sequence` the order.
          */
         post: operations["receiveCategoryDeleted"];
         delete?: never;
@@ -2377,7 +2397,7 @@ export interface webhooks {
         put?: never;
         /**
          * Notification: Manufacturer New
-         * @description Sent to each enabled webhook of the EventType 16, in the webhook’s Format, with the record as it was right after the change, in a list of one. It is signed by the Standard Webhooks scheme: `webhook-signature` holds `v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte as it came, keyed by the base64 after `whsec_` in the secret. For 24 hours after a rotation it holds two signatures with a blank between them, and one that fits is enough. Compare in constant time, and refuse a timestamp that is more than 5 minutes away. The secret is that of `/Webhooks/{id}/Secret`. Deliveries come at least once and in no order: `webhook-id` tells a repetition, `webhook-sequence` the order.
+         * @description Sent to each enabled webhook of kind 16, in the webhook’s Format, with the record as it was right after the change, in a list of one. It is signed by the Standard Webhooks scheme: `webhook-signature` holds `v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte as it came, keyed by the base64 after `whsec_` in the secret. For 24 hours after a rotation it holds two signatures with a blank between them, and one that fits is enough. Compare in constant time, and refuse a timestamp that is more than 5 minutes away. The secret is that of `/Webhooks/{id}/Secret`. Deliveries come at least once and in no order: `webhook-id` tells a repetition, `webhook-sequence` the order.
          */
         post: operations["receiveManufacturerNew"];
         delete?: never;
@@ -2397,7 +2417,7 @@ export interface webhooks {
         put?: never;
         /**
          * Notification: Manufacturer Changed
-         * @description Sent to each enabled webhook of the EventType 17, in the webhook’s Format, with the record as it was right after the change, in a list of one. It is signed by the Standard Webhooks scheme: `webhook-signature` holds `v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte as it came, keyed by the base64 after `whsec_` in the secret. For 24 hours after a rotation it holds two signatures with a blank between them, and one that fits is enough. Compare in constant time, and refuse a timestamp that is more than 5 minutes away. The secret is that of `/Webhooks/{id}/Secret`. Deliveries come at least once and in no order: `webhook-id` tells a repetition, `webhook-sequence` the order.
+         * @description Sent to each enabled webhook of kind 17, in the webhook’s Format, with the record as it was right after the change, in a list of one. It is signed by the Standard Webhooks scheme: `webhook-signature` holds `v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte as it came, keyed by the base64 after `whsec_` in the secret. For 24 hours after a rotation it holds two signatures with a blank between them, and one that fits is enough. Compare in constant time, and refuse a timestamp that is more than 5 minutes away. The secret is that of `/Webhooks/{id}/Secret`. Deliveries come at least once and in no order: `webhook-id` tells a repetition, `webhook-sequence` the order.
          */
         post: operations["receiveManufacturerChanged"];
         delete?: never;
@@ -2417,7 +2437,7 @@ export interface webhooks {
         put?: never;
         /**
          * Notification: Manufacturer Deleted
-         * @description Sent to each enabled webhook of the EventType 18, in the webhook’s Format, with the record as it was right after the change, in a list of one. It is signed by the Standard Webhooks scheme: `webhook-signature` holds `v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte as it came, keyed by the base64 after `whsec_` in the secret. For 24 hours after a rotation it holds two signatures with a blank between them, and one that fits is enough. Compare in constant time, and refuse a timestamp that is more than 5 minutes away. The secret is that of `/Webhooks/{id}/Secret`. Deliveries come at least once and in no order: `webhook-id` tells a repetition, `webhook-sequence` the order.
+         * @description Sent to each enabled webhook of kind 18, in the webhook’s Format, with the record as it was right after the change, in a list of one. It is signed by the Standard Webhooks scheme: `webhook-signature` holds `v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte as it came, keyed by the base64 after `whsec_` in the secret. For 24 hours after a rotation it holds two signatures with a blank between them, and one that fits is enough. Compare in constant time, and refuse a timestamp that is more than 5 minutes away. The secret is that of `/Webhooks/{id}/Secret`. Deliveries come at least once and in no order: `webhook-id` tells a repetition, `webhook-sequence` the order.
          */
         post: operations["receiveManufacturerDeleted"];
         delete?: never;
@@ -2437,7 +2457,7 @@ export interface webhooks {
         put?: never;
         /**
          * Notification: Distributor New
-         * @description Sent to each enabled webhook of the EventType 19, in the webhook’s Format, with the record as it was right after the change, in a list of one. It is signed by the Standard Webhooks scheme: `webhook-signature` holds `v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte as it came, keyed by the base64 after `whsec_` in the secret. For 24 hours after a rotation it holds two signatures with a blank between them, and one that fits is enough. Compare in constant time, and refuse a timestamp that is more than 5 minutes away. The secret is that of `/Webhooks/{id}/Secret`. Deliveries come at least once and in no order: `webhook-id` tells a repetition, `webhook-sequence` the order.
+         * @description Sent to each enabled webhook of kind 19, in the webhook’s Format, with the record as it was right after the change, in a list of one. It is signed by the Standard Webhooks scheme: `webhook-signature` holds `v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte as it came, keyed by the base64 after `whsec_` in the secret. For 24 hours after a rotation it holds two signatures with a blank between them, and one that fits is enough. Compare in constant time, and refuse a timestamp that is more than 5 minutes away. The secret is that of `/Webhooks/{id}/Secret`. Deliveries come at least once and in no order: `webhook-id` tells a repetition, `webhook-sequence` the order.
          */
         post: operations["receiveDistributorNew"];
         delete?: never;
@@ -2457,7 +2477,7 @@ export interface webhooks {
         put?: never;
         /**
          * Notification: Distributor Changed
-         * @description Sent to each enabled webhook of the EventType 20, in the webhook’s Format, with the record as it was right after the change, in a list of one. It is signed by the Standard Webhooks scheme: `webhook-signature` holds `v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte as it came, keyed by the base64 after `whsec_` in the secret. For 24 hours after a rotation it holds two signatures with a blank between them, and one that fits is enough. Compare in constant time, and refuse a timestamp that is more than 5 minutes away. The secret is that of `/Webhooks/{id}/Secret`. Deliveries come at least once and in no order: `webhook-id` tells a repetition, `webhook-sequence` the order.
+         * @description Sent to each enabled webhook of kind 20, in the webhook’s Format, with the record as it was right after the change, in a list of one. It is signed by the Standard Webhooks scheme: `webhook-signature` holds `v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte as it came, keyed by the base64 after `whsec_` in the secret. For 24 hours after a rotation it holds two signatures with a blank between them, and one that fits is enough. Compare in constant time, and refuse a timestamp that is more than 5 minutes away. The secret is that of `/Webhooks/{id}/Secret`. Deliveries come at least once and in no order: `webhook-id` tells a repetition, `webhook-sequence` the order.
          */
         post: operations["receiveDistributorChanged"];
         delete?: never;
@@ -2477,7 +2497,7 @@ export interface webhooks {
         put?: never;
         /**
          * Notification: Distributor Deleted
-         * @description Sent to each enabled webhook of the EventType 21, in the webhook’s Format, with the record as it was right after the change, in a list of one. It is signed by the Standard Webhooks scheme: `webhook-signature` holds `v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte as it came, keyed by the base64 after `whsec_` in the secret. For 24 hours after a rotation it holds two signatures with a blank between them, and one that fits is enough. Compare in constant time, and refuse a timestamp that is more than 5 minutes away. The secret is that of `/Webhooks/{id}/Secret`. Deliveries come at least once and in no order: `webhook-id` tells a repetition, `webhook-sequence` the order.
+         * @description Sent to each enabled webhook of kind 21, in the webhook’s Format, with the record as it was right after the change, in a list of one. It is signed by the Standard Webhooks scheme: `webhook-signature` holds `v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte as it came, keyed by the base64 after `whsec_` in the secret. For 24 hours after a rotation it holds two signatures with a blank between them, and one that fits is enough. Compare in constant time, and refuse a timestamp that is more than 5 minutes away. The secret is that of `/Webhooks/{id}/Secret`. Deliveries come at least once and in no order: `webhook-id` tells a repetition, `webhook-sequence` the order.
          */
         post: operations["receiveDistributorDeleted"];
         delete?: never;
@@ -2497,7 +2517,7 @@ export interface webhooks {
         put?: never;
         /**
          * Notification: Customer Group New
-         * @description Sent to each enabled webhook of the EventType 22, in the webhook’s Format, with the record as it was right after the change, in a list of one. It is signed by the Standard Webhooks scheme: `webhook-signature` holds `v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte as it came, keyed by the base64 after `whsec_` in the secret. For 24 hours after a rotation it holds two signatures with a blank between them, and one that fits is enough. Compare in constant time, and refuse a timestamp that is more than 5 minutes away. The secret is that of `/Webhooks/{id}/Secret`. Deliveries come at least once and in no order: `webhook-id` tells a repetition, `webhook-sequence` the order.
+         * @description Sent to each enabled webhook of kind 22, in the webhook’s Format, with the record as it was right after the change, in a list of one. It is signed by the Standard Webhooks scheme: `webhook-signature` holds `v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte as it came, keyed by the base64 after `whsec_` in the secret. For 24 hours after a rotation it holds two signatures with a blank between them, and one that fits is enough. Compare in constant time, and refuse a timestamp that is more than 5 minutes away. The secret is that of `/Webhooks/{id}/Secret`. Deliveries come at least once and in no order: `webhook-id` tells a repetition, `webhook-sequence` the order.
          */
         post: operations["receiveCustomerGroupNew"];
         delete?: never;
@@ -2517,7 +2537,7 @@ export interface webhooks {
         put?: never;
         /**
          * Notification: Customer Group Changed
-         * @description Sent to each enabled webhook of the EventType 23, in the webhook’s Format, with the record as it was right after the change, in a list of one. It is signed by the Standard Webhooks scheme: `webhook-signature` holds `v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte as it came, keyed by the base64 after `whsec_` in the secret. For 24 hours after a rotation it holds two signatures with a blank between them, and one that fits is enough. Compare in constant time, and refuse a timestamp that is more than 5 minutes away. The secret is that of `/Webhooks/{id}/Secret`. Deliveries come at least once and in no order: `webhook-id` tells a repetition, `webhook-sequence` the order.
+         * @description Sent to each enabled webhook of kind 23, in the webhook’s Format, with the record as it was right after the change, in a list of one. It is signed by the Standard Webhooks scheme: `webhook-signature` holds `v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte as it came, keyed by the base64 after `whsec_` in the secret. For 24 hours after a rotation it holds two signatures with a blank between them, and one that fits is enough. Compare in constant time, and refuse a timestamp that is more than 5 minutes away. The secret is that of `/Webhooks/{id}/Secret`. Deliveries come at least once and in no order: `webhook-id` tells a repetition, `webhook-sequence` the order.
          */
         post: operations["receiveCustomerGroupChanged"];
         delete?: never;
@@ -2537,7 +2557,7 @@ export interface webhooks {
         put?: never;
         /**
          * Notification: Customer Group Deleted
-         * @description Sent to each enabled webhook of the EventType 24, in the webhook’s Format, with the record as it was right after the change, in a list of one. It is signed by the Standard Webhooks scheme: `webhook-signature` holds `v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte as it came, keyed by the base64 after `whsec_` in the secret. For 24 hours after a rotation it holds two signatures with a blank between them, and one that fits is enough. Compare in constant time, and refuse a timestamp that is more than 5 minutes away. The secret is that of `/Webhooks/{id}/Secret`. Deliveries come at least once and in no order: `webhook-id` tells a repetition, `webhook-sequence` the order.
+         * @description Sent to each enabled webhook of kind 24, in the webhook’s Format, with the record as it was right after the change, in a list of one. It is signed by the Standard Webhooks scheme: `webhook-signature` holds `v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte as it came, keyed by the base64 after `whsec_` in the secret. For 24 hours after a rotation it holds two signatures with a blank between them, and one that fits is enough. Compare in constant time, and refuse a timestamp that is more than 5 minutes away. The secret is that of `/Webhooks/{id}/Secret`. Deliveries come at least once and in no order: `webhook-id` tells a repetition, `webhook-sequence` the order.
          */
         post: operations["receiveCustomerGroupDeleted"];
         delete?: never;
@@ -2557,7 +2577,7 @@ export interface webhooks {
         put?: never;
         /**
          * Notification: Gift Registry New
-         * @description Sent to each enabled webhook of the EventType 25, in the webhook’s Format, with the record as it was right after the change, in a list of one. It is signed by the Standard Webhooks scheme: `webhook-signature` holds `v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte as it came, keyed by the base64 after `whsec_` in the secret. For 24 hours after a rotation it holds two signatures with a blank between them, and one that fits is enough. Compare in constant time, and refuse a timestamp that is more than 5 minutes away. The secret is that of `/Webhooks/{id}/Secret`. Deliveries come at least once and in no order: `webhook-id` tells a repetition, `webhook-sequence` the order.
+         * @description Sent to each enabled webhook of kind 25, in the webhook’s Format, with the record as it was right after the change, in a list of one. It is signed by the Standard Webhooks scheme: `webhook-signature` holds `v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte as it came, keyed by the base64 after `whsec_` in the secret. For 24 hours after a rotation it holds two signatures with a blank between them, and one that fits is enough. Compare in constant time, and refuse a timestamp that is more than 5 minutes away. The secret is that of `/Webhooks/{id}/Secret`. Deliveries come at least once and in no order: `webhook-id` tells a repetition, `webhook-sequence` the order.
          */
         post: operations["receiveGiftRegistryNew"];
         delete?: never;
@@ -2577,7 +2597,7 @@ export interface webhooks {
         put?: never;
         /**
          * Notification: Gift Registry Changed
-         * @description Sent to each enabled webhook of the EventType 26, in the webhook’s Format, with the record as it was right after the change, in a list of one. It is signed by the Standard Webhooks scheme: `webhook-signature` holds `v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte as it came, keyed by the base64 after `whsec_` in the secret. For 24 hours after a rotation it holds two signatures with a blank between them, and one that fits is enough. Compare in constant time, and refuse a timestamp that is more than 5 minutes away. The secret is that of `/Webhooks/{id}/Secret`. Deliveries come at least once and in no order: `webhook-id` tells a repetition, `webhook-sequence` the order.
+         * @description Sent to each enabled webhook of kind 26, in the webhook’s Format, with the record as it was right after the change, in a list of one. It is signed by the Standard Webhooks scheme: `webhook-signature` holds `v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte as it came, keyed by the base64 after `whsec_` in the secret. For 24 hours after a rotation it holds two signatures with a blank between them, and one that fits is enough. Compare in constant time, and refuse a timestamp that is more than 5 minutes away. The secret is that of `/Webhooks/{id}/Secret`. Deliveries come at least once and in no order: `webhook-id` tells a repetition, `webhook-sequence` the order.
          */
         post: operations["receiveGiftRegistryChanged"];
         delete?: never;
@@ -2597,7 +2617,7 @@ export interface webhooks {
         put?: never;
         /**
          * Notification: Gift Registry Deleted
-         * @description Sent to each enabled webhook of the EventType 27, in the webhook’s Format, with the record as it was right after the change, in a list of one. It is signed by the Standard Webhooks scheme: `webhook-signature` holds `v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte as it came, keyed by the base64 after `whsec_` in the secret. For 24 hours after a rotation it holds two signatures with a blank between them, and one that fits is enough. Compare in constant time, and refuse a timestamp that is more than 5 minutes away. The secret is that of `/Webhooks/{id}/Secret`. Deliveries come at least once and in no order: `webhook-id` tells a repetition, `webhook-sequence` the order.
+         * @description Sent to each enabled webhook of kind 27, in the webhook’s Format, with the record as it was right after the change, in a list of one. It is signed by the Standard Webhooks scheme: `webhook-signature` holds `v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte as it came, keyed by the base64 after `whsec_` in the secret. For 24 hours after a rotation it holds two signatures with a blank between them, and one that fits is enough. Compare in constant time, and refuse a timestamp that is more than 5 minutes away. The secret is that of `/Webhooks/{id}/Secret`. Deliveries come at least once and in no order: `webhook-id` tells a repetition, `webhook-sequence` the order.
          */
         post: operations["receiveGiftRegistryDeleted"];
         delete?: never;
@@ -2617,7 +2637,7 @@ export interface webhooks {
         put?: never;
         /**
          * Notification: Return Deleted
-         * @description Sent to each enabled webhook of the EventType 28, in the webhook’s Format, with the record as it was right after the change, in a list of one. It is signed by the Standard Webhooks scheme: `webhook-signature` holds `v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte as it came, keyed by the base64 after `whsec_` in the secret. For 24 hours after a rotation it holds two signatures with a blank between them, and one that fits is enough. Compare in constant time, and refuse a timestamp that is more than 5 minutes away. The secret is that of `/Webhooks/{id}/Secret`. Deliveries come at least once and in no order: `webhook-id` tells a repetition, `webhook-sequence` the order.
+         * @description Sent to each enabled webhook of kind 28, in the webhook’s Format, with the record as it was right after the change, in a list of one. It is signed by the Standard Webhooks scheme: `webhook-signature` holds `v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte as it came, keyed by the base64 after `whsec_` in the secret. For 24 hours after a rotation it holds two signatures with a blank between them, and one that fits is enough. Compare in constant time, and refuse a timestamp that is more than 5 minutes away. The secret is that of `/Webhooks/{id}/Secret`. Deliveries come at least once and in no order: `webhook-id` tells a repetition, `webhook-sequence` the order.
          */
         post: operations["receiveReturnDeleted"];
         delete?: never;
@@ -2711,6 +2731,7 @@ export interface components {
             AdvancedOptionGTIN?: string;
         };
         ArrayOfAdvancedOption: components["schemas"]["AdvancedOption"][];
+        ArrayOfCall: components["schemas"]["Call"][];
         ArrayOfCategory: components["schemas"]["Category"][];
         ArrayOfCustomer: components["schemas"]["Customer"][];
         ArrayOfCustomerGroup: components["schemas"]["CustomerGroup"][];
@@ -2730,7 +2751,7 @@ export interface components {
         ArrayOfOrder: components["schemas"]["Order"][];
         ArrayOfOrderItem: components["schemas"]["OrderItem"][];
         ArrayOfOrderStatus: components["schemas"]["OrderStatus"][];
-        ArrayOfOrderSums: components["schemas"]["OrderSums"][];
+        ArrayOfOrderSum: components["schemas"]["OrderSum"][];
         ArrayOfProduct: components["schemas"]["Product"][];
         ArrayOfProductCategory: components["schemas"]["ProductCategory"][];
         ArrayOfProductDistributor: components["schemas"]["ProductDistributor"][];
@@ -2770,6 +2791,33 @@ export interface components {
             readonly DurationMs: number;
             /** @description The beginning of the answer’s body. Maintained by the store; ignored in requests. */
             readonly Answer: string;
+        };
+        /** @description A request that the application sent to the store, and what it was answered. */
+        Call: {
+            /**
+             * Format: int64
+             * @description Later calls have higher numbers, except those of the same two seconds. Maintained by the store; ignored in requests.
+             */
+            readonly Id: number;
+            /** @description When the call was answered. Maintained by the store; ignored in requests. */
+            readonly Date: components["schemas"]["LocalTime"];
+            /** @description The method of the request, such as `PUT`. Maintained by the store; ignored in requests. */
+            readonly Method: string;
+            /** @description The path of the request without its query. What is no number stands as in the route (`/Products/:id`), because it may be a key in the wrong place. Maintained by the store; ignored in requests. */
+            readonly Path: string;
+            /**
+             * Format: int32
+             * @description The HTTP status of the answer. Maintained by the store; ignored in requests.
+             */
+            readonly Status: number;
+            /** @description What was wrong, without text repeated from the request; empty where nothing was. For a 401 it has the reason, which the answer does not say. Maintained by the store; ignored in requests. */
+            readonly Message: string;
+            /** @description The `X-Request-Id` of the answer. Maintained by the store; ignored in requests. */
+            readonly RequestID: string;
+            /** @description The names of members and parameters that were passed over, separated by a comma and a space. Empty: none was. Maintained by the store; ignored in requests. */
+            readonly Ignored: string;
+            /** @description What a refused request sent, as JSON that may be cut at 16 kB: only where the merchant allows it, for 7 days, without passwords, card data and values of unknown members. Empty: nothing was kept. Maintained by the store; ignored in requests. */
+            readonly Body: string;
         };
         /** @description A store is about to use an application, or to end that. */
         Callback: {
@@ -4774,7 +4822,7 @@ export interface components {
             /** @description False: the merchant does not use the status, and forms do not offer it. Orders may still have it. */
             Visible: boolean;
         };
-        OrderSums: {
+        OrderSum: {
             /**
              * Format: int32
              * @description The order, by its OrderID. Computed on read; ignored in requests.
@@ -7117,12 +7165,12 @@ export interface operations {
                 catalogid?: number | number[];
                 /** @description The whole `SKUInfo.SKU`, without regard to case. Given several times, at most 100: any of the values. */
                 sku?: string | string[];
+                /** @description A part of `SKUInfo.Name`, without regard to case. */
+                name?: string;
                 /** @description The whole `GTIN`, without regard to case. Given several times, at most 100: any of the values. */
                 gtin?: string | string[];
                 /** @description The whole `MFGID`, without regard to case. Given several times, at most 100: any of the values. */
                 mfgid?: string | string[];
-                /** @description A part of `SKUInfo.Name`, without regard to case. */
-                name?: string;
                 /** @description The least `SKUInfo.Cost`, itself included. */
                 costfrom?: number;
                 /** @description The greatest `SKUInfo.Cost`, itself included. */
@@ -7192,12 +7240,12 @@ export interface operations {
                 catalogid?: number | number[];
                 /** @description The whole `SKUInfo.SKU`, without regard to case. Given several times, at most 100: any of the values. */
                 sku?: string | string[];
+                /** @description A part of `SKUInfo.Name`, without regard to case. */
+                name?: string;
                 /** @description The whole `GTIN`, without regard to case. Given several times, at most 100: any of the values. */
                 gtin?: string | string[];
                 /** @description The whole `MFGID`, without regard to case. Given several times, at most 100: any of the values. */
                 mfgid?: string | string[];
-                /** @description A part of `SKUInfo.Name`, without regard to case. */
-                name?: string;
                 /** @description The least `SKUInfo.Cost`, itself included. */
                 costfrom?: number;
                 /** @description The greatest `SKUInfo.Cost`, itself included. */
@@ -7527,12 +7575,12 @@ export interface operations {
                 catalogid?: number | number[];
                 /** @description The whole `SKUInfo.SKU`, without regard to case. Given several times, at most 100: any of the values. */
                 sku?: string | string[];
+                /** @description A part of `SKUInfo.Name`, without regard to case. */
+                name?: string;
                 /** @description The whole `GTIN`, without regard to case. Given several times, at most 100: any of the values. */
                 gtin?: string | string[];
                 /** @description The whole `MFGID`, without regard to case. Given several times, at most 100: any of the values. */
                 mfgid?: string | string[];
-                /** @description A part of `SKUInfo.Name`, without regard to case. */
-                name?: string;
                 /** @description The least `SKUInfo.Cost`, itself included. */
                 costfrom?: number;
                 /** @description The greatest `SKUInfo.Cost`, itself included. */
@@ -7602,12 +7650,12 @@ export interface operations {
                 catalogid?: number | number[];
                 /** @description The whole `SKUInfo.SKU`, without regard to case. Given several times, at most 100: any of the values. */
                 sku?: string | string[];
+                /** @description A part of `SKUInfo.Name`, without regard to case. */
+                name?: string;
                 /** @description The whole `GTIN`, without regard to case. Given several times, at most 100: any of the values. */
                 gtin?: string | string[];
                 /** @description The whole `MFGID`, without regard to case. Given several times, at most 100: any of the values. */
                 mfgid?: string | string[];
-                /** @description A part of `SKUInfo.Name`, without regard to case. */
-                name?: string;
                 /** @description The least `SKUInfo.Cost`, itself included. */
                 costfrom?: number;
                 /** @description The greatest `SKUInfo.Cost`, itself included. */
@@ -7957,12 +8005,12 @@ export interface operations {
                 catalogid?: number | number[];
                 /** @description The whole `SKUInfo.SKU`, without regard to case. Given several times, at most 100: any of the values. */
                 sku?: string | string[];
+                /** @description A part of `SKUInfo.Name`, without regard to case. */
+                name?: string;
                 /** @description The whole `GTIN`, without regard to case. Given several times, at most 100: any of the values. */
                 gtin?: string | string[];
                 /** @description The whole `MFGID`, without regard to case. Given several times, at most 100: any of the values. */
                 mfgid?: string | string[];
-                /** @description A part of `SKUInfo.Name`, without regard to case. */
-                name?: string;
                 /** @description The least `SKUInfo.Cost`, itself included. */
                 costfrom?: number;
                 /** @description The greatest `SKUInfo.Cost`, itself included. */
@@ -8032,12 +8080,12 @@ export interface operations {
                 catalogid?: number | number[];
                 /** @description The whole `SKUInfo.SKU`, without regard to case. Given several times, at most 100: any of the values. */
                 sku?: string | string[];
+                /** @description A part of `SKUInfo.Name`, without regard to case. */
+                name?: string;
                 /** @description The whole `GTIN`, without regard to case. Given several times, at most 100: any of the values. */
                 gtin?: string | string[];
                 /** @description The whole `MFGID`, without regard to case. Given several times, at most 100: any of the values. */
                 mfgid?: string | string[];
-                /** @description A part of `SKUInfo.Name`, without regard to case. */
-                name?: string;
                 /** @description The least `SKUInfo.Cost`, itself included. */
                 costfrom?: number;
                 /** @description The greatest `SKUInfo.Cost`, itself included. */
@@ -8466,12 +8514,12 @@ export interface operations {
                 catalogid?: number | number[];
                 /** @description The whole `SKUInfo.SKU`, without regard to case. Given several times, at most 100: any of the values. */
                 sku?: string | string[];
+                /** @description A part of `SKUInfo.Name`, without regard to case. */
+                name?: string;
                 /** @description The whole `GTIN`, without regard to case. Given several times, at most 100: any of the values. */
                 gtin?: string | string[];
                 /** @description The whole `MFGID`, without regard to case. Given several times, at most 100: any of the values. */
                 mfgid?: string | string[];
-                /** @description A part of `SKUInfo.Name`, without regard to case. */
-                name?: string;
                 /** @description The least `SKUInfo.Cost`, itself included. */
                 costfrom?: number;
                 /** @description The greatest `SKUInfo.Cost`, itself included. */
@@ -8616,12 +8664,12 @@ export interface operations {
                 catalogid?: number | number[];
                 /** @description The whole `SKUInfo.SKU`, without regard to case. Given several times, at most 100: any of the values. */
                 sku?: string | string[];
+                /** @description A part of `SKUInfo.Name`, without regard to case. */
+                name?: string;
                 /** @description The whole `GTIN`, without regard to case. Given several times, at most 100: any of the values. */
                 gtin?: string | string[];
                 /** @description The whole `MFGID`, without regard to case. Given several times, at most 100: any of the values. */
                 mfgid?: string | string[];
-                /** @description A part of `SKUInfo.Name`, without regard to case. */
-                name?: string;
                 /** @description The least `SKUInfo.Cost`, itself included. */
                 costfrom?: number;
                 /** @description The greatest `SKUInfo.Cost`, itself included. */
@@ -11613,7 +11661,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ArrayOfOrderSums"];
+                    "application/json": components["schemas"]["ArrayOfOrderSum"];
                 };
             };
         };
@@ -11661,7 +11709,7 @@ export interface operations {
             };
         };
     };
-    getOrderSums: {
+    getOrderSum: {
         parameters: {
             query?: {
                 /** @description The most records of the page. Without it, or 0: 10. More than 300 is cut to 300. */
@@ -11715,7 +11763,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ArrayOfOrderSums"];
+                    "application/json": components["schemas"]["ArrayOfOrderSum"];
                 };
             };
         };
@@ -12924,6 +12972,35 @@ export interface operations {
             };
         };
     };
+    listCalls: {
+        parameters: {
+            query?: {
+                /** @description 1: only refusals. 0 and -1: all calls (also `true` and `false`). */
+                refused?: 1 | 0 | -1;
+                /** @description The maximum number of calls on the page; more than 200 counts as 200. */
+                limit?: number;
+                /** @description Comma list of members, each with `asc` or `desc`. Sorts the page that was read, not the whole list. */
+                $orderby?: components["parameters"]["OrderBy"];
+                /** @description Comma list of members to show, such as `Name` or `List/Name`. The others are left out, also those that the schema requires. */
+                $select?: components["parameters"]["Select"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The records. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ArrayOfCall"];
+                };
+            };
+        };
+    };
     receiveOrderNew: {
         parameters: {
             query?: never;
@@ -13070,7 +13147,7 @@ export interface operations {
                 "webhook-event": "Product Changed";
                 /** @description The `Sequence` of the event in the feed (`/Events`); 0 for a test. */
                 "webhook-sequence": number;
-                /** @description The members of the record that took other values, with commas between them, at most 100; their names alone. */
+                /** @description The members of the record that took other values, with commas between them: paths without keys of items. At most 100; `*` at the end says that there are more. */
                 "webhook-changed"?: string;
             };
             path?: never;
@@ -13171,7 +13248,7 @@ export interface operations {
                 "webhook-event": "Order Changed";
                 /** @description The `Sequence` of the event in the feed (`/Events`); 0 for a test. */
                 "webhook-sequence": number;
-                /** @description The members of the record that took other values, with commas between them, at most 100; their names alone. */
+                /** @description The members of the record that took other values, with commas between them: paths without keys of items. At most 100; `*` at the end says that there are more. */
                 "webhook-changed"?: string;
             };
             path?: never;
@@ -13206,7 +13283,7 @@ export interface operations {
                 "webhook-event": "Customer Changed";
                 /** @description The `Sequence` of the event in the feed (`/Events`); 0 for a test. */
                 "webhook-sequence": number;
-                /** @description The members of the record that took other values, with commas between them, at most 100; their names alone. */
+                /** @description The members of the record that took other values, with commas between them: paths without keys of items. At most 100; `*` at the end says that there are more. */
                 "webhook-changed"?: string;
             };
             path?: never;
@@ -13307,7 +13384,7 @@ export interface operations {
                 "webhook-event": "Return Changed";
                 /** @description The `Sequence` of the event in the feed (`/Events`); 0 for a test. */
                 "webhook-sequence": number;
-                /** @description The members of the record that took other values, with commas between them, at most 100; their names alone. */
+                /** @description The members of the record that took other values, with commas between them: paths without keys of items. At most 100; `*` at the end says that there are more. */
                 "webhook-changed"?: string;
             };
             path?: never;
@@ -13375,7 +13452,7 @@ export interface operations {
                 "webhook-event": "Category Changed";
                 /** @description The `Sequence` of the event in the feed (`/Events`); 0 for a test. */
                 "webhook-sequence": number;
-                /** @description The members of the record that took other values, with commas between them, at most 100; their names alone. */
+                /** @description The members of the record that took other values, with commas between them: paths without keys of items. At most 100; `*` at the end says that there are more. */
                 "webhook-changed"?: string;
             };
             path?: never;
@@ -13476,7 +13553,7 @@ export interface operations {
                 "webhook-event": "Manufacturer Changed";
                 /** @description The `Sequence` of the event in the feed (`/Events`); 0 for a test. */
                 "webhook-sequence": number;
-                /** @description The members of the record that took other values, with commas between them, at most 100; their names alone. */
+                /** @description The members of the record that took other values, with commas between them: paths without keys of items. At most 100; `*` at the end says that there are more. */
                 "webhook-changed"?: string;
             };
             path?: never;
@@ -13577,7 +13654,7 @@ export interface operations {
                 "webhook-event": "Distributor Changed";
                 /** @description The `Sequence` of the event in the feed (`/Events`); 0 for a test. */
                 "webhook-sequence": number;
-                /** @description The members of the record that took other values, with commas between them, at most 100; their names alone. */
+                /** @description The members of the record that took other values, with commas between them: paths without keys of items. At most 100; `*` at the end says that there are more. */
                 "webhook-changed"?: string;
             };
             path?: never;
@@ -13678,7 +13755,7 @@ export interface operations {
                 "webhook-event": "Customer Group Changed";
                 /** @description The `Sequence` of the event in the feed (`/Events`); 0 for a test. */
                 "webhook-sequence": number;
-                /** @description The members of the record that took other values, with commas between them, at most 100; their names alone. */
+                /** @description The members of the record that took other values, with commas between them: paths without keys of items. At most 100; `*` at the end says that there are more. */
                 "webhook-changed"?: string;
             };
             path?: never;
@@ -13779,7 +13856,7 @@ export interface operations {
                 "webhook-event": "Gift Registry Changed";
                 /** @description The `Sequence` of the event in the feed (`/Events`); 0 for a test. */
                 "webhook-sequence": number;
-                /** @description The members of the record that took other values, with commas between them, at most 100; their names alone. */
+                /** @description The members of the record that took other values, with commas between them: paths without keys of items. At most 100; `*` at the end says that there are more. */
                 "webhook-changed"?: string;
             };
             path?: never;
