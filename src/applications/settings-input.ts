@@ -21,6 +21,16 @@ export function rulesWithoutSettings(services: readonly string[]): SettingsRules
   return { services, outbound: { addressFault: () => null } }
 }
 
+/**
+ * What a program may expect of this server. `existing`: one that was written for another server or an earlier version, whose
+ * requests are read leniently. `new`: one that is told of every mistake, proves its codes by PKCE, and refreshes its access tokens.
+ */
+export const applicationKinds = ['existing', 'new'] as const
+
+export type ApplicationKind = (typeof applicationKinds)[number]
+
+const kindInput = z.enum(applicationKinds, `must be ${applicationKinds.join(' or ')}`).optional()
+
 export function settingsInput({ services, outbound }: SettingsRules) {
   // Null or empty: no callbacks. Rejects an address that can never be called, with the reason.
   const CallBackURL = z
@@ -35,7 +45,7 @@ export function settingsInput({ services, outbound }: SettingsRules) {
     .transform((url) => url || null)
     .nullable()
     .optional()
-  return { CallBackURL, RedirectURIs: redirectUrisInput, Privileges: privilegesInput(services) }
+  return { CallBackURL, RedirectURIs: redirectUrisInput, Privileges: privilegesInput(services), Kind: kindInput }
 }
 
 /** RFC 6749 §3.1.2: absolute, without fragment. Only RFC 3986 characters, because addresses are compared as text. */

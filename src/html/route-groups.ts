@@ -1,6 +1,7 @@
 // How JSON routes of the operator and of developers are declared, and the schemas that their records share.
 
 import { z } from 'zod'
+import { applicationKinds } from '../applications/settings-input.ts'
 import type { Access, Privileges } from '../engine/caller.ts'
 import { servedResources } from '../registry.ts'
 import { commonRefusals, refusal, replayed, routesOf } from '../server/json-routes.ts'
@@ -9,6 +10,12 @@ import type { Privilege } from '../staff/roles.ts'
 
 export const id = z.int32().min(1)
 export const time = z.iso.datetime()
+
+export const applicationKind = z
+  .enum(applicationKinds)
+  .describe(
+    '`existing`: a program from before, whose requests are read leniently. `new`: its requests are read strictly, OAuth demands PKCE with S256, and its access tokens expire.',
+  )
 
 /** What records say of a key that another platform made. */
 export const broughtAlong = 'brought along from another platform: rotate it when you can'

@@ -13,7 +13,15 @@ import { keyRotation } from '../applications/private-keys.ts'
 import { rulesWithoutSettings, type SettingsRules } from '../applications/settings-input.ts'
 import type { JoiningServices } from '../database/client.ts'
 import { actorOf } from '../html/request.ts'
-import { broughtAlong, id, operatorRoute, privileges, serviceNames, time } from '../html/route-groups.ts'
+import {
+  applicationKind,
+  broughtAlong,
+  id,
+  operatorRoute,
+  privileges,
+  serviceNames,
+  time,
+} from '../html/route-groups.ts'
 import type { Outbound } from '../outbound/outbound.ts'
 import { jsonBody, many, one, record } from '../server/json-routes.ts'
 import { pageQuery } from '../server/parameters.ts'
@@ -22,6 +30,7 @@ import { throttle, throttleRecord } from './stores.ts'
 const application = record<Application>('Application')({
   Id: [id, (from) => from.id],
   Name: [z.string(), (from) => from.name],
+  Kind: [applicationKind, (from) => from.kind],
   PublicKey: [z.string(), (from) => from.publicKey],
   PrivateKey: [z.string(), (from) => from.privateKey],
   DatePrivateKeyBrought: [

@@ -264,6 +264,7 @@ export type SubscriptionWhereInput = {
   application?: Prisma.XOR<Prisma.ApplicationScalarRelationFilter, Prisma.ApplicationWhereInput>
   authorizationCodes?: Prisma.AuthorizationCodeListRelationFilter
   accessTokens?: Prisma.AccessTokenListRelationFilter
+  accessGrants?: Prisma.AccessGrantListRelationFilter
   calls?: Prisma.ApiCallListRelationFilter
   webhooks?: Prisma.WebhookListRelationFilter
 }
@@ -283,6 +284,7 @@ export type SubscriptionOrderByWithRelationInput = {
   application?: Prisma.ApplicationOrderByWithRelationInput
   authorizationCodes?: Prisma.AuthorizationCodeOrderByRelationAggregateInput
   accessTokens?: Prisma.AccessTokenOrderByRelationAggregateInput
+  accessGrants?: Prisma.AccessGrantOrderByRelationAggregateInput
   calls?: Prisma.ApiCallOrderByRelationAggregateInput
   webhooks?: Prisma.WebhookOrderByRelationAggregateInput
 }
@@ -307,6 +309,7 @@ export type SubscriptionWhereUniqueInput = Prisma.AtLeast<{
   application?: Prisma.XOR<Prisma.ApplicationScalarRelationFilter, Prisma.ApplicationWhereInput>
   authorizationCodes?: Prisma.AuthorizationCodeListRelationFilter
   accessTokens?: Prisma.AccessTokenListRelationFilter
+  accessGrants?: Prisma.AccessGrantListRelationFilter
   calls?: Prisma.ApiCallListRelationFilter
   webhooks?: Prisma.WebhookListRelationFilter
 }, "id" | "tokenHash" | "storeId_applicationId" | "storeId_id">
@@ -357,6 +360,7 @@ export type SubscriptionCreateInput = {
   application: Prisma.ApplicationCreateNestedOneWithoutSubscriptionsInput
   authorizationCodes?: Prisma.AuthorizationCodeCreateNestedManyWithoutSubscriptionInput
   accessTokens?: Prisma.AccessTokenCreateNestedManyWithoutSubscriptionInput
+  accessGrants?: Prisma.AccessGrantCreateNestedManyWithoutSubscriptionInput
   calls?: Prisma.ApiCallCreateNestedManyWithoutSubscriptionInput
   webhooks?: Prisma.WebhookCreateNestedManyWithoutSubscriptionInput
 }
@@ -374,6 +378,7 @@ export type SubscriptionUncheckedCreateInput = {
   createdAt: Date | string
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutSubscriptionInput
   accessTokens?: Prisma.AccessTokenUncheckedCreateNestedManyWithoutSubscriptionInput
+  accessGrants?: Prisma.AccessGrantUncheckedCreateNestedManyWithoutSubscriptionInput
   calls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutSubscriptionInput
   webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutSubscriptionInput
 }
@@ -390,6 +395,7 @@ export type SubscriptionUpdateInput = {
   application?: Prisma.ApplicationUpdateOneRequiredWithoutSubscriptionsNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUpdateManyWithoutSubscriptionNestedInput
   accessTokens?: Prisma.AccessTokenUpdateManyWithoutSubscriptionNestedInput
+  accessGrants?: Prisma.AccessGrantUpdateManyWithoutSubscriptionNestedInput
   calls?: Prisma.ApiCallUpdateManyWithoutSubscriptionNestedInput
   webhooks?: Prisma.WebhookUpdateManyWithoutSubscriptionNestedInput
 }
@@ -407,6 +413,7 @@ export type SubscriptionUncheckedUpdateInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutSubscriptionNestedInput
   accessTokens?: Prisma.AccessTokenUncheckedUpdateManyWithoutSubscriptionNestedInput
+  accessGrants?: Prisma.AccessGrantUncheckedUpdateManyWithoutSubscriptionNestedInput
   calls?: Prisma.ApiCallUncheckedUpdateManyWithoutSubscriptionNestedInput
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutSubscriptionNestedInput
 }
@@ -652,6 +659,20 @@ export type SubscriptionUpdateOneRequiredWithoutAccessTokensNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.SubscriptionUpdateToOneWithWhereWithoutAccessTokensInput, Prisma.SubscriptionUpdateWithoutAccessTokensInput>, Prisma.SubscriptionUncheckedUpdateWithoutAccessTokensInput>
 }
 
+export type SubscriptionCreateNestedOneWithoutAccessGrantsInput = {
+  create?: Prisma.XOR<Prisma.SubscriptionCreateWithoutAccessGrantsInput, Prisma.SubscriptionUncheckedCreateWithoutAccessGrantsInput>
+  connectOrCreate?: Prisma.SubscriptionCreateOrConnectWithoutAccessGrantsInput
+  connect?: Prisma.SubscriptionWhereUniqueInput
+}
+
+export type SubscriptionUpdateOneRequiredWithoutAccessGrantsNestedInput = {
+  create?: Prisma.XOR<Prisma.SubscriptionCreateWithoutAccessGrantsInput, Prisma.SubscriptionUncheckedCreateWithoutAccessGrantsInput>
+  connectOrCreate?: Prisma.SubscriptionCreateOrConnectWithoutAccessGrantsInput
+  upsert?: Prisma.SubscriptionUpsertWithoutAccessGrantsInput
+  connect?: Prisma.SubscriptionWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.SubscriptionUpdateToOneWithWhereWithoutAccessGrantsInput, Prisma.SubscriptionUpdateWithoutAccessGrantsInput>, Prisma.SubscriptionUncheckedUpdateWithoutAccessGrantsInput>
+}
+
 export type SubscriptionCreateNestedOneWithoutWebhooksInput = {
   create?: Prisma.XOR<Prisma.SubscriptionCreateWithoutWebhooksInput, Prisma.SubscriptionUncheckedCreateWithoutWebhooksInput>
   connectOrCreate?: Prisma.SubscriptionCreateOrConnectWithoutWebhooksInput
@@ -679,6 +700,7 @@ export type SubscriptionCreateWithoutStoreInput = {
   application: Prisma.ApplicationCreateNestedOneWithoutSubscriptionsInput
   authorizationCodes?: Prisma.AuthorizationCodeCreateNestedManyWithoutSubscriptionInput
   accessTokens?: Prisma.AccessTokenCreateNestedManyWithoutSubscriptionInput
+  accessGrants?: Prisma.AccessGrantCreateNestedManyWithoutSubscriptionInput
   calls?: Prisma.ApiCallCreateNestedManyWithoutSubscriptionInput
   webhooks?: Prisma.WebhookCreateNestedManyWithoutSubscriptionInput
 }
@@ -695,6 +717,7 @@ export type SubscriptionUncheckedCreateWithoutStoreInput = {
   createdAt: Date | string
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutSubscriptionInput
   accessTokens?: Prisma.AccessTokenUncheckedCreateNestedManyWithoutSubscriptionInput
+  accessGrants?: Prisma.AccessGrantUncheckedCreateNestedManyWithoutSubscriptionInput
   calls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutSubscriptionInput
   webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutSubscriptionInput
 }
@@ -752,6 +775,7 @@ export type SubscriptionCreateWithoutApplicationInput = {
   store: Prisma.StoreCreateNestedOneWithoutSubscriptionsInput
   authorizationCodes?: Prisma.AuthorizationCodeCreateNestedManyWithoutSubscriptionInput
   accessTokens?: Prisma.AccessTokenCreateNestedManyWithoutSubscriptionInput
+  accessGrants?: Prisma.AccessGrantCreateNestedManyWithoutSubscriptionInput
   calls?: Prisma.ApiCallCreateNestedManyWithoutSubscriptionInput
   webhooks?: Prisma.WebhookCreateNestedManyWithoutSubscriptionInput
 }
@@ -768,6 +792,7 @@ export type SubscriptionUncheckedCreateWithoutApplicationInput = {
   createdAt: Date | string
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutSubscriptionInput
   accessTokens?: Prisma.AccessTokenUncheckedCreateNestedManyWithoutSubscriptionInput
+  accessGrants?: Prisma.AccessGrantUncheckedCreateNestedManyWithoutSubscriptionInput
   calls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutSubscriptionInput
   webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutSubscriptionInput
 }
@@ -810,6 +835,7 @@ export type SubscriptionCreateWithoutCallsInput = {
   application: Prisma.ApplicationCreateNestedOneWithoutSubscriptionsInput
   authorizationCodes?: Prisma.AuthorizationCodeCreateNestedManyWithoutSubscriptionInput
   accessTokens?: Prisma.AccessTokenCreateNestedManyWithoutSubscriptionInput
+  accessGrants?: Prisma.AccessGrantCreateNestedManyWithoutSubscriptionInput
   webhooks?: Prisma.WebhookCreateNestedManyWithoutSubscriptionInput
 }
 
@@ -826,6 +852,7 @@ export type SubscriptionUncheckedCreateWithoutCallsInput = {
   createdAt: Date | string
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutSubscriptionInput
   accessTokens?: Prisma.AccessTokenUncheckedCreateNestedManyWithoutSubscriptionInput
+  accessGrants?: Prisma.AccessGrantUncheckedCreateNestedManyWithoutSubscriptionInput
   webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutSubscriptionInput
 }
 
@@ -857,6 +884,7 @@ export type SubscriptionUpdateWithoutCallsInput = {
   application?: Prisma.ApplicationUpdateOneRequiredWithoutSubscriptionsNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUpdateManyWithoutSubscriptionNestedInput
   accessTokens?: Prisma.AccessTokenUpdateManyWithoutSubscriptionNestedInput
+  accessGrants?: Prisma.AccessGrantUpdateManyWithoutSubscriptionNestedInput
   webhooks?: Prisma.WebhookUpdateManyWithoutSubscriptionNestedInput
 }
 
@@ -873,6 +901,7 @@ export type SubscriptionUncheckedUpdateWithoutCallsInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutSubscriptionNestedInput
   accessTokens?: Prisma.AccessTokenUncheckedUpdateManyWithoutSubscriptionNestedInput
+  accessGrants?: Prisma.AccessGrantUncheckedUpdateManyWithoutSubscriptionNestedInput
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutSubscriptionNestedInput
 }
 
@@ -887,6 +916,7 @@ export type SubscriptionCreateWithoutAuthorizationCodesInput = {
   store: Prisma.StoreCreateNestedOneWithoutSubscriptionsInput
   application: Prisma.ApplicationCreateNestedOneWithoutSubscriptionsInput
   accessTokens?: Prisma.AccessTokenCreateNestedManyWithoutSubscriptionInput
+  accessGrants?: Prisma.AccessGrantCreateNestedManyWithoutSubscriptionInput
   calls?: Prisma.ApiCallCreateNestedManyWithoutSubscriptionInput
   webhooks?: Prisma.WebhookCreateNestedManyWithoutSubscriptionInput
 }
@@ -903,6 +933,7 @@ export type SubscriptionUncheckedCreateWithoutAuthorizationCodesInput = {
   lastUsedAt?: Date | string | null
   createdAt: Date | string
   accessTokens?: Prisma.AccessTokenUncheckedCreateNestedManyWithoutSubscriptionInput
+  accessGrants?: Prisma.AccessGrantUncheckedCreateNestedManyWithoutSubscriptionInput
   calls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutSubscriptionInput
   webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutSubscriptionInput
 }
@@ -934,6 +965,7 @@ export type SubscriptionUpdateWithoutAuthorizationCodesInput = {
   store?: Prisma.StoreUpdateOneRequiredWithoutSubscriptionsNestedInput
   application?: Prisma.ApplicationUpdateOneRequiredWithoutSubscriptionsNestedInput
   accessTokens?: Prisma.AccessTokenUpdateManyWithoutSubscriptionNestedInput
+  accessGrants?: Prisma.AccessGrantUpdateManyWithoutSubscriptionNestedInput
   calls?: Prisma.ApiCallUpdateManyWithoutSubscriptionNestedInput
   webhooks?: Prisma.WebhookUpdateManyWithoutSubscriptionNestedInput
 }
@@ -950,6 +982,7 @@ export type SubscriptionUncheckedUpdateWithoutAuthorizationCodesInput = {
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   accessTokens?: Prisma.AccessTokenUncheckedUpdateManyWithoutSubscriptionNestedInput
+  accessGrants?: Prisma.AccessGrantUncheckedUpdateManyWithoutSubscriptionNestedInput
   calls?: Prisma.ApiCallUncheckedUpdateManyWithoutSubscriptionNestedInput
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutSubscriptionNestedInput
 }
@@ -965,6 +998,7 @@ export type SubscriptionCreateWithoutAccessTokensInput = {
   store: Prisma.StoreCreateNestedOneWithoutSubscriptionsInput
   application: Prisma.ApplicationCreateNestedOneWithoutSubscriptionsInput
   authorizationCodes?: Prisma.AuthorizationCodeCreateNestedManyWithoutSubscriptionInput
+  accessGrants?: Prisma.AccessGrantCreateNestedManyWithoutSubscriptionInput
   calls?: Prisma.ApiCallCreateNestedManyWithoutSubscriptionInput
   webhooks?: Prisma.WebhookCreateNestedManyWithoutSubscriptionInput
 }
@@ -981,6 +1015,7 @@ export type SubscriptionUncheckedCreateWithoutAccessTokensInput = {
   lastUsedAt?: Date | string | null
   createdAt: Date | string
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutSubscriptionInput
+  accessGrants?: Prisma.AccessGrantUncheckedCreateNestedManyWithoutSubscriptionInput
   calls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutSubscriptionInput
   webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutSubscriptionInput
 }
@@ -1012,6 +1047,7 @@ export type SubscriptionUpdateWithoutAccessTokensInput = {
   store?: Prisma.StoreUpdateOneRequiredWithoutSubscriptionsNestedInput
   application?: Prisma.ApplicationUpdateOneRequiredWithoutSubscriptionsNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUpdateManyWithoutSubscriptionNestedInput
+  accessGrants?: Prisma.AccessGrantUpdateManyWithoutSubscriptionNestedInput
   calls?: Prisma.ApiCallUpdateManyWithoutSubscriptionNestedInput
   webhooks?: Prisma.WebhookUpdateManyWithoutSubscriptionNestedInput
 }
@@ -1028,6 +1064,89 @@ export type SubscriptionUncheckedUpdateWithoutAccessTokensInput = {
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutSubscriptionNestedInput
+  accessGrants?: Prisma.AccessGrantUncheckedUpdateManyWithoutSubscriptionNestedInput
+  calls?: Prisma.ApiCallUncheckedUpdateManyWithoutSubscriptionNestedInput
+  webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutSubscriptionNestedInput
+}
+
+export type SubscriptionCreateWithoutAccessGrantsInput = {
+  tokenHash: string
+  tokenSealed: string
+  tokenBroughtAt?: Date | string | null
+  privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  postBackUrl?: string | null
+  lastUsedAt?: Date | string | null
+  createdAt: Date | string
+  store: Prisma.StoreCreateNestedOneWithoutSubscriptionsInput
+  application: Prisma.ApplicationCreateNestedOneWithoutSubscriptionsInput
+  authorizationCodes?: Prisma.AuthorizationCodeCreateNestedManyWithoutSubscriptionInput
+  accessTokens?: Prisma.AccessTokenCreateNestedManyWithoutSubscriptionInput
+  calls?: Prisma.ApiCallCreateNestedManyWithoutSubscriptionInput
+  webhooks?: Prisma.WebhookCreateNestedManyWithoutSubscriptionInput
+}
+
+export type SubscriptionUncheckedCreateWithoutAccessGrantsInput = {
+  id?: number
+  storeId: number
+  applicationId: number
+  tokenHash: string
+  tokenSealed: string
+  tokenBroughtAt?: Date | string | null
+  privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  postBackUrl?: string | null
+  lastUsedAt?: Date | string | null
+  createdAt: Date | string
+  authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutSubscriptionInput
+  accessTokens?: Prisma.AccessTokenUncheckedCreateNestedManyWithoutSubscriptionInput
+  calls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutSubscriptionInput
+  webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutSubscriptionInput
+}
+
+export type SubscriptionCreateOrConnectWithoutAccessGrantsInput = {
+  where: Prisma.SubscriptionWhereUniqueInput
+  create: Prisma.XOR<Prisma.SubscriptionCreateWithoutAccessGrantsInput, Prisma.SubscriptionUncheckedCreateWithoutAccessGrantsInput>
+}
+
+export type SubscriptionUpsertWithoutAccessGrantsInput = {
+  update: Prisma.XOR<Prisma.SubscriptionUpdateWithoutAccessGrantsInput, Prisma.SubscriptionUncheckedUpdateWithoutAccessGrantsInput>
+  create: Prisma.XOR<Prisma.SubscriptionCreateWithoutAccessGrantsInput, Prisma.SubscriptionUncheckedCreateWithoutAccessGrantsInput>
+  where?: Prisma.SubscriptionWhereInput
+}
+
+export type SubscriptionUpdateToOneWithWhereWithoutAccessGrantsInput = {
+  where?: Prisma.SubscriptionWhereInput
+  data: Prisma.XOR<Prisma.SubscriptionUpdateWithoutAccessGrantsInput, Prisma.SubscriptionUncheckedUpdateWithoutAccessGrantsInput>
+}
+
+export type SubscriptionUpdateWithoutAccessGrantsInput = {
+  tokenHash?: Prisma.StringFieldUpdateOperationsInput | string
+  tokenSealed?: Prisma.StringFieldUpdateOperationsInput | string
+  tokenBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  postBackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  store?: Prisma.StoreUpdateOneRequiredWithoutSubscriptionsNestedInput
+  application?: Prisma.ApplicationUpdateOneRequiredWithoutSubscriptionsNestedInput
+  authorizationCodes?: Prisma.AuthorizationCodeUpdateManyWithoutSubscriptionNestedInput
+  accessTokens?: Prisma.AccessTokenUpdateManyWithoutSubscriptionNestedInput
+  calls?: Prisma.ApiCallUpdateManyWithoutSubscriptionNestedInput
+  webhooks?: Prisma.WebhookUpdateManyWithoutSubscriptionNestedInput
+}
+
+export type SubscriptionUncheckedUpdateWithoutAccessGrantsInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  storeId?: Prisma.IntFieldUpdateOperationsInput | number
+  applicationId?: Prisma.IntFieldUpdateOperationsInput | number
+  tokenHash?: Prisma.StringFieldUpdateOperationsInput | string
+  tokenSealed?: Prisma.StringFieldUpdateOperationsInput | string
+  tokenBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  postBackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutSubscriptionNestedInput
+  accessTokens?: Prisma.AccessTokenUncheckedUpdateManyWithoutSubscriptionNestedInput
   calls?: Prisma.ApiCallUncheckedUpdateManyWithoutSubscriptionNestedInput
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutSubscriptionNestedInput
 }
@@ -1044,6 +1163,7 @@ export type SubscriptionCreateWithoutWebhooksInput = {
   application: Prisma.ApplicationCreateNestedOneWithoutSubscriptionsInput
   authorizationCodes?: Prisma.AuthorizationCodeCreateNestedManyWithoutSubscriptionInput
   accessTokens?: Prisma.AccessTokenCreateNestedManyWithoutSubscriptionInput
+  accessGrants?: Prisma.AccessGrantCreateNestedManyWithoutSubscriptionInput
   calls?: Prisma.ApiCallCreateNestedManyWithoutSubscriptionInput
 }
 
@@ -1060,6 +1180,7 @@ export type SubscriptionUncheckedCreateWithoutWebhooksInput = {
   createdAt: Date | string
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutSubscriptionInput
   accessTokens?: Prisma.AccessTokenUncheckedCreateNestedManyWithoutSubscriptionInput
+  accessGrants?: Prisma.AccessGrantUncheckedCreateNestedManyWithoutSubscriptionInput
   calls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutSubscriptionInput
 }
 
@@ -1091,6 +1212,7 @@ export type SubscriptionUpdateWithoutWebhooksInput = {
   application?: Prisma.ApplicationUpdateOneRequiredWithoutSubscriptionsNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUpdateManyWithoutSubscriptionNestedInput
   accessTokens?: Prisma.AccessTokenUpdateManyWithoutSubscriptionNestedInput
+  accessGrants?: Prisma.AccessGrantUpdateManyWithoutSubscriptionNestedInput
   calls?: Prisma.ApiCallUpdateManyWithoutSubscriptionNestedInput
 }
 
@@ -1107,6 +1229,7 @@ export type SubscriptionUncheckedUpdateWithoutWebhooksInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutSubscriptionNestedInput
   accessTokens?: Prisma.AccessTokenUncheckedUpdateManyWithoutSubscriptionNestedInput
+  accessGrants?: Prisma.AccessGrantUncheckedUpdateManyWithoutSubscriptionNestedInput
   calls?: Prisma.ApiCallUncheckedUpdateManyWithoutSubscriptionNestedInput
 }
 
@@ -1133,6 +1256,7 @@ export type SubscriptionUpdateWithoutStoreInput = {
   application?: Prisma.ApplicationUpdateOneRequiredWithoutSubscriptionsNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUpdateManyWithoutSubscriptionNestedInput
   accessTokens?: Prisma.AccessTokenUpdateManyWithoutSubscriptionNestedInput
+  accessGrants?: Prisma.AccessGrantUpdateManyWithoutSubscriptionNestedInput
   calls?: Prisma.ApiCallUpdateManyWithoutSubscriptionNestedInput
   webhooks?: Prisma.WebhookUpdateManyWithoutSubscriptionNestedInput
 }
@@ -1149,6 +1273,7 @@ export type SubscriptionUncheckedUpdateWithoutStoreInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutSubscriptionNestedInput
   accessTokens?: Prisma.AccessTokenUncheckedUpdateManyWithoutSubscriptionNestedInput
+  accessGrants?: Prisma.AccessGrantUncheckedUpdateManyWithoutSubscriptionNestedInput
   calls?: Prisma.ApiCallUncheckedUpdateManyWithoutSubscriptionNestedInput
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutSubscriptionNestedInput
 }
@@ -1188,6 +1313,7 @@ export type SubscriptionUpdateWithoutApplicationInput = {
   store?: Prisma.StoreUpdateOneRequiredWithoutSubscriptionsNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUpdateManyWithoutSubscriptionNestedInput
   accessTokens?: Prisma.AccessTokenUpdateManyWithoutSubscriptionNestedInput
+  accessGrants?: Prisma.AccessGrantUpdateManyWithoutSubscriptionNestedInput
   calls?: Prisma.ApiCallUpdateManyWithoutSubscriptionNestedInput
   webhooks?: Prisma.WebhookUpdateManyWithoutSubscriptionNestedInput
 }
@@ -1204,6 +1330,7 @@ export type SubscriptionUncheckedUpdateWithoutApplicationInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutSubscriptionNestedInput
   accessTokens?: Prisma.AccessTokenUncheckedUpdateManyWithoutSubscriptionNestedInput
+  accessGrants?: Prisma.AccessGrantUncheckedUpdateManyWithoutSubscriptionNestedInput
   calls?: Prisma.ApiCallUncheckedUpdateManyWithoutSubscriptionNestedInput
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutSubscriptionNestedInput
 }
@@ -1228,6 +1355,7 @@ export type SubscriptionUncheckedUpdateManyWithoutApplicationInput = {
 export type SubscriptionCountOutputType = {
   authorizationCodes: number
   accessTokens: number
+  accessGrants: number
   calls: number
   webhooks: number
 }
@@ -1235,6 +1363,7 @@ export type SubscriptionCountOutputType = {
 export type SubscriptionCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   authorizationCodes?: boolean | SubscriptionCountOutputTypeCountAuthorizationCodesArgs
   accessTokens?: boolean | SubscriptionCountOutputTypeCountAccessTokensArgs
+  accessGrants?: boolean | SubscriptionCountOutputTypeCountAccessGrantsArgs
   calls?: boolean | SubscriptionCountOutputTypeCountCallsArgs
   webhooks?: boolean | SubscriptionCountOutputTypeCountWebhooksArgs
 }
@@ -1261,6 +1390,13 @@ export type SubscriptionCountOutputTypeCountAuthorizationCodesArgs<ExtArgs exten
  */
 export type SubscriptionCountOutputTypeCountAccessTokensArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   where?: Prisma.AccessTokenWhereInput
+}
+
+/**
+ * SubscriptionCountOutputType without action
+ */
+export type SubscriptionCountOutputTypeCountAccessGrantsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.AccessGrantWhereInput
 }
 
 /**
@@ -1293,6 +1429,7 @@ export type SubscriptionSelect<ExtArgs extends runtime.Types.Extensions.Internal
   application?: boolean | Prisma.ApplicationDefaultArgs<ExtArgs>
   authorizationCodes?: boolean | Prisma.Subscription$authorizationCodesArgs<ExtArgs>
   accessTokens?: boolean | Prisma.Subscription$accessTokensArgs<ExtArgs>
+  accessGrants?: boolean | Prisma.Subscription$accessGrantsArgs<ExtArgs>
   calls?: boolean | Prisma.Subscription$callsArgs<ExtArgs>
   webhooks?: boolean | Prisma.Subscription$webhooksArgs<ExtArgs>
   _count?: boolean | Prisma.SubscriptionCountOutputTypeDefaultArgs<ExtArgs>
@@ -1347,6 +1484,7 @@ export type SubscriptionInclude<ExtArgs extends runtime.Types.Extensions.Interna
   application?: boolean | Prisma.ApplicationDefaultArgs<ExtArgs>
   authorizationCodes?: boolean | Prisma.Subscription$authorizationCodesArgs<ExtArgs>
   accessTokens?: boolean | Prisma.Subscription$accessTokensArgs<ExtArgs>
+  accessGrants?: boolean | Prisma.Subscription$accessGrantsArgs<ExtArgs>
   calls?: boolean | Prisma.Subscription$callsArgs<ExtArgs>
   webhooks?: boolean | Prisma.Subscription$webhooksArgs<ExtArgs>
   _count?: boolean | Prisma.SubscriptionCountOutputTypeDefaultArgs<ExtArgs>
@@ -1367,6 +1505,7 @@ export type $SubscriptionPayload<ExtArgs extends runtime.Types.Extensions.Intern
     application: Prisma.$ApplicationPayload<ExtArgs>
     authorizationCodes: Prisma.$AuthorizationCodePayload<ExtArgs>[]
     accessTokens: Prisma.$AccessTokenPayload<ExtArgs>[]
+    accessGrants: Prisma.$AccessGrantPayload<ExtArgs>[]
     calls: Prisma.$ApiCallPayload<ExtArgs>[]
     webhooks: Prisma.$WebhookPayload<ExtArgs>[]
   }
@@ -1788,6 +1927,7 @@ export interface Prisma__SubscriptionClient<T, Null = never, ExtArgs extends run
   application<T extends Prisma.ApplicationDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.ApplicationDefaultArgs<ExtArgs>>): Prisma.Prisma__ApplicationClient<runtime.Types.Result.GetResult<Prisma.$ApplicationPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
   authorizationCodes<T extends Prisma.Subscription$authorizationCodesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Subscription$authorizationCodesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$AuthorizationCodePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   accessTokens<T extends Prisma.Subscription$accessTokensArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Subscription$accessTokensArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$AccessTokenPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  accessGrants<T extends Prisma.Subscription$accessGrantsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Subscription$accessGrantsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$AccessGrantPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   calls<T extends Prisma.Subscription$callsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Subscription$callsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ApiCallPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   webhooks<T extends Prisma.Subscription$webhooksArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Subscription$webhooksArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$WebhookPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
@@ -2275,6 +2415,30 @@ export type Subscription$accessTokensArgs<ExtArgs extends runtime.Types.Extensio
   take?: number
   skip?: number
   distinct?: Prisma.AccessTokenScalarFieldEnum | Prisma.AccessTokenScalarFieldEnum[]
+}
+
+/**
+ * Subscription.accessGrants
+ */
+export type Subscription$accessGrantsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the AccessGrant
+   */
+  select?: Prisma.AccessGrantSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the AccessGrant
+   */
+  omit?: Prisma.AccessGrantOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.AccessGrantInclude<ExtArgs> | null
+  where?: Prisma.AccessGrantWhereInput
+  orderBy?: Prisma.AccessGrantOrderByWithRelationInput | Prisma.AccessGrantOrderByWithRelationInput[]
+  cursor?: Prisma.AccessGrantWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.AccessGrantScalarFieldEnum | Prisma.AccessGrantScalarFieldEnum[]
 }
 
 /**
