@@ -28,8 +28,9 @@ export function admission(
   { operations, privileges, createdBy }: Endpoint,
 ) {
   return async function admit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const { caller, throttle: rateLimit, isByBearer } = await identify(request, reply)
+    const { caller, throttle: rateLimit, isByBearer, isStrict } = await identify(request, reply)
     request.caller = caller
+    request.isOfNewApplication = isStrict
     showBucket(reply, rateLimit, await throttle.take(rateLimit.key, rateLimit))
     check(request, reply, { caller, isByBearer })
   }
@@ -112,13 +113,25 @@ declare module 'fastify' {
     refusedSubscriptionId: number | null
     /** The reason for refusing the request or a part of it; empty: none, or unknown. */
     refusal: string
+    /** Parameters and members that were passed over; at most 20 names. */
+    ignored: readonly string[]
+    /** Whether mistakes of its requests are refused unless it asks for tolerance. */
+    isOfNewApplication: boolean
   }
 }
+
+const noNames: readonly string[] = []
 
 /** Records every answered request with a subscription's token in the call log. */
 export function logCalls(app: FastifyInstance, callLog: Pick<CallLog, 'record'>): void {
   app.decorateRequest('refusedSubscriptionId', null)
   app.decorateRequest('refusal', '')
+  app.decorateRequest('ignored')
+  app.decorateRequest('isOfNewApplication', false)
+  app.addHook('onRequest', (request, _reply, done) => {
+    request.ignored = noNames
+    done()
+  })
   app.addHook('onResponse', (request, { statusCode: status }, done) => {
     const { caller, refusedSubscriptionId, method, refusal } = request
     const subscriptionId = caller?.application?.subscriptionId ?? refusedSubscriptionId

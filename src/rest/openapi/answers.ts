@@ -52,7 +52,15 @@ export const headers = {
     description: 'The total number of matches, if `Prefer: count=exact` asked for it.',
     schema: number,
   },
-  'Preference-Applied': { description: 'With X-Total-Count.', schema: { type: 'string', const: 'count=exact' } },
+  'Preference-Applied': {
+    description: 'What of `Prefer` was followed: `handling`, and `count=exact` with X-Total-Count.',
+    schema: matching('^(handling=(strict|lenient)|(handling=(strict|lenient), )?count=exact)$'),
+  },
+  'X-Ignored': {
+    description:
+      'What a lenient request says in vain: parameters and members that nobody knows, and members that are read only and differ from what is stored. Names alone, percent-encoded, separated by commas; at most 20 and 1 kB. A replay by Idempotency-Key has none.',
+    schema: { ...matching(String.raw`^[^,\s]+(, [^,\s]+)*$`), maxLength: 1_024 },
+  },
   'Idempotency-Replayed': {
     description: 'This is the stored answer of the first request with the Idempotency-Key.',
     schema: { type: 'string', const: 'true' },
@@ -68,6 +76,9 @@ export const bucketHeaders: readonly HeaderName[] = [
   'RateLimit-Policy',
   'RateLimit',
 ]
+
+/** Headers that every answer to an admitted request may have. */
+export const handlingHeaders: readonly HeaderName[] = ['Preference-Applied', 'X-Ignored']
 
 export function headerRefs(names: readonly HeaderName[]): Readonly<Record<string, Ref>> {
   return Object.fromEntries(names.map((name) => [name, ref('headers', name)]))
@@ -113,7 +124,8 @@ export const resultSchemas: Readonly<Record<string, JsonSchema>> = {
       detail: text('What was wrong with this request.'),
       errors: {
         type: 'array',
-        description: 'One for each record that was refused.',
+        description:
+          'One for each record that was refused; of a strict request one for everything that is wrong with it.',
         items: ref('schemas', 'ProblemError'),
       },
       requestId: text('Also in the header X-Request-Id, and in the log.'),
@@ -142,7 +154,7 @@ interface Refusal {
 function refusal(
   name: string,
   description: string,
-  { headers = bucketHeaders, optional = [], body = 'results' }: Partial<Refusal> = {},
+  { headers = [...bucketHeaders, ...handlingHeaders], optional = [], body = 'results' }: Partial<Refusal> = {},
 ): Refusal {
   return { name, description, headers, optional, body }
 }
@@ -180,7 +192,7 @@ const refusals = {
   }),
   500: refusal('InternalError', 'A defect of the server; the log has it under the request id.'),
   503: refusal('Unavailable', 'The database does not answer, or others kept what was needed for too long.', {
-    headers: [...bucketHeaders, 'Retry-After'],
+    headers: [...bucketHeaders, ...handlingHeaders, 'Retry-After'],
   }),
 } as const satisfies Readonly<Record<number, Refusal>>
 

@@ -25,6 +25,7 @@ import { recordsToXml } from '../xml.ts'
 import {
   bucketHeaders,
   type HeaderName,
+  handlingHeaders,
   headerRefs,
   headers,
   type RefusalStatus,
@@ -33,16 +34,12 @@ import {
   resultSchemas,
 } from './answers.ts'
 import { operationName, summaryOf } from './names.ts'
-import { operationParameters, pathParameters, sharedParameters } from './parameters.ts'
+import { type Operating, operationParameters, pathParameters, sharedParameters } from './parameters.ts'
 
 /** An operation, its address and its service. */
-export interface Place {
-  readonly resource: Resource
+export interface Place extends Operating {
   /** All endpoints of the service. */
   readonly endpoints: readonly Endpoint[]
-  readonly endpoint: Endpoint
-  readonly method: Method
-  readonly operation: EndpointOperation
 }
 
 /** Describes the REST services from the definitions that serve them. `examples` are shown for their operations. */
@@ -122,14 +119,12 @@ function describeOperation(schemas: Schemas, examples: Examples, place: Place): 
   const { resource, endpoint, method, operation } = place
   const operationId = operationName(place)
   const example = examples[operationId] ?? {}
-  const { takes, gives, named } = operation
+  const { takes, named } = operation
   const addressed = pathParameters(endpoint).map((parameter) => ({
     ...parameter,
     example: example.path?.[parameter.name] ?? (parameter.schema.type === 'string' ? 'CODE' : 1),
   }))
-  // The filters of a list of related records are their own.
-  const listed = gives.kind === 'list' ? servedResources.find((other) => other === gives.type) : undefined
-  const parameters = [...addressed, ...operationParameters(listed ?? resource, endpoint, operation, method)]
+  const parameters = [...addressed, ...operationParameters(place)]
   const { privileges } = endpoint
   const both = privileges.length < 2 ? '' : `Needs the ${accessOf(method)} privilege of ${privileges.join(' and ')}.`
   const description = named?.description ?? both
@@ -161,7 +156,7 @@ function responsesOf(schemas: Schemas, { operation, endpoint, method }: Place): 
   // Both formats share one schema; its `xml` members name the elements.
   const content: Content = { 'application/json': { schema }, 'application/xml': { schema } }
   if (gives.kind === 'list') {
-    const counted: HeaderName[] = gives.filters === null ? [] : ['X-Total-Count', 'Preference-Applied']
+    const counted: HeaderName[] = gives.filters === null ? [] : ['X-Total-Count']
     return { 200: success('The records.', ['Link', ...counted], content), ...refusalRefs(READ) }
   }
   if (gives.kind === 'record') {
@@ -193,7 +188,11 @@ function responsesOf(schemas: Schemas, { operation, endpoint, method }: Place): 
 const items = { created, updated, deleted }
 
 function success(description: string, names: readonly HeaderName[], content?: Content): Response {
-  return { description, headers: headerRefs(['X-Request-Id', ...bucketHeaders, ...names]), ...(content && { content }) }
+  return {
+    description,
+    headers: headerRefs(['X-Request-Id', ...bucketHeaders, ...handlingHeaders, ...names]),
+    ...(content && { content }),
+  }
 }
 
 function givenSchema(schemas: Schemas, gives: Given): JsonSchema {

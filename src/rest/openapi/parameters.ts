@@ -1,10 +1,11 @@
-import type { Resource } from '../../engine/definition/define.ts'
+import type { Method, Resource } from '../../engine/definition/define.ts'
 import { DATE_LENGTH_MAX } from '../../engine/definition/fields.ts'
 import { anyOfValues, type FilterKind } from '../../engine/definition/filters.ts'
 import type { JsonSchema } from '../../engine/definition/json-schema.ts'
 import type { Endpoint, Given, Operation } from '../../engine/reading/endpoints.ts'
 import { ITEMS_MAX } from '../../engine/reading/nested.ts'
 import { LIMIT_DEFAULT } from '../../engine/reading/paging.ts'
+import { servedResources } from '../../registry.ts'
 import { type Parameter, query, type Ref, ref } from '../../server/openapi.ts'
 import { dateForms } from '../../values/dates.ts'
 
@@ -52,7 +53,16 @@ export const sharedParameters = {
     'Comma list of members, each with `asc` or `desc`. Sorts the page that was read, not the whole list.',
     { type: 'string', maxLength: 16_000 },
   ),
-  Prefer: header('Prefer', '`count=exact` asks for X-Total-Count.', { type: 'string', enum: ['count=exact'] }),
+  Prefer: header(
+    'Prefer',
+    '`count=exact` asks for X-Total-Count. `handling=strict` refuses parameters that the address does not have, `handling=lenient` passes over them, which X-Ignored tells; without either it is as the application’s kind says. Several are separated by commas.',
+    { type: 'string', maxLength: 200, examples: ['count=exact', 'handling=strict', 'handling=strict, count=exact'] },
+  ),
+  Handling: header(
+    'Prefer',
+    '`handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says.',
+    { type: 'string', maxLength: 200, examples: ['handling=strict', 'handling=lenient'] },
+  ),
   ReadIfNoneMatch: header(
     'If-None-Match',
     'ETags that the caller has: with one of them the answer is 304, without a body.',
@@ -93,13 +103,49 @@ export function pathParameters({ params }: Endpoint): Parameter[] {
   })
 }
 
-/** The parameters of an operation. `resource` is the service whose records a list returns. */
-export function operationParameters(
+/** An operation, its address and its service. */
+export interface Operating {
+  readonly resource: Resource
+  readonly endpoint: Endpoint
+  readonly method: Method
+  readonly operation: Operation
+}
+
+/** The names of the query parameters that an operation reads, in small letters. */
+export function queryNames(operating: Operating): string[] {
+  const { operation, resource } = operating
+  const documented = operationParameters(operating).map((parameter) =>
+    '$ref' in parameter ? sharedParameters[nameIn(parameter)] : parameter,
+  )
+  const names = documented.flatMap((parameter) => (parameter.in === 'query' ? parameter.name.toLowerCase() : []))
+  const { gives } = operation
+  // Read in every list of records, whether it is documented there or not.
+  const always = gives.kind === 'list' && gives.filters !== null ? ['countonly', listedBy(resource, gives).idParam] : []
+  return [...new Set([...names, ...always])]
+}
+
+function nameIn({ $ref }: Ref): keyof typeof sharedParameters {
+  return $ref.slice($ref.lastIndexOf('/') + 1) as keyof typeof sharedParameters
+}
+
+/** The service whose records a list returns: the filters of a list of related records are their own. */
+function listedBy(resource: Resource, gives: Given): Resource {
+  return (gives.kind === 'list' && servedResources.find((other) => other === gives.type)) || resource
+}
+
+/** The parameters of an operation beside those in its address. */
+export function operationParameters({ resource, endpoint, method, operation }: Operating): (Parameter | Ref)[] {
+  const own = ownParameters(listedBy(resource, operation.gives), endpoint, operation, method)
+  const { gives } = operation
+  return gives.kind === 'list' && gives.filters !== null ? own : [...own, ...shared('Handling')]
+}
+
+function ownParameters(
   resource: Resource,
   endpoint: Endpoint,
   { gives, named }: Operation,
   method: string,
-) {
+): (Parameter | Ref)[] {
   if (gives.kind === 'own' && method === 'GET') {
     return [...gives.parameters, ...shared(...(gives.size === 'one' ? [] : (['OrderBy'] as const)), 'Select')]
   }
