@@ -31,7 +31,7 @@ export function handlingOf(
   const isStrict = preferred === null ? request.isOfNewApplication : preferred === 'strict'
   const handling = new Handling(isStrict)
   for (const name of query.keys()) {
-    if (known.names.has(name)) continue
+    if (name === '' || known.names.has(name)) continue
     if (isStrict) handling.refuse(unknownParameter(name, handling.nearest(name, known.candidates)))
     else handling.ignore(name)
   }

@@ -16,6 +16,7 @@ import {
   isRecord,
   isTaken,
   type Json,
+  memberOf,
   type Notes,
   type Patch,
   readPatch,
@@ -146,34 +147,66 @@ function compareMembers(found: string[], fields: FieldSet, { given, shown, path 
     } else if (!isTaken(field, rules)) {
       if (!isStamp(field) && !saysTheSame(field, member, value, rules)) found.push(at)
     } else if (field.kind === 'list' && Array.isArray(member)) {
-      const items = (value ?? []) as Document[]
-      for (const [index, item] of member.entries()) {
-        compareMembers(
-          found,
-          field.fields,
-          { given: item, shown: itemLike(field, items, item), path: `${at}[${index}].` },
-          {
-            ...rules,
-            mode: 'update',
-          },
-        )
-      }
+      compareItems(found, field, { given: member, shown: (value ?? []) as Document[], path: at }, rules)
     }
   }
 }
 
-/** The shown item that the sent one means. */
-function itemLike(field: ListField, items: readonly Document[], sent: unknown): Document | undefined {
-  const { key } = field
-  if (key === undefined || !isRecord(sent)) return undefined
-  const [, given] = Object.entries(sent).find(([name]) => name.toLowerCase() === key.toLowerCase()) ?? []
-  return shownItem(field, items, given)
+interface ComparedItems {
+  readonly given: readonly unknown[]
+  readonly shown: readonly Document[]
+  readonly path: string
 }
 
-/** The item with this key; key 0 may name the only one. */
-export function shownItem({ key = '', zeroKeyIsOnly }: ListField, items: readonly Document[], given: unknown) {
+function compareItems(
+  found: string[],
+  field: ListField,
+  { given, shown, path }: ComparedItems,
+  rules: InputRules,
+): void {
+  const { fields, key } = field
+  const ofItems: InputRules = { ...rules, mode: 'update' }
+  const byKey = key === undefined ? null : new Map(shown.map((item) => [String(item[key]), item]))
+  for (const [index, item] of given.entries()) {
+    const like = byKey === null ? shown[index] : shownByKey(field, byKey, key, item)
+    const differing: string[] = []
+    compareMembers(differing, fields, { given: item, shown: like, path: `${path}[${index}].` }, ofItems)
+    if (differing.length > 0 && !(byKey === null && isLikeAny(fields, item, shown, ofItems))) found.push(...differing)
+    if (found.length >= REFUSALS_MAX) return
+  }
+}
+
+/** Items without a key that are compared with a sent one, whose place may have changed. */
+const LIKE_MAX = 100
+
+function isLikeAny(fields: FieldSet, given: unknown, shown: readonly Document[], rules: InputRules): boolean {
+  return shown.slice(0, LIKE_MAX).some((item) => {
+    const differing: string[] = []
+    compareMembers(differing, fields, { given, shown: item, path: '' }, rules)
+    return differing.length === 0
+  })
+}
+
+function shownByKey(
+  field: ListField,
+  byKey: ReadonlyMap<string, Document>,
+  key: string | undefined,
+  sent: unknown,
+): Document | undefined {
+  const given = String(memberOf(sent, key ?? ''))
+  return byKey.get(given) ?? (isOnly(field, given, byKey.size) ? [...byKey.values()][0] : undefined)
+}
+
+/** The item with this key. */
+export function shownItem(field: ListField, items: readonly Document[], given: unknown): Document | undefined {
+  const { key = '' } = field
   const found = items.find((item) => String(item[key]) === String(given))
-  return found ?? (zeroKeyIsOnly && Number(given) === 0 && items.length === 1 ? items[0] : undefined)
+  return found ?? (isOnly(field, String(given), items.length) ? items[0] : undefined)
+}
+
+/** Whether the key 0 names the only item. */
+function isOnly({ zeroKeyIsOnly }: ListField, given: string, count: number): boolean {
+  return zeroKeyIsOnly && given === '0' && count === 1
 }
 
 function saysTheSame(

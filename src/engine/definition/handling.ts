@@ -29,7 +29,8 @@ export class Handling {
 
   /** Notes a parameter or the path of a member that was passed over. */
   ignore(path: string): void {
-    if (this.#ignored.size < NAMES_MAX) this.#ignored.add(shownName(path.replace(/\[\d+\]/g, '')))
+    const name = shownName(path.replace(/\[\d+\]/g, ''))
+    if (name !== '' && this.#ignored.size < NAMES_MAX) this.#ignored.add(name)
   }
 
   /** The names that were passed over, each once and without the places of items; at most 20, of at most 60 characters. */
