@@ -120,7 +120,8 @@ export function queryNames(operating: Operating): string[] {
   const names = documented.flatMap((parameter) => (parameter.in === 'query' ? parameter.name.toLowerCase() : []))
   const { gives } = operation
   // Read in every list of records, whether it is documented there or not.
-  const always = gives.kind === 'list' && gives.filters !== null ? ['countonly', listedBy(resource, gives).idParam] : []
+  const isOfRecords = gives.kind === 'list' && gives.filters !== null && !gives.hasNoId
+  const always = isOfRecords ? ['countonly', listedBy(resource, gives).idParam] : []
   return [...new Set([...names, ...always])]
 }
 
