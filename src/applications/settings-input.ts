@@ -4,6 +4,8 @@ import { privilegesInput } from './privileges-input.ts'
 
 // What a developer, or the operator, says of an application beside its name.
 
+export const applicationName = 'The name of the application. Merchants see it when they are asked for access.'
+
 const ADDRESS_LENGTH_MAX = 2_000
 const REDIRECT_URIS_MAX = 20
 
@@ -29,7 +31,13 @@ export const applicationKinds = ['existing', 'new'] as const
 
 export type ApplicationKind = (typeof applicationKinds)[number]
 
-const kindInput = z.enum(applicationKinds, `must be ${applicationKinds.join(' or ')}`).optional()
+export const applicationKindNote =
+  'Whether the program exists already or is a new one. `existing`, also where it is left out: requests are read leniently, and access tokens do not expire. `new`: requests are read strictly, OAuth demands PKCE with S256, and access tokens are refreshed every hour.'
+
+const kindInput = z
+  .enum(applicationKinds, `must be ${applicationKinds.join(' or ')}`)
+  .optional()
+  .describe(applicationKindNote)
 
 export function settingsInput({ services, outbound }: SettingsRules) {
   // Null or empty: no callbacks. Rejects an address that can never be called, with the reason.
@@ -45,6 +53,9 @@ export function settingsInput({ services, outbound }: SettingsRules) {
     .transform((url) => url || null)
     .nullable()
     .optional()
+    .describe(
+      'The address that is told when a store lets the application in or ends that. It has to answer 200. Null or empty: no callbacks.',
+    )
   return { CallBackURL, RedirectURIs: redirectUrisInput, Privileges: privilegesInput(services), Kind: kindInput }
 }
 
@@ -62,3 +73,4 @@ const redirectUrisInput = z
   .nullable()
   .transform((uris) => uris ?? [])
   .optional()
+  .describe('The addresses to which OAuth may send merchants back, character by character as programs send them.')

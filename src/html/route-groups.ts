@@ -1,7 +1,8 @@
 // How JSON routes of the operator and of developers are declared, and the schemas that their records share.
 
 import { z } from 'zod'
-import { applicationKinds } from '../applications/settings-input.ts'
+import { privilegeInWords } from '../applications/privileges-input.ts'
+import { applicationKindNote, applicationKinds } from '../applications/settings-input.ts'
 import type { Access, Privileges } from '../engine/caller.ts'
 import { servedResources } from '../registry.ts'
 import { commonRefusals, refusal, replayed, routesOf } from '../server/json-routes.ts'
@@ -11,11 +12,7 @@ import type { Privilege } from '../staff/roles.ts'
 export const id = z.int32().min(1)
 export const time = z.iso.datetime()
 
-export const applicationKind = z
-  .enum(applicationKinds)
-  .describe(
-    '`existing`: a program from before, whose requests are read leniently. `new`: its requests are read strictly, OAuth demands PKCE with S256, and its access tokens expire.',
-  )
+export const applicationKind = z.enum(applicationKinds).describe(applicationKindNote)
 
 /** What records say of a key that another platform made. */
 export const broughtAlong = 'brought along from another platform: rotate it when you can'
@@ -23,11 +20,15 @@ export const broughtAlong = 'brought along from another platform: rotate it when
 /** The services that privileges may name. */
 export const serviceNames: readonly string[] = servedResources.map(({ service }) => service)
 
-const access = z.array(z.enum(['read', 'write'])).optional()
+const access = (service: string) =>
+  z
+    .array(z.enum(['read', 'write']))
+    .optional()
+    .describe(privilegeInWords(service))
 
 /** Privileges. Null: all. */
 export const privileges: z.ZodType<Privileges> = z
-  .strictObject(Object.fromEntries(serviceNames.map((service) => [service, access])))
+  .strictObject(Object.fromEntries(serviceNames.map((service) => [service, access(service)])))
   .nullable() as z.ZodType<Privileges>
 
 /** Routes of one store, for the operator and those of its people who have the privilege. */

@@ -6,6 +6,7 @@ import {
   type FieldSet,
   type Folded,
   foldOnce,
+  isHidden,
   isStamp,
   type ListField,
   type Scalar,
@@ -33,8 +34,9 @@ export interface SentBack {
 }
 
 /** Whether what was read of a value differs from what was sent, or may differ from it without being another value. */
-function mayBeShown({ kind, access }: ValueField, given: unknown, value: Scalar | null, { shownAs }: Door): boolean {
-  if (value === null || access === 'wo' || access === 'derived') return false
+function mayBeShown(field: ValueField, given: unknown, value: Scalar | null, { shownAs }: Door): boolean {
+  const { kind, access } = field
+  if (value === null || isHidden(field) || access === 'derived') return false
   if (kind === 'text') return value !== given || shownAs !== undefined
   return kind === 'date' && access !== 'key'
 }
@@ -49,7 +51,7 @@ export interface Patch {
   details: Record<string, Json>
   /** By wire name; each replaces the stored list. */
   lists: Record<string, Patch[]>
-  /** Fields that are accepted and never shown, by wire name. */
+  /** Fields that are accepted, and neither stored as they are nor shown, by wire name. */
   writeOnly: Record<string, Scalar>
   /** Of a body with a door: members that may be what the stored record shows. */
   sentBack?: SentBack[]
@@ -127,7 +129,7 @@ const readersOf = foldOnce<ReadMember>({
         : readNoting(field, given, rules, path)
       if (value === null) return undefined
       if (field.access === 'key') patch.key = value as string | number
-      else if (field.access === 'wo') patch.writeOnly[name] = value
+      else if (field.access === 'wo' || field.access === 'sent') patch.writeOnly[name] = value
       else if (field.column === undefined) details[name] = value
       else patch.columns[field.column] = field.nullable && value === field.default ? null : value
       return undefined
@@ -247,7 +249,7 @@ function readForDoor(
     value = readValue(field, given, rules, path)
   } catch (error) {
     if (!(error instanceof StoreFailure) || field.access === 'key') throw error
-    if (field.access === 'wo') return noteRefusal(error, rules)
+    if (isHidden(field)) return noteRefusal(error, rules)
     refusal = error
     door.refusals.push(error)
     // More than any record has that somebody sends back: each costs memory until the record is locked.
