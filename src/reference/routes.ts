@@ -67,17 +67,27 @@ export function describeReference(): ApiPart {
     tags: [],
     paths: {
       '/openapi.json': {
-        get: openOperation('showDescription', 'This reference, as OpenAPI 3.1', {
-          200: found('The document.', 'application/json', { type: 'object' }),
-          304: unmodified,
-        }),
+        get: openOperation(
+          'showDescription',
+          'This reference, as OpenAPI 3.1',
+          'For generators of clients and other tools. It changes only with the program.',
+          {
+            200: found('The document.', 'application/json', { type: 'object' }),
+            304: unmodified,
+          },
+        ),
       },
       '/docs': {
-        get: openOperation('browse', 'This reference, as a page', {
-          200: found('The page.', 'text/html', { type: 'string' }),
-          302: { description: 'To its https address, where PUBLIC_URL is one.' },
-          304: unmodified,
-        }),
+        get: openOperation(
+          'browse',
+          'This reference, as a page',
+          'For people with a browser; requests can be tried from it.',
+          {
+            200: found('The page.', 'text/html', { type: 'string' }),
+            302: { description: 'To its https address, where PUBLIC_URL is one.' },
+            304: unmodified,
+          },
+        ),
       },
     },
     components: {},

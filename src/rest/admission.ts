@@ -22,15 +22,20 @@ export interface AdmissionServices {
   throttle: Throttle
 }
 
+const none: readonly string[] = []
+
 /** Checks, before the body is read: credentials, bucket, method, privileges. Sets `request.caller` once it is known. */
 export function admission(
   { authenticator, throttle }: AdmissionServices,
-  { operations, privileges, createdBy }: Endpoint,
+  { operations, privileges, createdBy, isUnlogged = false }: Endpoint,
 ) {
   return async function admit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const { caller, throttle: rateLimit, isByBearer, isStrict } = await identify(request, reply)
+    request.ignored = none
+    request.isUnlogged = isUnlogged
+    const { caller, throttle: rateLimit, isByBearer, isStrict, keepsBodies } = await identify(request, reply)
     request.caller = caller
     request.isOfNewApplication = isStrict
+    request.keepsBody = keepsBodies
     showBucket(reply, rateLimit, await throttle.take(rateLimit.key, rateLimit))
     check(request, reply, { caller, isByBearer })
   }
@@ -65,7 +70,11 @@ export function admission(
       const isKnown = error instanceof RefusedSubscription
       if (isKnown) request.refusedSubscriptionId = error.subscriptionId
       showBucket(reply, contractRateLimit, await throttle.takeRefused(request.ip))
-      if (isKnown) request.refusal = `Authentication failed: ${error.reason}`
+      const owner = isKnown ? error : await authenticator.attribute(credentials).catch(() => null)
+      if (owner !== null) {
+        request.refusedSubscriptionId = owner.subscriptionId
+        request.refusal = `Authentication failed: ${owner.reason}`
+      }
       const challenge = challengeFor(credentials)
       if (challenge !== null) reply.header('www-authenticate', challenge)
       throw error
@@ -107,20 +116,30 @@ function credentialsOf({ headers }: FastifyRequest): Credentials {
   return { secureUrl: once('secureurl'), privateKey: once('privatekey'), token: once('token'), authorization }
 }
 
+/** Returns the keys that the request carries. */
+export function secretsOf(request: FastifyRequest): string[] {
+  const { privateKey, token, authorization } = credentialsOf(request)
+  return [privateKey, token, bearerToken(authorization)].flatMap((one) => one || [])
+}
+
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The subscription of the token, if the credentials were refused. */
+    /** The subscription that the refused credentials are proved to be of. */
     refusedSubscriptionId: number | null
     /** The reason for refusing the request or a part of it; empty: none, or unknown. */
     refusal: string
-    /** Parameters and members that were passed over; at most 20 names. */
+    /** Names of parameters and members that were passed over; at most 20. */
     ignored: readonly string[]
     /** Whether mistakes of its requests are refused unless it asks for tolerance. */
     isOfNewApplication: boolean
+    /** Whether the body is kept if the request is refused. */
+    keepsBody: boolean
+    /** The body of a refused request, for the log of calls; null: it is not kept. */
+    refusedBody: string | null
+    /** Whether the log of calls leaves the request out. */
+    isUnlogged: boolean
   }
 }
-
-const noNames: readonly string[] = []
 
 /** Records every answered request with a subscription's token in the call log. */
 export function logCalls(app: FastifyInstance, callLog: Pick<CallLog, 'record'>): void {
@@ -128,17 +147,16 @@ export function logCalls(app: FastifyInstance, callLog: Pick<CallLog, 'record'>)
   app.decorateRequest('refusal', '')
   app.decorateRequest('ignored')
   app.decorateRequest('isOfNewApplication', false)
-  app.addHook('onRequest', (request, _reply, done) => {
-    request.ignored = noNames
-    done()
-  })
+  app.decorateRequest('keepsBody', false)
+  app.decorateRequest('refusedBody', null)
+  app.decorateRequest('isUnlogged', false)
   app.addHook('onResponse', (request, { statusCode: status }, done) => {
-    const { caller, refusedSubscriptionId, method, refusal } = request
+    const { caller, refusedSubscriptionId, id: requestId, method, refusal, ignored = none, refusedBody: body } = request
     const subscriptionId = caller?.application?.subscriptionId ?? refusedSubscriptionId
-    if (subscriptionId !== null) {
+    if (subscriptionId !== null && !request.isUnlogged) {
       const path = loggablePath(request)
       const message = withoutQuoted(refusal) || (status >= 400 ? (STATUS_CODES[status] ?? '') : '')
-      callLog.record({ subscriptionId, method, path, status, message })
+      callLog.record({ subscriptionId, method, path, status, message, requestId, ignored, body })
     }
     done()
   })

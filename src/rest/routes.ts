@@ -13,12 +13,13 @@ import { plainHttpFault } from '../server/plain-http.ts'
 import { type AdviceServices, settingAdvice } from '../server/setting-advice.ts'
 import { resultItem, StoreFailure } from '../values/failure.ts'
 import type { Secrets } from '../values/secrets.ts'
-import { type AdmissionServices, admission, allowedMethods, logCalls, methodOf } from './admission.ts'
-import { answerFailure, commonHeaders, sendAnswer } from './answer.ts'
+import { type AdmissionServices, admission, allowedMethods, logCalls, methodOf, secretsOf } from './admission.ts'
+import { answerFailure, commonHeaders, isRefusal, sendAnswer } from './answer.ts'
 import { readTaken, receiveBodies } from './body.ts'
 import { endpointsOf } from './endpoints.ts'
 import { handlingOf, type KnownParameters, knownParameters, tellIgnored } from './handling.ts'
 import { queryNames } from './openapi/parameters.ts'
+import { refusedBody } from './refused-body.ts'
 import { recordSchema } from './xsd.ts'
 
 export interface RestServices extends AdmissionServices, AdviceServices {
@@ -55,7 +56,9 @@ function serve(app: FastifyInstance, services: RestServices, advisePrefix: (requ
   app.setErrorHandler(answerFailure)
   receiveBodies(app)
   for (const resource of servedResources) {
-    for (const endpoint of endpointsOf(resource)) {
+    const endpoints = endpointsOf(resource)
+    for (const endpoint of endpoints) {
+      const known = parametersOf(endpoint, resource, endpoints)
       const { root = resource.service } = endpoint
       const names = endpoint.root === undefined ? resource.names : [root]
       for (const version of versions) {
@@ -65,8 +68,8 @@ function serve(app: FastifyInstance, services: RestServices, advisePrefix: (requ
             url: `/${version}/${name}${endpoint.path}`,
             version,
             route,
-            resource,
             endpoint,
+            known,
           })
         }
       }
@@ -87,16 +90,18 @@ interface Served {
   readonly url: string
   readonly version: string
   readonly route: string
-  readonly resource: Resource
   readonly endpoint: Endpoint
+  readonly known: Known
 }
 
-/** The parameters that are known, by method. */
-function parametersOf(endpoint: Endpoint, resource: Resource): Partial<Record<Method, KnownParameters>> {
+type Known = Readonly<Partial<Record<Method, KnownParameters>>>
+
+/** The parameters that an address of a service knows. */
+function parametersOf(endpoint: Endpoint, resource: Resource, endpoints: readonly Endpoint[]): Known {
   const operations = Object.entries(endpoint.operations) as [Method, Operation][]
   return Object.fromEntries(
     operations.map(([method, operation]) => {
-      return [method, knownParameters(queryNames({ resource, endpoint, method, operation }))]
+      return [method, knownParameters(queryNames({ resource, endpoints, endpoint, method, operation }))]
     }),
   )
 }
@@ -105,10 +110,9 @@ function parametersOf(endpoint: Endpoint, resource: Resource): Partial<Record<Me
 function addEndpoint(
   app: FastifyInstance,
   services: RestServices,
-  { url, version, route, resource, endpoint }: Served,
+  { url, version, route, endpoint, known }: Served,
 ): void {
   const allowed = allowedMethods(endpoint.operations)
-  const known = parametersOf(endpoint, resource)
   app.route({
     method: app.supportedMethods,
     url,
@@ -144,7 +148,10 @@ function addEndpoint(
       secrets: services.secrets,
       log,
     }
-    const run = async () => operation.run(call).finally(() => tellIgnored(request, reply, handling))
+    const run = () =>
+      keepingRefused(request, records, operation, async () => operation.run(call)).finally(() =>
+        tellIgnored(request, reply, handling),
+      )
     if (method !== 'GET') return run()
     return run().catch((error: unknown): Answer => {
       // Clients of v2 end their pages at a 404, those of v1 at the 400 and its text (rest-resources §0.5).
@@ -152,6 +159,27 @@ function addEndpoint(
       request.refusal = error.message
       return { kind: 'nothing' }
     })
+  }
+}
+
+/** Keeps the body for the log of calls if `run` refuses it and the merchant allows that. */
+async function keepingRefused(
+  request: FastifyRequest,
+  records: readonly unknown[],
+  { takes }: Operation,
+  run: () => Promise<Answer>,
+): Promise<Answer> {
+  if (!request.keepsBody || takes === undefined || records.length === 0) return run()
+  const keep = () => {
+    request.refusedBody = refusedBody(records, takes.type, secretsOf(request))
+  }
+  try {
+    const answer = await run()
+    if (isRefusal(answer)) keep()
+    return answer
+  } catch (error) {
+    keep()
+    throw error
   }
 }
 

@@ -5,7 +5,9 @@ import { eventKinds } from '../engine/definition/event-kinds.ts'
 import { boolean, choice, integer, text, type ValueField } from '../engine/definition/fields.ts'
 import { containing, exactly, flag, since, until } from '../engine/definition/filters.ts'
 import { urlFault } from '../outbound/addresses.ts'
+import { callsEndpoint } from './calls.ts'
 import { webhookEndpoints } from './endpoints.ts'
+import { MEMBERS_LENGTH_MAX } from './members.ts'
 import { ownWebhooks } from './ownership.ts'
 import { webhookRules } from './rules.ts'
 
@@ -91,6 +93,13 @@ export const webhooks = defineResource({
       description:
         'Whether events are sent to Url. The platform sets it to false when deliveries fail for too long: `/Webhooks/{id}/Status` says why.',
     }),
+    Members: text(MEMBERS_LENGTH_MAX, {
+      column: 'members',
+      nullable: true,
+      isOptional: true,
+      description:
+        'The members of whose changes it hears, separated by commas, such as `SKUInfo.Price,CategoryList`; a name covers what is inside it. For kinds that tell what changed. Empty, as long as it is not set: it hears of all, and answers have no such member.',
+    }),
   },
   hidden: {
     subscriptionId: null,
@@ -115,7 +124,7 @@ export const webhooks = defineResource({
     dateupdatedend: until('updatedAt'),
   },
   owner: ownWebhooks,
-  endpoints: webhookEndpoints,
+  endpoints: () => [...webhookEndpoints(), callsEndpoint],
   rules: webhookRules,
   isOneByOne: true,
 })

@@ -34,9 +34,9 @@ export interface PageBounds {
 export const LIMIT_DEFAULT = 10
 
 /** The page that a query asks for. Throws `bad-request` for what cannot be read, and for `cursor` with `offset`. */
-export function boundsOf(query: Query, maxRecords: number): PageBounds {
+export function boundsOf(query: Query, maxRecords: number, limitDefault = LIMIT_DEFAULT): PageBounds {
   const given = cursorIn(query)
-  return { ...pageOf(query, maxRecords), after: given === null ? 0 : readId(given, 'cursor') }
+  return { ...pageOf(query, maxRecords, limitDefault), after: given === null ? 0 : readId(given, 'cursor') }
 }
 
 /** Null without a cursor. Throws `bad-request` together with `offset`, because they contradict each other. */
@@ -77,6 +77,12 @@ export function isCountOnly(query: Query): boolean {
   if (['', '0', '-1', 'false'].includes(folded)) return false
   if (['1', 'true'].includes(folded)) return true
   throw wrongParameter('countonly', given, 'must be 1 or true for only the number; 0, -1 or false for the records')
+}
+
+/** The same query, for the number of records. */
+export function countOnly(query: Query): Query {
+  const { repeated = new Map() } = query
+  return Object.assign(new Map([...query, ['countonly', '1']]), { repeated })
 }
 
 /** The refusal of a page past the last match, with the text that clients of v1 know. v2 answers it as if nothing matched. */

@@ -69,6 +69,7 @@ export const ModelName = {
   Handshake: 'Handshake',
   RemovalNotice: 'RemovalNotice',
   ApiCall: 'ApiCall',
+  RefusedBody: 'RefusedBody',
   SecretKey: 'SecretKey',
   AuthorizationCode: 'AuthorizationCode',
   AccessToken: 'AccessToken',
@@ -346,6 +347,7 @@ export const SubscriptionScalarFieldEnum = {
   tokenBroughtAt: 'tokenBroughtAt',
   privileges: 'privileges',
   postBackUrl: 'postBackUrl',
+  keepsBodies: 'keepsBodies',
   lastUsedAt: 'lastUsedAt',
   createdAt: 'createdAt'
 } as const
@@ -389,10 +391,21 @@ export const ApiCallScalarFieldEnum = {
   method: 'method',
   path: 'path',
   status: 'status',
-  message: 'message'
+  message: 'message',
+  requestId: 'requestId',
+  ignored: 'ignored'
 } as const
 
 export type ApiCallScalarFieldEnum = (typeof ApiCallScalarFieldEnum)[keyof typeof ApiCallScalarFieldEnum]
+
+
+export const RefusedBodyScalarFieldEnum = {
+  callId: 'callId',
+  at: 'at',
+  body: 'body'
+} as const
+
+export type RefusedBodyScalarFieldEnum = (typeof RefusedBodyScalarFieldEnum)[keyof typeof RefusedBodyScalarFieldEnum]
 
 
 export const SecretKeyScalarFieldEnum = {
@@ -946,6 +959,7 @@ export const EventScalarFieldEnum = {
   eventType: 'eventType',
   recordId: 'recordId',
   body: 'body',
+  changed: 'changed',
   createdAt: 'createdAt'
 } as const
 
@@ -977,6 +991,7 @@ export const WebhookScalarFieldEnum = {
   url: 'url',
   eventType: 'eventType',
   format: 'format',
+  members: 'members',
   enabled: 'enabled',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt',

@@ -46,6 +46,7 @@ export type SubscriptionMinAggregateOutputType = {
   tokenSealed: string | null
   tokenBroughtAt: Date | null
   postBackUrl: string | null
+  keepsBodies: boolean | null
   lastUsedAt: Date | null
   createdAt: Date | null
 }
@@ -58,6 +59,7 @@ export type SubscriptionMaxAggregateOutputType = {
   tokenSealed: string | null
   tokenBroughtAt: Date | null
   postBackUrl: string | null
+  keepsBodies: boolean | null
   lastUsedAt: Date | null
   createdAt: Date | null
 }
@@ -71,6 +73,7 @@ export type SubscriptionCountAggregateOutputType = {
   tokenBroughtAt: number
   privileges: number
   postBackUrl: number
+  keepsBodies: number
   lastUsedAt: number
   createdAt: number
   _all: number
@@ -97,6 +100,7 @@ export type SubscriptionMinAggregateInputType = {
   tokenSealed?: true
   tokenBroughtAt?: true
   postBackUrl?: true
+  keepsBodies?: true
   lastUsedAt?: true
   createdAt?: true
 }
@@ -109,6 +113,7 @@ export type SubscriptionMaxAggregateInputType = {
   tokenSealed?: true
   tokenBroughtAt?: true
   postBackUrl?: true
+  keepsBodies?: true
   lastUsedAt?: true
   createdAt?: true
 }
@@ -122,6 +127,7 @@ export type SubscriptionCountAggregateInputType = {
   tokenBroughtAt?: true
   privileges?: true
   postBackUrl?: true
+  keepsBodies?: true
   lastUsedAt?: true
   createdAt?: true
   _all?: true
@@ -222,6 +228,7 @@ export type SubscriptionGroupByOutputType = {
   tokenBroughtAt: Date | null
   privileges: runtime.JsonValue | null
   postBackUrl: string | null
+  keepsBodies: boolean
   lastUsedAt: Date | null
   createdAt: Date
   _count: SubscriptionCountAggregateOutputType | null
@@ -258,6 +265,7 @@ export type SubscriptionWhereInput = {
   tokenBroughtAt?: Prisma.DateTimeNullableFilter<"Subscription"> | Date | string | null
   privileges?: Prisma.JsonNullableFilter<"Subscription">
   postBackUrl?: Prisma.StringNullableFilter<"Subscription"> | string | null
+  keepsBodies?: Prisma.BoolFilter<"Subscription"> | boolean
   lastUsedAt?: Prisma.DateTimeNullableFilter<"Subscription"> | Date | string | null
   createdAt?: Prisma.DateTimeFilter<"Subscription"> | Date | string
   store?: Prisma.XOR<Prisma.StoreScalarRelationFilter, Prisma.StoreWhereInput>
@@ -278,6 +286,7 @@ export type SubscriptionOrderByWithRelationInput = {
   tokenBroughtAt?: Prisma.SortOrderInput | Prisma.SortOrder
   privileges?: Prisma.SortOrderInput | Prisma.SortOrder
   postBackUrl?: Prisma.SortOrderInput | Prisma.SortOrder
+  keepsBodies?: Prisma.SortOrder
   lastUsedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   store?: Prisma.StoreOrderByWithRelationInput
@@ -303,6 +312,7 @@ export type SubscriptionWhereUniqueInput = Prisma.AtLeast<{
   tokenBroughtAt?: Prisma.DateTimeNullableFilter<"Subscription"> | Date | string | null
   privileges?: Prisma.JsonNullableFilter<"Subscription">
   postBackUrl?: Prisma.StringNullableFilter<"Subscription"> | string | null
+  keepsBodies?: Prisma.BoolFilter<"Subscription"> | boolean
   lastUsedAt?: Prisma.DateTimeNullableFilter<"Subscription"> | Date | string | null
   createdAt?: Prisma.DateTimeFilter<"Subscription"> | Date | string
   store?: Prisma.XOR<Prisma.StoreScalarRelationFilter, Prisma.StoreWhereInput>
@@ -323,6 +333,7 @@ export type SubscriptionOrderByWithAggregationInput = {
   tokenBroughtAt?: Prisma.SortOrderInput | Prisma.SortOrder
   privileges?: Prisma.SortOrderInput | Prisma.SortOrder
   postBackUrl?: Prisma.SortOrderInput | Prisma.SortOrder
+  keepsBodies?: Prisma.SortOrder
   lastUsedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   _count?: Prisma.SubscriptionCountOrderByAggregateInput
@@ -344,6 +355,7 @@ export type SubscriptionScalarWhereWithAggregatesInput = {
   tokenBroughtAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Subscription"> | Date | string | null
   privileges?: Prisma.JsonNullableWithAggregatesFilter<"Subscription">
   postBackUrl?: Prisma.StringNullableWithAggregatesFilter<"Subscription"> | string | null
+  keepsBodies?: Prisma.BoolWithAggregatesFilter<"Subscription"> | boolean
   lastUsedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Subscription"> | Date | string | null
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Subscription"> | Date | string
 }
@@ -354,6 +366,7 @@ export type SubscriptionCreateInput = {
   tokenBroughtAt?: Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: string | null
+  keepsBodies?: boolean
   lastUsedAt?: Date | string | null
   createdAt: Date | string
   store: Prisma.StoreCreateNestedOneWithoutSubscriptionsInput
@@ -374,6 +387,7 @@ export type SubscriptionUncheckedCreateInput = {
   tokenBroughtAt?: Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: string | null
+  keepsBodies?: boolean
   lastUsedAt?: Date | string | null
   createdAt: Date | string
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutSubscriptionInput
@@ -389,6 +403,7 @@ export type SubscriptionUpdateInput = {
   tokenBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  keepsBodies?: Prisma.BoolFieldUpdateOperationsInput | boolean
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   store?: Prisma.StoreUpdateOneRequiredWithoutSubscriptionsNestedInput
@@ -409,6 +424,7 @@ export type SubscriptionUncheckedUpdateInput = {
   tokenBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  keepsBodies?: Prisma.BoolFieldUpdateOperationsInput | boolean
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutSubscriptionNestedInput
@@ -427,6 +443,7 @@ export type SubscriptionCreateManyInput = {
   tokenBroughtAt?: Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: string | null
+  keepsBodies?: boolean
   lastUsedAt?: Date | string | null
   createdAt: Date | string
 }
@@ -437,6 +454,7 @@ export type SubscriptionUpdateManyMutationInput = {
   tokenBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  keepsBodies?: Prisma.BoolFieldUpdateOperationsInput | boolean
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -450,6 +468,7 @@ export type SubscriptionUncheckedUpdateManyInput = {
   tokenBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  keepsBodies?: Prisma.BoolFieldUpdateOperationsInput | boolean
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -483,6 +502,7 @@ export type SubscriptionCountOrderByAggregateInput = {
   tokenBroughtAt?: Prisma.SortOrder
   privileges?: Prisma.SortOrder
   postBackUrl?: Prisma.SortOrder
+  keepsBodies?: Prisma.SortOrder
   lastUsedAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
@@ -501,6 +521,7 @@ export type SubscriptionMaxOrderByAggregateInput = {
   tokenSealed?: Prisma.SortOrder
   tokenBroughtAt?: Prisma.SortOrder
   postBackUrl?: Prisma.SortOrder
+  keepsBodies?: Prisma.SortOrder
   lastUsedAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
@@ -513,6 +534,7 @@ export type SubscriptionMinOrderByAggregateInput = {
   tokenSealed?: Prisma.SortOrder
   tokenBroughtAt?: Prisma.SortOrder
   postBackUrl?: Prisma.SortOrder
+  keepsBodies?: Prisma.SortOrder
   lastUsedAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
@@ -695,6 +717,7 @@ export type SubscriptionCreateWithoutStoreInput = {
   tokenBroughtAt?: Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: string | null
+  keepsBodies?: boolean
   lastUsedAt?: Date | string | null
   createdAt: Date | string
   application: Prisma.ApplicationCreateNestedOneWithoutSubscriptionsInput
@@ -713,6 +736,7 @@ export type SubscriptionUncheckedCreateWithoutStoreInput = {
   tokenBroughtAt?: Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: string | null
+  keepsBodies?: boolean
   lastUsedAt?: Date | string | null
   createdAt: Date | string
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutSubscriptionInput
@@ -760,6 +784,7 @@ export type SubscriptionScalarWhereInput = {
   tokenBroughtAt?: Prisma.DateTimeNullableFilter<"Subscription"> | Date | string | null
   privileges?: Prisma.JsonNullableFilter<"Subscription">
   postBackUrl?: Prisma.StringNullableFilter<"Subscription"> | string | null
+  keepsBodies?: Prisma.BoolFilter<"Subscription"> | boolean
   lastUsedAt?: Prisma.DateTimeNullableFilter<"Subscription"> | Date | string | null
   createdAt?: Prisma.DateTimeFilter<"Subscription"> | Date | string
 }
@@ -770,6 +795,7 @@ export type SubscriptionCreateWithoutApplicationInput = {
   tokenBroughtAt?: Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: string | null
+  keepsBodies?: boolean
   lastUsedAt?: Date | string | null
   createdAt: Date | string
   store: Prisma.StoreCreateNestedOneWithoutSubscriptionsInput
@@ -788,6 +814,7 @@ export type SubscriptionUncheckedCreateWithoutApplicationInput = {
   tokenBroughtAt?: Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: string | null
+  keepsBodies?: boolean
   lastUsedAt?: Date | string | null
   createdAt: Date | string
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutSubscriptionInput
@@ -829,6 +856,7 @@ export type SubscriptionCreateWithoutCallsInput = {
   tokenBroughtAt?: Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: string | null
+  keepsBodies?: boolean
   lastUsedAt?: Date | string | null
   createdAt: Date | string
   store: Prisma.StoreCreateNestedOneWithoutSubscriptionsInput
@@ -848,6 +876,7 @@ export type SubscriptionUncheckedCreateWithoutCallsInput = {
   tokenBroughtAt?: Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: string | null
+  keepsBodies?: boolean
   lastUsedAt?: Date | string | null
   createdAt: Date | string
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutSubscriptionInput
@@ -878,6 +907,7 @@ export type SubscriptionUpdateWithoutCallsInput = {
   tokenBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  keepsBodies?: Prisma.BoolFieldUpdateOperationsInput | boolean
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   store?: Prisma.StoreUpdateOneRequiredWithoutSubscriptionsNestedInput
@@ -897,6 +927,7 @@ export type SubscriptionUncheckedUpdateWithoutCallsInput = {
   tokenBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  keepsBodies?: Prisma.BoolFieldUpdateOperationsInput | boolean
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutSubscriptionNestedInput
@@ -911,6 +942,7 @@ export type SubscriptionCreateWithoutAuthorizationCodesInput = {
   tokenBroughtAt?: Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: string | null
+  keepsBodies?: boolean
   lastUsedAt?: Date | string | null
   createdAt: Date | string
   store: Prisma.StoreCreateNestedOneWithoutSubscriptionsInput
@@ -930,6 +962,7 @@ export type SubscriptionUncheckedCreateWithoutAuthorizationCodesInput = {
   tokenBroughtAt?: Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: string | null
+  keepsBodies?: boolean
   lastUsedAt?: Date | string | null
   createdAt: Date | string
   accessTokens?: Prisma.AccessTokenUncheckedCreateNestedManyWithoutSubscriptionInput
@@ -960,6 +993,7 @@ export type SubscriptionUpdateWithoutAuthorizationCodesInput = {
   tokenBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  keepsBodies?: Prisma.BoolFieldUpdateOperationsInput | boolean
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   store?: Prisma.StoreUpdateOneRequiredWithoutSubscriptionsNestedInput
@@ -979,6 +1013,7 @@ export type SubscriptionUncheckedUpdateWithoutAuthorizationCodesInput = {
   tokenBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  keepsBodies?: Prisma.BoolFieldUpdateOperationsInput | boolean
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   accessTokens?: Prisma.AccessTokenUncheckedUpdateManyWithoutSubscriptionNestedInput
@@ -993,6 +1028,7 @@ export type SubscriptionCreateWithoutAccessTokensInput = {
   tokenBroughtAt?: Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: string | null
+  keepsBodies?: boolean
   lastUsedAt?: Date | string | null
   createdAt: Date | string
   store: Prisma.StoreCreateNestedOneWithoutSubscriptionsInput
@@ -1012,6 +1048,7 @@ export type SubscriptionUncheckedCreateWithoutAccessTokensInput = {
   tokenBroughtAt?: Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: string | null
+  keepsBodies?: boolean
   lastUsedAt?: Date | string | null
   createdAt: Date | string
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutSubscriptionInput
@@ -1042,6 +1079,7 @@ export type SubscriptionUpdateWithoutAccessTokensInput = {
   tokenBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  keepsBodies?: Prisma.BoolFieldUpdateOperationsInput | boolean
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   store?: Prisma.StoreUpdateOneRequiredWithoutSubscriptionsNestedInput
@@ -1061,6 +1099,7 @@ export type SubscriptionUncheckedUpdateWithoutAccessTokensInput = {
   tokenBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  keepsBodies?: Prisma.BoolFieldUpdateOperationsInput | boolean
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutSubscriptionNestedInput
@@ -1075,6 +1114,7 @@ export type SubscriptionCreateWithoutAccessGrantsInput = {
   tokenBroughtAt?: Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: string | null
+  keepsBodies?: boolean
   lastUsedAt?: Date | string | null
   createdAt: Date | string
   store: Prisma.StoreCreateNestedOneWithoutSubscriptionsInput
@@ -1094,6 +1134,7 @@ export type SubscriptionUncheckedCreateWithoutAccessGrantsInput = {
   tokenBroughtAt?: Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: string | null
+  keepsBodies?: boolean
   lastUsedAt?: Date | string | null
   createdAt: Date | string
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutSubscriptionInput
@@ -1124,6 +1165,7 @@ export type SubscriptionUpdateWithoutAccessGrantsInput = {
   tokenBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  keepsBodies?: Prisma.BoolFieldUpdateOperationsInput | boolean
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   store?: Prisma.StoreUpdateOneRequiredWithoutSubscriptionsNestedInput
@@ -1143,6 +1185,7 @@ export type SubscriptionUncheckedUpdateWithoutAccessGrantsInput = {
   tokenBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  keepsBodies?: Prisma.BoolFieldUpdateOperationsInput | boolean
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutSubscriptionNestedInput
@@ -1157,6 +1200,7 @@ export type SubscriptionCreateWithoutWebhooksInput = {
   tokenBroughtAt?: Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: string | null
+  keepsBodies?: boolean
   lastUsedAt?: Date | string | null
   createdAt: Date | string
   store: Prisma.StoreCreateNestedOneWithoutSubscriptionsInput
@@ -1176,6 +1220,7 @@ export type SubscriptionUncheckedCreateWithoutWebhooksInput = {
   tokenBroughtAt?: Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: string | null
+  keepsBodies?: boolean
   lastUsedAt?: Date | string | null
   createdAt: Date | string
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutSubscriptionInput
@@ -1206,6 +1251,7 @@ export type SubscriptionUpdateWithoutWebhooksInput = {
   tokenBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  keepsBodies?: Prisma.BoolFieldUpdateOperationsInput | boolean
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   store?: Prisma.StoreUpdateOneRequiredWithoutSubscriptionsNestedInput
@@ -1225,6 +1271,7 @@ export type SubscriptionUncheckedUpdateWithoutWebhooksInput = {
   tokenBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  keepsBodies?: Prisma.BoolFieldUpdateOperationsInput | boolean
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutSubscriptionNestedInput
@@ -1241,6 +1288,7 @@ export type SubscriptionCreateManyStoreInput = {
   tokenBroughtAt?: Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: string | null
+  keepsBodies?: boolean
   lastUsedAt?: Date | string | null
   createdAt: Date | string
 }
@@ -1251,6 +1299,7 @@ export type SubscriptionUpdateWithoutStoreInput = {
   tokenBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  keepsBodies?: Prisma.BoolFieldUpdateOperationsInput | boolean
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   application?: Prisma.ApplicationUpdateOneRequiredWithoutSubscriptionsNestedInput
@@ -1269,6 +1318,7 @@ export type SubscriptionUncheckedUpdateWithoutStoreInput = {
   tokenBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  keepsBodies?: Prisma.BoolFieldUpdateOperationsInput | boolean
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutSubscriptionNestedInput
@@ -1286,6 +1336,7 @@ export type SubscriptionUncheckedUpdateManyWithoutStoreInput = {
   tokenBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  keepsBodies?: Prisma.BoolFieldUpdateOperationsInput | boolean
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -1298,6 +1349,7 @@ export type SubscriptionCreateManyApplicationInput = {
   tokenBroughtAt?: Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: string | null
+  keepsBodies?: boolean
   lastUsedAt?: Date | string | null
   createdAt: Date | string
 }
@@ -1308,6 +1360,7 @@ export type SubscriptionUpdateWithoutApplicationInput = {
   tokenBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  keepsBodies?: Prisma.BoolFieldUpdateOperationsInput | boolean
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   store?: Prisma.StoreUpdateOneRequiredWithoutSubscriptionsNestedInput
@@ -1326,6 +1379,7 @@ export type SubscriptionUncheckedUpdateWithoutApplicationInput = {
   tokenBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  keepsBodies?: Prisma.BoolFieldUpdateOperationsInput | boolean
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutSubscriptionNestedInput
@@ -1343,6 +1397,7 @@ export type SubscriptionUncheckedUpdateManyWithoutApplicationInput = {
   tokenBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  keepsBodies?: Prisma.BoolFieldUpdateOperationsInput | boolean
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -1423,6 +1478,7 @@ export type SubscriptionSelect<ExtArgs extends runtime.Types.Extensions.Internal
   tokenBroughtAt?: boolean
   privileges?: boolean
   postBackUrl?: boolean
+  keepsBodies?: boolean
   lastUsedAt?: boolean
   createdAt?: boolean
   store?: boolean | Prisma.StoreDefaultArgs<ExtArgs>
@@ -1444,6 +1500,7 @@ export type SubscriptionSelectCreateManyAndReturn<ExtArgs extends runtime.Types.
   tokenBroughtAt?: boolean
   privileges?: boolean
   postBackUrl?: boolean
+  keepsBodies?: boolean
   lastUsedAt?: boolean
   createdAt?: boolean
   store?: boolean | Prisma.StoreDefaultArgs<ExtArgs>
@@ -1459,6 +1516,7 @@ export type SubscriptionSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.
   tokenBroughtAt?: boolean
   privileges?: boolean
   postBackUrl?: boolean
+  keepsBodies?: boolean
   lastUsedAt?: boolean
   createdAt?: boolean
   store?: boolean | Prisma.StoreDefaultArgs<ExtArgs>
@@ -1474,11 +1532,12 @@ export type SubscriptionSelectScalar = {
   tokenBroughtAt?: boolean
   privileges?: boolean
   postBackUrl?: boolean
+  keepsBodies?: boolean
   lastUsedAt?: boolean
   createdAt?: boolean
 }
 
-export type SubscriptionOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "storeId" | "applicationId" | "tokenHash" | "tokenSealed" | "tokenBroughtAt" | "privileges" | "postBackUrl" | "lastUsedAt" | "createdAt", ExtArgs["result"]["subscription"]>
+export type SubscriptionOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "storeId" | "applicationId" | "tokenHash" | "tokenSealed" | "tokenBroughtAt" | "privileges" | "postBackUrl" | "keepsBodies" | "lastUsedAt" | "createdAt", ExtArgs["result"]["subscription"]>
 export type SubscriptionInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   store?: boolean | Prisma.StoreDefaultArgs<ExtArgs>
   application?: boolean | Prisma.ApplicationDefaultArgs<ExtArgs>
@@ -1527,6 +1586,10 @@ export type $SubscriptionPayload<ExtArgs extends runtime.Types.Extensions.Intern
      * Where the application asked the merchant to complete the set-up.
      */
     postBackUrl: string | null
+    /**
+     * Whether the merchant lets the bodies of refused requests be kept.
+     */
+    keepsBodies: boolean
     lastUsedAt: Date | null
     createdAt: Date
   }, ExtArgs["result"]["subscription"]>
@@ -1967,6 +2030,7 @@ export interface SubscriptionFieldRefs {
   readonly tokenBroughtAt: Prisma.FieldRef<"Subscription", 'DateTime'>
   readonly privileges: Prisma.FieldRef<"Subscription", 'Json'>
   readonly postBackUrl: Prisma.FieldRef<"Subscription", 'String'>
+  readonly keepsBodies: Prisma.FieldRef<"Subscription", 'Boolean'>
   readonly lastUsedAt: Prisma.FieldRef<"Subscription", 'DateTime'>
   readonly createdAt: Prisma.FieldRef<"Subscription", 'DateTime'>
 }
