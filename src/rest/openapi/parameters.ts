@@ -131,8 +131,8 @@ function filterParameters(
   const byId = { ...equalToId, column: 'id' }
   const all = [...(hasNoId || isNamed ? [] : [[idParam, byId] as const]), ...Object.entries(filters ?? {})]
   return all.map(([name, filter]) => {
-    const path = filteredPath(filter, type, resource)
-    const found = [path?.reduce(memberOf, sample)].flat()
+    const path = filteredPath(filter, type, resource).path
+    const found = [path.reduce(memberOf, sample)].flat()
     const description = filter === byId ? ownIdentifier(resource) : filterDescription(filter, type, resource)
     const schema = { ...filterSchemas[filter.kind], ...(filter === byId && { minimum: 1 }) }
     const examples = [exampleFor(filter.kind, found[0])]
