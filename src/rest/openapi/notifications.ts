@@ -37,7 +37,7 @@ function eventOperation(sources: ExampleSources & { readonly schemas: Schemas },
   return {
     operationId: `receive${name.replaceAll(' ', '')}`,
     summary: `Notification: ${name}`,
-    description: `Sent to each enabled webhook of the EventType ${type}, in the webhook’s Format, with the record as it was right after the change, in a list of one. ${signatureRule} The secret is that of \`/Webhooks/{id}/Secret\`. Deliveries come at least once and in no order: \`webhook-id\` tells a repetition, \`webhook-sequence\` the order.`,
+    description: `Sent to each enabled webhook of kind ${type}, in the webhook’s Format, with the record as it was right after the change, in a list of one. ${signatureRule} The secret is that of \`/Webhooks/{id}/Secret\`. Deliveries come at least once and in no order: \`webhook-id\` tells a repetition, \`webhook-sequence\` the order.`,
     tags: ['Webhooks'],
     security: [],
     parameters: [...signedHeaders('evt_0b6f0f3c2c1e4b0e9d0a6a3f1c9d7e55'), ...eventHeaders(kind)],

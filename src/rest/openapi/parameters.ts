@@ -46,12 +46,12 @@ export const sharedParameters = {
   Select: query(
     '$select',
     'Comma list of members to show, such as `Name` or `List/Name`. The others are left out, also those that the schema requires.',
-    { type: 'string', maxLength: 16_000, examples: ['LastUpdate'] },
+    { type: 'string', maxLength: 16_000, examples: ['Name'] },
   ),
   OrderBy: query(
     '$orderby',
     'Comma list of members, each with `asc` or `desc`. Sorts the page that was read, not the whole list.',
-    { type: 'string', maxLength: 16_000, examples: ['LastUpdate desc'] },
+    { type: 'string', maxLength: 16_000, examples: ['Name desc'] },
   ),
   Prefer: header('Prefer', '`count=exact` asks for X-Total-Count.', { type: 'string', enum: ['count=exact'] }),
   ReadIfNoneMatch: header(
