@@ -4314,7 +4314,7 @@ export interface components {
              */
             ImageGallerySorting?: number;
         };
-        ItemSums: {
+        ItemSum: {
             /**
              * Format: int32
              * @description The line of the order, by its ItemIndexID.
@@ -4825,7 +4825,7 @@ export interface components {
         OrderSum: {
             /**
              * Format: int32
-             * @description The order, by its OrderID. Computed on read; ignored in requests.
+             * @description The order, by its OrderID.
              */
             readonly OrderID: number;
             /** @description What the lines cost: of each its ItemQuantity at ItemUnitPrice and ItemOptionPrice, rounded to a cent. Computed on read; ignored in requests. */
@@ -4849,7 +4849,7 @@ export interface components {
             /** @description What is still to be paid; below 0 where more was paid than the order comes to. A refund of an order that was paid in full opens nothing. Computed on read; ignored in requests. */
             readonly OpenAmount: number;
             /** @description The lines of the order, with what became of them. */
-            readonly ItemSumsList: components["schemas"]["ItemSums"][];
+            readonly ItemSumList: components["schemas"]["ItemSum"][];
         };
         /** @description An order as the shop sold it: who bought what, at which price, how it is paid and where it goes. */
         OrderUpdate: {
@@ -4984,7 +4984,7 @@ export interface components {
             status: number;
             /** @description What was wrong with this request. */
             detail: string;
-            /** @description One for each record that was refused. */
+            /** @description One for each record that was refused; of a strict request one for everything that is wrong with it. */
             errors: components["schemas"]["ProblemError"][];
             /** @description Also in the header X-Request-Id, and in the log. */
             requestId: string;
@@ -6710,6 +6710,8 @@ export interface components {
         CountOnly: 1 | 0 | -1;
         /** @description Continues after a page, by the address in its `Link`: every record that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. Not together with `offset`. */
         Cursor: string;
+        /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+        Handling: string;
         /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
         IdempotencyKey: string;
         /** @description The ETag that the record must still have, compared while it is locked; else 412. Of an item: that of the record around it. Only with a change of one record. */
@@ -6724,8 +6726,8 @@ export interface components {
         Offset: number;
         /** @description Comma list of members, each with `asc` or `desc`. Sorts the page that was read, not the whole list. */
         OrderBy: string;
-        /** @description `count=exact` asks for X-Total-Count. */
-        Prefer: "count=exact";
+        /** @description `count=exact` asks for X-Total-Count. `handling=strict` refuses parameters that the address does not have, `handling=lenient` passes over them, which X-Ignored tells; without either it is as the application’s kind says. Several are separated by commas. */
+        Prefer: string;
         /** @description ETags that the caller has: with one of them the answer is 304, without a body. */
         ReadIfNoneMatch: string;
         /** @description Comma list of members to show, such as `Name` or `List/Name`. The others are left out, also those that the schema requires. */
@@ -6762,7 +6764,7 @@ export interface operations {
                 lastupdateend?: string;
             };
             header?: {
-                /** @description `count=exact` asks for X-Total-Count. */
+                /** @description `count=exact` asks for X-Total-Count. `handling=strict` refuses parameters that the address does not have, `handling=lenient` passes over them, which X-Ignored tells; without either it is as the application’s kind says. Several are separated by commas. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
@@ -6791,6 +6793,8 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path?: never;
             cookie?: never;
@@ -6828,6 +6832,8 @@ export interface operations {
             header?: {
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path?: never;
             cookie?: never;
@@ -6871,7 +6877,10 @@ export interface operations {
                 /** @description The latest `LastUpdate`, in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. Its whole second is included, or its whole day where it has no time. In the hour that autumn repeats, or spring skips, the later time counts. */
                 lastupdateend?: string;
             };
-            header?: never;
+            header?: {
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -6897,6 +6906,8 @@ export interface operations {
             header?: {
                 /** @description ETags that the caller has: with one of them the answer is 304, without a body. */
                 "If-None-Match"?: components["parameters"]["ReadIfNoneMatch"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path: {
                 /** @description The category’s identifier, `CategoryID`. */
@@ -6934,6 +6945,8 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path: {
                 /** @description The category’s identifier, `CategoryID`. */
@@ -6968,6 +6981,8 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path: {
                 /** @description The category’s identifier, `CategoryID`. */
@@ -7002,7 +7017,10 @@ export interface operations {
                 /** @description Comma list of members, each with `asc` or `desc`. Sorts the page that was read, not the whole list. */
                 $orderby?: components["parameters"]["OrderBy"];
             };
-            header?: never;
+            header?: {
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
+            };
             path: {
                 /** @description The category’s identifier, `CategoryID`. */
                 categoryid: number;
@@ -7032,6 +7050,8 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path: {
                 /** @description The category’s identifier, `CategoryID`. */
@@ -7076,6 +7096,8 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path: {
                 /** @description The category’s identifier, `CategoryID`. */
@@ -7120,6 +7142,8 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path: {
                 /** @description The category’s identifier, `CategoryID`. */
@@ -7211,7 +7235,7 @@ export interface operations {
                 lastupdateend?: string;
             };
             header?: {
-                /** @description `count=exact` asks for X-Total-Count. */
+                /** @description `count=exact` asks for X-Total-Count. `handling=strict` refuses parameters that the address does not have, `handling=lenient` passes over them, which X-Ignored tells; without either it is as the application’s kind says. Several are separated by commas. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path: {
@@ -7285,7 +7309,10 @@ export interface operations {
                 /** @description The latest `LastUpdate`, in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. Its whole second is included, or its whole day where it has no time. In the hour that autumn repeats, or spring skips, the later time counts. */
                 lastupdateend?: string;
             };
-            header?: never;
+            header?: {
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
+            };
             path: {
                 /** @description The category’s identifier, `CategoryID`. */
                 categoryid: number;
@@ -7330,7 +7357,7 @@ export interface operations {
                 lastupdateend?: string;
             };
             header?: {
-                /** @description `count=exact` asks for X-Total-Count. */
+                /** @description `count=exact` asks for X-Total-Count. `handling=strict` refuses parameters that the address does not have, `handling=lenient` passes over them, which X-Ignored tells; without either it is as the application’s kind says. Several are separated by commas. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
@@ -7359,6 +7386,8 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path?: never;
             cookie?: never;
@@ -7396,6 +7425,8 @@ export interface operations {
             header?: {
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path?: never;
             cookie?: never;
@@ -7439,7 +7470,10 @@ export interface operations {
                 /** @description The latest `LastUpdate`, in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. Its whole second is included, or its whole day where it has no time. In the hour that autumn repeats, or spring skips, the later time counts. */
                 lastupdateend?: string;
             };
-            header?: never;
+            header?: {
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -7465,6 +7499,8 @@ export interface operations {
             header?: {
                 /** @description ETags that the caller has: with one of them the answer is 304, without a body. */
                 "If-None-Match"?: components["parameters"]["ReadIfNoneMatch"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path: {
                 /** @description The manufacturer’s identifier, `ManufacturerID`. */
@@ -7502,6 +7538,8 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path: {
                 /** @description The manufacturer’s identifier, `ManufacturerID`. */
@@ -7536,6 +7574,8 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path: {
                 /** @description The manufacturer’s identifier, `ManufacturerID`. */
@@ -7621,7 +7661,7 @@ export interface operations {
                 lastupdateend?: string;
             };
             header?: {
-                /** @description `count=exact` asks for X-Total-Count. */
+                /** @description `count=exact` asks for X-Total-Count. `handling=strict` refuses parameters that the address does not have, `handling=lenient` passes over them, which X-Ignored tells; without either it is as the application’s kind says. Several are separated by commas. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path: {
@@ -7695,7 +7735,10 @@ export interface operations {
                 /** @description The latest `LastUpdate`, in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. Its whole second is included, or its whole day where it has no time. In the hour that autumn repeats, or spring skips, the later time counts. */
                 lastupdateend?: string;
             };
-            header?: never;
+            header?: {
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
+            };
             path: {
                 /** @description The manufacturer’s identifier, `ManufacturerID`. */
                 manufacturerid: number;
@@ -7750,7 +7793,7 @@ export interface operations {
                 lastupdateend?: string;
             };
             header?: {
-                /** @description `count=exact` asks for X-Total-Count. */
+                /** @description `count=exact` asks for X-Total-Count. `handling=strict` refuses parameters that the address does not have, `handling=lenient` passes over them, which X-Ignored tells; without either it is as the application’s kind says. Several are separated by commas. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
@@ -7779,6 +7822,8 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path?: never;
             cookie?: never;
@@ -7816,6 +7861,8 @@ export interface operations {
             header?: {
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path?: never;
             cookie?: never;
@@ -7869,7 +7916,10 @@ export interface operations {
                 /** @description The latest `LastUpdate`, in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. Its whole second is included, or its whole day where it has no time. In the hour that autumn repeats, or spring skips, the later time counts. */
                 lastupdateend?: string;
             };
-            header?: never;
+            header?: {
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -7895,6 +7945,8 @@ export interface operations {
             header?: {
                 /** @description ETags that the caller has: with one of them the answer is 304, without a body. */
                 "If-None-Match"?: components["parameters"]["ReadIfNoneMatch"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path: {
                 /** @description The distributor’s identifier, `DistributorID`. */
@@ -7932,6 +7984,8 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path: {
                 /** @description The distributor’s identifier, `DistributorID`. */
@@ -7966,6 +8020,8 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path: {
                 /** @description The distributor’s identifier, `DistributorID`. */
@@ -8051,7 +8107,7 @@ export interface operations {
                 lastupdateend?: string;
             };
             header?: {
-                /** @description `count=exact` asks for X-Total-Count. */
+                /** @description `count=exact` asks for X-Total-Count. `handling=strict` refuses parameters that the address does not have, `handling=lenient` passes over them, which X-Ignored tells; without either it is as the application’s kind says. Several are separated by commas. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path: {
@@ -8125,7 +8181,10 @@ export interface operations {
                 /** @description The latest `LastUpdate`, in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. Its whole second is included, or its whole day where it has no time. In the hour that autumn repeats, or spring skips, the later time counts. */
                 lastupdateend?: string;
             };
-            header?: never;
+            header?: {
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
+            };
             path: {
                 /** @description The distributor’s identifier, `DistributorID`. */
                 distributorid: number;
@@ -8168,7 +8227,7 @@ export interface operations {
                 lastupdateend?: string;
             };
             header?: {
-                /** @description `count=exact` asks for X-Total-Count. */
+                /** @description `count=exact` asks for X-Total-Count. `handling=strict` refuses parameters that the address does not have, `handling=lenient` passes over them, which X-Ignored tells; without either it is as the application’s kind says. Several are separated by commas. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
@@ -8197,6 +8256,8 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path?: never;
             cookie?: never;
@@ -8234,6 +8295,8 @@ export interface operations {
             header?: {
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path?: never;
             cookie?: never;
@@ -8275,7 +8338,10 @@ export interface operations {
                 /** @description The latest `LastUpdate` (which these records do not show), in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. Its whole second is included, or its whole day where it has no time. In the hour that autumn repeats, or spring skips, the later time counts. */
                 lastupdateend?: string;
             };
-            header?: never;
+            header?: {
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -8301,6 +8367,8 @@ export interface operations {
             header?: {
                 /** @description ETags that the caller has: with one of them the answer is 304, without a body. */
                 "If-None-Match"?: components["parameters"]["ReadIfNoneMatch"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path: {
                 /** @description The customer group’s identifier, `CustomerGroupID`. */
@@ -8338,6 +8406,8 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path: {
                 /** @description The customer group’s identifier, `CustomerGroupID`. */
@@ -8372,6 +8442,8 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path: {
                 /** @description The customer group’s identifier, `CustomerGroupID`. */
@@ -8429,7 +8501,7 @@ export interface operations {
                 lastupdateend?: string;
             };
             header?: {
-                /** @description `count=exact` asks for X-Total-Count. */
+                /** @description `count=exact` asks for X-Total-Count. `handling=strict` refuses parameters that the address does not have, `handling=lenient` passes over them, which X-Ignored tells; without either it is as the application’s kind says. Several are separated by commas. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path: {
@@ -8475,7 +8547,10 @@ export interface operations {
                 /** @description The latest `LastUpdate` (which these records do not show), in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. Its whole second is included, or its whole day where it has no time. In the hour that autumn repeats, or spring skips, the later time counts. */
                 lastupdateend?: string;
             };
-            header?: never;
+            header?: {
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
+            };
             path: {
                 /** @description The customer group’s identifier, `CustomerGroupID`. */
                 groupid: number;
@@ -8560,7 +8635,7 @@ export interface operations {
                 lastupdateend?: string;
             };
             header?: {
-                /** @description `count=exact` asks for X-Total-Count. */
+                /** @description `count=exact` asks for X-Total-Count. `handling=strict` refuses parameters that the address does not have, `handling=lenient` passes over them, which X-Ignored tells; without either it is as the application’s kind says. Several are separated by commas. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
@@ -8589,6 +8664,8 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path?: never;
             cookie?: never;
@@ -8626,6 +8703,8 @@ export interface operations {
             header?: {
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path?: never;
             cookie?: never;
@@ -8709,7 +8788,10 @@ export interface operations {
                 /** @description The latest `LastUpdate`, in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. Its whole second is included, or its whole day where it has no time. In the hour that autumn repeats, or spring skips, the later time counts. */
                 lastupdateend?: string;
             };
-            header?: never;
+            header?: {
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -8735,6 +8817,8 @@ export interface operations {
             header?: {
                 /** @description ETags that the caller has: with one of them the answer is 304, without a body. */
                 "If-None-Match"?: components["parameters"]["ReadIfNoneMatch"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path: {
                 /** @description The product’s identifier, `SKUInfo.CatalogID`. */
@@ -8772,6 +8856,8 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path: {
                 /** @description The product’s identifier, `SKUInfo.CatalogID`. */
@@ -8806,6 +8892,8 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path: {
                 /** @description The product’s identifier, `SKUInfo.CatalogID`. */
@@ -8849,7 +8937,7 @@ export interface operations {
                 name?: string;
             };
             header?: {
-                /** @description `count=exact` asks for X-Total-Count. */
+                /** @description `count=exact` asks for X-Total-Count. `handling=strict` refuses parameters that the address does not have, `handling=lenient` passes over them, which X-Ignored tells; without either it is as the application’s kind says. Several are separated by commas. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
@@ -8878,7 +8966,10 @@ export interface operations {
                 /** @description A part of `Name`, without regard to case. */
                 name?: string;
             };
-            header?: never;
+            header?: {
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -8916,7 +9007,7 @@ export interface operations {
                 name?: string;
             };
             header?: {
-                /** @description `count=exact` asks for X-Total-Count. */
+                /** @description `count=exact` asks for X-Total-Count. `handling=strict` refuses parameters that the address does not have, `handling=lenient` passes over them, which X-Ignored tells; without either it is as the application’s kind says. Several are separated by commas. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path: {
@@ -8952,7 +9043,10 @@ export interface operations {
                 /** @description Comma list of members, each with `asc` or `desc`. Sorts the page that was read, not the whole list. */
                 $orderby?: components["parameters"]["OrderBy"];
             };
-            header?: never;
+            header?: {
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
+            };
             path: {
                 /** @description The product’s identifier, `SKUInfo.CatalogID`. */
                 catalogid: number;
@@ -8982,6 +9076,8 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path: {
                 /** @description The product’s identifier, `SKUInfo.CatalogID`. */
@@ -9026,6 +9122,8 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path: {
                 /** @description The product’s identifier, `SKUInfo.CatalogID`. */
@@ -9066,7 +9164,10 @@ export interface operations {
                 /** @description Comma list of members, each with `asc` or `desc`. Sorts the page that was read, not the whole list. */
                 $orderby?: components["parameters"]["OrderBy"];
             };
-            header?: never;
+            header?: {
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
+            };
             path: {
                 /** @description The product’s identifier, `SKUInfo.CatalogID`. */
                 catalogid: number;
@@ -9100,7 +9201,10 @@ export interface operations {
                 /** @description Comma list of members, each with `asc` or `desc`. Sorts the page that was read, not the whole list. */
                 $orderby?: components["parameters"]["OrderBy"];
             };
-            header?: never;
+            header?: {
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
+            };
             path: {
                 /** @description The product’s identifier, `SKUInfo.CatalogID`. */
                 catalogid: number;
@@ -9130,6 +9234,8 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path: {
                 /** @description The product’s identifier, `SKUInfo.CatalogID`. */
@@ -9174,6 +9280,8 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path: {
                 /** @description The product’s identifier, `SKUInfo.CatalogID`. */
@@ -9218,6 +9326,8 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path: {
                 /** @description The product’s identifier, `SKUInfo.CatalogID`. */
@@ -9258,7 +9368,10 @@ export interface operations {
                 /** @description Comma list of members, each with `asc` or `desc`. Sorts the page that was read, not the whole list. */
                 $orderby?: components["parameters"]["OrderBy"];
             };
-            header?: never;
+            header?: {
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
+            };
             path: {
                 /** @description The product’s identifier, `SKUInfo.CatalogID`. */
                 catalogid: number;
@@ -9292,7 +9405,10 @@ export interface operations {
                 /** @description Comma list of members, each with `asc` or `desc`. Sorts the page that was read, not the whole list. */
                 $orderby?: components["parameters"]["OrderBy"];
             };
-            header?: never;
+            header?: {
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
+            };
             path: {
                 /** @description The product’s identifier, `SKUInfo.CatalogID`. */
                 catalogid: number;
@@ -9322,6 +9438,8 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path: {
                 /** @description The product’s identifier, `SKUInfo.CatalogID`. */
@@ -9366,6 +9484,8 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path: {
                 /** @description The product’s identifier, `SKUInfo.CatalogID`. */
@@ -9410,6 +9530,8 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path: {
                 /** @description The product’s identifier, `SKUInfo.CatalogID`. */
@@ -9450,7 +9572,10 @@ export interface operations {
                 /** @description Comma list of members, each with `asc` or `desc`. Sorts the page that was read, not the whole list. */
                 $orderby?: components["parameters"]["OrderBy"];
             };
-            header?: never;
+            header?: {
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
+            };
             path: {
                 /** @description The product’s identifier, `SKUInfo.CatalogID`. */
                 catalogid: number;
@@ -9480,6 +9605,8 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path: {
                 /** @description The product’s identifier, `SKUInfo.CatalogID`. */
@@ -9524,6 +9651,8 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path: {
                 /** @description The product’s identifier, `SKUInfo.CatalogID`. */
@@ -9568,6 +9697,8 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path: {
                 /** @description The product’s identifier, `SKUInfo.CatalogID`. */
@@ -9608,7 +9739,10 @@ export interface operations {
                 /** @description Comma list of members, each with `asc` or `desc`. Sorts the page that was read, not the whole list. */
                 $orderby?: components["parameters"]["OrderBy"];
             };
-            header?: never;
+            header?: {
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
+            };
             path: {
                 /** @description The product’s identifier, `SKUInfo.CatalogID`. */
                 catalogid: number;
@@ -9638,6 +9772,8 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path: {
                 /** @description The product’s identifier, `SKUInfo.CatalogID`. */
@@ -9682,6 +9818,8 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path: {
                 /** @description The product’s identifier, `SKUInfo.CatalogID`. */
@@ -9726,6 +9864,8 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path: {
                 /** @description The product’s identifier, `SKUInfo.CatalogID`. */
@@ -9766,7 +9906,10 @@ export interface operations {
                 /** @description Comma list of members, each with `asc` or `desc`. Sorts the page that was read, not the whole list. */
                 $orderby?: components["parameters"]["OrderBy"];
             };
-            header?: never;
+            header?: {
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
+            };
             path: {
                 /** @description The product’s identifier, `SKUInfo.CatalogID`. */
                 catalogid: number;
@@ -9796,6 +9939,8 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path: {
                 /** @description The product’s identifier, `SKUInfo.CatalogID`. */
@@ -9840,6 +9985,8 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path: {
                 /** @description The product’s identifier, `SKUInfo.CatalogID`. */
@@ -9884,6 +10031,8 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path: {
                 /** @description The product’s identifier, `SKUInfo.CatalogID`. */
@@ -9924,7 +10073,10 @@ export interface operations {
                 /** @description Comma list of members, each with `asc` or `desc`. Sorts the page that was read, not the whole list. */
                 $orderby?: components["parameters"]["OrderBy"];
             };
-            header?: never;
+            header?: {
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
+            };
             path: {
                 /** @description The product’s identifier, `SKUInfo.CatalogID`. */
                 catalogid: number;
@@ -9954,6 +10106,8 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path: {
                 /** @description The product’s identifier, `SKUInfo.CatalogID`. */
@@ -9998,6 +10152,8 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path: {
                 /** @description The product’s identifier, `SKUInfo.CatalogID`. */
@@ -10042,6 +10198,8 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path: {
                 /** @description The product’s identifier, `SKUInfo.CatalogID`. */
@@ -10082,7 +10240,10 @@ export interface operations {
                 /** @description Comma list of members, each with `asc` or `desc`. Sorts the page that was read, not the whole list. */
                 $orderby?: components["parameters"]["OrderBy"];
             };
-            header?: never;
+            header?: {
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
+            };
             path: {
                 /** @description The product’s identifier, `SKUInfo.CatalogID`. */
                 catalogid: number;
@@ -10112,6 +10273,8 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path: {
                 /** @description The product’s identifier, `SKUInfo.CatalogID`. */
@@ -10156,6 +10319,8 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path: {
                 /** @description The product’s identifier, `SKUInfo.CatalogID`. */
@@ -10200,6 +10365,8 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path: {
                 /** @description The product’s identifier, `SKUInfo.CatalogID`. */
@@ -10240,7 +10407,10 @@ export interface operations {
                 /** @description Comma list of members, each with `asc` or `desc`. Sorts the page that was read, not the whole list. */
                 $orderby?: components["parameters"]["OrderBy"];
             };
-            header?: never;
+            header?: {
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
+            };
             path: {
                 /** @description The product’s identifier, `SKUInfo.CatalogID`. */
                 catalogid: number;
@@ -10270,6 +10440,8 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path: {
                 /** @description The product’s identifier, `SKUInfo.CatalogID`. */
@@ -10314,6 +10486,8 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path: {
                 /** @description The product’s identifier, `SKUInfo.CatalogID`. */
@@ -10358,6 +10532,8 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path: {
                 /** @description The product’s identifier, `SKUInfo.CatalogID`. */
@@ -10421,7 +10597,7 @@ export interface operations {
                 lastupdateend?: string;
             };
             header?: {
-                /** @description `count=exact` asks for X-Total-Count. */
+                /** @description `count=exact` asks for X-Total-Count. `handling=strict` refuses parameters that the address does not have, `handling=lenient` passes over them, which X-Ignored tells; without either it is as the application’s kind says. Several are separated by commas. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
@@ -10450,6 +10626,8 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path?: never;
             cookie?: never;
@@ -10487,6 +10665,8 @@ export interface operations {
             header?: {
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path?: never;
             cookie?: never;
@@ -10542,7 +10722,10 @@ export interface operations {
                 /** @description The latest `LastUpdate` (which these records do not show), in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. Its whole second is included, or its whole day where it has no time. In the hour that autumn repeats, or spring skips, the later time counts. */
                 lastupdateend?: string;
             };
-            header?: never;
+            header?: {
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -10568,6 +10751,8 @@ export interface operations {
             header?: {
                 /** @description ETags that the caller has: with one of them the answer is 304, without a body. */
                 "If-None-Match"?: components["parameters"]["ReadIfNoneMatch"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path: {
                 /** @description The customer’s identifier, `CustomerID`. */
@@ -10605,6 +10790,8 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path: {
                 /** @description The customer’s identifier, `CustomerID`. */
@@ -10639,6 +10826,8 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path: {
                 /** @description The customer’s identifier, `CustomerID`. */
@@ -10682,7 +10871,7 @@ export interface operations {
                 lastupdateend?: string;
             };
             header?: {
-                /** @description `count=exact` asks for X-Total-Count. */
+                /** @description `count=exact` asks for X-Total-Count. `handling=strict` refuses parameters that the address does not have, `handling=lenient` passes over them, which X-Ignored tells; without either it is as the application’s kind says. Several are separated by commas. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
@@ -10711,7 +10900,10 @@ export interface operations {
                 /** @description The latest `LastUpdate` (which these records do not show), in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. Its whole second is included, or its whole day where it has no time. In the hour that autumn repeats, or spring skips, the later time counts. */
                 lastupdateend?: string;
             };
-            header?: never;
+            header?: {
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -10737,6 +10929,8 @@ export interface operations {
             header?: {
                 /** @description ETags that the caller has: with one of them the answer is 304, without a body. */
                 "If-None-Match"?: components["parameters"]["ReadIfNoneMatch"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path: {
                 /** @description The order status’ identifier, `OrderStatusID`. */
@@ -10803,7 +10997,7 @@ export interface operations {
                 billingemail?: string | string[];
             };
             header?: {
-                /** @description `count=exact` asks for X-Total-Count. */
+                /** @description `count=exact` asks for X-Total-Count. `handling=strict` refuses parameters that the address does not have, `handling=lenient` passes over them, which X-Ignored tells; without either it is as the application’s kind says. Several are separated by commas. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
@@ -10832,6 +11026,8 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path?: never;
             cookie?: never;
@@ -10889,7 +11085,10 @@ export interface operations {
                 /** @description The whole `BillingEmail`, without regard to case. Given several times, at most 100: any of the values. */
                 billingemail?: string | string[];
             };
-            header?: never;
+            header?: {
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -10915,6 +11114,8 @@ export interface operations {
             header?: {
                 /** @description ETags that the caller has: with one of them the answer is 304, without a body. */
                 "If-None-Match"?: components["parameters"]["ReadIfNoneMatch"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path: {
                 /** @description The order’s identifier, `OrderID`. */
@@ -10952,6 +11153,8 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path: {
                 /** @description The order’s identifier, `OrderID`. */
@@ -10990,7 +11193,10 @@ export interface operations {
                 /** @description Comma list of members, each with `asc` or `desc`. Sorts the page that was read, not the whole list. */
                 $orderby?: components["parameters"]["OrderBy"];
             };
-            header?: never;
+            header?: {
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
+            };
             path: {
                 /** @description The order’s identifier, `OrderID`. */
                 orderid: number;
@@ -11020,6 +11226,8 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path: {
                 /** @description The order’s identifier, `OrderID`. */
@@ -11064,6 +11272,8 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path: {
                 /** @description The order’s identifier, `OrderID`. */
@@ -11108,6 +11318,8 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path: {
                 /** @description The order’s identifier, `OrderID`. */
@@ -11148,7 +11360,10 @@ export interface operations {
                 /** @description Comma list of members, each with `asc` or `desc`. Sorts the page that was read, not the whole list. */
                 $orderby?: components["parameters"]["OrderBy"];
             };
-            header?: never;
+            header?: {
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
+            };
             path: {
                 /** @description The order’s identifier, `OrderID`. */
                 orderid: number;
@@ -11178,6 +11393,8 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path: {
                 /** @description The order’s identifier, `OrderID`. */
@@ -11222,6 +11439,8 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path: {
                 /** @description The order’s identifier, `OrderID`. */
@@ -11266,6 +11485,8 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path: {
                 /** @description The order’s identifier, `OrderID`. */
@@ -11306,7 +11527,10 @@ export interface operations {
                 /** @description Comma list of members, each with `asc` or `desc`. Sorts the page that was read, not the whole list. */
                 $orderby?: components["parameters"]["OrderBy"];
             };
-            header?: never;
+            header?: {
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
+            };
             path: {
                 /** @description The order’s identifier, `OrderID`. */
                 orderid: number;
@@ -11336,6 +11560,8 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path: {
                 /** @description The order’s identifier, `OrderID`. */
@@ -11380,6 +11606,8 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path: {
                 /** @description The order’s identifier, `OrderID`. */
@@ -11424,6 +11652,8 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path: {
                 /** @description The order’s identifier, `OrderID`. */
@@ -11464,7 +11694,10 @@ export interface operations {
                 /** @description Comma list of members, each with `asc` or `desc`. Sorts the page that was read, not the whole list. */
                 $orderby?: components["parameters"]["OrderBy"];
             };
-            header?: never;
+            header?: {
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
+            };
             path: {
                 /** @description The order’s identifier, `OrderID`. */
                 orderid: number;
@@ -11494,6 +11727,8 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path: {
                 /** @description The order’s identifier, `OrderID`. */
@@ -11538,6 +11773,8 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path: {
                 /** @description The order’s identifier, `OrderID`. */
@@ -11582,6 +11819,8 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path: {
                 /** @description The order’s identifier, `OrderID`. */
@@ -11647,7 +11886,7 @@ export interface operations {
                 billingemail?: string | string[];
             };
             header?: {
-                /** @description `count=exact` asks for X-Total-Count. */
+                /** @description `count=exact` asks for X-Total-Count. `handling=strict` refuses parameters that the address does not have, `handling=lenient` passes over them, which X-Ignored tells; without either it is as the application’s kind says. Several are separated by commas. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
@@ -11692,7 +11931,10 @@ export interface operations {
                 /** @description The whole `BillingEmail` (which these records do not show), without regard to case. Given several times, at most 100: any of the values. */
                 billingemail?: string | string[];
             };
-            header?: never;
+            header?: {
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -11746,7 +11988,7 @@ export interface operations {
                 billingemail?: string | string[];
             };
             header?: {
-                /** @description `count=exact` asks for X-Total-Count. */
+                /** @description `count=exact` asks for X-Total-Count. `handling=strict` refuses parameters that the address does not have, `handling=lenient` passes over them, which X-Ignored tells; without either it is as the application’s kind says. Several are separated by commas. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path: {
@@ -11782,7 +12024,10 @@ export interface operations {
                 /** @description Comma list of members, each with `asc` or `desc`. Sorts the page that was read, not the whole list. */
                 $orderby?: components["parameters"]["OrderBy"];
             };
-            header?: never;
+            header?: {
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
+            };
             path: {
                 /** @description The order’s identifier, `OrderID`. */
                 orderid: number;
@@ -11841,7 +12086,7 @@ export interface operations {
                 lastupdateend?: string;
             };
             header?: {
-                /** @description `count=exact` asks for X-Total-Count. */
+                /** @description `count=exact` asks for X-Total-Count. `handling=strict` refuses parameters that the address does not have, `handling=lenient` passes over them, which X-Ignored tells; without either it is as the application’s kind says. Several are separated by commas. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
@@ -11870,6 +12115,8 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path?: never;
             cookie?: never;
@@ -11907,6 +12154,8 @@ export interface operations {
             header?: {
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path?: never;
             cookie?: never;
@@ -11964,7 +12213,10 @@ export interface operations {
                 /** @description The latest `LastUpdate`, in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. Its whole second is included, or its whole day where it has no time. In the hour that autumn repeats, or spring skips, the later time counts. */
                 lastupdateend?: string;
             };
-            header?: never;
+            header?: {
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -11990,6 +12242,8 @@ export interface operations {
             header?: {
                 /** @description ETags that the caller has: with one of them the answer is 304, without a body. */
                 "If-None-Match"?: components["parameters"]["ReadIfNoneMatch"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path: {
                 /** @description The gift registry’s identifier, `GiftRegistryID`. */
@@ -12027,6 +12281,8 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path: {
                 /** @description The gift registry’s identifier, `GiftRegistryID`. */
@@ -12061,6 +12317,8 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path: {
                 /** @description The gift registry’s identifier, `GiftRegistryID`. */
@@ -12095,7 +12353,10 @@ export interface operations {
                 /** @description Comma list of members, each with `asc` or `desc`. Sorts the page that was read, not the whole list. */
                 $orderby?: components["parameters"]["OrderBy"];
             };
-            header?: never;
+            header?: {
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
+            };
             path: {
                 /** @description The gift registry’s identifier, `GiftRegistryID`. */
                 giftregistryid: number;
@@ -12152,7 +12413,7 @@ export interface operations {
                 lastupdateend?: string;
             };
             header?: {
-                /** @description `count=exact` asks for X-Total-Count. */
+                /** @description `count=exact` asks for X-Total-Count. `handling=strict` refuses parameters that the address does not have, `handling=lenient` passes over them, which X-Ignored tells; without either it is as the application’s kind says. Several are separated by commas. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
@@ -12181,6 +12442,8 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path?: never;
             cookie?: never;
@@ -12218,6 +12481,8 @@ export interface operations {
             header?: {
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path?: never;
             cookie?: never;
@@ -12273,7 +12538,10 @@ export interface operations {
                 /** @description The latest `LastUpdate` (which these records do not show), in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. Its whole second is included, or its whole day where it has no time. In the hour that autumn repeats, or spring skips, the later time counts. */
                 lastupdateend?: string;
             };
-            header?: never;
+            header?: {
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -12299,6 +12567,8 @@ export interface operations {
             header?: {
                 /** @description ETags that the caller has: with one of them the answer is 304, without a body. */
                 "If-None-Match"?: components["parameters"]["ReadIfNoneMatch"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path: {
                 /** @description The RMA’s identifier, `RMAID`. */
@@ -12336,6 +12606,8 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path: {
                 /** @description The RMA’s identifier, `RMAID`. */
@@ -12370,6 +12642,8 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path: {
                 /** @description The RMA’s identifier, `RMAID`. */
@@ -12404,7 +12678,10 @@ export interface operations {
                 /** @description Comma list of members, each with `asc` or `desc`. Sorts the page that was read, not the whole list. */
                 $orderby?: components["parameters"]["OrderBy"];
             };
-            header?: never;
+            header?: {
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
+            };
             path: {
                 /** @description The RMA’s identifier, `RMAID`. */
                 rmaid: number;
@@ -12459,7 +12736,7 @@ export interface operations {
                 dateupdatedend?: string;
             };
             header?: {
-                /** @description `count=exact` asks for X-Total-Count. */
+                /** @description `count=exact` asks for X-Total-Count. `handling=strict` refuses parameters that the address does not have, `handling=lenient` passes over them, which X-Ignored tells; without either it is as the application’s kind says. Several are separated by commas. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
@@ -12484,6 +12761,8 @@ export interface operations {
             header?: {
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path?: never;
             cookie?: never;
@@ -12537,7 +12816,10 @@ export interface operations {
                 /** @description The latest `DateUpdated`, in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. Its whole second is included, or its whole day where it has no time. In the hour that autumn repeats, or spring skips, the later time counts. */
                 dateupdatedend?: string;
             };
-            header?: never;
+            header?: {
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -12563,6 +12845,8 @@ export interface operations {
             header?: {
                 /** @description ETags that the caller has: with one of them the answer is 304, without a body. */
                 "If-None-Match"?: components["parameters"]["ReadIfNoneMatch"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path: {
                 /** @description The webhook’s identifier, `Id`. */
@@ -12600,6 +12884,8 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path: {
                 /** @description The webhook’s identifier, `Id`. */
@@ -12634,6 +12920,8 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path: {
                 /** @description The webhook’s identifier, `Id`. */
@@ -12673,7 +12961,7 @@ export interface operations {
                 name?: string;
             };
             header?: {
-                /** @description `count=exact` asks for X-Total-Count. */
+                /** @description `count=exact` asks for X-Total-Count. `handling=strict` refuses parameters that the address does not have, `handling=lenient` passes over them, which X-Ignored tells; without either it is as the application’s kind says. Several are separated by commas. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
@@ -12698,7 +12986,10 @@ export interface operations {
                 /** @description A part of `EventName`, without regard to case. */
                 name?: string;
             };
-            header?: never;
+            header?: {
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -12721,7 +13012,10 @@ export interface operations {
                 /** @description Comma list of members to show, such as `Name` or `List/Name`. The others are left out, also those that the schema requires. */
                 $select?: components["parameters"]["Select"];
             };
-            header?: never;
+            header?: {
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
+            };
             path: {
                 /** @description The webhook’s identifier, `Id`. */
                 id: number;
@@ -12747,6 +13041,8 @@ export interface operations {
             header?: {
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path: {
                 /** @description The webhook’s identifier, `Id`. */
@@ -12773,7 +13069,10 @@ export interface operations {
                 /** @description Comma list of members to show, such as `Name` or `List/Name`. The others are left out, also those that the schema requires. */
                 $select?: components["parameters"]["Select"];
             };
-            header?: never;
+            header?: {
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
+            };
             path: {
                 /** @description The webhook’s identifier, `Id`. */
                 id: number;
@@ -12799,6 +13098,8 @@ export interface operations {
             header?: {
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path: {
                 /** @description The webhook’s identifier, `Id`. */
@@ -12825,6 +13126,8 @@ export interface operations {
             header?: {
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path: {
                 /** @description The webhook’s identifier, `Id`. */
@@ -12863,7 +13166,10 @@ export interface operations {
                 /** @description Comma list of members to show, such as `Name` or `List/Name`. The others are left out, also those that the schema requires. */
                 $select?: components["parameters"]["Select"];
             };
-            header?: never;
+            header?: {
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
+            };
             path: {
                 /** @description The webhook’s identifier, `Id`. */
                 id: number;
@@ -12889,7 +13195,10 @@ export interface operations {
                 /** @description Comma list of members to show, such as `Name` or `List/Name`. The others are left out, also those that the schema requires. */
                 $select?: components["parameters"]["Select"];
             };
-            header?: never;
+            header?: {
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
+            };
             path: {
                 /** @description The webhook’s identifier, `Id`. */
                 id: number;
@@ -12917,6 +13226,8 @@ export interface operations {
             header?: {
                 /** @description A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path: {
                 /** @description The webhook’s identifier, `Id`. */
@@ -12955,7 +13266,10 @@ export interface operations {
                 /** @description Comma list of members to show, such as `Name` or `List/Name`. The others are left out, also those that the schema requires. */
                 $select?: components["parameters"]["Select"];
             };
-            header?: never;
+            header?: {
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -12984,7 +13298,10 @@ export interface operations {
                 /** @description Comma list of members to show, such as `Name` or `List/Name`. The others are left out, also those that the schema requires. */
                 $select?: components["parameters"]["Select"];
             };
-            header?: never;
+            header?: {
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
+            };
             path?: never;
             cookie?: never;
         };
