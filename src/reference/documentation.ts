@@ -111,75 +111,61 @@ function entriesOf({ guides, services, conventions, changelog }: Sources): Entry
         text: section.text,
         address: section.id === '' ? address : `${address}#${section.id}`,
       }))
+  const operations = services.flatMap((service) => service.operations)
   return [
     ...guides.flatMap((guide) => ofText('guide', guide, guide)),
     ...ofText('conventions', { title: 'Conventions', address: CONVENTIONS }, conventions),
-    ...services.flatMap(entriesOfService),
+    ...operations.map(entryOf),
+    ...entriesOfMembers(operations),
+    ...entriesOfParameters(operations),
     ...ofText('changelog', { title: 'Changelog', address: '/docs/changelog' }, changelog),
   ]
 }
 
-/** A field that several operations take or give is found once, where it is read. */
-function entriesOfService({ name, operations }: Service): Entry[] {
-  const fields = new Map<string, Entry>()
-  const parameters = new Map<string, Entry>()
-  const add = (of: DescribedOperation, part: string, rows: readonly Row[]) => {
-    for (const { path, type, description } of rows) {
-      const key = `${recordOf(of)} ${path}`
-      if (fields.has(key)) continue
-      const text = plain(`${type}. ${description}`)
-      fields.set(key, {
-        kind: 'field',
-        title: path,
-        context: `${name}: ${of.summary}`,
-        text,
-        address: `${of.address}#${part}.${path}`,
-      })
-    }
-  }
-  const readers = operations.filter(
-    ({ method, answers }) => method === 'GET' && answers.some(({ rows }) => rows.length > 0),
-  )
-  // One record is shown by an operation that takes its identifier.
-  const isOfOne = ({ path }: DescribedOperation) => path.endsWith('}')
-  for (const of of [...readers.filter(isOfOne), ...readers.filter((each) => !isOfOne(each))]) {
-    add(
-      of,
-      'answer',
-      of.answers.flatMap(({ rows }) => rows),
-    )
-  }
-  for (const of of operations) add(of, 'body', of.body?.rows ?? [])
-  for (const of of operations) {
-    for (const { name: parameter, type, description } of of.parameters) {
-      if (parameters.has(parameter)) continue
-      const text = plain(`${type}. ${description}`)
-      const context = `${name}: ${of.summary}`
-      parameters.set(parameter, {
-        kind: 'parameter',
-        title: parameter,
-        context,
-        text,
-        address: `${of.address}#parameter.${parameter}`,
-      })
-    }
-  }
-  const own = operations.map(({ id, summary, method, path, description, address }): Entry => {
-    const kind = path === '' ? 'event' : 'operation'
-    return {
-      kind,
-      title: summary,
-      context: `${name}: ${id}`,
-      text: plain(`${method} ${path}. ${description}`),
-      address,
-    }
-  })
-  return [...own, ...fields.values(), ...parameters.values()]
+function entryOf({ id, tag, summary, method, path, description, address }: DescribedOperation): Entry {
+  const kind = path === '' ? 'event' : 'operation'
+  return { kind, title: summary, context: `${tag}: ${id}`, text: plain(`${method} ${path}. ${description}`), address }
 }
 
-/** Operations of one record have one page for its fields; those of lists within it have others. */
-function recordOf({ path }: DescribedOperation): string {
-  return path.replace(/\/\{[^}]*\}/g, '')
+/** A member that several operations give or take is found once, where its record is read by itself. */
+function entriesOfMembers(operations: readonly DescribedOperation[]): Entry[] {
+  const found = new Map<string, Entry>()
+  const ordered = operations.toSorted((one, other) => distance(one) - distance(other))
+  const add = (of: DescribedOperation, part: string, { record, rows }: { record: string; rows: readonly Row[] }) => {
+    for (const { path, type, description } of rows) {
+      const key = `${record || of.address} ${path}`
+      if (found.has(key)) continue
+      const text = plain(`${type}. ${description}`)
+      const context = `${of.tag}: ${of.summary}`
+      found.set(key, { kind: 'field', title: path, context, text, address: `${of.address}#${part}.${path}` })
+    }
+  }
+  for (const of of ordered) {
+    const [first] = of.answers
+    if (first && of.method === 'GET') add(of, 'answer', first)
+  }
+  for (const of of ordered) if (of.body) add(of, 'body', of.body)
+  return [...found.values()]
+}
+
+/** How far an operation is from that of one record of its own service: by its address. */
+function distance({ path }: DescribedOperation): number {
+  const names = path.split('/').filter((segment) => !segment.startsWith('{'))
+  return 2 * names.length + (path.endsWith('}') ? 0 : 1)
+}
+
+/** What many operations take is found once. */
+function entriesOfParameters(operations: readonly DescribedOperation[]): Entry[] {
+  const found = new Map<string, Entry>()
+  for (const { tag, summary, address, parameters } of operations) {
+    for (const { name, type, description } of parameters) {
+      const text = plain(`${type}. ${description}`)
+      const key = `${name} ${description}`
+      const entry = { title: name, context: `${tag}: ${summary}`, text, address: `${address}#parameter.${name}` }
+      if (!found.has(key)) found.set(key, { kind: 'parameter', ...entry })
+    }
+  }
+  return [...found.values()]
 }
 
 function plain(markdown: string): string {

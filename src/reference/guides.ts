@@ -45,7 +45,8 @@ export function readGuides(local: (text: string) => string): Guide[] {
       count++
       return samplesHtml(`example-${count}`, 'Language of the example', examplesIn(href))
     }
-    const rendered = renderMarkdown(local(readFileSync(new URL(`${name}.md`, folder), 'utf8')), { paragraph })
+    const text = readFileSync(new URL(`${name}.md`, folder), 'utf8').replace(/\]\(([a-z-]+)\.md/g, '](/docs/guides/$1')
+    const rendered = renderMarkdown(local(text), { paragraph })
     return { name, address: `/docs/guides/${name}`, ...rendered }
   })
 }

@@ -23,6 +23,8 @@ interface Answer {
   readonly description: string
   readonly headers: readonly { readonly name: string; readonly description: string }[]
   readonly types: readonly string[]
+  /** The name of its record. Empty: it has none. */
+  readonly record: string
   readonly rows: readonly Row[]
   readonly examples: readonly Example[]
 }
@@ -55,6 +57,7 @@ export interface DescribedOperation {
     readonly types: readonly string[]
     /** How many records it takes; empty: one. */
     readonly size: string
+    readonly record: string
     readonly rows: readonly Row[]
     readonly examples: readonly Example[]
   } | null
@@ -169,9 +172,21 @@ function bodyOf({ required, description = '', content }: NonNullable<Operation['
     description,
     types: Object.keys(content),
     size: lists.length === 0 ? '' : takesOne ? `One record, or a list${most}.` : `A list${most}.`,
+    record: recordOf(media?.schema ?? {}),
     rows: rowsOf(schema, resolve),
     examples: examplesOf(content),
   }
+}
+
+/** `#/components/schemas/ArrayOfProduct` and `ProductUpdate` are of the record `Product`. */
+function recordOf({ $ref, oneOf, items }: JsonSchema): string {
+  if ($ref !== undefined) {
+    const name = String($ref).split('/').at(-1) ?? ''
+    return name.replace(/^ArrayOf/, '').replace(/(?:Create|Update|Input)$/, '')
+  }
+  const [inner] = [oneOf, items].flat() as (JsonSchema | undefined)[]
+  const within = inner ?? (items as JsonSchema | undefined)
+  return within === undefined ? '' : recordOf(within)
 }
 
 function examplesOf(content: NonNullable<Response['content']>): Example[] {
@@ -198,6 +213,7 @@ function answersOf(
         return { name, description: followed<Header>(header).description }
       }),
       types: Object.keys(content),
+      record: recordOf(media?.schema ?? {}),
       rows: media && status < '400' ? rowsOf(media.schema, resolve) : [],
       examples: examplesOf(content),
     }

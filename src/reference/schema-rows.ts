@@ -34,6 +34,8 @@ function membersOf(schema: JsonSchema, resolve: Resolve, prefix: string, depth: 
   const whole = resolve(schema)
   const { properties, items, additionalProperties } = whole
   const variants = variantsOf(whole)
+  // A member that is one of several records refers to their own pages by its type.
+  if (variants.length > 1 && depth > 0 && variants.every(isRecord)) return []
   if (variants.length > 0) return unique(variants.flatMap((each) => membersOf(each, resolve, prefix, depth)))
   if (isSchema(items)) return membersOf(items, resolve, prefix, depth)
   const required = new Set((whole.required as readonly string[] | undefined) ?? [])
@@ -70,6 +72,9 @@ export function typeInWords(schema: JsonSchema, resolve: Resolve): string {
   const given = 'default' in whole && whole.default !== '' ? `; default ${JSON.stringify(whole.default)}` : ''
   if (variants.length > 0 && variants.every((each) => 'const' in each && 'title' in each)) {
     return `one of ${variants.map(({ const: value, title }) => `${value} (${title})`).join(', ')}${given}`
+  }
+  if (variants.length > 1 && variants.every(isRecord)) {
+    return `one of the records ${variants.map(({ $ref }) => String($ref).split('/').at(-1)).join(', ')}`
   }
   if (variants.length > 0) {
     const kinds = new Set(variants.map((each) => typeInWords(each, resolve)))
@@ -113,10 +118,12 @@ function numberInWords({ type, minimum, maximum }: JsonSchema): string {
   return `${type === 'integer' ? 'whole number' : 'number'}${bounds}`
 }
 
-/** Beyond these, numbers are bounds of the machine. */
+/** Bounds of all decimals and of the machine, which the conventions name, are left out. */
+const BOUND_SHOWN_MAX = 99_999_999_999
+
 function shown(bound: unknown): string | null {
   const value = Number(bound)
-  return Math.abs(value) >= Number.MAX_SAFE_INTEGER ? null : value.toLocaleString('en-US', { maximumFractionDigits: 4 })
+  return Math.abs(value) > BOUND_SHOWN_MAX ? null : value.toLocaleString('en-US', { maximumFractionDigits: 4 })
 }
 
 function between(min: unknown, max: unknown, of: string): string {
@@ -128,6 +135,10 @@ function between(min: unknown, max: unknown, of: string): string {
 
 function variantsOf({ oneOf, anyOf }: JsonSchema): JsonSchema[] {
   return ((oneOf ?? anyOf ?? []) as JsonSchema[]).filter(({ type }) => type !== 'null')
+}
+
+function isRecord({ $ref }: JsonSchema): boolean {
+  return typeof $ref === 'string'
 }
 
 function isSchema(value: unknown): value is JsonSchema {
