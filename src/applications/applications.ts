@@ -20,17 +20,19 @@ import { type AccessServices, changeAccess } from './access-changes.ts'
 import { broughtKeyInput, requireFreeKeys } from './brought-keys.ts'
 import { type keyRotation, privateKeyColumns, replacePrivateKey } from './private-keys.ts'
 import { samePrivileges } from './privileges.ts'
-import { type SettingsRules, settingsInput } from './settings-input.ts'
+import { applicationName, type SettingsRules, settingsInput } from './settings-input.ts'
 import { rateLimitColumns, rateLimitOf, throttleInput } from './throttle.ts'
 
 /** The body of `POST /admin/applications` (contract §10.1). */
 export function newApplication(rules: SettingsRules) {
   return namedObject({
-    Name: text(200),
+    Name: text(200).describe(applicationName),
     ...settingsInput(rules),
     Throttle: throttleInput,
-    PublicKey: broughtKeyInput,
-    PrivateKey: broughtKeyInput,
+    PublicKey: broughtKeyInput.describe(
+      'A public key that the application has from another platform. It comes with PrivateKey and Privileges.',
+    ),
+    PrivateKey: broughtKeyInput.describe('The private key that belongs to PublicKey.'),
   }).superRefine(({ PublicKey, PrivateKey, Privileges }, context) => {
     if (PublicKey === undefined && PrivateKey === undefined) return
     const refuse = (field: string, message: string) => context.addIssue({ code: 'custom', path: [field], message })
@@ -43,10 +45,13 @@ export function newApplication(rules: SettingsRules) {
 /** The body of `PUT /admin/applications/{id}`. */
 export function changedApplication(rules: SettingsRules) {
   return namedObject({
-    Name: text(200).optional(),
+    Name: text(200).optional().describe(applicationName),
     ...settingsInput(rules),
     Throttle: throttleInput,
-    OpenToMerchants: z.boolean('must be true or false').optional(),
+    OpenToMerchants: z
+      .boolean('must be true or false')
+      .optional()
+      .describe('True: merchants may let it into their stores themselves, by OAuth or its public key.'),
   })
 }
 

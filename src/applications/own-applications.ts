@@ -12,7 +12,7 @@ import { applicationOf, changedFields, newApplicationColumns, privilegesColumn }
 import { type CallbackServices, newMessageId, sendCallback } from './callback.ts'
 import type { RateLimit } from './leaky-bucket.ts'
 import { type keyRotation, replacedAlready, replacedInput, replacePrivateKey } from './private-keys.ts'
-import { type AddressRules, type SettingsRules, settingsInput } from './settings-input.ts'
+import { type AddressRules, applicationName, type SettingsRules, settingsInput } from './settings-input.ts'
 import type { Throttle } from './throttle.ts'
 
 // The applications of a developer: settings, keys, the test of the CallBackURL, and the stores that use them.
@@ -29,16 +29,20 @@ const APPLICATIONS_MAX = 100
 
 /** The body of `POST /developers/applications` (contract §10.1). */
 export function newOwnApplication(rules: SettingsRules) {
-  return namedObject({ Name: text(200), ...settingsInput(rules) })
+  return namedObject({ Name: text(200).describe(applicationName), ...settingsInput(rules) })
 }
 
 /** The body of `PUT /developers/applications/{id}`. */
 export function changedOwnApplication(rules: SettingsRules) {
-  return namedObject({ Name: text(200).optional(), ...settingsInput(rules) })
+  return namedObject({ Name: text(200).optional().describe(applicationName), ...settingsInput(rules) })
 }
 
 /** The body of `POST /developers/applications/{id}/callback-secret`. */
-export const secretRotation = namedObject({ CallBackSecret: replacedInput })
+export const secretRotation = namedObject({
+  CallBackSecret: replacedInput.describe(
+    'The secret to replace, so that a repeated request replaces nothing twice. Left out: the one of now.',
+  ),
+})
 
 const withStoreCount = { include: { _count: { select: { subscriptions: true } } } } as const
 

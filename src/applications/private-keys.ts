@@ -16,8 +16,15 @@ export const replacedInput = z.string(current).max(KEY_LENGTH_MAX, current).opti
 
 /** The body of `POST /developers/applications/{id}/private-key` and `POST /admin/applications/{id}/private-key`. */
 export const keyRotation = namedObject({
-  KeepFormerForHours: z.int(hours).min(0, hours).max(KEEP_HOURS_MAX, hours).default(24),
-  PrivateKey: replacedInput,
+  KeepFormerForHours: z
+    .int(hours)
+    .min(0, hours)
+    .max(KEEP_HOURS_MAX, hours)
+    .default(24)
+    .describe('The number of hours for which the former key keeps working. 0: it stops at once.'),
+  PrivateKey: replacedInput.describe(
+    'The key to replace, so that a repeated request replaces nothing twice. Left out: the one of now.',
+  ),
 })
 
 /** The columns of a private key. Omitted: a new one. */

@@ -4,10 +4,20 @@ import { namedObject } from '../values/input.ts'
 
 /** Validates `{"Products": ["read", "write"], …}`; `services` are the registry's names. Null: all privileges. */
 export function privilegesInput(services: readonly string[]) {
-  return namedObject(Object.fromEntries(services.map((service) => [service, accesses.optional()])))
+  return namedObject(
+    Object.fromEntries(services.map((service) => [service, accesses.optional().describe(privilegeInWords(service))])),
+  )
     .transform((given): Privileges => given as Record<string, Access[]>)
     .nullable()
     .optional()
+    .describe(
+      'The privileges that the application requests from stores. Null, or left out on creation: everything, including services that come later.',
+    )
+}
+
+/** What the member of a service says. */
+export function privilegeInWords(service: string): string {
+  return `The access to \`/${service}\` and the addresses below it: \`read\`, \`write\` or both. Left out: none.`
 }
 
 const allowed = 'must be a list of read and write'

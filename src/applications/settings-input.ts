@@ -4,6 +4,8 @@ import { privilegesInput } from './privileges-input.ts'
 
 // What a developer, or the operator, says of an application beside its name.
 
+export const applicationName = 'The name of the application. Merchants see it when they are asked for access.'
+
 const ADDRESS_LENGTH_MAX = 2_000
 const REDIRECT_URIS_MAX = 20
 
@@ -35,6 +37,9 @@ export function settingsInput({ services, outbound }: SettingsRules) {
     .transform((url) => url || null)
     .nullable()
     .optional()
+    .describe(
+      'The address that is told when a store lets the application in or ends that. It has to answer 200. Null or empty: no callbacks.',
+    )
   return { CallBackURL, RedirectURIs: redirectUrisInput, Privileges: privilegesInput(services) }
 }
 
@@ -52,3 +57,4 @@ const redirectUrisInput = z
   .nullable()
   .transform((uris) => uris ?? [])
   .optional()
+  .describe('The addresses to which OAuth may send merchants back, character by character as programs send them.')

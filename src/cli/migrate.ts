@@ -111,6 +111,7 @@ async function run(
     isWell = show(passes, book)
     print(['Never copied:', ...source.leftOut.map((line) => `  ${line}`), ''].join('\n'))
   }
+  progress.end()
   if (follow) await keepUp(passes, book, roundSeconds)
   return isWell
 }

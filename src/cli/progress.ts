@@ -14,8 +14,10 @@ export interface Progress {
   advanceTo(count: number): void
   /** Writes a line of its own, above the bar. */
   say(line: string): void
-  /** Shows the final figures and ends the line. */
+  /** Shows the final figures and ends the line; nothing is counted after it. */
   done(): void
+  /** Counts no more, and shows nothing of what was counted. */
+  end(): void
 }
 
 const BAR_WIDTH = 24
@@ -32,6 +34,7 @@ export function createProgress(options: ProgressOptions): Progress {
   const startedAtMs = nowMs()
   const recent: Sample[] = [{ atMs: startedAtMs, count: 0 }]
   let count = 0
+  let isOver = false
   const draw = () => {
     const atMs = nowMs()
     recent.push({ atMs, count })
@@ -41,20 +44,24 @@ export function createProgress(options: ProgressOptions): Progress {
   }
   const advanceTo = (done: number) => {
     count = done
-    if (nowMs() - (recent.at(-1)?.atMs ?? 0) >= intervalMs) draw()
+    if (!isOver && nowMs() - (recent.at(-1)?.atMs ?? 0) >= intervalMs) draw()
   }
   return {
     advance: (more) => advanceTo(count + more),
     advanceTo,
     say: (line) => {
       stream.write(isTerminal ? `\r${line}\u001b[K\n` : `${line}\n`)
-      if (isTerminal) draw()
+      if (isTerminal && !isOver) draw()
     },
     done: () => {
       // The final rate is that of the whole.
       recent.splice(1)
       draw()
       if (isTerminal) stream.write('\n')
+      isOver = true
+    },
+    end: () => {
+      isOver = true
     },
   }
 }

@@ -37,7 +37,7 @@ const columns = new WeakMap<Resource, readonly Column[]>()
 export function columnsOf(resource: Resource): readonly Column[] {
   const known = columns.get(resource)
   if (known !== undefined) return known
-  const all = resource.fields.leaves.flatMap(({ path, field }) => {
+  const all = resource.fields.shown.leaves.flatMap(({ path, field }) => {
     const name = path.join('.')
     return field.kind === 'list' ? [] : [{ name, path, field, target: field.names ?? targetOf(resource, name) }]
   })

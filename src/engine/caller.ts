@@ -41,6 +41,8 @@ export interface Caller {
   readonly secrets: Pick<Secrets, 'seal'>
   /** How long a change waits for a lock; undefined: as long as every request. */
   readonly lockMs?: number
+  /** Whether the request has an `Idempotency-Key`, so that its changes are made once however often it is sent. */
+  readonly isKeyed?: boolean
   /** Whether the client has closed the connection, so that nobody waits for the answer. */
   readonly isGone?: () => boolean
   /** The events that the change will record, by kind and record, each once; undefined outside a change. */

@@ -1,6 +1,7 @@
 // How JSON routes of the operator and of developers are declared, and the schemas that their records share.
 
 import { z } from 'zod'
+import { privilegeInWords } from '../applications/privileges-input.ts'
 import type { Access, Privileges } from '../engine/caller.ts'
 import { servedResources } from '../registry.ts'
 import { commonRefusals, refusal, replayed, routesOf } from '../server/json-routes.ts'
@@ -16,11 +17,15 @@ export const broughtAlong = 'brought along from another platform: rotate it when
 /** The services that privileges may name. */
 export const serviceNames: readonly string[] = servedResources.map(({ service }) => service)
 
-const access = z.array(z.enum(['read', 'write'])).optional()
+const access = (service: string) =>
+  z
+    .array(z.enum(['read', 'write']))
+    .optional()
+    .describe(privilegeInWords(service))
 
 /** Privileges. Null: all. */
 export const privileges: z.ZodType<Privileges> = z
-  .strictObject(Object.fromEntries(serviceNames.map((service) => [service, access])))
+  .strictObject(Object.fromEntries(serviceNames.map((service) => [service, access(service)])))
   .nullable() as z.ZodType<Privileges>
 
 /** Routes of one store, for the operator and those of its people who have the privilege. */

@@ -18,7 +18,10 @@ import { metadataOf } from './routes.ts'
 
 const text = { type: 'string' }
 
-const errorSchema = closedObject({ error: { enum: endpointErrors }, error_description: text })
+const errorSchema = closedObject({
+  error: { enum: endpointErrors, description: 'What is wrong, for programs (RFC 6749).' },
+  error_description: { ...text, description: 'What is wrong and what to do, for people.' },
+})
 
 const refusals = {
   400: refusal('`invalid_request`, `invalid_grant`, `unsupported_grant_type` or `unsupported_token_type`.'),
@@ -91,7 +94,10 @@ const decideOperation: Operation = {
       'The same for the script of the page, which opens PostBackURL in a popup and continues to Location.',
       {
         type: 'object',
-        properties: { PostBackURL: text, Location: text },
+        properties: {
+          PostBackURL: { ...text, description: 'The address to which the application asks to send the merchant next.' },
+          Location: { ...text, description: 'The address to which the browser continues.' },
+        },
         required: ['Location'],
         additionalProperties: false,
       },
@@ -111,8 +117,13 @@ const keyFields = {
 }
 
 const tokenSchema = closedObject({
-  access_token: { type: 'string', pattern: '^[0-9a-f]{32}$' },
-  token_type: { const: 'bearer' },
+  access_token: {
+    type: 'string',
+    pattern: '^[0-9a-f]{32}$',
+    description:
+      'The token by which the application reaches the store: send it as `Authorization: Bearer`, or as the header Token.',
+  },
+  token_type: { const: 'bearer', description: 'The scheme by which the token is sent (RFC 6750).' },
   user_id: { type: 'integer', minimum: 1, description: 'The account of the merchant who agreed.' },
 })
 
@@ -124,8 +135,8 @@ const tokenOperation: Operation = {
   ...byClient,
   requestBody: form(
     {
-      grant_type: { const: 'authorization_code' },
-      code: { type: 'string' },
+      grant_type: { const: 'authorization_code', description: 'The kind of grant: a code for a token.' },
+      code: { type: 'string', description: 'The code with which the merchant was sent to the redirect address.' },
       redirect_uri: { type: 'string', description: 'If sent, it must be the address the code was sent to.' },
       code_verifier: { type: 'string', description: 'PKCE; required if the code was requested with a challenge.' },
       ...keyFields,
@@ -149,7 +160,14 @@ const revokeOperation: Operation = {
     'RFC 7009. A token that is unknown or belongs to another client stays unchanged; the answer is the same.',
   ...byClient,
   requestBody: form(
-    { token: { type: 'string' }, token_type_hint: { type: 'string', description: 'Not needed.' }, ...keyFields },
+    {
+      token: { type: 'string', description: 'The access token to revoke.' },
+      token_type_hint: {
+        type: 'string',
+        description: 'A hint at the kind of token. Not needed: there are only access tokens.',
+      },
+      ...keyFields,
+    },
     ['token'],
     { token: 'the access token', client_id: 'public key', client_secret: 'private key' },
   ),
@@ -165,23 +183,45 @@ function form(properties: JsonSchema, required: readonly string[], example: obje
   }
 }
 
+const metadataWords: Readonly<Record<keyof ReturnType<typeof metadataOf>, string>> = {
+  issuer: 'The name of this server, which redirects carry as `iss`.',
+  authorization_endpoint: 'The page where the merchant gives consent.',
+  token_endpoint: 'The address that exchanges a code for a token.',
+  revocation_endpoint: 'The address that revokes a token.',
+  response_types_supported: 'The allowed values of `response_type`.',
+  response_modes_supported: 'The part of the redirect address that carries the code.',
+  grant_types_supported: 'The allowed values of `grant_type`.',
+  code_challenge_methods_supported: 'The allowed values of `code_challenge_method`.',
+  token_endpoint_auth_methods_supported: 'The ways to send the application’s keys for a token.',
+  revocation_endpoint_auth_methods_supported: 'The ways to send the application’s keys to revoke a token.',
+  authorization_response_iss_parameter_supported: 'Whether redirects carry `iss` (RFC 9207).',
+  service_documentation: 'The documentation for developers.',
+}
+
 const metadataOperation: Operation = {
   operationId: 'describeOAuth',
   summary: 'What this server can do (RFC 8414)',
+  description: 'The addresses and capabilities from which OAuth libraries configure themselves.',
   tags: ['OAuth'],
   security: [],
   responses: {
     200: jsonAnswer('The endpoints and capabilities. `issuer` is PUBLIC_URL.', {
       type: 'object',
-      properties: Object.fromEntries(Object.entries(metadataOf('')).map(([name, value]) => [name, schemaOf(value)])),
+      properties: Object.fromEntries(
+        Object.entries(metadataOf('')).map(([name, value]) => [
+          name,
+          schemaOf(name as keyof typeof metadataWords, value),
+        ]),
+      ),
       required: ['issuer', 'authorization_endpoint', 'token_endpoint'],
     }),
     403: ref('responses', 'OAuthRefusal403'),
   },
 }
 
-function schemaOf(value: string | boolean | readonly string[]): JsonSchema {
-  return typeof value === 'object' ? { type: 'array', items: { type: 'string' } } : { type: typeof value }
+function schemaOf(name: keyof typeof metadataWords, value: string | boolean | readonly string[]): JsonSchema {
+  const type = typeof value === 'object' ? { type: 'array', items: { type: 'string' } } : { type: typeof value }
+  return { ...type, description: metadataWords[name] }
 }
 
 export function describeOAuth(): ApiPart {

@@ -17,38 +17,47 @@ import { addMember, listMembers, type Member, newMember, removeMember, setMember
 import { resultItem } from '../values/failure.ts'
 
 const account = record<Account>('Account')({
-  Id: [id, (from) => from.id],
-  Email: [z.string(), (from) => from.email],
-  DateCreated: [time, (from) => from.createdAt.toISOString()],
+  Id: [id.describe('The number of the account, by which addresses name it.'), (from) => from.id],
+  Email: [z.string().describe('The e-mail address with which the developer signs in.'), (from) => from.email],
+  DateCreated: [time.describe('The time at which the account was opened.'), (from) => from.createdAt.toISOString()],
 })
 
 const member = record<Member>('Member')({
-  Id: [id, (from) => from.id],
-  Email: [z.string(), (from) => from.email],
+  Id: [id.describe('The number of the account, by which addresses name it.'), (from) => from.id],
+  Email: [z.string().describe('The e-mail address with which the person signs in.'), (from) => from.email],
   Role: [
-    z.string().describe('owner, manager, orders, catalogue, reader, or a role of the store’s own.'),
+    z
+      .string()
+      .describe('The role of the person: owner, manager, orders, catalogue, reader, or a role of the store’s own.'),
     (from) => from.role,
   ],
-  DateCreated: [time, (from) => from.createdAt.toISOString()],
+  DateCreated: [
+    time.describe('The time at which the person joined the store.'),
+    (from) => from.createdAt.toISOString(),
+  ],
 })
 
 const invitation = record<MadeInvitation>('Invitation')({
-  Id: [id, (from) => from.id],
-  Email: [z.string(), (from) => from.email],
-  Role: [z.string(), (from) => from.role],
-  Link: [z.string().nullable().describe('To hand over. Null: it was mailed.'), (from) => from.link],
-  ExpiresAt: [time, (from) => from.expiresAt.toISOString()],
+  Id: [id.describe('The number of the invitation.'), (from) => from.id],
+  Email: [z.string().describe('The e-mail address that is invited.'), (from) => from.email],
+  Role: [z.string().describe('The role that the person gets by joining.'), (from) => from.role],
+  Link: [
+    z.string().nullable().describe('The link by which the person joins, to hand over. Null: it was mailed.'),
+    (from) => from.link,
+  ],
+  ExpiresAt: [time.describe('The time at which the link expires.'), (from) => from.expiresAt.toISOString()],
 })
 
 const example = { Email: 'ada@tools.example', Password: 'a password of twelve or more' }
 const passwordBody = jsonBody(newPassword, { Password: 'another password' })
-const endsSessions = 'Takes effect immediately: all sessions of the account end, and its failed sign-ins are forgotten.'
+const endsSessions = 'All sessions of the account end at once, and its failed sign-ins are forgotten.'
 
 export const accountRoutes = [
   operatorRoute('GET /admin/developers', {
     roles: ['operator-key'],
     id: 'listDevelopers',
     summary: 'List developers',
+    description: 'The accounts that may register applications, by ascending id.',
     query: pageQuery,
     answers: { 200: many('Developers by ascending id.', account) },
     run: ({ query }, services: DataServices) => listDevelopers(services, query),
@@ -57,6 +66,7 @@ export const accountRoutes = [
     roles: ['operator-key'],
     id: 'createDeveloper',
     summary: 'Open a developer’s account',
+    description: 'The developer can sign in with the password at once. 409 where the address has an account.',
     body: jsonBody(newAccount, example),
     answers: { 201: one('The account.', account) },
     refusals: [409],
@@ -66,7 +76,7 @@ export const accountRoutes = [
     roles: ['operator-key'],
     id: 'setDeveloperPassword',
     summary: 'Give a developer another password',
-    description: endsSessions,
+    description: `For a developer who cannot sign in any more. ${endsSessions}`,
     ids: { id: 'The developer.' },
     body: passwordBody,
     answers: { 200: one('The account.', account) },
@@ -77,6 +87,8 @@ export const accountRoutes = [
     roles: ['operator-key'],
     id: 'listStoreUsers',
     summary: 'List the accounts of a store’s merchants',
+    description:
+      'Everybody who may sign in to the administration of the store, by ascending id, with the role of each.',
     ids: { id: 'The store.' },
     query: pageQuery,
     answers: { 200: many('Accounts by ascending id.', member) },
@@ -111,7 +123,7 @@ export const accountRoutes = [
     roles: ['operator-key'],
     id: 'setStoreUserPassword',
     summary: 'Give a merchant another password',
-    description: endsSessions,
+    description: `For somebody of a store who cannot sign in any more. ${endsSessions}`,
     ids: { id: 'The store.', userId: 'The account.' },
     body: passwordBody,
     answers: { 200: one('The account.', member) },

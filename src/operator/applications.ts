@@ -20,10 +20,19 @@ import { pageQuery } from '../server/parameters.ts'
 import { throttle, throttleRecord } from './stores.ts'
 
 const application = record<Application>('Application')({
-  Id: [id, (from) => from.id],
-  Name: [z.string(), (from) => from.name],
-  PublicKey: [z.string(), (from) => from.publicKey],
-  PrivateKey: [z.string(), (from) => from.privateKey],
+  Id: [id.describe('The number of the application, by which addresses name it.'), (from) => from.id],
+  Name: [
+    z.string().describe('The name of the application. Merchants see it when they are asked for access.'),
+    (from) => from.name,
+  ],
+  PublicKey: [
+    z.string().describe('The public key, which names the application: its client_id for OAuth.'),
+    (from) => from.publicKey,
+  ],
+  PrivateKey: [
+    z.string().describe('The private key, by which the application proves itself: its client_secret for OAuth.'),
+    (from) => from.privateKey,
+  ],
   DatePrivateKeyBrought: [
     time.nullable().describe(`When the private key was ${broughtAlong}. Null: it was made here.`),
     (from) => from.privateKeyBroughtAt?.toISOString() ?? null,
@@ -32,11 +41,30 @@ const application = record<Application>('Application')({
     z.boolean().describe('False: only the operator lets it into stores. It has no OAuth, and no callback is sent.'),
     (from) => from.openToMerchants,
   ],
-  CallBackURL: [z.string().nullable().describe('Null: no callback is sent.'), (from) => from.callbackUrl],
-  RedirectURIs: [z.array(z.string()), (from) => from.redirectUris],
-  Privileges: [privileges.describe('Null: everything.'), (from) => from.privileges],
+  CallBackURL: [
+    z
+      .string()
+      .nullable()
+      .describe(
+        'The address that is told when a store lets the application in or ends that. Null: no callback is sent.',
+      ),
+    (from) => from.callbackUrl,
+  ],
+  RedirectURIs: [
+    z.array(z.string()).describe('The addresses to which OAuth may send merchants back.'),
+    (from) => from.redirectUris,
+  ],
+  Privileges: [
+    privileges.describe(
+      'The privileges that the application requests from stores. Null: everything, including services that come later.',
+    ),
+    (from) => from.privileges,
+  ],
   Throttle: [throttle, (from) => throttleRecord(from.throttle)],
-  DateCreated: [time, (from) => from.createdAt.toISOString()],
+  DateCreated: [
+    time.describe('The time at which the application was registered.'),
+    (from) => from.createdAt.toISOString(),
+  ],
 })
 
 type RegisterServices = JoiningServices & { readonly outbound: Pick<Outbound, 'addressFault'> }
@@ -51,6 +79,7 @@ export const applicationRoutes = [
     roles: ['operator-key'],
     id: 'listApplications',
     summary: 'List applications',
+    description: 'By ascending id, those of developers included, with their keys.',
     query: pageQuery,
     answers: { 200: many('Applications by ascending id.', application) },
     run: ({ query }, services: JoiningServices) => listApplications(services, query),
@@ -72,6 +101,8 @@ export const applicationRoutes = [
     roles: ['operator-key'],
     id: 'updateApplication',
     summary: 'Change an application',
+    description:
+      'Members that are left out stay. Privileges that are taken away end at once in every store; new ones count in a store once its merchant has agreed.',
     ids: { id: 'The application.' },
     body: applicationBody(changedApplication, { Throttle: { Capacity: 100, LeakPerSecond: 5 } }),
     answers: { 200: one('The application.', application) },

@@ -7,10 +7,13 @@ import { type InvitedOperator, inviteOperator, newOperator } from '../people/ope
 import { jsonBody, one, record } from '../server/json-routes.ts'
 
 const operator = record<InvitedOperator>('Operator')({
-  Id: [id, (from) => from.id],
-  Email: [z.string(), (from) => from.email],
-  Link: [z.string().describe('To hand over: by it the person chooses a password, once.'), (from) => from.link],
-  ExpiresAt: [time, (from) => from.expiresAt.toISOString()],
+  Id: [id.describe('The number of the operator’s account.'), (from) => from.id],
+  Email: [z.string().describe('The e-mail address with which the operator signs in.'), (from) => from.email],
+  Link: [
+    z.string().describe('The link to hand over, by which the person chooses a password, once.'),
+    (from) => from.link,
+  ],
+  ExpiresAt: [time.describe('The time at which the link expires.'), (from) => from.expiresAt.toISOString()],
 })
 
 export const namedOperatorRoutes = [

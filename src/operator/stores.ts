@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { RateLimit } from '../applications/leaky-bucket.ts'
 import { allows } from '../applications/privileges.ts'
+import { throttleWords } from '../applications/throttle.ts'
 import { describeRecord } from '../engine/definition/json-schema.ts'
 import { requireProof } from '../html/guard.ts'
 import { actorOf, type CallerServices, merchantOf, requirePrivileges, storeCaller } from '../html/request.ts'
@@ -24,6 +25,7 @@ import {
   ADDRESSES_MAX,
   type ChangeStore,
   type CreateStore,
+  cartApiWords,
   changedStore,
   createStore,
   FURTHER_URLS_MAX,
@@ -38,22 +40,31 @@ import { resultItem } from '../values/failure.ts'
 
 /** A rate limit. Null: the contract's rate limit. */
 export const throttle = z
-  .strictObject({ Capacity: z.int().min(1), LeakPerSecond: z.number() })
+  .strictObject({
+    Capacity: z.int().min(1).describe(throttleWords.Capacity),
+    LeakPerSecond: z.number().describe(throttleWords.LeakPerSecond),
+  })
   .nullable()
-  .describe('Null: 50 requests, 2 a second.')
+  .describe('The rate limit. Null: a burst of 50 requests, then 2 per second.')
 
 export function throttleRecord(figures: RateLimit | null) {
   return figures && { Capacity: figures.capacity, LeakPerSecond: figures.leakPerSecond }
 }
 
 const cartApi = z
-  .strictObject({ Enabled: z.boolean(), Addresses: z.array(z.string()).max(ADDRESSES_MAX) })
-  .describe('Whether cartAPI accepts calls, and from which IP addresses and CIDR blocks; none: from anywhere.')
+  .strictObject({
+    Enabled: z.boolean().describe(cartApiWords.Enabled),
+    Addresses: z.array(z.string()).max(ADDRESSES_MAX).describe(cartApiWords.Addresses),
+  })
+  .describe('The access of programs to the store by cartAPI.')
 
 const store = record<ShownStore>('Store')({
-  Id: [id, (from) => from.id],
-  Name: [z.string(), (from) => from.name],
-  SecureURL: [z.string(), (from) => from.secureUrl],
+  Id: [id.describe('The number of the store, by which addresses name it.'), (from) => from.id],
+  Name: [z.string().describe('The name of the store as people read it.'), (from) => from.name],
+  SecureURL: [
+    z.string().describe('The address of the shop. Requests name the store by it, in the header SecureURL.'),
+    (from) => from.secureUrl,
+  ],
   SecureURLs: [
     z
       .array(z.string())
@@ -74,24 +85,44 @@ const store = record<ShownStore>('Store')({
     time.nullable().describe(`When the key for cartAPI was ${broughtAlong}. Null: it was made here.`),
     (from) => from.userKeyBroughtAt?.toISOString() ?? null,
   ],
-  Currency: [z.string(), (from) => from.currency],
-  TimeZone: [z.string(), (from) => from.timeZone],
+  Currency: [
+    z.string().describe('The ISO 4217 code of the currency of all amounts in the store.'),
+    (from) => from.currency,
+  ],
+  TimeZone: [
+    z.string().describe('The time zone of the times in its records, by its name in the IANA database.'),
+    (from) => from.timeZone,
+  ],
   CartAPI: [cartApi, (from) => ({ Enabled: from.cartApi.enabled, Addresses: [...from.cartApi.addresses] })],
   Throttle: [throttle, (from) => throttleRecord(from.throttle)],
-  DateCreated: [time, (from) => from.createdAt.toISOString()],
+  DateCreated: [time.describe('The time at which the store was opened.'), (from) => from.createdAt.toISOString()],
 })
 
 const openedStore = record<Store>('NewStore')({
-  Id: [id, (from) => from.id],
-  SecureURL: [z.string(), (from) => from.secureUrl],
-  UserKey: [z.string(), (from) => from.userKey],
+  Id: [id.describe('The number of the new store, by which addresses name it.'), (from) => from.id],
+  SecureURL: [
+    z.string().describe('The address of the shop as it is stored. Requests name the store by it.'),
+    (from) => from.secureUrl,
+  ],
+  UserKey: [z.string().describe('The key of the store for cartAPI.'), (from) => from.userKey],
 })
 
-const userKey = record<Store>('UserKey')({ UserKey: [z.string(), (from) => from.userKey] })
+const userKey = record<Store>('UserKey')({
+  UserKey: [z.string().describe('The new key of the store for cartAPI.'), (from) => from.userKey],
+})
 
 const paymentMethod = record<PaymentMethod>('PaymentMethod')({
-  PaymentMethodID: [id, (from) => from.id],
-  Name: [z.string().max(NAME_LENGTH_MAX), (from) => from.name],
+  PaymentMethodID: [
+    id.describe('The number of the method. Orders name it as BillingPaymentMethodID.'),
+    (from) => from.id,
+  ],
+  Name: [
+    z
+      .string()
+      .max(NAME_LENGTH_MAX)
+      .describe('The name of the method as people read it. Orders show it as BillingPaymentMethod.'),
+    (from) => from.name,
+  ],
   Visible: [z.boolean().describe('Whether it is offered for new orders.'), (from) => from.visible],
 })
 
@@ -121,6 +152,8 @@ export const storeRoutes = [
     needs: [],
     id: 'listStores',
     summary: 'List stores',
+    description:
+      'All stores by ascending id; for somebody of a store, theirs alone. `UserKey` is left out for those who may not see keys.',
     query: pageQuery,
     answers: { 200: many('Stores by ascending id.', store) },
     // For the operator, all stores; for a merchant, the store of the session.
@@ -196,6 +229,7 @@ export const storeRoutes = [
     ...ofStore('Settings', 'read'),
     id: 'listPaymentMethods',
     summary: 'List the payment methods of a store',
+    description: 'The methods of which orders name one as `BillingPaymentMethodID`, those that are hidden included.',
     answers: { 200: many('By ascending id, hidden ones too.', paymentMethod) },
     run: async ({ request, ids }, services: CallerServices) => {
       const { db, store: at } = await storeCaller(request, services, ids.id)

@@ -12,37 +12,50 @@ import { namedObject, text } from '../values/input.ts'
 import { KEY_LENGTH_MAX } from '../values/key-strength.ts'
 
 const subscription = record<Subscription>('Subscription')({
-  Id: [id, (from) => from.id],
-  ApplicationId: [id, (from) => from.applicationId],
-  Name: [z.string(), (from) => from.name],
-  PublicKey: [z.string(), (from) => from.publicKey],
-  Token: [z.string(), (from) => from.token],
+  Id: [id.describe('The number of the subscription, by which addresses name it.'), (from) => from.id],
+  ApplicationId: [id.describe('The number of the application that the store lets in.'), (from) => from.applicationId],
+  Name: [z.string().describe('The name of the application as merchants read it.'), (from) => from.name],
+  PublicKey: [z.string().describe('The public key of the application.'), (from) => from.publicKey],
+  Token: [z.string().describe('The token by which the application reaches the store.'), (from) => from.token],
   DateTokenBrought: [
     time.nullable().describe(`When the token was ${broughtAlong}. Null: it was made here.`),
     (from) => from.tokenBroughtAt?.toISOString() ?? null,
   ],
-  Privileges: [privileges.describe('What the store agreed to; null: everything.'), (from) => from.privileges],
+  Privileges: [
+    privileges.describe('The privileges that the store granted. Null: everything.'),
+    (from) => from.privileges,
+  ],
   PrivilegesAsked: [
-    privileges.describe('What the application asks for now; it may use the privileges in both.'),
+    privileges.describe(
+      'The privileges that the application requests now. It may use those that are also in Privileges. Null: everything.',
+    ),
     (from) => from.askedPrivileges,
   ],
   PostBackURL: [
-    z.string().nullable().describe('Where the application asked to send the merchant next; null: nowhere.'),
+    z.string().nullable().describe('The address to which the application asked to send the merchant next. Null: none.'),
     (from) => from.postBackUrl,
   ],
-  DateLastUsed: [time.nullable().describe('Null: not yet.'), (from) => from.lastUsedAt?.toISOString() ?? null],
-  DateCreated: [time, (from) => from.createdAt.toISOString()],
+  DateLastUsed: [
+    time.nullable().describe('The time of the last request with the token. Null: there was none.'),
+    (from) => from.lastUsedAt?.toISOString() ?? null,
+  ],
+  DateCreated: [time.describe('The time at which the store granted access.'), (from) => from.createdAt.toISOString()],
 })
 
 const token = record<Subscribed>('SubscriptionToken')({
-  Token: [z.string(), (from) => from.token],
+  Token: [z.string().describe('The token by which the application reaches the store.'), (from) => from.token],
   PostBackURL: [
-    z.string().optional().describe('Where the application asks to send the merchant next.'),
+    z.string().optional().describe('The address to which the application asks to send the merchant next.'),
     (from) => from.postBackUrl ?? undefined,
   ],
 })
 
-const newSubscription = namedObject({ PublicKey: text(KEY_LENGTH_MAX), Token: broughtKeyInput })
+const newSubscription = namedObject({
+  PublicKey: text(KEY_LENGTH_MAX).describe('The public key of the application to let in.'),
+  Token: broughtKeyInput.describe(
+    'A token that the application has from another platform; only the operator can set it. Left out: a new one is made.',
+  ),
+})
 
 const yesOrNo = 'must be true or false'
 const removalQuery = namedObject({
@@ -57,6 +70,7 @@ export const subscriptionRoutes = [
     ...ofStore('Keys', 'read'),
     id: 'listSubscriptions',
     summary: 'List the applications that a store uses',
+    description: 'By ascending id, with the token of each.',
     query: pageQuery,
     answers: { 200: many('Subscriptions by ascending id.', subscription) },
     run: ({ ids, query }, services: Subscribing) => listSubscriptions(services, { storeId: ids.id, ...query }),
@@ -89,7 +103,7 @@ export const subscriptionRoutes = [
     summary: 'End a subscription',
     description:
       'An application with a CallBackURL is notified first and must answer 200. Then its tokens stop working immediately, in every process.',
-    ids: { id: 'The store.', subscriptionId: 'The subscription.' },
+    ids: { id: 'The store.', subscriptionId: 'The subscription, by its Id in the list of the store.' },
     query: removalQuery,
     answers: { 200: done('It is ended.') },
     refusals: [409, 502],

@@ -79,6 +79,8 @@ export const transferRoutes = [
     roles: ['operator-key'],
     id: 'exportStore',
     summary: 'Stream a store out',
+    description:
+      'Streams all records of a store as JSON lines: what `POST /admin/stores/{id}/import` takes. Changes that are made meanwhile may be in it or not; at most two transfers run at a time (503).',
     ids: { id: 'The store.' },
     query: exportQuery,
     answers: { 200: lines('Records, one per line; the line `{"end": …}` ends a complete file.') },
@@ -98,6 +100,8 @@ export const transferRoutes = [
     roles: ['operator-key'],
     id: 'importStore',
     summary: 'Stream a store in',
+    description:
+      'Stores the records of an export, whose numbers stay. A line that is refused does not stop the others; sending a file again updates the same records. At most two transfers run at a time (503).',
     ids: { id: 'The store.' },
     query: importQuery,
     body: recordLines,

@@ -1,4 +1,4 @@
-import { exact, sum, toNumber } from '../resources/orders/amounts.ts'
+import { effectOf, paidOf as paidByRule } from '../resources/orders/payments.ts'
 
 /** The fields of a transaction that say what is paid. */
 export interface PaidTransaction {
@@ -19,37 +19,14 @@ export interface PaidRecord {
   })[]
 }
 
-const paying = new Set(['sale', 'capture'])
-const refunding = new Set(['refund', 'credit'])
-
-/** What a transaction does to what is paid: applications write refunds with either sign. Null: nothing. */
-function effectOf({ TransactionType, TransactionAmount, TransactionCaptured }: PaidTransaction) {
-  const type = TransactionType.trim().toLowerCase()
-  if (refunding.has(type)) return 'refunded'
-  const isPaid = paying.has(type) || (type === 'authorize' && TransactionCaptured === 1)
-  if (!isPaid) return null
-  return TransactionAmount < 0 ? 'refunded' : 'paid'
+/** A transaction of the wire as the rule reads it (payments.ts). */
+function ruled({ TransactionType, TransactionAmount, TransactionCaptured }: PaidTransaction) {
+  return { type: TransactionType, amount: TransactionAmount, captured: TransactionCaptured }
 }
 
-/**
- * Returns what is paid, refunded and open of an order. An order that was paid in full owes nothing more when some of it
- * is refunded, because a refund is for goods that come back or a price that was too high.
- */
+/** What is paid, refunded and open of an order by its transactions. */
 export function paidOf(orderAmount: number, transactions: readonly PaidTransaction[]) {
-  const totalOf = (effect: 'paid' | 'refunded') => {
-    const counted = transactions.filter((transaction) => effectOf(transaction) === effect)
-    return sum(counted.map(({ TransactionAmount }) => exact(Math.abs(TransactionAmount))))
-  }
-  const [total, paid, refunded] = [exact(orderAmount), totalOf('paid'), totalOf('refunded')]
-  const missing = total - paid + refunded
-  return {
-    total: orderAmount,
-    paid: toNumber(paid),
-    refunded: toNumber(refunded),
-    net: toNumber(paid - refunded),
-    /** Below 0: more was paid than the order amounts to. */
-    open: toNumber(paid >= total && missing > 0n ? 0n : missing),
-  }
+  return paidByRule(orderAmount, transactions.map(ruled))
 }
 
 /** Returns what is open of an order and worth a warning. One that was paid online may have no transactions. */
@@ -61,7 +38,7 @@ export function owedOf({ OrderAmount, BillingOnLinePayment, TransactionList }: P
 /** Returns the amount of a transaction as people read it: below 0 where it is refunded. */
 export function signedAmount(transaction: PaidTransaction): number {
   const { TransactionAmount: amount } = transaction
-  return effectOf(transaction) === 'refunded' ? -Math.abs(amount) : amount
+  return effectOf(ruled(transaction)) === 'refunded' ? -Math.abs(amount) : amount
 }
 
 /** The transactions that pages show: the latest. */
@@ -76,7 +53,7 @@ export function paymentsOf(order: PaidRecord) {
     reference: transaction.TransactionReference,
     note: transaction.TransactionResponseText,
     amount: signedAmount(transaction),
-    effect: effectOf(transaction),
+    effect: effectOf(ruled(transaction)),
   }))
   return {
     ...paidOf(order.OrderAmount, order.TransactionList),

@@ -24,7 +24,13 @@ const length = `must be a text of ${NEW_LENGTH_MIN} to ${PASSWORD_LENGTH_MAX} ch
 const common =
   'must not be one of the 10,000 most common passwords, nor one of them repeated, nor repeated letters or syllables, nor the name of this software, with or without digits and signs at its ends'
 
-export const emailInput = z.string(email).trim().overwrite(asciiEmail).max(EMAIL_LENGTH_MAX, email).pipe(z.email(email))
+export const emailInput = z
+  .string(email)
+  .trim()
+  .overwrite(asciiEmail)
+  .max(EMAIL_LENGTH_MAX, email)
+  .pipe(z.email(email))
+  .describe('The e-mail address with which the person signs in.')
 
 /** A password to verify. The stored one may be older than the rule for new passwords. */
 export const passwordInput = z.string(typed).min(1, typed).max(PASSWORD_LENGTH_MAX, typed)
@@ -35,6 +41,9 @@ export const newPasswordInput = z
   .max(PASSWORD_LENGTH_MAX, length)
   .refine((value) => [...value].length >= NEW_LENGTH_MIN, length)
   .refine((value) => !isCommon(value), common)
+  .describe(
+    'The password to sign in with: 12 characters or more, not a common one, nor one made of the person’s address.',
+  )
 
 const require = createRequire(import.meta.url)
 let commonPasswords: ReadonlySet<string> | undefined

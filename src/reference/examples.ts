@@ -122,7 +122,14 @@ export const examples: Examples = {
     body: [{ ShipmentID: 0, ShipmentTrackingCode: '1Z9990001', ShipmentShippedDate: '11/08/2024' }],
   },
   updateOrderShipment: { path: { shipmentid: 0 }, body: { ShipmentTrackingCode: '1Z9990002' } },
-  createOrderTransaction: { body: { TransactionType: 'Refund', TransactionAmount: -5, TransactionMethod: 'Card' } },
+  createOrderTransaction: {
+    body: {
+      TransactionType: 'Refund',
+      TransactionAmount: 5,
+      TransactionMethod: 'Card',
+      RefundItemList: [{ ItemIndexID: 1, RefundQuantity: 1, RefundAmount: 5 }],
+    },
+  },
   updateOrderTransactions: { body: [{ TransactionIndexID: 1, TransactionReference: 'ref-1' }] },
   updateOrderTransaction: { body: { TransactionReference: 'ref-2' } },
   listOrderQuestions: { path: { orderid: 2 } },

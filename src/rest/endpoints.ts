@@ -1,6 +1,7 @@
 import { changeRecords } from '../engine/changing/change-requests.ts'
 import type { RequestedChange } from '../engine/changing/plan-change.ts'
 import type {
+  ComputedSubResource,
   Method,
   NestedSubResource,
   ProjectedSubResource,
@@ -28,6 +29,7 @@ import {
   listProjection,
   listRecords,
   listRelated,
+  projectionOf,
 } from '../engine/reading/read.ts'
 import { isShaped, shapeRecords } from '../engine/reading/shape.ts'
 import { shownInXml } from '../xml/text.ts'
@@ -39,7 +41,7 @@ import { xmlOf } from './xml.ts'
 export function endpointsOf(resource: Resource): Endpoint[] {
   const below = Object.entries(resource.subResources).flatMap(([name, sub]) => {
     if (sub.kind === 'nested') return nestedEndpoints(resource, name, sub)
-    if (sub.kind === 'projected') return projectedEndpoints(resource, name, sub)
+    if (sub.kind === 'projected' || sub.kind === 'computed') return projectedEndpoints(resource, name, sub)
     return [relatedEndpoint(resource, name, sub)]
   })
   return [...recordEndpoints(resource), ...below, ...(resource.endpoints?.() ?? [])]
@@ -184,10 +186,13 @@ function nestedEndpoints(resource: Resource, name: string, list: NestedSubResour
   return [collection, { ...item, operations: { PUT: update(false) } }]
 }
 
-function projectedEndpoints(resource: Resource, name: string, sub: ProjectedSubResource): Endpoint[] {
+function projectedEndpoints(
+  resource: Resource,
+  name: string,
+  sub: ProjectedSubResource | ComputedSubResource,
+): Endpoint[] {
   const privileges = [resource.privilege]
-  const type = resource.fields.get(sub.object)
-  if (type?.kind !== 'object') throw new Error(`${resource.service}: no object ${sub.object}`)
+  const { type } = projectionOf(resource, sub)
   const listed = { type, maxRecords: resource.maxRecords, filters: sub.filters }
   const read = ({ caller, query }: Call, id: number | null, options: ListOptions) =>
     listProjection(caller, resource, sub, { query, id, options })

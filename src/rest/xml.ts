@@ -101,8 +101,9 @@ export function recordsToXml(texts: readonly JsonText[], type: RecordType): stri
 }
 
 /** The records of a list as XML, for a page within `xmlFrame`. */
-export function xmlOf(type: RecordType): (name: string, reader: Reader) => Representation<Buffer> {
-  return (name, reader) => textsOf(`${name} xml`, reader, (row) => recordXml(reader.record(row), type))
+export function xmlOf(type: RecordType): (keptAs: string | null, reader: Reader) => Representation<Buffer> {
+  return (keptAs, reader) =>
+    textsOf(keptAs === null ? null : `${keptAs} xml`, reader, (row) => recordXml(reader.record(row), type))
 }
 
 export function xmlFrame({ typeName }: RecordType): Frame {

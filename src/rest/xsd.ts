@@ -88,6 +88,7 @@ function remarkOn(field: Field): string {
   if (field.access === 'ro' || field.access === 'derived') return 'Read only: ignored in requests.'
   const remarks = [
     field.access === 'wo' ? 'Write only: empty in answers.' : '',
+    field.access === 'sent' || field.access === 'kept' ? 'Write only: in no answer.' : '',
     field.access === 'new' ? 'Ignored in updates.' : '',
     field.kind !== 'list' && field.required ? 'Required in a new record.' : '',
   ]

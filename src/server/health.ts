@@ -69,22 +69,35 @@ function hasOperatorKey({ headers }: FastifyRequest, services: ProcessServices):
 
 export function describeProcess(): ApiPart {
   const figures = { 'text/plain': { schema: { type: 'string' } } }
-  const unavailable = closedObject({ status: { const: 'unavailable' }, reason: { type: 'string' } })
+  const unavailable = closedObject({
+    status: { const: 'unavailable', description: 'Send requests elsewhere.' },
+    reason: { type: 'string', description: 'The cause, for operators.' },
+  })
   return {
     tags: [{ name: 'Server', description: 'Health, readiness and metrics of the process.' }],
     paths: {
       '/healthz': {
-        get: openOperation('isAlive', 'Whether the process is alive', {
-          200: jsonAnswer('It does.', closedObject({ status: { const: 'alive' } })),
-        }),
+        get: {
+          ...openOperation('isAlive', 'Whether the process is alive', {
+            200: jsonAnswer(
+              'It is.',
+              closedObject({ status: { const: 'alive', description: 'The process answers.' } }),
+            ),
+          }),
+          description: 'Looks at nothing but the process: start it anew when this does not answer.',
+        },
       },
       '/readyz': {
         get: {
           ...openOperation('isReady', 'Whether requests can be answered', {
-            200: jsonAnswer('They can.', closedObject({ status: { const: 'ready' } })),
+            200: jsonAnswer(
+              'They can.',
+              closedObject({ status: { const: 'ready', description: 'Requests may be sent here.' } }),
+            ),
             400: jsonAnswer('`for` has another value.', ref('schemas', 'ArrayOfResponseInfo')),
             503: jsonAnswer('They cannot.', unavailable, retryAfter),
           }),
+          description: 'Looks at the database, too: send requests only to processes that answer 200.',
           parameters: [
             query('for', '`reads`: also ready while the database answers only reads, as a standby does.', {
               enum: ['reads', 'changes'],

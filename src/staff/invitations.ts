@@ -36,7 +36,13 @@ const DAYS = 7
 const OPEN_MAX = 100
 
 /** The body of `POST /admin/stores/{id}/invitations`. */
-export const newInvitation = namedObject({ Email: emailInput, Role: text(50), HandOver: z.boolean().optional() })
+export const newInvitation = namedObject({
+  Email: emailInput.describe('The e-mail address to invite.'),
+  Role: text(50).describe(
+    'The role that the person will have: owner, manager, orders, catalogue, reader, or a role of the store’s own.',
+  ),
+  HandOver: z.boolean().optional().describe('True: the answer has the link, and no mail is sent.'),
+})
 
 export interface Invitation extends RoleOfAccount {
   readonly id: number

@@ -33,7 +33,15 @@ function memberOf({ role, ownRole, ...account }: Account & RoleRow): Member {
 }
 
 /** The body of `POST /admin/stores/{id}/users`. */
-export const newMember = namedObject({ Email: emailInput, Password: newPasswordInput, Role: text(50).optional() })
+export const newMember = namedObject({
+  Email: emailInput,
+  Password: newPasswordInput,
+  Role: text(50)
+    .optional()
+    .describe(
+      'The role of the person: owner, manager, orders, catalogue, reader, or a role of the store’s own. Left out: owner.',
+    ),
+})
 
 /** Lists a store's people by ascending id. Throws for an unknown store (404). */
 export async function listMembers(

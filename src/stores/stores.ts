@@ -51,23 +51,38 @@ const CURRENCY_DEFAULT = 'USD'
 /** The maximum number of addresses that a store has beside its main one. */
 export const FURTHER_URLS_MAX = 20
 const further = `must be a list of at most ${FURTHER_URLS_MAX} addresses such as https://shop.example`
-const furtherUrlsInput = z.array(secureUrlInput, further).max(FURTHER_URLS_MAX, further).optional()
+const furtherUrlsInput = z
+  .array(secureUrlInput, further)
+  .max(FURTHER_URLS_MAX, further)
+  .optional()
+  .describe(
+    'Further addresses, such as those on another platform, under which requests find the store: the whole list.',
+  )
+
+const storeWords = {
+  Name: 'The name of the store as people read it.',
+  SecureURL: 'The address of the shop. Requests name the store by it, in the header SecureURL.',
+  Currency: 'The ISO 4217 code of the currency of all amounts in the store. Nothing is converted when it changes.',
+  TimeZone: 'The time zone of the times in its records, by its name in the IANA database, such as `America/New_York`.',
+  UserKey:
+    'A key for cartAPI that programs have from another platform. Left out: one is made for a new store, or the one of now stays.',
+}
 
 const storeMembers = {
-  Name: text(200),
-  SecureURL: secureUrlInput,
-  Currency: currencyInput.optional().meta({ default: CURRENCY_DEFAULT }),
-  TimeZone: zoneInput.optional(),
+  Name: text(200).describe(storeWords.Name),
+  SecureURL: secureUrlInput.describe(storeWords.SecureURL),
+  Currency: currencyInput.optional().meta({ default: CURRENCY_DEFAULT, description: storeWords.Currency }),
+  TimeZone: zoneInput.optional().describe(`${storeWords.TimeZone} Left out: that of the setting TIME_ZONE.`),
   Throttle: throttleInput,
   SecureURLs: furtherUrlsInput,
-  UserKey: broughtKeyInput,
+  UserKey: broughtKeyInput.describe(storeWords.UserKey),
 }
 
 /** The body of `POST /admin/stores` (contract §10.1). */
 export const newStore = namedObject({
   Name: storeMembers.Name,
   SecureURL: storeMembers.SecureURL,
-  Email: emailInput,
+  Email: emailInput.describe('The e-mail address with which the owner signs in.'),
   Password: newPasswordInput,
   Currency: storeMembers.Currency,
   TimeZone: storeMembers.TimeZone,
@@ -87,34 +102,41 @@ const examples = 'such as 203.0.113.7 or 203.0.113.0/24'
 const addresses = `must be a list of at most ${ADDRESSES_MAX} IP addresses or CIDR blocks, ${examples}`
 const addressBlock = `must be an IP address or a CIDR block, ${examples}`
 
+/** What the members of CartAPI say. */
+export const cartApiWords = {
+  Enabled: 'Whether cartAPI takes calls for the store.',
+  Addresses: 'The IP addresses and CIDR blocks from which it takes them; an empty list: from anywhere.',
+}
+
 const cartApiInput = namedObject({
-  Enabled: z.boolean('must be true or false').optional(),
+  Enabled: z.boolean('must be true or false').optional().describe(cartApiWords.Enabled),
   Addresses: z
     .array(
       z.string(addressBlock).trim().max(ADDRESS_LENGTH_MAX, addressBlock).refine(isAddressBlock, addressBlock),
       addresses,
     )
     .max(ADDRESSES_MAX, addresses)
-    .optional(),
+    .optional()
+    .describe(cartApiWords.Addresses),
 })
 
 /** The body of `PUT /admin/stores/{id}`. Omitted fields stay unchanged. */
 export const changedStore = namedObject({
-  Name: text(200).optional(),
-  SecureURL: secureUrlInput.optional(),
-  Currency: currencyInput.optional(),
-  TimeZone: zoneInput.optional(),
-  CartAPI: cartApiInput.optional(),
+  Name: text(200).optional().describe(storeWords.Name),
+  SecureURL: secureUrlInput.optional().describe(storeWords.SecureURL),
+  Currency: currencyInput.optional().describe(storeWords.Currency),
+  TimeZone: zoneInput.optional().describe(storeWords.TimeZone),
+  CartAPI: cartApiInput.optional().describe('The access of programs to the store by cartAPI.'),
   Throttle: throttleInput,
   SecureURLs: furtherUrlsInput,
-  UserKey: broughtKeyInput,
+  UserKey: broughtKeyInput.describe(storeWords.UserKey),
 })
 
 /** `defaultTimeZone`: the zone of a store created without one, the setting TIME_ZONE. */
 export type CreateStore = JoiningServices & { defaultTimeZone: string }
 
 /** The statuses of a new store, ids from 1 in this order (order-statuses §1.1). Custom ones are hidden until renamed. */
-const initialStatuses = [
+export const initialStatuses = [
   'New',
   'Processing',
   'Partial',
@@ -184,7 +206,7 @@ export async function createUnownedStore(
     await writeHosts(tx, row)
     const statuses = initialStatuses.map((name, index) => {
       const visible = !name.startsWith('Custom')
-      return { storeId, id: index + 1, sorting: index + 1, definition: name, text: name, visible }
+      return { storeId, id: index + 1, sorting: index + 1, definition: name, text: name, visible, updatedAt: createdAt }
     })
     await tx.orderStatus.createMany({ data: statuses })
     const methods = initialMethods.map((name, index) => ({ storeId, id: index + 1, name, visible: true }))

@@ -36,37 +36,58 @@ interface DeliveryDetails extends DeliverySummary {
 type Attempt = Pick<DeliveryAttempt, 'number' | 'at' | 'status' | 'reason' | 'durationMs' | 'answer'>
 
 const summary: Members<DeliverySummary> = {
-  DeliveryID: [long(), 'id'],
+  DeliveryID: [long({ description: 'The number of the delivery, by which addresses name it.' }), 'id'],
   ...happened,
-  IsTest: [boolean(), 'isTest'],
-  State: [text(Math.max(...deliveryStates.map(({ length }) => length))), 'state'],
-  Attempts: [integer(), 'attempts'],
-  Status: [integer(), 'status'],
-  Reason: [text(LONG_TEXT), 'reason'],
-  DateCreated: [date(), 'createdAt'],
-  DateDue: [date(), 'dueAt'],
-  DateEnded: [date(), 'endedAt'],
+  IsTest: [boolean({ description: 'True: it was sent by `/Webhooks/{id}/Test`, about a made-up record.' }), 'isTest'],
+  State: [
+    text(Math.max(...deliveryStates.map(({ length }) => length)), {
+      description: 'The state of the delivery: `pending`, `delivered`, or `failed` for good.',
+    }),
+    'state',
+  ],
+  Attempts: [integer({ description: 'The number of attempts, including one in progress.' }), 'attempts'],
+  Status: [integer({ description: 'The HTTP status of the last answer; 0: there was none.' }), 'status'],
+  Reason: [text(LONG_TEXT, { description: 'The reason why the last attempt failed; empty: it did not.' }), 'reason'],
+  DateCreated: [
+    date({ description: 'The time at which the delivery was created, right after its event.' }),
+    'createdAt',
+  ],
+  DateDue: [date({ description: 'The time at which the next attempt is due; empty: there will be none.' }), 'dueAt'],
+  DateEnded: [
+    date({ description: 'The time at which the delivery succeeded or failed for good; empty: it is pending.' }),
+    'endedAt',
+  ],
 }
 
-export const deliveryType = shownType<DeliverySummary>('Delivery', summary)
+export const deliveryType = shownType<DeliverySummary>(
+  'Delivery',
+  'One notification of a webhook: an event that is sent to its address, in one attempt or several.',
+  summary,
+)
 
-const attemptType = shownType<Attempt>('Attempt', {
-  Number: [integer(), 'number'],
-  Date: [date(), 'at'],
-  Status: [integer(), 'status'],
-  Reason: [text(LONG_TEXT), 'reason'],
-  DurationMs: [integer(), 'durationMs'],
-  Answer: [text(LONG_TEXT), 'answer'],
+const attemptType = shownType<Attempt>('Attempt', 'One attempt to send a notification.', {
+  Number: [integer({ description: 'The number of the attempt within its delivery, from 1.' }), 'number'],
+  Date: [date({ description: 'The start of the attempt.' }), 'at'],
+  Status: [integer({ description: 'The HTTP status of the answer; 0: there was none.' }), 'status'],
+  Reason: [text(LONG_TEXT, { description: 'The reason why the attempt failed; empty: it did not.' }), 'reason'],
+  DurationMs: [integer({ description: 'The duration of the attempt in milliseconds.' }), 'durationMs'],
+  Answer: [text(LONG_TEXT, { description: 'The beginning of the answer’s body.' }), 'answer'],
 })
 
-export const deliveryDetailType = shownType<DeliveryDetails>('DeliveryDetail', {
-  ...summary,
-  Record: [eventRecord, ({ body: json }) => ({ json })],
-  AttemptList: [
-    list(attemptType.typeName, attemptType.members),
-    ({ log }, timeZone) => ({ json: `[${log.map((attempt) => attemptType.text(attempt, timeZone)).join(',')}]` }),
-  ],
-})
+export const deliveryDetailType = shownType<DeliveryDetails>(
+  'DeliveryDetail',
+  'A notification whole, with what is sent and how its attempts went.',
+  {
+    ...summary,
+    Record: [eventRecord, ({ body: json }) => ({ json })],
+    AttemptList: [
+      list(attemptType.typeName, attemptType.members, {
+        description: 'The last attempts, the newest first; at most 100.',
+      }),
+      ({ log }, timeZone) => ({ json: `[${log.map((attempt) => attemptType.text(attempt, timeZone)).join(',')}]` }),
+    ],
+  },
+)
 
 const LOG_SHOWN_MAX = 100
 

@@ -70,9 +70,12 @@ export function webhookEndpoints(): Endpoint[] {
 }
 
 /** A kind of event (contract §2). */
-const eventKindType = shownType<EventKind>('Event', {
-  EventType: [integer({ min: 0, max: 255 }), 'type'],
-  EventName: [text(100), 'name'],
+const eventKindType = shownType<EventKind>('Event', 'A kind of event that webhooks may hear of.', {
+  EventType: [
+    integer({ min: 0, max: 255, description: 'The number of the kind, which a webhook names as its EventType.' }),
+    'type',
+  ],
+  EventName: [text(100, { description: 'The name of the kind.' }), 'name'],
 })
 
 /** Lists the kinds of event (contract §4.2). */
@@ -160,7 +163,16 @@ const sendTestEvent: Operation = {
 }
 
 /** The body of a resume. */
-export const resumeType = { typeName: 'Resume', fields: fieldSet({ CatchUp: boolean() }) }
+export const resumeType = {
+  typeName: 'Resume',
+  description: 'How a webhook goes on.',
+  fields: fieldSet({
+    CatchUp: boolean({
+      description:
+        'True: also send what was missed: the deliveries that failed since the webhook began to fail, and the events since it was disabled.',
+    }),
+  }),
+}
 
 const resume: Operation = {
   named: {

@@ -20,23 +20,48 @@ export interface FeedEvent extends Pick<Event, 'messageId' | 'eventType' | 'reco
 
 /** The fields that an event in the feed shares with its deliveries. */
 export const happened: Members<Omit<FeedEvent, 'createdAt' | 'body'>> = {
-  Sequence: [long(), 'sequence'],
-  Id: [text(36), 'messageId'],
-  EventType: [integer({ min: 0, max: 255 }), 'eventType'],
-  EventName: [text(100), 'eventName'],
-  RecordID: [integer(), 'recordId'],
+  Sequence: [
+    long({
+      description:
+        'The position of the event in the feed of the store: later events have higher numbers. Read on with `after` set to the last one. 0: a test.',
+    }),
+    'sequence',
+  ],
+  Id: [
+    text(36, {
+      description: 'The identifier of the event, which its deliveries have as `webhook-id`. Take an event once by it.',
+    }),
+    'messageId',
+  ],
+  EventType: [
+    integer({ min: 0, max: 255, description: 'The kind of event; `/Webhooks/Events` lists them.' }),
+    'eventType',
+  ],
+  EventName: [text(100, { description: 'The kind of event in words.' }), 'eventName'],
+  RecordID: [
+    integer({ description: 'The number of the record that the event is about, such as an OrderID.' }),
+    'recordId',
+  ],
 }
 
-export const eventRecord = oneOf('EventRecord', {
-  types: [orders, customers, products],
-  of: (given) => ('OrderID' in given ? orders : 'SKUInfo' in given ? products : customers),
-})
+export const eventRecord = oneOf(
+  'EventRecord',
+  {
+    types: [orders, customers, products],
+    of: (given) => ('OrderID' in given ? orders : 'SKUInfo' in given ? products : customers),
+  },
+  'The record as it was when the event happened, with every member that reads have.',
+)
 
-export const feedEventType = shownType<FeedEvent>('FeedEvent', {
-  ...happened,
-  DateCreated: [date(), 'createdAt'],
-  Record: [eventRecord, ({ body: json }) => ({ json })],
-})
+export const feedEventType = shownType<FeedEvent>(
+  'FeedEvent',
+  'Something that happened in the store, with the record that it happened to.',
+  {
+    ...happened,
+    DateCreated: [date({ description: 'The time of the event.' }), 'createdAt'],
+    Record: [eventRecord, ({ body: json }) => ({ json })],
+  },
+)
 
 interface FeedQuery {
   readonly after: number | 'newest'

@@ -13,7 +13,7 @@ function record(fields: FieldSet, values: Values): Record<string, unknown> {
   const unknown = Object.keys(values).find((name) => fields.get(name) === undefined)
   if (unknown !== undefined) throw new Error(`The sample has an unknown field ${unknown}`)
   return Object.fromEntries(
-    fields.entries.map(([name, field]) => {
+    fields.shown.entries.map(([name, field]) => {
       const value = values[name]
       if (field.kind === 'object') return [name, record(field.fields, (value ?? {}) as Values)]
       if (field.kind !== 'list') return [name, value ?? field.default]

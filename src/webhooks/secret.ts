@@ -7,11 +7,23 @@ import type { Secrets } from '../values/secrets.ts'
 import { noWebhook, ownWebhook, ownWebhooks } from './ownership.ts'
 import { shownType } from './shown-type.ts'
 
-export const secretType = shownType<WebhookSecret>('WebhookSecret', {
-  Secret: [text(100), 'secret'],
-  FormerSecret: [text(100), 'formerSecret'],
-  FormerSecretUntil: [date(), 'formerUntil'],
-  DateRotated: [date(), 'rotatedAt'],
+export const secretType = shownType<WebhookSecret>('WebhookSecret', 'What a webhook’s notifications are signed with.', {
+  Secret: [
+    text(100, {
+      description:
+        'The signing secret, beginning with `whsec_`: verify `webhook-signature` with it as Standard Webhooks describes.',
+    }),
+    'secret',
+  ],
+  FormerSecret: [
+    text(100, { description: 'The secret before the last rotation, while it signs too; else empty.' }),
+    'formerSecret',
+  ],
+  FormerSecretUntil: [
+    date({ description: 'The time until which FormerSecret signs; empty: it does not.' }),
+    'formerUntil',
+  ],
+  DateRotated: [date({ description: 'The time of the last rotation; empty: there was none.' }), 'rotatedAt'],
 })
 
 type Opening = Pick<Secrets, 'open'>

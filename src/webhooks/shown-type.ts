@@ -20,8 +20,8 @@ export type Members<T> = Readonly<
   Record<string, readonly [field: Field, value: keyof T | ((from: T, timeZone: string) => JsonText)]>
 >
 
-/** Declares how a `T` is shown. Callers can send none of the fields. */
-export function shownType<T>(typeName: string, members: Members<T>): ShownType<T> {
+/** Declares how a `T` is shown, and what it is. Callers can send none of the fields. */
+export function shownType<T>(typeName: string, description: string, members: Members<T>): ShownType<T> {
   const entries = Object.entries(members)
   const fields = Object.fromEntries(
     entries.map(([name, [field]]) => [name, field.kind === 'object' ? field : { ...field, access: 'ro' as const }]),
@@ -33,7 +33,7 @@ export function shownType<T>(typeName: string, members: Members<T>): ShownType<T
     })
     return `{${texts.join(',')}}`
   }
-  return { typeName, members: fields, fields: fieldSet(fields), text }
+  return { typeName, description, members: fields, fields: fieldSet(fields), text }
 }
 
 function jsonOf(field: Field, value: Value, timeZone: string): string {

@@ -31,16 +31,43 @@ export interface WebhookStatus extends WebhookSummary {
   readonly missed: number
 }
 
-export const statusType = shownType<WebhookStatus>('WebhookStatus', {
-  Id: [integer(), 'id'],
-  Enabled: [boolean(), 'enabled'],
-  FailingSince: [date(), 'failingSince'],
-  DateDisabled: [date(), 'disabledAt'],
-  PauseReason: [text(LONG_TEXT), 'pauseReason'],
-  Pending: [integer(), 'pending'],
-  Failed: [integer(), 'failed'],
-  Missed: [integer(), 'missed'],
-  DateLastDelivered: [date(), 'lastDeliveredAt'],
+export const statusType = shownType<WebhookStatus>('WebhookStatus', 'The health of a webhook.', {
+  Id: [integer({ description: 'The number of the webhook.' }), 'id'],
+  Enabled: [
+    boolean({
+      description: 'Whether events are sent. False: an application, a person or the platform has disabled the webhook.',
+    }),
+    'enabled',
+  ],
+  FailingSince: [
+    date({
+      description: 'The time since which every attempt has failed; empty: the last one succeeded, or there was none.',
+    }),
+    'failingSince',
+  ],
+  DateDisabled: [
+    date({ description: 'The time at which the webhook was disabled; empty: it is enabled.' }),
+    'disabledAt',
+  ],
+  PauseReason: [
+    text(LONG_TEXT, { description: 'The reason why the platform disabled the webhook; empty: it did not.' }),
+    'pauseReason',
+  ],
+  Pending: [integer({ description: 'The number of deliveries waiting to be sent, counted up to 1,000.' }), 'pending'],
+  Failed: [
+    integer({ description: 'The number of deliveries that failed for good in the last 30 days, counted up to 1,000.' }),
+    'failed',
+  ],
+  Missed: [
+    integer({
+      description: 'The number of notifications that a resume with `CatchUp` would send, counted up to 1,000.',
+    }),
+    'missed',
+  ],
+  DateLastDelivered: [
+    date({ description: 'The time of the last successful delivery among the latest hundred; empty: none.' }),
+    'lastDeliveredAt',
+  ],
 })
 
 /** The limit of counts in a status: a webhook may have millions, and the exact number is of no use. */

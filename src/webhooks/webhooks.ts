@@ -9,7 +9,11 @@ import { webhookEndpoints } from './endpoints.ts'
 import { ownWebhooks } from './ownership.ts'
 import { webhookRules } from './rules.ts'
 
-const address = text(1000, { column: 'url', required: true })
+const address = text(1000, {
+  column: 'url',
+  required: true,
+  description: 'The http or https address that receives the events. It must answer 2xx within 15 seconds.',
+})
 
 /** The host is checked at every delivery, not here, because its addresses may change. */
 const Url: ValueField = {
@@ -22,7 +26,15 @@ const Url: ValueField = {
   ),
 }
 
-const kind = integer({ column: 'eventType', access: 'new', required: true, min: 1, max: eventKinds.length })
+const kind = integer({
+  column: 'eventType',
+  access: 'new',
+  required: true,
+  min: 1,
+  max: eventKinds.length,
+  description: 'The kind of event that is sent. The application needs read access to its records.',
+  meanings: Object.fromEntries(eventKinds.map(({ type, name }) => [type, name])),
+})
 const kindAllowed = `must be one of ${eventKinds.map(({ type, name }) => `${type} (${name})`).join(', ')}`
 
 const EventType: ValueField = {
@@ -36,11 +48,12 @@ const EventType: ValueField = {
 }
 
 /** A time as `MM/DD/YYYY HH:MM` in the store's zone (contract §2). */
-function minute(column: string): ValueField {
+function minute(column: string, description: string): ValueField {
   return text(16, {
     column,
     access: 'ro',
     sql: sql`to_char(t.${identifier(column)} AT TIME ZONE s."timeZone", 'MM/DD/YYYY HH24:MI')`,
+    description,
   })
 }
 
@@ -49,18 +62,35 @@ export const webhooks = defineResource({
   service: 'Webhooks',
   aliases: ['Webhook'],
   typeName: 'Webhook',
+  description:
+    'A subscription to one kind of event: whenever it happens, the record is sent to an address of the application.',
   inputTypeNames: ['WebhookPOST', 'WebhookPUT'],
   changesMany: false,
   maxRecords: 500,
   fields: {
-    Id: integer({ column: 'id', access: 'key' }),
-    Name: text(80, { column: 'name', required: true }),
+    Id: integer({ column: 'id', access: 'key', description: 'The number of the webhook, by which addresses name it.' }),
+    Name: text(80, {
+      column: 'name',
+      required: true,
+      description: 'The name of the webhook in the administration.',
+    }),
     Url,
     EventType,
-    DateCreated: minute('createdAt'),
-    DateUpdated: minute('updatedAt'),
-    Format: choice(['JSON', 'XML'], { column: 'format' }),
-    Enabled: boolean({ column: 'enabled', required: true }),
+    DateCreated: minute('createdAt', 'The time of creation as `MM/DD/YYYY HH:MM` in the store’s time zone.'),
+    DateUpdated: minute(
+      'updatedAt',
+      'The time of the last change as `MM/DD/YYYY HH:MM` in the store’s time zone. Deliveries do not count.',
+    ),
+    Format: choice(['JSON', 'XML'], {
+      column: 'format',
+      description: 'The format of the records that are sent to Url.',
+    }),
+    Enabled: boolean({
+      column: 'enabled',
+      required: true,
+      description:
+        'Whether events are sent to Url. The platform sets it to false when deliveries fail for too long: `/Webhooks/{id}/Status` says why.',
+    }),
   },
   hidden: {
     subscriptionId: null,

@@ -311,7 +311,7 @@ function leftOut(): string[] {
 
 /** The fields that a copy could have and no element shows. */
 function hiddenFields(fields: FieldSet, readable: Given, path = ''): string[] {
-  return fields.entries.flatMap(([name, field]): string[] => {
+  return fields.shown.entries.flatMap(([name, field]): string[] => {
     const at = path === '' ? name : `${path}.${name}`
     const value = readable[name]
     if (field.kind === 'object') return hiddenFields(field.fields, (value ?? newGiven()) as Given, at)

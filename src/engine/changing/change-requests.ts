@@ -23,7 +23,8 @@ export function changeRecords(
   requested: readonly RequestedChange[],
   { key = resource.resultKey, precondition }: { key?: string } & Pick<Member, 'precondition'> = {},
 ): Promise<Answer> {
-  const { caller, log, headers } = call
+  const { log, headers } = call
+  const caller = { ...call.caller, isKeyed: 'idempotency-key' in headers }
   const bytes = Number(headers['content-length'] ?? Number.POSITIVE_INFINITY)
   const done = requested.map(({ kind }) => doneBy[kind](key))
   return answerEach(call, done, (open, note) => {

@@ -252,9 +252,13 @@ async function ruled(resource: Resource, changes: readonly Change[]): Promise<Ch
   return open.filter((change) => change.refusal === undefined && !isUnchangedRecord(change))
 }
 
-/** What is accepted and never shown may change something that only `rules` know. */
+/** What is accepted and neither stored nor shown may change something that only `rules` know. */
 function isUnchanged(change: Change): boolean {
-  return Object.keys(change.patch.writeOnly).length === 0 && isUnchangedRecord(change)
+  return !hasWriteOnly(change.patch) && isUnchangedRecord(change)
+}
+
+function hasWriteOnly({ writeOnly, lists }: Patch): boolean {
+  return Object.keys(writeOnly).length > 0 || Object.values(lists).some((items) => items.some(hasWriteOnly))
 }
 
 function isUnchangedRecord(change: Change): boolean {

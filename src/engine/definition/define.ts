@@ -1,10 +1,18 @@
-import type { Sql } from '../../database/sql.ts'
+import { type Sql, sql } from '../../database/sql.ts'
 import type { Caller } from '../caller.ts'
 import type { Change } from '../changing/change.ts'
 import type { Referrer } from '../changing/referrers.ts'
 import type { Endpoint } from '../reading/endpoints.ts'
 import type { Ledger } from '../recording/ledger.ts'
-import { columnPath, type FieldSet, type Fields, fieldSet, type ListField, type Scalar } from './fields.ts'
+import {
+  columnPath,
+  type FieldSet,
+  type Fields,
+  fieldSet,
+  type ListField,
+  type ObjectType,
+  type Scalar,
+} from './fields.ts'
 import type { Filters } from './filters.ts'
 import type { FormerFile, NamedList } from './former-file.ts'
 import type { Link } from './links.ts'
@@ -18,6 +26,8 @@ export interface Definition {
   aliases?: readonly string[]
   privilege?: string
   typeName: string
+  /** What such a record is, in a plain sentence or two. */
+  description: string
   /** Other element names that XML bodies may use. */
   inputTypeNames?: readonly string[]
   /** The identifier's name in addresses and queries. Omitted: that of its field in lower case, such as `catalogid`. */
@@ -101,6 +111,15 @@ export interface ProjectedSubResource {
   filters: Filters
 }
 
+/** What is worked out about each record when it is read, listed for one or all records: `/Orders/Sums`. Nothing is kept of it. */
+export interface ComputedSubResource {
+  kind: 'computed'
+  type: ObjectType
+  /** A row that the fields read as `p`: SQL over `t` (the record) and `s` (its store). */
+  from: Sql
+  filters: Filters
+}
+
 /** Records of another service that belong to the record: `/Manufacturers/3/Products`. */
 export interface RelatedSubResource {
   kind: 'related'
@@ -109,7 +128,15 @@ export interface RelatedSubResource {
   link: Link
 }
 
-export type SubResource = NestedSubResource | ProjectedSubResource | RelatedSubResource
+export type SubResource = NestedSubResource | ProjectedSubResource | ComputedSubResource | RelatedSubResource
+
+/** How a projected or computed sub-resource is read. */
+export interface Projection {
+  readonly type: ObjectType
+  readonly reader: Reader
+  /** Names what is kept of it; null: nothing is, because its values change without the record. */
+  readonly keptAs: string | null
+}
 
 type Defaulted =
   | 'privilege'
@@ -137,8 +164,8 @@ export interface Resource
   readonly storedFields: FieldSet
   readonly reader: Reader
   readonly privateReader: Reader
-  /** How projected sub-resources are read, by the name of the object. */
-  readonly projections: ReadonlyMap<string, Reader>
+  /** Of its projected and computed sub-resources. */
+  readonly projections: ReadonlyMap<SubResource, Projection>
   /** The columns of the record's row that an update may write. */
   readonly columns: readonly string[]
   readonly hasDetails: boolean
@@ -165,7 +192,7 @@ export function defineResource<const Service extends string>(
   for (const name of definition.searchedBy ?? []) {
     if (definition.filters?.[name] === undefined) throw new Error(`${service}: no filter ${name} to search by`)
   }
-  const reader = compileReader(fields)
+  const reader = compileReader(fields.shown)
   return {
     privilege: service,
     inputTypeNames: [],
@@ -204,14 +231,21 @@ function checkList(path: string, field: ListField): void {
 }
 
 function projectionsOf(service: string, fields: FieldSet, subResources: Resource['subResources']) {
-  const projections = new Map<string, Reader>()
+  const projections = new Map<SubResource, Projection>()
   for (const sub of Object.values(subResources)) {
     if (sub.kind === 'nested' && fields.get(sub.list)?.kind !== 'list')
       throw new Error(`${service}: no list ${sub.list}`)
-    if (sub.kind !== 'projected') continue
-    const field = fields.get(sub.object)
-    if (field?.kind !== 'object') throw new Error(`${service}: no object ${sub.object}`)
-    projections.set(sub.object, compileReader(field.fields))
+    if (sub.kind === 'projected') {
+      const field = fields.get(sub.object)
+      if (field?.kind !== 'object') throw new Error(`${service}: no object ${sub.object}`)
+      const reader = compileReader(field.fields.shown)
+      projections.set(sub, { type: field, reader, keptAs: `${service} ${sub.object}` })
+    }
+    if (sub.kind === 'computed') {
+      const { select, ...reader } = compileReader(sub.type.fields)
+      const read = { ...reader, select: sql`(SELECT ${select} FROM ${sub.from} p)` }
+      projections.set(sub, { type: sub.type, reader: read, keptAs: null })
+    }
   }
   return projections
 }

@@ -8,9 +8,19 @@ import type { Resource } from './define.ts'
  * Who may write and read a field:
  * `rw` both; `key` assigned by the server, identifies the record in updates; `ro` stored by the platform, ignored in
  * requests; `new` writable on create, ignored in updates; `derived` computed when read, not stored; `wo` accepted,
- * never returned.
+ * returned as its default. Those that no answer to the record has, not even as an empty member: `sent` accepted for `rules` to act
+ * on and not stored; `kept` stored, and carried by exports.
  */
-export type FieldAccess = 'rw' | 'key' | 'ro' | 'new' | 'derived' | 'wo'
+export type FieldAccess = 'rw' | 'key' | 'ro' | 'new' | 'derived' | 'wo' | 'sent' | 'kept'
+
+/** Whether no answer to the record has its value. */
+export function isHidden({ access }: Pick<ValueField, 'access'>): boolean {
+  return access === 'wo' || isLeftOut(access)
+}
+
+function isLeftOut(access: FieldAccess): boolean {
+  return access === 'sent' || access === 'kept'
+}
 
 export type Scalar = string | number | boolean
 
@@ -66,6 +76,8 @@ export type Meanings = Readonly<Record<number, string>>
 export interface ObjectType {
   /** Its element name in XML. */
   readonly typeName: string
+  /** What a record of it is; of an object or a list, what the member is. */
+  readonly description?: string
   readonly fields: FieldSet
 }
 
@@ -81,7 +93,7 @@ export interface ObjectField extends ObjectType {
 export interface ListField extends ObjectType {
   readonly kind: 'list'
   readonly description: string
-  readonly access: 'rw' | 'ro' | 'derived'
+  readonly access: 'rw' | 'ro' | 'derived' | 'kept'
   /** The wire name of the member with access `key`, which identifies an item inside its record. */
   readonly key: string | undefined
   /** The source of keys: the store's counter, the next number in the record, or the caller. `none`: no keys. */
@@ -115,6 +127,8 @@ export interface FieldSet {
   readonly byLowerName: ReadonlyMap<string, string>
   /** The values and lists in this set and its objects: the content of one row of a record or an item. */
   readonly leaves: readonly Leaf[]
+  /** Those that answers have, at every depth. */
+  readonly shown: FieldSet
   get(name: string): Field | undefined
 }
 
@@ -156,6 +170,18 @@ export function foldOnce<T>(fold: FieldFold<T>): (fields: FieldSet) => Folded<T>
   }
 }
 
+/** Without those of an access, at every depth: the same set where there are none. */
+export function fieldsWithout(fields: FieldSet, isWithout: (access: FieldAccess) => boolean): FieldSet {
+  const left = fields.entries.flatMap(([name, field]): [string, Field][] => {
+    if ('access' in field && isWithout(field.access)) return []
+    if (!('fields' in field)) return [[name, field]]
+    const inner = fieldsWithout(field.fields, isWithout)
+    return [[name, inner === field.fields ? field : { ...field, fields: inner }]]
+  })
+  const isSame = left.length === fields.entries.length && left.every(([name, field]) => field === fields.get(name))
+  return isSame ? fields : fieldSet(Object.fromEntries(left))
+}
+
 /** Selects fields by name, in the same order. */
 export function fieldsAmong({ entries }: FieldSet, isWanted: (name: string) => boolean): FieldSet {
   return fieldSet(Object.fromEntries(entries.filter(([name]) => isWanted(name))))
@@ -168,12 +194,18 @@ export function fieldSet(fields: Fields): FieldSet {
       ? field.fields.leaves.map((leaf) => ({ ...leaf, path: [name, ...leaf.path] }))
       : [{ path: [name], field }],
   )
-  return {
+  let shown: FieldSet | undefined
+  const set: FieldSet = {
     entries,
     byLowerName: new Map(entries.map(([name]) => [name.toLowerCase(), name])),
     leaves,
+    get shown() {
+      shown ??= fieldsWithout(set, isLeftOut)
+      return shown
+    },
     get: (name) => (Object.hasOwn(fields, name) ? fields[name] : undefined),
   }
+  return set
 }
 
 /** `sql` makes the field derived, unless it has a column or `access`. */
@@ -193,9 +225,6 @@ type ValueOptions = Partial<
     | 'needs'
   >
 >
-
-/** The description of a field that the platform itself never sets. */
-export const importOnly = 'The platform does not set it: it shows imported values.'
 
 /** Maximum length of a text field without a documented bound, and of the documented long text columns. */
 export const LONG_TEXT = 65_535
@@ -243,7 +272,8 @@ export function reference(column: string, description = ''): ValueField {
   return integer({ column, min: 0, nullable: true, description })
 }
 
-const DECIMAL_MAX = 99_999_999_999.9999
+/** The greatest amount, weight or quantity; the least has a minus. */
+export const DECIMAL_MAX = 99_999_999_999.9999
 
 /** Weights, quantities: rounded to four decimals, at most eleven digits before the point. */
 export function decimal(options: ValueOptions & { min?: number } = {}): ValueField {
@@ -258,7 +288,7 @@ export function decimal(options: ValueOptions & { min?: number } = {}): ValueFie
 }
 
 /** A decimal that is an amount in the store's currency; pages show it so. */
-export function money(options: ValueOptions = {}): ValueField {
+export function money(options: ValueOptions & { min?: number } = {}): ValueField {
   return { ...decimal(options), isMoney: true }
 }
 
@@ -294,8 +324,8 @@ export function object(typeName: string, fields: Fields, description = ''): Obje
 }
 
 /** A whole record inside another one; in XML, an element with the record's name identifies its type. */
-export function oneOf(typeName: string, variants: NonNullable<ObjectField['variants']>): ObjectField {
-  return { ...object(typeName, {}), variants }
+export function oneOf(typeName: string, variants: NonNullable<ObjectField['variants']>, description = ''): ObjectField {
+  return { ...object(typeName, {}, description), variants }
 }
 
 type ListOptions = Partial<Pick<ListField, 'description' | 'keyFrom' | 'zeroKeyIsOnly' | 'rows' | 'access' | 'sql'>>
@@ -350,6 +380,13 @@ function value(
   }
 }
 
+/** The description of a field, with what each of its numbers means. */
+export function fieldText({ description, meanings = {} }: Pick<ValueField, 'description' | 'meanings'>): string {
+  const byNumber = Object.entries(meanings).toSorted(([one], [other]) => Number(one) - Number(other))
+  const listed = byNumber.map(([number, meaning]) => `${number} ${meaning}`)
+  return listed.length === 0 ? description : `${description} ${listed.join(', ')}.`
+}
+
 /** Values that people of a store are shown only with this privilege too. */
 export function needing(privilege: string, values: Readonly<Record<string, ValueField>>): Record<string, ValueField> {
   return Object.fromEntries(Object.entries(values).map(([name, field]) => [name, { ...field, needs: privilege }]))
@@ -400,7 +437,7 @@ export function columnPath({ leaves }: FieldSet, column: string): readonly strin
 /** Whether the field (or the items of the list) is stored in the `details` document. */
 export function isDocumentMember(field: ValueField | ListField): boolean {
   if (field.kind === 'list') return field.rows === undefined && field.sql === undefined
-  return field.column === undefined && field.access !== 'derived' && field.access !== 'wo'
+  return field.column === undefined && !['derived', 'wo', 'sent'].includes(field.access)
 }
 
 /** Whether SQL provides the value that `details` lacks. */

@@ -2,7 +2,15 @@ import { dateForms, instantText, readDate } from '../../values/dates.ts'
 import { StoreFailure } from '../../values/failure.ts'
 import { LongNumber } from '../../values/long-number.ts'
 import { runAtOnce, type Steps } from '../../values/slices.ts'
-import { type FieldSet, type Folded, foldOnce, type ListField, type Scalar, type ValueField } from './fields.ts'
+import {
+  type FieldSet,
+  type Folded,
+  foldOnce,
+  isHidden,
+  type ListField,
+  type Scalar,
+  type ValueField,
+} from './fields.ts'
 import { refused } from './refused.ts'
 
 export type Json = Scalar | null | Json[] | { [name: string]: Json }
@@ -25,8 +33,9 @@ export interface SentBack {
 }
 
 /** Whether what was read of a value differs from what was sent, or may differ from it without being another value. */
-function mayBeShown({ kind, access }: ValueField, given: unknown, value: Scalar | null, { shownAs }: Door): boolean {
-  if (value === null || access === 'wo' || access === 'derived') return false
+function mayBeShown(field: ValueField, given: unknown, value: Scalar | null, { shownAs }: Door): boolean {
+  const { kind, access } = field
+  if (value === null || isHidden(field) || access === 'derived') return false
   if (kind === 'text') return value !== given || shownAs !== undefined
   return kind === 'date' && access !== 'key'
 }
@@ -41,7 +50,7 @@ export interface Patch {
   details: Record<string, Json>
   /** By wire name; each replaces the stored list. */
   lists: Record<string, Patch[]>
-  /** Fields that are accepted and never shown, by wire name. */
+  /** Fields that are accepted, and neither stored as they are nor shown, by wire name. */
   writeOnly: Record<string, Scalar>
   /** Of a body with a door: members that may be what the stored record shows. */
   sentBack?: SentBack[]
@@ -93,7 +102,7 @@ const readersOf = foldOnce<ReadMember>({
         : readValue(field, given, rules, path)
       if (value === null) return undefined
       if (field.access === 'key') patch.key = value as string | number
-      else if (field.access === 'wo') patch.writeOnly[name] = value
+      else if (field.access === 'wo' || field.access === 'sent') patch.writeOnly[name] = value
       else if (field.column === undefined) details[name] = value
       else patch.columns[field.column] = field.nullable && value === field.default ? null : value
       return undefined
@@ -210,7 +219,7 @@ function readForDoor(
   try {
     value = readValue(field, given, rules, path)
   } catch (error) {
-    if (!(error instanceof StoreFailure) || field.access === 'key' || field.access === 'wo') throw error
+    if (!(error instanceof StoreFailure) || field.access === 'key' || isHidden(field)) throw error
     refusal = error
     door.refusals.push(error)
     // More than any record has that somebody sends back: each costs memory until the record is locked.

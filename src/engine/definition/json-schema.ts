@@ -1,6 +1,15 @@
 import { dateForms } from '../../values/dates.ts'
 import { INT32_MAX, INT32_MIN } from '../../values/int32.ts'
-import { DATE_LENGTH_MAX, type Field, isFilledIn, type ListField, type ObjectType, type ValueField } from './fields.ts'
+import {
+  DATE_LENGTH_MAX,
+  type Field,
+  fieldText,
+  isFilledIn,
+  isHidden,
+  type ListField,
+  type ObjectType,
+  type ValueField,
+} from './fields.ts'
 import { LIST_ITEMS_MAX } from './input.ts'
 
 /** A JSON Schema (draft 2020-12), or a reference to one. */
@@ -23,15 +32,18 @@ const suffixes: Readonly<Record<SchemaMode, string>> = { read: '', create: 'Crea
  */
 export function describeRecord(schemas: Schemas, type: ObjectType, mode: SchemaMode, owner = ''): JsonSchema {
   const { typeName, fields } = type
+  // That of a list or an object stands at the member.
+  const description = 'kind' in type ? '' : (type.description ?? '')
   const properties: Record<string, JsonSchema> = {}
   const required: string[] = []
-  for (const [name, field] of fields.entries) {
+  for (const [name, field] of (mode === 'read' ? fields.shown : fields).entries) {
     if (!isDescribed(field, mode)) continue
     properties[name] = memberSchema(schemas, field, mode, typeName)
     if (mode === 'read' || (mode === 'create' && isRequired(field))) required.push(name)
   }
   const schema: JsonSchema = {
     type: 'object',
+    ...(description !== '' && { description }),
     properties,
     ...(required.length > 0 && { required }),
     ...(mode === 'read' && { additionalProperties: false }),
@@ -44,7 +56,7 @@ function isDescribed(field: Field, mode: SchemaMode): boolean {
   if (mode === 'read' || field.kind === 'object') return true
   if (field.access === 'key') return mode !== 'create'
   if (field.access === 'new') return mode === 'create'
-  return field.access === 'rw' || field.access === 'wo'
+  return ['rw', 'wo', 'sent', 'kept'].includes(field.access)
 }
 
 function isRequired(field: Field): boolean {
@@ -53,20 +65,20 @@ function isRequired(field: Field): boolean {
 }
 
 function memberSchema(schemas: Schemas, field: Field, mode: SchemaMode, owner: string): JsonSchema {
-  if (field.kind === 'object' && field.variants) {
-    return { oneOf: field.variants.types.map((type) => describeRecord(schemas, type, mode, owner)) }
-  }
   if (field.kind === 'object') {
-    const { description } = field
-    return { ...describeRecord(schemas, field, mode, owner), ...(description !== '' && { description }) }
+    const { variants, description } = field
+    const schema = variants
+      ? { oneOf: variants.types.map((type) => describeRecord(schemas, type, mode, owner)) }
+      : describeRecord(schemas, field, mode, owner)
+    return { ...schema, ...(description !== '' && { description }) }
   }
   if (field.kind === 'list') return listSchema(schemas, field, mode, owner)
-  const description = sentences(field.description, meaningsOf(field), accessNote(field, mode))
+  const description = sentences(fieldText(field), accessNote(field, mode))
   return {
     ...valueSchema(schemas, field, mode),
     ...(mode === 'create' && !field.required && field.default !== '' && { default: field.default }),
     ...(mode === 'read' && ['key', 'ro', 'derived'].includes(field.access) && { readOnly: true }),
-    ...(mode !== 'read' && field.access === 'wo' && { writeOnly: true }),
+    ...(mode !== 'read' && isHidden(field) && { writeOnly: true }),
     ...(description !== '' && { description }),
   }
 }
@@ -144,15 +156,11 @@ function sentences(...parts: readonly string[]): string {
   return parts.filter((part) => part !== '').join(' ')
 }
 
-function meaningsOf({ meanings = {} }: ValueField): string {
-  const listed = Object.entries(meanings).map(([number, meaning]) => `${number} ${meaning}`)
-  return listed.length === 0 ? '' : `${listed.join(', ')}.`
-}
-
 /** What follows from the access. */
 function accessNote(field: ValueField, mode: SchemaMode): string {
   const { access, nullable, kind, required } = field
-  if (access === 'wo') return mode === 'read' ? 'Write-only: always empty.' : 'Write-only: accepted, never returned.'
+  if (mode === 'read' && access === 'wo') return 'Write-only: always empty.'
+  if (isHidden(field)) return 'Write-only: accepted, never returned.'
   if (access === 'key') return keyDescriptions[mode]
   if (mode === 'read' && (access === 'derived' || isFilledIn(field))) return 'Computed on read; ignored in requests.'
   if (mode === 'read' && access === 'new') return 'Set when the record is created; ignored afterwards.'
@@ -162,7 +170,7 @@ function accessNote(field: ValueField, mode: SchemaMode): string {
 }
 
 const keyDescriptions: Readonly<Record<SchemaMode, string>> = {
-  read: 'The identifier.',
+  read: '',
   create: '',
   update: 'Names the record in a list of updates; in an update of one record the address names it.',
   item: 'Names a stored item, which keeps the fields that are not sent; an item with an unknown key is new.',

@@ -212,7 +212,7 @@ function compileValue(
   name: string,
   { slotOf, alias }: Place,
 ): (row: Selected, details: Details) => Scalar | undefined {
-  if (field.access === 'wo') return () => undefined
+  if (field.access === 'wo' || field.access === 'sent') return () => undefined
   const column = columnOf(field, alias)
   if (column === undefined) return (_row, details) => details[name] as Scalar | undefined
   const slot = slotOf(column)

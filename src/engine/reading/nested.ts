@@ -24,15 +24,27 @@ export async function listItems(
   id: number,
   query: Query,
 ): Promise<RecordPage> {
-  const field = listField(resource, sub)
+  const read = async () => {
+    const record = JSON.parse(await getRecord(caller, resource, id)) as Record<string, Document[]>
+    return record[sub.list] ?? []
+  }
+  return pageOfItems(listField(resource, sub), query, read, `${resource.typeName} ${id} has no ${sub.list}`)
+}
+
+/** The same of items that `read` returns, in order; `none` says that there are none. */
+export async function pageOfItems(
+  field: Pick<ListField, 'key' | 'fields'>,
+  query: Query,
+  read: () => Promise<readonly Document[]>,
+  none: string,
+): Promise<RecordPage> {
   const cursor = cursorIn(query)
   const { limit, offset } = pageOf(query, ITEMS_MAX, ITEMS_MAX)
-  const record = JSON.parse(await getRecord(caller, resource, id)) as Record<string, Document[]>
-  const items = record[sub.list] ?? []
+  const items = await read()
   const start = cursor === null ? offset : placeBehind(field, items, cursor)
   // A client that follows cursors to the end gets an empty page, not an error.
   if (cursor === null) {
-    if (items.length === 0) throw new StoreFailure('not-found', `${resource.typeName} ${id} has no ${sub.list}`)
+    if (items.length === 0) throw new StoreFailure('not-found', none)
     if (start >= items.length) throw emptyPage(start, items.length)
   }
   const end = start + limit
@@ -46,7 +58,11 @@ export async function listItems(
  * The index after the item that the cursor names. If it was removed, its key still gives the position among ascending
  * keys, as appended items have. In any other order the position is lost: a guess would skip or repeat items.
  */
-function placeBehind({ key, fields }: ListField, items: readonly Document[], cursor: string): number {
+function placeBehind(
+  { key, fields }: Pick<ListField, 'key' | 'fields'>,
+  items: readonly Document[],
+  cursor: string,
+): number {
   if (key === undefined) return readId(cursor, 'cursor')
   const last = fields.get(key)?.kind === 'text' ? cursor : readId(cursor, 'cursor')
   const keys = items.map((item) => item[key] as number | string)

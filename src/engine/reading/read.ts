@@ -2,7 +2,13 @@ import { rowsInTurn } from '../../database/client.ts'
 import { anyOf, constant, empty, identifier, join, type Sql, sql, storeId } from '../../database/sql.ts'
 import { StoreFailure } from '../../values/failure.ts'
 import type { Caller } from '../caller.ts'
-import type { ProjectedSubResource, RelatedSubResource, Resource } from '../definition/define.ts'
+import type {
+  ComputedSubResource,
+  ProjectedSubResource,
+  Projection,
+  RelatedSubResource,
+  Resource,
+} from '../definition/define.ts'
 import { equalToId, type Filter, type Filters, readFilter } from '../definition/filters.ts'
 import { isTableLink, type Link, linkedTo, type TableLink } from '../definition/links.ts'
 import type { Reader } from '../definition/reader.ts'
@@ -30,7 +36,7 @@ export interface ListOptions {
   /** Also counts all matches, which doubles the cost. */
   readonly counted?: boolean
   /** Asks for other texts than JSON, where the records come from the database. */
-  readonly as?: ((name: string, reader: Reader) => Representation<Buffer>) | undefined
+  readonly as?: ((keptAs: string | null, reader: Reader) => Representation<Buffer>) | undefined
 }
 
 /**
@@ -44,7 +50,7 @@ export function listRecords(
   query: Query,
   options: ListOptions = {},
 ): Promise<Listing> {
-  return list(caller, resource, resource, query, options)
+  return list(caller, resource, { ...resource, keptAs: resource.service }, query, options)
 }
 
 interface Source {
@@ -201,17 +207,23 @@ export async function readTexts(
   return new Map(rows.map((row) => [row.id, row.texts]))
 }
 
-/** Lists an object inside the records, such as every product's SKUInfo; `id` narrows to one record. */
+/** Lists an object inside the records, such as every product's SKUInfo, or what is worked out of them; `id` narrows to one record. */
 export async function listProjection(
   caller: Caller,
   resource: Resource,
-  sub: ProjectedSubResource,
+  sub: ProjectedSubResource | ComputedSubResource,
   { query, id, options }: { query: Query; id: number | null; options: ListOptions },
 ): Promise<Listing> {
-  const service = `${resource.service} ${sub.object}`
-  const reader = resource.projections.get(sub.object)
-  if (!reader) throw new Error(`no projection ${service}`)
-  return list(caller, resource, { service, reader, filters: sub.filters, id }, query, options)
+  return list(caller, resource, { ...projectionOf(resource, sub), filters: sub.filters, id }, query, options)
+}
+
+export function projectionOf(
+  { service, projections }: Resource,
+  sub: ProjectedSubResource | ComputedSubResource,
+): Projection {
+  const found = projections.get(sub)
+  if (!found) throw new Error(`${service} has no such projection`)
+  return found
 }
 
 /** Lists the records of another service that belong to one record, with all filters of their service. */
@@ -222,8 +234,8 @@ export async function listRelated(
   { query, options }: { query: Query; options: ListOptions },
 ): Promise<Listing> {
   const other = sub.resource()
-  const { service, reader, filters } = other
-  return list(caller, other, { service, reader, filters, linked: { link: sub.link, id } }, query, options)
+  const { service: keptAs, reader, filters } = other
+  return list(caller, other, { keptAs, reader, filters, linked: { link: sub.link, id } }, query, options)
 }
 
 /** Lists a few records that no table holds, with the same paging. `matching` are all matches, by identifier. */
@@ -298,8 +310,8 @@ export async function findByForms<Found>(
   return new Map(first.flatMap(([text, form]) => (form === undefined ? [] : [[text, found.get(form) as Found]])))
 }
 
-export function notFound(resource: Resource, id: number): StoreFailure {
-  return new StoreFailure('not-found', `There is no ${resource.typeName} ${id}`, { field: String(id) })
+export function notFound({ typeName }: Pick<Resource, 'typeName'>, id: number): StoreFailure {
+  return new StoreFailure('not-found', `There is no ${typeName} ${id}`, { field: String(id) })
 }
 
 function jsonOfRecords({ service, reader }: Resource): Representation<Buffer> {
@@ -309,7 +321,7 @@ function jsonOfRecords({ service, reader }: Resource): Representation<Buffer> {
 async function list(
   caller: Caller,
   resource: Resource,
-  { service, reader, ...source }: Source & Pick<Resource, 'service' | 'reader'>,
+  { keptAs, reader, ...source }: Source & Pick<Projection, 'keptAs' | 'reader'>,
   query: Query,
   { counted = false, as }: ListOptions,
 ): Promise<Listing> {
@@ -317,7 +329,7 @@ async function list(
   if (isCountOnly(query)) return { count: await count(caller, choice) }
   const bounds = boundsOf(query, resource.maxRecords)
   const { offset, after } = bounds
-  const { records, next } = await readRecords(caller, choice, bounds, (as ?? jsonOf)(service, reader))
+  const { records, next } = await readRecords(caller, choice, bounds, (as ?? jsonOf)(keptAs, reader))
   // A client that follows cursors to the end gets an empty page, not an error.
   if (records.length === 0 && after === 0) throw emptyPage(offset, offset === 0 ? 0 : await count(caller, choice))
   refuseTooLarge(records.reduce((sum, { length }) => sum + length, 0))

@@ -21,12 +21,16 @@ export interface Representation<Made> {
 export type JsonText = string | Buffer
 
 /** Texts in bytes, of which pages are joined. */
-export function textsOf(name: string, { select }: Reader, write: (row: Selected) => string): Representation<Buffer> {
+export function textsOf(
+  name: string | null,
+  { select }: Reader,
+  write: (row: Selected) => string,
+): Representation<Buffer> {
   return { name, select, make: (row) => ownBytes(write(row)), bytesOf: ({ length }) => length }
 }
 
 /** The JSON texts that `reader` composes. */
-export function jsonOf(name: string, reader: Reader): Representation<Buffer> {
+export function jsonOf(name: string | null, reader: Reader): Representation<Buffer> {
   return textsOf(name, reader, reader.compose)
 }
 

@@ -57,8 +57,8 @@ function valuePath(property: string, fields: FieldSet): string[] {
 
 /** The member of a set that a segment of a property names; a value has no members. */
 function findMember(parameter: string, property: string, set: FieldSet | null, segment: string) {
-  const name = set?.byLowerName.get(segment.toLowerCase())
-  const field = name === undefined ? undefined : set?.get(name)
+  const name = set?.shown.byLowerName.get(segment.toLowerCase())
+  const field = name === undefined ? undefined : set?.shown.get(name)
   if (name === undefined || field === undefined) {
     throw wrongName(parameter, 'names an unknown property', property)
   }

@@ -19,25 +19,50 @@ export function ownIn(request: FastifyRequest): OwnId {
 }
 
 export const ownApplication = record<OwnApplication>('OwnApplication')({
-  Id: [id, (from) => from.id],
-  Name: [z.string(), (from) => from.name],
-  PublicKey: [z.string(), (from) => from.publicKey],
-  PrivateKey: [z.string(), (from) => from.privateKey],
+  Id: [id.describe('The number of the application, by which addresses name it.'), (from) => from.id],
+  Name: [
+    z.string().describe('The name of the application. Merchants see it when they are asked for access.'),
+    (from) => from.name,
+  ],
+  PublicKey: [
+    z.string().describe('The public key, which names the application: its client_id for OAuth.'),
+    (from) => from.publicKey,
+  ],
+  PrivateKey: [
+    z.string().describe('The private key, by which the application proves itself: its client_secret for OAuth.'),
+    (from) => from.privateKey,
+  ],
   FormerPrivateKeyUntil: [
-    time.nullable().describe('Until when the former private key still works.'),
+    time.nullable().describe('The time until which the former private key works. Null: it does not.'),
     (from) => from.formerPrivateKeyUntil?.toISOString() ?? null,
   ],
-  CallBackURL: [z.string().nullable().describe('Null: no callback is sent.'), (from) => from.callbackUrl],
+  CallBackURL: [
+    z
+      .string()
+      .nullable()
+      .describe(
+        'The address that is told when a store lets the application in or ends that. Null: no callback is sent.',
+      ),
+    (from) => from.callbackUrl,
+  ],
   CallBackSecret: [
-    z.string().describe('What callbacks are signed with, by the Standard Webhooks scheme.'),
+    z.string().describe('The secret that signs callbacks, by the Standard Webhooks scheme.'),
     (from) => from.callbackSecret,
   ],
-  RedirectURIs: [z.array(z.string()), (from) => [...from.redirectUris]],
+  RedirectURIs: [
+    z.array(z.string()).describe('The addresses to which OAuth may send merchants back.'),
+    (from) => [...from.redirectUris],
+  ],
   Privileges: [
-    privileges.describe('What it asks of stores; null: everything, also services that come later.'),
+    privileges.describe(
+      'The privileges that the application requests from stores. Null: everything, including services that come later.',
+    ),
     (from) => from.privileges,
   ],
-  DateCreated: [time, (from) => from.createdAt.toISOString()],
+  DateCreated: [
+    time.describe('The time at which the application was registered.'),
+    (from) => from.createdAt.toISOString(),
+  ],
 })
 
 export const withKeys = one('The application, with its keys.', ownApplication)

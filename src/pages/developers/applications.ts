@@ -67,13 +67,22 @@ const storesQuery = namedObject({
 })
 
 const usingStore = record<UsingStore>('UsingStore')({
-  Id: [id, (from) => from.id],
-  Name: [z.string(), (from) => from.name],
-  SecureURL: [z.string(), (from) => from.secureUrl],
-  Token: [z.string(), (from) => from.token],
-  Privileges: [privileges.describe('What the merchant agreed to; null: everything.'), (from) => from.privileges],
-  DateLastUsed: [time.nullable().describe('Null: not yet.'), (from) => from.lastUsedAt?.toISOString() ?? null],
-  DateCreated: [time, (from) => from.createdAt.toISOString()],
+  Id: [id.describe('The number of the subscription of the store.'), (from) => from.id],
+  Name: [z.string().describe('The name of the store as its customers read it.'), (from) => from.name],
+  SecureURL: [
+    z.string().describe('The address of the shop, which requests send in the header SecureURL.'),
+    (from) => from.secureUrl,
+  ],
+  Token: [z.string().describe('The token by which the application reaches the store.'), (from) => from.token],
+  Privileges: [
+    privileges.describe('The privileges that the merchant granted. Null: everything.'),
+    (from) => from.privileges,
+  ],
+  DateLastUsed: [
+    time.nullable().describe('The time of the application’s last request to the store. Null: there was none.'),
+    (from) => from.lastUsedAt?.toISOString() ?? null,
+  ],
+  DateCreated: [time.describe('The time at which the store granted access.'), (from) => from.createdAt.toISOString()],
 })
 
 type UsingStoresServices = DataServices & { readonly config: { readonly publicUrl: string } }
@@ -84,6 +93,8 @@ export const applicationRoutes = [
     roles: ['developer'],
     id: 'listOwnApplications',
     summary: 'List your applications',
+    description:
+      'With their keys and secrets, so that the session must have shown a password or passkey in the last 15 minutes.',
     answers: { 200: many('Your applications, the oldest first; there are 100 at most.', ownApplication) },
     run: async ({ request, reply }, services: OwnApplicationServices) => {
       // The page shows no keys.
@@ -98,6 +109,7 @@ export const applicationRoutes = [
     roles: ['developer'],
     id: 'createOwnApplication',
     summary: 'Register an application',
+    description: 'Makes the keys, which the answer has. Stores let it in by its public key, or by OAuth.',
     body: newBody,
     answers: { 201: withKeys },
     refusals: [409],
@@ -112,6 +124,8 @@ export const applicationRoutes = [
     ...ofApplication,
     id: 'getOwnApplication',
     summary: 'Read an application',
+    description:
+      'With its keys and secrets, so that the session must have shown a password or passkey in the last 15 minutes.',
     answers: { 200: withKeys },
     run: async ({ request, reply }, services: OwnApplicationServices) => {
       const application = await findOwnApplication(services, ownIn(request))

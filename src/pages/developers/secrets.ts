@@ -41,16 +41,25 @@ async function pageAgain(services: DataServices, request: FastifyRequest) {
 
 /** The result is only in the response; it is not stored. */
 const callbackTest = record<CallbackTest>('CallbackTest')({
-  MessageId: [z.string().describe('webhook-id'), (from) => from.messageId],
+  MessageId: [z.string().describe('The header `webhook-id` with which it was sent.'), (from) => from.messageId],
   Sent: [z.record(z.string(), z.string()).describe('The body that was sent.'), (from) => JSON.parse(from.sent)],
-  Status: [z.int().nullable().describe('Null: there was no answer.'), ({ result }) => result.status],
+  Status: [
+    z.int().nullable().describe('The HTTP status of the answer. Null: there was none.'),
+    ({ result }) => result.status,
+  ],
   Reason: [
-    z.string().nullable().describe('Why a subscription would fail; null: it would succeed.'),
+    z.string().nullable().describe('The reason why a subscription would fail. Null: it would succeed.'),
     ({ result }) => (result.ok ? null : result.reason),
   ],
-  Milliseconds: [z.int().min(0), ({ result }) => result.durationMs],
-  Answer: [z.string().describe('At most 4,096 characters of it.'), ({ result }) => result.body],
-  PostBackURL: [z.string().nullable(), ({ result }) => (result.ok ? result.postBackUrl : null)],
+  Milliseconds: [
+    z.int().min(0).describe('The duration until the answer, or until the attempt was abandoned, in milliseconds.'),
+    ({ result }) => result.durationMs,
+  ],
+  Answer: [z.string().describe('The body of the answer, at most 4,096 characters of it.'), ({ result }) => result.body],
+  PostBackURL: [
+    z.string().nullable().describe('The address to which the answer asks to send the merchant next. Null: none.'),
+    ({ result }) => (result.ok ? result.postBackUrl : null),
+  ],
 })
 
 export const secretRoutes = [

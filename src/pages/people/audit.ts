@@ -24,19 +24,32 @@ export const auditQuery = namedObject({
 })
 
 const auditEntry = record<AuditEntry>('AuditEntry')({
-  Id: [z.int().min(1), (from) => from.id],
-  Time: [time, (from) => from.at.toISOString()],
+  Id: [z.int().min(1).describe('The number of the entry: later entries have higher ones.'), (from) => from.id],
+  Time: [time.describe('The time of the action.'), (from) => from.at.toISOString()],
   Actor: [
     z
-      .strictObject({ Kind: z.enum(['operator', 'developer', 'merchant', 'application']), Name: z.string() })
-      .describe('Name: the e-mail address, or the name of the application; empty: the operator.'),
+      .strictObject({
+        Kind: z
+          .enum(['operator', 'developer', 'merchant', 'application'])
+          .describe('The role in which the actor acted.'),
+        Name: z
+          .string()
+          .describe('The e-mail address of a person, or the name of an application; empty: the operator.'),
+      })
+      .describe('The person or application that acted.'),
     (from) => ({ Kind: from.actorKind, Name: from.actor }),
   ],
-  Action: [z.enum(auditActions), (from) => from.action],
-  Target: [z.string().describe('What was affected, in words.'), (from) => from.target],
-  StoreId: [id.nullable(), (from) => from.storeId],
-  ApplicationId: [id.nullable(), (from) => from.applicationId],
-  Details: [z.record(z.string(), z.unknown()), (from) => from.details],
+  Action: [z.enum(auditActions).describe('The action that was taken.'), (from) => from.action],
+  Target: [z.string().describe('The name of what was affected.'), (from) => from.target],
+  StoreId: [id.nullable().describe('The store in which it was done. Null: in none.'), (from) => from.storeId],
+  ApplicationId: [
+    id.nullable().describe('The application that it was done to or with. Null: none.'),
+    (from) => from.applicationId,
+  ],
+  Details: [
+    z.record(z.string(), z.unknown()).describe('Further details; the members depend on Action.'),
+    (from) => from.details,
+  ],
   Address: [z.string().describe('The IP address of the client.'), (from) => from.address],
 })
 
@@ -47,6 +60,8 @@ export const auditRoutes = [
     needs: [['Settings', 'read']],
     id: 'listAudit',
     summary: 'Read the audit log',
+    description:
+      'Who did what on the server, the newest entry first; for somebody of a store, in that store alone. Follow the header `Link` for older ones.',
     query: auditQuery,
     answers: { 200: many('Entries, the newest first.', auditEntry, { Link: ref('headers', 'Link') }) },
     run: ({ reply, query }, services: { db: Db }) => auditPage(services, reply, query),

@@ -1,15 +1,6 @@
 import { z } from 'zod'
 import { defineResource } from '../../engine/definition/define.ts'
-import {
-  boolean,
-  date,
-  importOnly,
-  integer,
-  money,
-  reference,
-  text,
-  type ValueField,
-} from '../../engine/definition/fields.ts'
+import { boolean, date, integer, money, reference, text, type ValueField } from '../../engine/definition/fields.ts'
 import { containing, exactly, since, until } from '../../engine/definition/filters.ts'
 import { asciiEmail, emailForms } from '../../values/email.ts'
 import { formerCustomerFile } from './former-file.ts'
@@ -26,7 +17,12 @@ const allowed = `must be an argon2id hash ($argon2id$v=19$m=…,t=…,p=…$salt
 
 /** A customer's password hash in export and import: the text form of argon2id, or empty for none. */
 const passwordHash: ValueField = {
-  ...text(255, { column: 'passwordHash', nullable: true }),
+  ...text(255, {
+    column: 'passwordHash',
+    nullable: true,
+    description:
+      'The hash of the password that is stored, in the text form of argon2id; empty: none. An import takes it as it is.',
+  }),
   schema: z.string(allowed).refine((given) => given === '' || isArgon2id(given), allowed),
 }
 
@@ -40,57 +36,138 @@ function isArgon2id(given: string): boolean {
 export const customers = defineResource({
   service: 'Customers',
   typeName: 'Customer',
+  description: 'A person or company that buys from the shop, with the addresses that the checkout proposes.',
   maxRecords: 500,
   namedBy: 'email',
   formerFile: formerCustomerFile,
   keyForms: (given) => [...new Set([given, asciiEmail(given)])],
   fields: {
-    CustomerID: integer({ column: 'id', access: 'key' }),
-    Email: text(EMAIL_LENGTH_MAX, { column: 'email', required: true, nullable: true, format: 'email' }),
-    Password: text(50, { access: 'wo', required: true }),
-    BillingCompany: text(255),
-    BillingFirstName: text(50, { column: 'firstName' }),
-    BillingLastName: text(50, { column: 'lastName' }),
-    BillingAddress1: text(255),
-    BillingAddress2: text(50),
-    BillingCity: text(100, { column: 'city' }),
-    BillingState: text(100, { column: 'state' }),
-    BillingZipCode: text(20),
-    BillingCountry: text(100, { column: 'country' }),
-    BillingPhoneNumber: text(50, { column: 'phone' }),
-    BillingTaxID: text(50),
-    ShippingCompany: text(255),
-    ShippingFirstName: text(50),
-    ShippingLastName: text(50),
-    ShippingAddress1: text(255),
-    ShippingAddress2: text(50),
-    ShippingCity: text(100),
-    ShippingState: text(100),
-    ShippingZipCode: text(20),
-    ShippingCountry: text(100),
-    ShippingPhoneNumber: text(50),
-    ShippingAddressType: integer(),
-    CustomerGroupID: reference('groupId'),
-    Enabled: boolean({ column: 'enabled', default: true }),
-    MailList: boolean(),
-    NonTaxable: boolean(),
-    DisableBillingSameAsShipping: boolean(),
-    Comments: text(255),
-    AdditionalField1: text(250),
-    AdditionalField2: text(250),
-    AdditionalField3: text(150),
-    TotalStoreCredit: money({ column: 'storeCredit', access: 'ro', description: importOnly }),
-    ResetPassword: boolean(),
+    CustomerID: integer({
+      column: 'id',
+      access: 'key',
+      description: 'The number of the customer, by which orders name it.',
+    }),
+    Email: text(EMAIL_LENGTH_MAX, {
+      column: 'email',
+      required: true,
+      nullable: true,
+      format: 'email',
+      description:
+        'The e-mail address of the customer, unique in the store without regard to case. Files and cartAPI name customers by it.',
+    }),
+    Password: text(50, {
+      access: 'wo',
+      required: true,
+      description:
+        'The password of the customer for the storefront. Only a hash of it is kept; empty: the stored one stays.',
+    }),
+    BillingCompany: text(255, {
+      description: 'The company in the billing address. New orders copy the billing address, where they bring none.',
+    }),
+    BillingFirstName: text(50, {
+      column: 'firstName',
+      description: 'The first name of the person in the billing address.',
+    }),
+    BillingLastName: text(50, {
+      column: 'lastName',
+      description: 'The last name of the person in the billing address.',
+    }),
+    BillingAddress1: text(255, { description: 'The street and house number of the billing address.' }),
+    BillingAddress2: text(50, { description: 'A second line of the billing address, such as a floor.' }),
+    BillingCity: text(100, { column: 'city', description: 'The town of the billing address.' }),
+    BillingState: text(100, {
+      column: 'state',
+      description:
+        'The state, province or county of the billing address; in the United States and Canada its code, such as `FL`.',
+    }),
+    BillingZipCode: text(20, { description: 'The postal code of the billing address.' }),
+    BillingCountry: text(100, {
+      column: 'country',
+      description: 'The country of the billing address by its ISO 3166 code of two letters, such as `US`.',
+    }),
+    BillingPhoneNumber: text(50, { column: 'phone', description: 'The telephone number for the billing address.' }),
+    BillingTaxID: text(50, {
+      description: 'The tax number of the customer, or an account number; cartAPI calls it accountno.',
+    }),
+    ShippingCompany: text(255, {
+      description:
+        'The company in the shipping address. Kept for the checkout: an order without a shipment goes to its billing address.',
+    }),
+    ShippingFirstName: text(50, { description: 'The first name of the person in the shipping address.' }),
+    ShippingLastName: text(50, { description: 'The last name of the person in the shipping address.' }),
+    ShippingAddress1: text(255, { description: 'The street and house number of the shipping address.' }),
+    ShippingAddress2: text(50, { description: 'A second line of the shipping address, such as a floor.' }),
+    ShippingCity: text(100, { description: 'The town of the shipping address.' }),
+    ShippingState: text(100, {
+      description:
+        'The state, province or county of the shipping address; in the United States and Canada its code, such as `FL`.',
+    }),
+    ShippingZipCode: text(20, { description: 'The postal code of the shipping address.' }),
+    ShippingCountry: text(100, {
+      description: 'The country of the shipping address by its ISO 3166 code of two letters, such as `US`.',
+    }),
+    ShippingPhoneNumber: text(50, { description: 'The telephone number for the shipping address.' }),
+    ShippingAddressType: integer({
+      description: 'The kind of the shipping address. Kept for programs that compute shipping costs.',
+      meanings: { 0: 'not stated', 1: 'residential', 2: 'commercial' },
+    }),
+    CustomerGroupID: reference(
+      'groupId',
+      'The group of the customer, one of `/CustomerGroups`. It decides on the prices of new orders.',
+    ),
+    Enabled: boolean({
+      column: 'enabled',
+      default: true,
+      description: 'False: the customer cannot sign in at `/account`. Orders for the customer are still accepted.',
+    }),
+    MailList: boolean({
+      description: 'True: the customer wants the newsletter. Send false for somebody who has unsubscribed.',
+    }),
+    NonTaxable: boolean({
+      description: 'True: the customer pays no sales tax. For the checkout, which says the taxes of an order.',
+    }),
+    DisableBillingSameAsShipping: boolean({
+      description: 'True: the checkout does not offer to take one address for both. Kept for programs.',
+    }),
+    Comments: text(255, { description: 'Notes of the shop about the customer.' }),
+    AdditionalField1: text(250, { description: 'The first of three texts for your own use.' }),
+    AdditionalField2: text(250, { description: 'The second of three texts for your own use.' }),
+    AdditionalField3: text(150, { description: 'The third of three texts for your own use, the shortest.' }),
+    TotalStoreCredit: money({
+      column: 'storeCredit',
+      access: 'ro',
+      description:
+        'The credit that the customer may spend in the shop. The platform keeps no credits: it shows imported values.',
+    }),
+    ResetPassword: boolean({
+      description: 'True: the storefront asks the customer for a new password at the next sign-in.',
+    }),
   },
   privateFields: {
     PasswordHash: passwordHash,
-    DateCreated: date({ column: 'createdAt' }),
-    LastUpdate: date({ column: 'updatedAt' }),
-    UserID: text(50, { column: 'updatedBy' }),
-    LastLoginDate: date({ column: 'lastLoginAt', nullable: true }),
+    DateCreated: date({ column: 'createdAt', description: 'The time at which the customer was added to the store.' }),
+    LastUpdate: date({
+      column: 'updatedAt',
+      description:
+        'The time of the last change of the customer. Lists filter by it (`lastupdatestart`, `lastupdateend`).',
+    }),
+    UserID: text(50, {
+      column: 'updatedBy',
+      description:
+        'The last editor of the customer: the name of an application, `API` for cartAPI, or the e-mail address of a person.',
+    }),
+    LastLoginDate: date({
+      column: 'lastLoginAt',
+      nullable: true,
+      description: 'The time of the customer’s last sign-in at `/account`; empty: never.',
+    }),
     /** The id in another system, by which cartAPI finds the customer. */
-    AltContactID: text(50, { column: 'altContactId', nullable: true }),
-    Website: text(200),
+    AltContactID: text(50, {
+      column: 'altContactId',
+      nullable: true,
+      description: 'The number of the customer in another system, by which cartAPI finds it; unique in the store.',
+    }),
+    Website: text(200, { description: 'The address of the customer’s own site, as cartAPI sets it.' }),
   },
   groups: {
     Account: 'CustomerID',

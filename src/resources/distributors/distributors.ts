@@ -1,6 +1,6 @@
 import { defineResource } from '../../engine/definition/define.ts'
-import { boolean, date, integer, text } from '../../engine/definition/fields.ts'
-import { containing, exactly } from '../../engine/definition/filters.ts'
+import { boolean, date, integer, LONG_TEXT, text } from '../../engine/definition/fields.ts'
+import { containing, exactly, since, until } from '../../engine/definition/filters.ts'
 import { emailForms } from '../../values/email.ts'
 import { clearedInProducts, productsBy } from '../products/products.ts'
 
@@ -10,36 +10,77 @@ const ofDistributor = { table: 'ProductDistributor', record: 'productId', column
 export const distributors = defineResource({
   service: 'Distributors',
   typeName: 'Distributor',
+  description: 'A company from which the shop buys products.',
   maxRecords: 500,
   fields: {
-    DistributorID: integer({ column: 'id', access: 'key' }),
-    CompanyName: text(50, { column: 'company', required: true }),
-    ContactName: text(50),
-    Address: text(50),
-    Address2: text(50),
-    City: text(50, { column: 'city' }),
-    State: text(50, { column: 'state' }),
-    Zip: text(50),
-    Country: text(50, { column: 'country' }),
-    Phone: text(50, { column: 'phone' }),
-    Fax: text(50),
-    Email: text(50, { column: 'email' }),
-    Comments: text(),
-    NotifyOnNewOrder: boolean(),
-    NotifyOnNewOrderEmailSubject: text(250),
-    NotifyOnNewOrderEmailMessage: text(),
-    UserID: text(50, { column: 'updatedBy', access: 'ro' }),
-    LastUpdate: date({ column: 'updatedAt', access: 'ro' }),
-    IsDropShipper: boolean(),
-    NotifyOnCancelledOrder: boolean(),
-    NotifyOnCancelledOrderEmailSubject: text(250),
-    NotifyOnCancelledOrderEmailMessage: text(),
-    POStyle: integer(),
-    POEmailNotification: boolean(),
-    POShippingInfo: text(),
-    POPaymentInfo: text(),
-    POAdditionalNotes: text(),
-    POEmailSubject: text(250),
+    DistributorID: integer({
+      column: 'id',
+      access: 'key',
+      description: 'The number of the distributor, by which products name it.',
+    }),
+    CompanyName: text(50, {
+      column: 'company',
+      required: true,
+      description: 'The name of the distributor. cartAPI refers to distributors by it.',
+    }),
+    ContactName: text(50, { description: 'The person to talk to at the distributor.' }),
+    Address: text(50, { description: 'The street and house number of the distributor.' }),
+    Address2: text(50, { description: 'A second line of the distributor’s address, such as a floor.' }),
+    City: text(50, { column: 'city', description: 'The town of the distributor.' }),
+    State: text(50, { column: 'state', description: 'The state, province or county of the distributor.' }),
+    Zip: text(50, { description: 'The postal code of the distributor.' }),
+    Country: text(50, { column: 'country', description: 'The country of the distributor, such as `US`.' }),
+    Phone: text(50, { column: 'phone', description: 'The telephone number of the distributor.' }),
+    Fax: text(50, { description: 'The fax number of the distributor.' }),
+    Email: text(50, {
+      column: 'email',
+      description:
+        'The e-mail address to which orders for the distributor go. Kept for programs: the platform writes no mail to distributors.',
+    }),
+    Comments: text(LONG_TEXT, { description: 'Notes of the shop about the distributor.' }),
+    NotifyOnNewOrder: boolean({
+      description:
+        'True: the distributor is to be told of new orders for its products. Kept for programs that write such mail.',
+    }),
+    NotifyOnNewOrderEmailSubject: text(250, { description: 'The subject of the mail about a new order.' }),
+    NotifyOnNewOrderEmailMessage: text(LONG_TEXT, { description: 'The text of the mail about a new order.' }),
+    UserID: text(50, {
+      column: 'updatedBy',
+      access: 'ro',
+      description:
+        'The last editor of the distributor: the name of an application, `API` for cartAPI, or the e-mail address of a person.',
+    }),
+    LastUpdate: date({
+      column: 'updatedAt',
+      access: 'ro',
+      description: 'The time of the last change of the distributor. Changes to its products do not count.',
+    }),
+    IsDropShipper: boolean({
+      description: 'True: the distributor sends goods to the shop’s customers itself. Kept for programs.',
+    }),
+    NotifyOnCancelledOrder: boolean({
+      description:
+        'True: the distributor is to be told of cancelled orders for its products. Kept for programs that write such mail.',
+    }),
+    NotifyOnCancelledOrderEmailSubject: text(250, { description: 'The subject of the mail about a cancelled order.' }),
+    NotifyOnCancelledOrderEmailMessage: text(LONG_TEXT, {
+      description: 'The text of the mail about a cancelled order.',
+    }),
+    POStyle: integer({
+      description:
+        'The layout of purchase orders to the distributor, as a number of the program that writes them. Kept for programs.',
+    }),
+    POEmailNotification: boolean({
+      description: 'True: purchase orders are to be mailed to the distributor. Kept for programs that write them.',
+    }),
+    POShippingInfo: text(LONG_TEXT, {
+      description: 'The paragraph about delivery in purchase orders to the distributor.',
+    }),
+    POPaymentInfo: text(LONG_TEXT, {
+      description: 'The paragraph about payment in purchase orders to the distributor.',
+    }),
+    POAdditionalNotes: text(LONG_TEXT, { description: 'Further text in purchase orders to the distributor.' }),
+    POEmailSubject: text(250, { description: 'The subject of the mail with a purchase order.' }),
   },
   groups: { Notifications: 'NotifyOnNewOrder', 'Purchase orders': 'POStyle' },
   filters: {
@@ -49,6 +90,8 @@ export const distributors = defineResource({
     state: exactly('state'),
     city: containing('city'),
     phone: exactly('phone'),
+    lastupdatestart: since('updatedAt'),
+    lastupdateend: until('updatedAt'),
   },
   subResources: { Products: productsBy(ofDistributor) },
   referrers: [clearedInProducts('DistributorList.DistributorID', ofDistributor)],

@@ -28,50 +28,113 @@ function sumOfItems(column: 'listed' | 'sold'): Sql {
 export const giftRegistries = defineResource({
   service: 'GiftRegistries',
   typeName: 'GiftRegistry',
+  description: 'A list of products that somebody wishes for an occasion, with the address where the gifts go.',
   maxRecords: 500,
   fields: {
-    CustomerAddressBook: object('CustomerAddressBook', {
-      // A registry has one address, so the registry's id identifies it.
-      CustomerAddressId: integer({ sql: sql`t."id"` }),
-      ...needing('Customers', {
-        FirstName: text(50),
-        LastName: text(50),
-        Address1: text(255),
-        Address2: text(50),
-        City: text(100),
-        State: text(100),
-        ZipCode: text(20),
-        Country: text(100),
-        Company: text(255),
-        PhoneNumber: text(50),
-      }),
+    CustomerAddressBook: object(
+      'CustomerAddressBook',
+      {
+        // A registry has one address, so the registry's id identifies it.
+        CustomerAddressId: integer({
+          sql: sql`t."id"`,
+          description: 'The number of the address, which is that of the registry.',
+        }),
+        ...needing('Customers', {
+          FirstName: text(50, { description: 'The first name of the person who gets the gifts.' }),
+          LastName: text(50, { description: 'The last name of the person who gets the gifts.' }),
+          Address1: text(255, { description: 'The street and house number for the gifts.' }),
+          Address2: text(50, { description: 'A second line of the address for the gifts, such as a floor.' }),
+          City: text(100, { description: 'The town of the address for the gifts.' }),
+          State: text(100, { description: 'The state, province or county of the address for the gifts.' }),
+          ZipCode: text(20, { description: 'The postal code of the address for the gifts.' }),
+          Country: text(100, { description: 'The country of the address for the gifts, such as `US`.' }),
+          Company: text(255, { description: 'The company in the address for the gifts.' }),
+          PhoneNumber: text(50, { description: 'The telephone number of the person who gets the gifts.' }),
+        }),
+      },
+      'The address where the gifts go.',
+    ),
+    GiftRegistryID: integer({ column: 'id', access: 'key', description: 'The number of the registry in the store.' }),
+    Name: text(50, {
+      column: 'name',
+      required: true,
+      description: 'The name of the registry, such as `Ada and Paul’s wedding`.',
     }),
-    GiftRegistryID: integer({ column: 'id', access: 'key' }),
-    Name: text(50, { column: 'name', required: true }),
-    Created: date({ column: 'createdAt', access: 'ro' }),
-    LastUpdate: date({ column: 'updatedAt', access: 'ro' }),
-    Expires: date({ column: 'expiresAt', nullable: true }),
-    Event: date({ column: 'eventAt', nullable: true }),
-    Message: text(),
-    ShipToAddress: boolean(),
-    Sold: integer({ sql: sumOfItems('sold') }),
-    Items: integer({ sql: sumOfItems('listed') }),
+    Created: date({ column: 'createdAt', access: 'ro', description: 'The time at which the registry was created.' }),
+    LastUpdate: date({
+      column: 'updatedAt',
+      access: 'ro',
+      description: 'The time of the last change of the registry, including its items.',
+    }),
+    Expires: date({
+      column: 'expiresAt',
+      nullable: true,
+      description: 'The last day on which the storefront shows the registry. The platform does nothing then.',
+    }),
+    Event: date({
+      column: 'eventAt',
+      nullable: true,
+      description: 'The day of the wedding or birthday for which the gifts are wished.',
+    }),
+    Message: text(LONG_TEXT, { description: 'A message to people who look at the registry.' }),
+    ShipToAddress: boolean({
+      description:
+        'True: gifts are sent to the address of the registry. False: to those who buy them. The checkout keeps to it.',
+    }),
+    Sold: integer({
+      sql: sumOfItems('sold'),
+      description: 'The number of pieces bought: the sum of Sold over the items.',
+    }),
+    Items: integer({
+      sql: sumOfItems('listed'),
+      description: 'The number of pieces wished for: the sum of Listed over the items.',
+    }),
     GiftRegistryItemList: list(
       'GiftRegistryItem',
       {
-        CatalogID: reference('productId'),
-        SKU: text(300, { column: 'sku', normalise: plainSku }),
-        ItemName: text(LONG_TEXT, { column: 'name' }),
-        Listed: integer({ column: 'listed', min: 0 }),
-        Price: money({ column: 'price' }),
-        Subtotal: money({ sql: sql`r."listed" * r."price"` }),
-        Sold: integer({ column: 'sold', min: 0 }),
-        SoldOffline: integer({ column: 'soldOffline', min: 0 }),
+        CatalogID: reference(
+          'productId',
+          'The product wished for, by its number in `/Products`. It becomes 0 when the product is deleted.',
+        ),
+        SKU: text(300, {
+          column: 'sku',
+          normalise: plainSku,
+          description: 'The SKU of the product or of one of its advanced options, as sent: it is not looked up.',
+        }),
+        ItemName: text(LONG_TEXT, {
+          column: 'name',
+          description: 'The name of the product, as sent: it is not read from the product.',
+        }),
+        Listed: integer({ column: 'listed', min: 0, description: 'The number of pieces wished for.' }),
+        Price: money({
+          column: 'price',
+          description: 'The price per piece, as sent: it does not follow the product.',
+        }),
+        Subtotal: money({
+          sql: sql`r."listed" * r."price"`,
+          description: 'The price of all pieces wished for: Listed times Price.',
+        }),
+        Sold: integer({
+          column: 'sold',
+          min: 0,
+          description: 'The number of pieces bought in the shop. Orders do not count it up: send it.',
+        }),
+        SoldOffline: integer({
+          column: 'soldOffline',
+          min: 0,
+          description: 'The number of pieces bought elsewhere, which Sold of the registry does not include.',
+        }),
       },
-      { rows: itemRows },
+      { rows: itemRows, description: 'The products wished for. Items have no keys: send all that are to stay.' },
     ),
   },
-  privateFields: { UserID: text(50, { column: 'updatedBy' }) },
+  privateFields: {
+    UserID: text(50, {
+      column: 'updatedBy',
+      description:
+        'The last editor of the registry: the name of an application, `API` for cartAPI, or the e-mail address of a person.',
+    }),
+  },
   groups: { Address: 'CustomerAddressBook', Registry: 'GiftRegistryID' },
   filters: {
     catalogid: anyItem(itemRows, equalTo('productId')),
@@ -82,6 +145,8 @@ export const giftRegistries = defineResource({
     dateendevent: until('eventAt'),
     datestartexpiration: since('expiresAt'),
     dateendexpiration: until('expiresAt'),
+    lastupdatestart: since('updatedAt'),
+    lastupdateend: until('updatedAt'),
   },
   subResources: { Items: nested('GiftRegistryItemList', 'catalogid', { methods: ['GET'] }) },
 })

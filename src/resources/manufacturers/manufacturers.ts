@@ -1,6 +1,6 @@
 import { defineResource } from '../../engine/definition/define.ts'
-import { date, integer, text } from '../../engine/definition/fields.ts'
-import { containing } from '../../engine/definition/filters.ts'
+import { date, integer, LONG_TEXT, text } from '../../engine/definition/fields.ts'
+import { containing, since, until } from '../../engine/definition/filters.ts'
 import { clearedInProducts, productsBy } from '../products/products.ts'
 
 const ofManufacturer = { column: 'manufacturerId' }
@@ -9,22 +9,49 @@ const ofManufacturer = { column: 'manufacturerId' }
 export const manufacturers = defineResource({
   service: 'Manufacturers',
   typeName: 'Manufacturer',
+  description: 'A company that makes products, or their brand.',
   maxRecords: 500,
   fields: {
-    ManufacturerID: integer({ column: 'id', access: 'key' }),
-    ManufacturerName: text(50, { column: 'name', required: true }),
-    Logo: text(255, { isImage: true }),
-    Sorting: integer(),
-    Header: text(),
-    Website: text(50),
-    UserID: text(50, { column: 'updatedBy', access: 'ro' }),
-    LastUpdate: date({ column: 'updatedAt', access: 'ro' }),
-    PageTitle: text(150),
-    MetaTags: text(),
-    RedirectURL: text(255),
-    FileName: text(255),
+    ManufacturerID: integer({
+      column: 'id',
+      access: 'key',
+      description: 'The number of the manufacturer, by which products name it.',
+    }),
+    ManufacturerName: text(50, {
+      column: 'name',
+      required: true,
+      description: 'The name of the manufacturer, which its products show. cartAPI refers to manufacturers by it.',
+    }),
+    Logo: text(255, {
+      isImage: true,
+      description: 'A picture of the manufacturer’s logo: a path below the store’s address, or a whole address.',
+    }),
+    Sorting: integer({
+      description: 'The place of the manufacturer among others: the storefront shows lower numbers first.',
+    }),
+    Header: text(LONG_TEXT, { description: 'HTML at the beginning of the manufacturer’s page in the storefront.' }),
+    Website: text(50, { description: 'The address of the manufacturer’s own site.' }),
+    UserID: text(50, {
+      column: 'updatedBy',
+      access: 'ro',
+      description:
+        'The last editor of the manufacturer: the name of an application, `API` for cartAPI, or the e-mail address of a person.',
+    }),
+    LastUpdate: date({
+      column: 'updatedAt',
+      access: 'ro',
+      description: 'The time of the last change of the manufacturer. Changes to its products do not count.',
+    }),
+    PageTitle: text(150, { description: 'The title of the manufacturer’s page, for browsers and search engines.' }),
+    MetaTags: text(LONG_TEXT, {
+      description: 'HTML for the head of the manufacturer’s page, such as a description for search engines.',
+    }),
+    RedirectURL: text(255, {
+      description: 'The address to which the storefront sends visitors of the manufacturer’s page.',
+    }),
+    FileName: text(255, { description: 'The last part of the address of the manufacturer’s page in the storefront.' }),
   },
-  filters: { manufacturer: containing('name') },
+  filters: { manufacturer: containing('name'), lastupdatestart: since('updatedAt'), lastupdateend: until('updatedAt') },
   subResources: { Products: productsBy(ofManufacturer) },
   referrers: [clearedInProducts('ManufacturerID', ofManufacturer)],
 })

@@ -13,10 +13,19 @@ const id = `must be a whole number from ${OWN_STATUS_MIN} to ${OWN_STATUS_MAX}`
 
 /** The body of `POST /admin/stores/{id}/order-statuses`. */
 export const addedStatus = namedObject({
-  StatusText: text(50),
-  OrderStatusID: z.int(id).min(OWN_STATUS_MIN, id).max(OWN_STATUS_MAX, id).optional(),
-  Visible: z.boolean('must be true or false').optional(),
-  Sorting: sortingInput.optional(),
+  StatusText: text(50).describe(
+    'The merchant’s name for the status. No other status of the store may have the same text, ignoring case.',
+  ),
+  OrderStatusID: z
+    .int(id)
+    .min(OWN_STATUS_MIN, id)
+    .max(OWN_STATUS_MAX, id)
+    .optional()
+    .describe('The number by which orders will name the status. Left out: the lowest free one from 13 on.'),
+  Visible: z.boolean('must be true or false').optional().describe('Whether forms offer the status. Left out: they do.'),
+  Sorting: sortingInput
+    .optional()
+    .describe('The place in the merchant’s list: lower numbers come first. Left out: the last.'),
 })
 
 /**
@@ -48,7 +57,8 @@ export async function addOrderStatus(
     const added = given.OrderStatusID ?? lowestFree(ids)
     const last = Math.max(0, ...statuses.map(({ sorting }) => sorting))
     const sorting = given.Sorting ?? Math.min(last + 1, SORTING_MAX)
-    const row = { storeId, id: added, definition: StatusText, text: StatusText, visible: Visible, sorting }
+    const texts = { definition: StatusText, text: StatusText }
+    const row = { storeId, id: added, ...texts, visible: Visible, sorting, updatedAt: caller.now() }
     const { count } = await tx.orderStatus.createMany({ data: [row], skipDuplicates: true })
     if (count === 0) {
       const field = 'OrderStatusID'

@@ -19,10 +19,14 @@ export const sortingInput = z.int(sorting).min(0, sorting).max(SORTING_MAX, sort
 export const changedStatuses = z
   .array(
     namedObject({
-      OrderStatusID: z.int(id).min(1, id).max(INT32_MAX, id),
-      StatusText: text(50).optional(),
-      Visible: z.boolean(flag).optional(),
-      Sorting: sortingInput.optional(),
+      OrderStatusID: z.int(id).min(1, id).max(INT32_MAX, id).describe('The number of the status to change.'),
+      StatusText: text(50)
+        .optional()
+        .describe(
+          'The merchant’s name for the status. No other status of the store may have the same text, ignoring case.',
+        ),
+      Visible: z.boolean(flag).optional().describe('Whether forms offer the status.'),
+      Sorting: sortingInput.optional().describe('The place in the merchant’s list: lower numbers come first.'),
     }),
     list,
   )
@@ -43,14 +47,15 @@ export async function updateOrderStatuses(
     const storeId = caller.store.id
     await lockStatuses(tx, storeId)
     for (const { OrderStatusID, StatusText, Visible, Sorting } of changes) {
-      const { count } = await tx.orderStatus.updateMany({
-        where: { storeId, id: OrderStatusID },
-        data: {
-          ...(StatusText !== undefined && { text: StatusText }),
-          ...(Visible !== undefined && { visible: Visible }),
-          ...(Sorting !== undefined && { sorting: Sorting }),
-        },
-      })
+      const count = await tx.$executeRaw`
+        UPDATE "OrderStatus" t SET "text" = n."text", "visible" = n."visible", "sorting" = n."sorting",
+          "updatedAt" = CASE WHEN (t."text", t."visible", t."sorting") = (n."text", n."visible", n."sorting") THEN t."updatedAt"
+            ELSE greatest(t."updatedAt", ${caller.now()}) END
+        FROM (
+          SELECT "id", coalesce(${StatusText ?? null}, "text") AS "text", coalesce(${Visible ?? null}::bool, "visible") AS "visible",
+            coalesce(${Sorting ?? null}::int, "sorting") AS "sorting"
+          FROM "OrderStatus" WHERE "storeId" = ${storeId} AND "id" = ${OrderStatusID}) n
+        WHERE t."storeId" = ${storeId} AND t."id" = n."id"`
       if (count === 0) {
         const field = String(OrderStatusID)
         throw new StoreFailure('not-found', `The store has no order status with the id ${field}`, { field })

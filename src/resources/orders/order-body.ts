@@ -43,16 +43,18 @@ function isComputed(name: string, field: Field): boolean {
 }
 
 /** The fields that the body may have, for the API description. */
-export const orderBodyType = { typeName: 'PlacedOrder', fields: sendable(orders.fields) }
+export const orderBodyType = {
+  typeName: 'PlacedOrder',
+  description: 'An order as a checkout sends it, without what placing it computes.',
+  fields: sendable(orders.fields.shown),
+}
 
 function sendable({ entries }: FieldSet): FieldSet {
   const fields = entries
     .filter(([name, field]) => !isComputed(name, field))
     .map(([name, field]) => {
       if (field.kind === 'object') return [name, field]
-      // Notes describe stored orders.
-      if (field.kind !== 'list')
-        return [name, { ...field, access: field.access === 'ro' ? 'rw' : field.access, description: '' }]
+      if (field.kind !== 'list') return [name, { ...field, access: field.access === 'ro' ? 'rw' : field.access }]
       return [name, { ...field, typeName: `Placed${field.typeName}`, fields: sendable(field.fields) }]
     })
   return fieldSet(Object.fromEntries(fields))
@@ -67,7 +69,7 @@ const shipmentAmounts = ['ShipmentCost', 'ShipmentWeight']
  * path) computed and unknown fields, and values out of bounds. Accepts what only the checkout knows.
  */
 export async function readOrderBody(caller: Caller, body: unknown): Promise<Patch> {
-  refuseNames(orders.fields, body, '')
+  refuseNames(orders.fields.shown, body, '')
   const patch = await runInSlices(patchSteps(orders.fields, body, { mode: 'import', timeZone: caller.store.timeZone }))
   const { OrderItemList = [], ShipmentList = [] } = patch.lists
   refuseItems(OrderItemList)

@@ -15,51 +15,122 @@ import { equalTo, exactly, integerAtLeast, integerAtMost, since, until } from '.
 import { emailForms } from '../../values/email.ts'
 import { orderStatuses } from '../order-statuses/order-statuses.ts'
 import { orderItemList, promotionList, questionList, shipmentList, transactionList } from './lists.ts'
+import { refundsEndpoint } from './refunds-endpoint.ts'
 import { orderEffects, orderRules } from './rules.ts'
+import { orderStatusMeanings } from './statuses.ts'
+import { orderSums } from './sums.ts'
 
 /** OFFSET 0 makes PostgreSQL parse the document once, not once for each method. */
 const paymentMethodName = sql`(SELECT m."name"
   FROM (SELECT substring(t."details" ->> 'BillingPaymentMethodID' FROM '^\\s*0*([1-9][0-9]{0,8})\\s*$')::int AS "id" OFFSET 0) named
   JOIN "PaymentMethod" m ON m."storeId" = t."storeId" AND m."id" = named."id")`
 
+const filters = {
+  invoicenumber: equalTo('invoiceNumber'),
+  invoicenumberstart: integerAtLeast('invoiceNumber'),
+  invoicenumberend: integerAtMost('invoiceNumber'),
+  invoiceprefix: exactly('invoicePrefix'),
+  orderstatus: equalTo('statusId'),
+  datestart: since('orderDate'),
+  dateend: until('orderDate'),
+  lastupdatestart: since('updatedAt'),
+  lastupdateend: until('updatedAt'),
+  billingemail: exactly('billingEmail', emailForms),
+}
+
 /** Orders (rest-resources §3). `placeOrder` creates them; nothing deletes them (contract §4.1). */
 export const orders = defineResource({
   service: 'Orders',
   typeName: 'Order',
+  description: 'An order as the shop sold it: who bought what, at which price, how it is paid and where it goes.',
   methods: ['GET', 'PUT'],
   createdBy: 'Orders are placed by POST /admin/stores/{id}/orders, with the key of the operator',
   maxRecords: 300,
   fields: {
-    InvoiceNumberPrefix: text(50, { column: 'invoicePrefix' }),
-    InvoiceNumber: integer({ column: 'invoiceNumber', min: 0 }),
-    OrderID: integer({ column: 'id', access: 'key' }),
-    ...needing('Customers', { CustomerID: reference('customerId') }),
-    OrderDate: date({ column: 'orderDate', defaultNow: true }),
-    OrderStatusID: integer({ column: 'statusId', label: 'Status', names: orderStatuses }),
-    LastUpdate: date({ column: 'updatedAt', access: 'ro' }),
-    UserID: text(50, { column: 'updatedBy', access: 'ro' }),
-    SalesPerson: text(50),
+    InvoiceNumberPrefix: text(50, {
+      column: 'invoicePrefix',
+      description: 'The prefix of InvoiceNumber in the number that people see: `AB-` and 1347 make `AB-1347`.',
+    }),
+    InvoiceNumber: integer({
+      column: 'invoiceNumber',
+      min: 0,
+      description:
+        'The number of the invoice without its prefix. The platform gives each new order the next one; clients may change it.',
+    }),
+    OrderID: integer({
+      column: 'id',
+      access: 'key',
+      description:
+        'The number of the order in the store, by which addresses and returns name it. People know it by its invoice number.',
+    }),
+    ...needing('Customers', {
+      CustomerID: reference(
+        'customerId',
+        'The customer who ordered, one of `/Customers`. Set to 0 when the customer is deleted; 0 is a guest, too.',
+      ),
+    }),
+    OrderDate: date({ column: 'orderDate', defaultNow: true, description: 'The time at which the order was placed.' }),
+    OrderStatusID: integer({
+      column: 'statusId',
+      label: 'Status',
+      names: orderStatuses,
+      description:
+        'The status of the order, one of `/OrderStatus`; an unknown one is refused. Cancel puts the goods back in stock, and no program takes an order out of it (400). The only shipment of an order follows. Placing an order sets New or Unpaid, and takes only 7 or none. A store begins with:',
+      meanings: orderStatusMeanings,
+    }),
+    LastUpdate: date({
+      column: 'updatedAt',
+      access: 'ro',
+      description:
+        'The time of the last change of the order or of anything in its lists. To read what changed since, use `lastupdatestart`.',
+    }),
+    UserID: text(50, {
+      column: 'updatedBy',
+      access: 'ro',
+      description:
+        'The last editor of the order: the name of an application, `API` for cartAPI, or the e-mail address of a person.',
+    }),
+    SalesPerson: text(50, { description: 'The name of the person in the shop who sold the order.' }),
     ContinueURL: text(LONG_TEXT, {
       access: 'ro',
       sql: sql`s."secureUrl" || '/continue?order_key=' || t."id"`,
       description:
-        'The address of the order in the front end of the shop. An import or the checkout may have brought another one.',
+        'The address of the order in the storefront. An import or the checkout may have brought another one.',
     }),
-    AlternateOrderID: text(),
-    OrderType: text(),
-    PaymentTokenID: integer(),
+    AlternateOrderID: text(LONG_TEXT, {
+      description: 'The number of the order in another system, such as a marketplace.',
+    }),
+    OrderType: text(LONG_TEXT, {
+      description: 'The source of the order, such as the name of a marketplace, in words of your own.',
+    }),
+    PaymentTokenID: integer({
+      description:
+        'The number of a stored means of payment at the payment service; 0: none. Kept for programs: the platform stores no means of payment.',
+    }),
     ...needing('Customers', {
-      BillingFirstName: text(100),
-      BillingLastName: text(100),
-      BillingCompany: text(255),
-      BillingAddress: text(200),
-      BillingAddress2: text(50),
-      BillingCity: text(100),
-      BillingState: text(100),
-      BillingZipCode: text(20),
-      BillingCountry: text(50),
-      BillingPhoneNumber: text(30),
-      BillingEmail: text(100, { column: 'billingEmail' }),
+      BillingFirstName: text(100, {
+        description:
+          'The first name of the person who pays. A new order takes the billing address of its customer where it brings none.',
+      }),
+      BillingLastName: text(100, { description: 'The last name of the person who pays.' }),
+      BillingCompany: text(255, { description: 'The company that pays.' }),
+      BillingAddress: text(200, { description: 'The street and house number of whom the invoice goes to.' }),
+      BillingAddress2: text(50, { description: 'A second line of the billing address, such as a floor.' }),
+      BillingCity: text(100, { description: 'The town of the billing address.' }),
+      BillingState: text(100, {
+        description:
+          'The state, province or county of the billing address; in the United States and Canada its code, such as `FL`.',
+      }),
+      BillingZipCode: text(20, { description: 'The postal code of the billing address.' }),
+      BillingCountry: text(50, {
+        description: 'The country of the billing address by its ISO 3166 code of two letters, such as `US`.',
+      }),
+      BillingPhoneNumber: text(30, { description: 'The telephone number of the person who pays.' }),
+      BillingEmail: text(100, {
+        column: 'billingEmail',
+        description:
+          'The e-mail address of the person who pays. A guest’s order needs one. The list finds orders by it.',
+      }),
     }),
     BillingPaymentMethod: text(LONG_TEXT, {
       access: 'ro',
@@ -67,50 +138,102 @@ export const orders = defineResource({
       description:
         'The name of BillingPaymentMethodID in the list of the store, unless an import or the checkout brought another one.',
     }),
-    BillingOnLinePayment: boolean(),
-    BillingPaymentMethodID: text(),
+    BillingOnLinePayment: boolean({
+      description: 'True: the order was paid through a payment service. A new order is New then, else Unpaid.',
+    }),
+    BillingPaymentMethodID: text(LONG_TEXT, {
+      description:
+        'The payment method by its number in the list of the store (`GET /admin/stores/{id}/payment-methods`), as a text, such as `2`.',
+    }),
     ShipmentList: shipmentList,
     OrderItemList: orderItemList,
     PromotionList: promotionList,
-    OrderDiscount: money({ sql: sql`t."discountCoupon" + t."discountPromotion"` }),
-    OrderDiscountCoupon: money({ column: 'discountCoupon' }),
-    OrderDiscountPromotion: money({ column: 'discountPromotion' }),
-    SalesTax: money({ column: 'salesTax' }),
-    SalesTax2: money({ column: 'salesTax2' }),
-    SalesTax3: money({ column: 'salesTax3' }),
-    OrderAmount: money({ column: 'orderAmount' }),
-    AffiliateCommission: money(),
+    OrderDiscount: money({
+      sql: sql`t."discountCoupon" + t."discountPromotion"`,
+      description: 'The whole discount: the sum of OrderDiscountCoupon and OrderDiscountPromotion.',
+    }),
+    OrderDiscountCoupon: money({
+      column: 'discountCoupon',
+      description:
+        'The discount by promotions that apply automatically. Together with OrderDiscountPromotion, it cannot be raised above the price of the goods.',
+    }),
+    OrderDiscountPromotion: money({
+      column: 'discountPromotion',
+      description:
+        'The discount by coupons. Together with OrderDiscountCoupon, it cannot be raised above the price of the goods.',
+    }),
+    SalesTax: money({
+      column: 'salesTax',
+      description:
+        'The first tax on the order, that of its shipments included. The checkout says it: the platform computes no taxes.',
+    }),
+    SalesTax2: money({ column: 'salesTax2', description: 'The second tax on the order, where two are due.' }),
+    SalesTax3: money({ column: 'salesTax3', description: 'The third tax on the order, where three are due.' }),
+    OrderAmount: money({
+      column: 'orderAmount',
+      description:
+        'The grand total. Placing an order computes it; afterwards only the caller changes it: send a new total with changed lines, shipments or discounts.',
+    }),
+    AffiliateCommission: money({
+      description: 'The commission of the affiliate who brought the customer. Kept for programs.',
+    }),
     TransactionList: transactionList,
-    CardType: text(50),
-    CardNumber: text(255, { access: 'wo' }),
-    CardName: text(200, { needs: 'Customers' }),
-    CardExpirationMonth: text(10),
-    CardExpirationYear: text(10),
-    CardIssueNumber: text(10),
-    CardStartMonth: text(10),
-    CardStartYear: text(10),
-    CardAddress: text(150, { needs: 'Customers' }),
-    CardVerification: text(50, { access: 'wo' }),
-    RewardPoints: text(),
+    CardType: text(50, { description: 'The brand of the payment card, such as `Visa`.' }),
+    CardNumber: text(255, {
+      access: 'wo',
+      description: 'The number of the payment card, which is thrown away. Do not send it.',
+    }),
+    CardName: text(200, { needs: 'Customers', description: 'The name on the payment card.' }),
+    CardExpirationMonth: text(10, { description: 'The month until which the payment card is valid.' }),
+    CardExpirationYear: text(10, { description: 'The year until which the payment card is valid.' }),
+    CardIssueNumber: text(10, { description: 'The issue number of the payment card, which some debit cards have.' }),
+    CardStartMonth: text(10, { description: 'The month from which the payment card is valid.' }),
+    CardStartYear: text(10, { description: 'The year from which the payment card is valid.' }),
+    CardAddress: text(150, { needs: 'Customers', description: 'The address of the owner of the payment card.' }),
+    CardVerification: text(50, {
+      access: 'wo',
+      description: 'The verification code of the payment card, which is thrown away. Do not send it.',
+    }),
+    RewardPoints: text(LONG_TEXT, {
+      description:
+        'Reward points that the order earned or used, as text. Kept for programs: the platform counts no points.',
+    }),
     QuestionList: questionList,
-    Referer: text(),
+    Referer: text(LONG_TEXT, { description: 'The page from which the customer came to the shop.' }),
     // The longest IPv6 address, with an IPv4 address at its end.
-    IP: text(45, { needs: 'Customers' }),
-    CustomerComments: text(),
-    InternalComments: text(),
-    ExternalComments: text(50),
+    IP: text(45, { needs: 'Customers', description: 'The IP address from which the order was placed.' }),
+    CustomerComments: text(LONG_TEXT, {
+      description: 'The customer’s message with the order. The packing slip shows it.',
+    }),
+    InternalComments: text(LONG_TEXT, {
+      description: 'Internal notes of the shop about the order. Customers never see them.',
+    }),
+    ExternalComments: text(50, {
+      description: 'A short message to the customer, which the customer’s page of the order shows.',
+    }),
   },
   privateFields: {
-    AffiliateID: integer(),
-    GiftCertificatePurchased: list('GiftCertificate', {
-      Code: text(50),
-      Amount: money(),
-      ToName: text(100),
-      ToEmail: text(100),
-      ToMessage: text(),
-      FromName: text(100),
-    }),
-    GiftCertificateUsed: list('UsedGiftCertificate', { Code: text(50), Amount: money() }),
+    AffiliateID: integer({ description: 'The number of the affiliate who brought the customer; 0: none.' }),
+    GiftCertificatePurchased: list(
+      'GiftCertificate',
+      {
+        Code: text(50, { description: 'The code by which the bought certificate is redeemed.' }),
+        Amount: money({ description: 'The value of the bought certificate.' }),
+        ToName: text(100, { description: 'The name of the certificate’s recipient.' }),
+        ToEmail: text(100, { description: 'The e-mail address of the certificate’s recipient.' }),
+        ToMessage: text(LONG_TEXT, { description: 'The message on the certificate.' }),
+        FromName: text(100, { description: 'The name of the giver on the certificate.' }),
+      },
+      { description: 'The gift certificates that the order bought. Kept for programs: no certificates are made here.' },
+    ),
+    GiftCertificateUsed: list(
+      'UsedGiftCertificate',
+      {
+        Code: text(50, { description: 'The code of the certificate that paid.' }),
+        Amount: money({ description: 'The amount paid with the certificate.' }),
+      },
+      { description: 'The gift certificates with which the order was paid.' },
+    ),
   },
   groups: {
     'Billing address': 'BillingFirstName',
@@ -119,24 +242,15 @@ export const orders = defineResource({
     Card: 'CardType',
     'Comments and origin': 'RewardPoints',
   },
-  filters: {
-    invoicenumber: equalTo('invoiceNumber'),
-    invoicenumberstart: integerAtLeast('invoiceNumber'),
-    invoicenumberend: integerAtMost('invoiceNumber'),
-    invoiceprefix: exactly('invoicePrefix'),
-    orderstatus: equalTo('statusId'),
-    datestart: since('orderDate'),
-    dateend: until('orderDate'),
-    lastupdatestart: since('updatedAt'),
-    lastupdateend: until('updatedAt'),
-    billingemail: exactly('billingEmail', emailForms),
-  },
+  filters,
   subResources: {
     Items: nested('OrderItemList', 'itemindexid'),
     Shipments: nested('ShipmentList', 'shipmentid'),
     Transactions: nested('TransactionList', 'transactionindexid'),
     Questions: nested('QuestionList', 'questionanswerindexid', { resultKey: 'QuestionID' }),
+    Sums: orderSums(filters),
   },
+  endpoints: () => [refundsEndpoint],
   rules: orderRules,
   isOneByOne: true,
   effects: orderEffects,

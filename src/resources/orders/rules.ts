@@ -17,6 +17,7 @@ import { knownChoices } from './choose-options.ts'
 import { type DescribedLine, descriptionOf } from './line-description.ts'
 import { orderItemList, shipmentList } from './lists.ts'
 import { lineColumns, lineDetails } from './order-lines.ts'
+import { settleRefunds } from './refunds.ts'
 import { optionIdsIn, readSoldProducts, type SoldProduct, variantOf } from './sold-products.ts'
 import {
   type ChosenStatus,
@@ -51,6 +52,7 @@ export async function orderRules(changes: readonly Change[]): Promise<void> {
     await settleStatus(order)
     await settleItems(order)
     await settleDiscount(order)
+    await settleRefunds(order)
   }
 }
 

@@ -1,6 +1,8 @@
 import { anyOfFew, sql, storeId } from '../../database/sql.ts'
 import type { Caller } from '../../engine/caller.ts'
+import type { Meanings } from '../../engine/definition/fields.ts'
 import { wrongField } from '../../engine/definition/refused.ts'
+import { initialStatuses } from '../../stores/stores.ts'
 
 /** Built-in statuses that the platform treats specially (order-statuses §1.3). */
 export const statusNew = 1
@@ -10,6 +12,9 @@ export const statusShipped = 4
 export const statusCancelled = 5
 export const statusNotCompleted = 7
 export const statusUnpaid = 11
+
+/** The statuses that a new store has. */
+export const orderStatusMeanings: Meanings = Object.fromEntries(initialStatuses.map((name, index) => [index + 1, name]))
 
 /** Whether an order in this status has taken its items off the stock. */
 export function holdsStock(statusId: number): boolean {

@@ -14,12 +14,26 @@ export const NAME_LENGTH_MAX = 50
 export const paymentMethods = defineResource({
   service: 'PaymentMethods',
   typeName: 'PaymentMethod',
+  description: 'A way to pay that the shop offers, by the number that orders have.',
   methods: [],
   maxRecords: METHODS_MAX,
   fields: {
-    PaymentMethodID: integer({ column: 'id', access: 'key' }),
-    Name: text(NAME_LENGTH_MAX, { column: 'name', required: true }),
-    Visible: boolean({ column: 'visible', default: true }),
+    PaymentMethodID: integer({
+      column: 'id',
+      access: 'key',
+      description: 'The number of the method. Orders name it as BillingPaymentMethodID.',
+    }),
+    Name: text(NAME_LENGTH_MAX, {
+      column: 'name',
+      required: true,
+      description:
+        'The name of the method as people read it. Orders that use the method show it as BillingPaymentMethod.',
+    }),
+    Visible: boolean({
+      column: 'visible',
+      default: true,
+      description: 'False: the method is not offered for new orders. Orders that have it keep it.',
+    }),
   },
   effects: refuseTooMany,
 })

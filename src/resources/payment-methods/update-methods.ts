@@ -18,9 +18,19 @@ const id = `must be a whole number from 1 to ${ID_MAX}`
 export const changedMethods = z
   .array(
     namedObject({
-      PaymentMethodID: z.int(id).min(1, id).max(ID_MAX, id).optional(),
-      Name: text(NAME_LENGTH_MAX).optional(),
-      Visible: z.boolean('must be true or false').optional(),
+      PaymentMethodID: z
+        .int(id)
+        .min(1, id)
+        .max(ID_MAX, id)
+        .optional()
+        .describe('The number of the method to change or to add. Left out: the lowest free one is added.'),
+      Name: text(NAME_LENGTH_MAX)
+        .optional()
+        .describe('The name of the method as people read it. Required for a new one.'),
+      Visible: z
+        .boolean('must be true or false')
+        .optional()
+        .describe('Whether the method is offered for new orders. Left out of a new one: it is.'),
     }),
     list,
   )

@@ -7,7 +7,6 @@ import {
   date,
   decimal,
   type Fields,
-  importOnly,
   integer,
   LONG_TEXT,
   list,
@@ -24,15 +23,21 @@ import { formerProductFile } from './former-file.ts'
 import { productLinks } from './linked-products.ts'
 import { productEffects, productRules } from './rules.ts'
 import { stockMovements } from './stock.ts'
+import { stockAdjust } from './stock-adjust.ts'
 
 const skuNote =
-  'White space around it and characters that nobody sees (Unicode category Cf) are removed, here and wherever it names a product; it is kept in NFC.'
+  'The code by which orders, files and cartAPI name the product, unique in the store without regard to case. White space around it and characters that nobody sees (Unicode category Cf) are removed, here and wherever it names a product; it is kept in NFC.'
 
 const productLink = sql`s."secureUrl" || '/' || coalesce(nullif(t."fileName", ''), 'product-' || t."id" || '.html')`
 const buyButtonLink = sql`s."secureUrl" || '/add_cart?item_id=' || t."id"`
 
 function nameOf(table: string, column: string): Sql {
   return sql`(SELECT o."name" FROM ${identifier(table)} o WHERE o."storeId" = t."storeId" AND o."id" = t.${identifier(column)})`
+}
+
+/** What a field for texts of the merchant’s own is. */
+function extraField(n: number): string {
+  return `Free text for your own use, number ${n} of 13. The templates of the storefront may show it.`
 }
 
 /** The fields for each number of a range, in order. */
@@ -49,6 +54,7 @@ function itemsOf(table: string, list: string, items: TableLink): Referrer {
 export const products = defineResource({
   service: 'Products',
   typeName: 'Product',
+  description: 'A product that the shop sells: what it is, what it costs and how much is in stock.',
   maxRecords: 200,
   alternateKey: 'sku',
   keyForms: skuForms,
@@ -62,63 +68,161 @@ export const products = defineResource({
     DistributorList: {},
   },
   fields: {
-    SKUInfo: object('ProductSKU', {
-      CatalogID: integer({ column: 'id', access: 'key' }),
-      SKU: text(255, { column: 'sku', required: true, normalise: plainSku, description: skuNote }),
-      Name: text(255, { column: 'name', required: true }),
-      Cost: money({ column: 'cost', needs: 'Cost' }),
-      Price: money({ column: 'price' }),
-      Currency: text(3, { sql: sql`s."currency"` }),
-      RetailPrice: money({ column: 'retailPrice' }),
-      SalePrice: money({ column: 'salePrice' }),
-      OnSale: boolean({ column: 'onSale' }),
-      Stock: decimal({ column: 'stock' }),
+    SKUInfo: object(
+      'ProductSKU',
+      {
+        CatalogID: integer({
+          column: 'id',
+          access: 'key',
+          description: 'The number of the product, by which orders and other records name it.',
+        }),
+        SKU: text(255, { column: 'sku', required: true, normalise: plainSku, description: skuNote }),
+        Name: text(255, {
+          column: 'name',
+          required: true,
+          description: 'The name of the product as shoppers read it. Lines of new orders copy it.',
+        }),
+        Cost: money({
+          column: 'cost',
+          needs: 'Cost',
+          description:
+            'The shop’s own cost per piece, which shoppers never see. Lines of new orders copy it to ItemUnitCost.',
+        }),
+        Price: money({
+          column: 'price',
+          description:
+            'The ordinary price of one piece without options. New orders use it where neither SalePrice nor a price level applies.',
+        }),
+        Currency: text(3, {
+          sql: sql`s."currency"`,
+          description: 'The ISO 4217 code of the store’s currency. All its amounts are in it.',
+        }),
+        RetailPrice: money({
+          column: 'retailPrice',
+          description:
+            'The price that the manufacturer recommends, to be shown beside that of the shop. Orders never use it.',
+        }),
+        SalePrice: money({
+          column: 'salePrice',
+          description:
+            'The price of one piece while OnSale is true. 0: there is no such price, and OnSale changes nothing.',
+        }),
+        OnSale: boolean({
+          column: 'onSale',
+          description: 'True: new orders take SalePrice, in place of Price and of the price levels.',
+        }),
+        Stock: decimal({
+          column: 'stock',
+          description:
+            'The pieces in stock, perhaps with a fraction, or below 0. What is sent replaces it, and the difference is written to the ledger. Orders and returns move it; advanced options have stocks of their own.',
+        }),
+        StockAdjust: stockAdjust('Stock'),
+      },
+      'The number, SKU, name, prices and stock of the product.',
+    ),
+    MFGID: text(50, { column: 'mfgId', description: 'The part number that the manufacturer gives the product.' }),
+    ShortDescription: text(LONG_TEXT, {
+      description: 'A summary of the product for lists in the storefront. It may hold HTML.',
     }),
-    MFGID: text(50),
-    ShortDescription: text(),
-    ManufacturerID: reference('manufacturerId'),
-    ManufacturerName: text(50, { sql: nameOf('Manufacturer', 'manufacturerId') }),
+    ManufacturerID: reference('manufacturerId', 'The manufacturer of the product, one of `/Manufacturers`.'),
+    ManufacturerName: text(50, {
+      sql: nameOf('Manufacturer', 'manufacturerId'),
+      description:
+        'The name of the manufacturer. To change it, send another ManufacturerID, or change the manufacturer.',
+    }),
     DistributorList: list(
       'ProductDistributor',
       {
-        DistributorID: integer({ column: 'distributorId', access: 'key', min: 1 }),
+        DistributorID: integer({
+          column: 'distributorId',
+          access: 'key',
+          min: 1,
+          description:
+            'A distributor that sells the product, by its number in `/Distributors`; an unknown one is refused.',
+        }),
         DistributorName: text(50, {
           sql: sql`(SELECT d."company" FROM "Distributor" d WHERE d."storeId" = r."storeId" AND d."id" = r."distributorId")`,
+          description: 'The CompanyName of the distributor.',
         }),
-        DistributorItemCost: money({ column: 'itemCost', needs: 'Cost' }),
-        DistributorItemID: text(50),
-        DistributorStockID: text(50),
+        DistributorItemCost: money({
+          column: 'itemCost',
+          needs: 'Cost',
+          description: 'The price per piece that the distributor charges. Kept for programs: orders copy Cost instead.',
+        }),
+        DistributorItemID: text(50, { description: 'The distributor’s own number for the product, to order it by.' }),
+        DistributorStockID: text(50, {
+          description: 'The distributor’s number for the place where it stocks the product. Kept for programs.',
+        }),
       },
-      { keyFrom: 'caller', rows: { table: 'ProductDistributor', parent: 'productId', position: 'position' } },
+      {
+        keyFrom: 'caller',
+        rows: { table: 'ProductDistributor', parent: 'productId', position: 'position' },
+        description: 'The distributors from which the shop buys the product. cartAPI shows only the first.',
+      },
     ),
-    LastUpdate: date({ column: 'updatedAt', access: 'ro' }),
-    UserID: text(50, { column: 'updatedBy', access: 'ro' }),
-    GTIN: text(50),
+    LastUpdate: date({
+      column: 'updatedAt',
+      access: 'ro',
+      description: 'The time of the last change of the product, including its stock.',
+    }),
+    UserID: text(50, {
+      column: 'updatedBy',
+      access: 'ro',
+      description:
+        'The last editor of the product: the name of an application, `API` for cartAPI, or the e-mail address of a person.',
+    }),
+    GTIN: text(50, {
+      column: 'gtin',
+      description: 'The global trade item number (EAN, UPC, ISBN), as on the bar code of the product.',
+    }),
     CategoryList: list(
       'ProductCategory',
       {
-        CategoryID: integer({ column: 'categoryId', access: 'key', min: 1 }),
+        CategoryID: integer({
+          column: 'categoryId',
+          access: 'key',
+          min: 1,
+          description: 'A category that shows the product, by its number in `/Category`; an unknown one is refused.',
+        }),
         CategoryName: text(150, {
           sql: sql`(SELECT c."name" FROM "Category" c WHERE c."storeId" = r."storeId" AND c."id" = r."categoryId")`,
+          description: 'The name of the category. To change it, change the category.',
         }),
       },
-      { keyFrom: 'caller', rows: { table: 'ProductCategory', parent: 'productId', position: 'position' } },
+      {
+        keyFrom: 'caller',
+        rows: { table: 'ProductCategory', parent: 'productId', position: 'position' },
+        description: 'The categories that show the product, in the order in which they were sent.',
+      },
     ),
-    ExternalIdsList: list('ExternalId', {
-      ID: integer({ access: 'key' }),
-      AdvancedOptionSufix: text(50, { label: 'Option suffix' }),
-      ExternalId1: text(50),
-      ExternalId2: text(50),
-      ExternalIdType: text(20),
-    }),
+    ExternalIdsList: list(
+      'ExternalId',
+      {
+        ID: integer({ access: 'key', description: 'The number of the item in the list of external ids.' }),
+        AdvancedOptionSufix: text(50, {
+          label: 'Option suffix',
+          description: 'The AdvancedOptionSufix of the advanced option that is meant. Empty: the product itself.',
+        }),
+        ExternalId1: text(50, { description: 'The identifier in the other system.' }),
+        ExternalId2: text(50, {
+          description: 'A second identifier in the other system, if it needs two, such as a parent and a variant.',
+        }),
+        ExternalIdType: text(20, {
+          description: 'The other system, or the kind of identifier, in words of your own, such as `ASIN`.',
+        }),
+      },
+      { description: 'Identifiers of the product, or of its advanced options, in other systems such as marketplaces.' },
+    ),
     /** The external ids of the product's categories, read from the categories. */
     CategoryExternalIdsList: list(
       'CategoryExternalId',
       {
-        ID: integer(),
-        CategoryID: integer({ access: 'ro' }),
-        ExternalId1: text(),
-        ExternalIdType: text(),
+        ID: integer({ description: 'The number of the item in the list of its category.' }),
+        CategoryID: integer({ access: 'ro', description: 'The category that the external id belongs to.' }),
+        ExternalId1: text(LONG_TEXT, { description: 'The identifier of the category in the other system.' }),
+        ExternalIdType: text(LONG_TEXT, {
+          description: 'The other system, or the kind of identifier, as the category has it.',
+        }),
       },
       {
         sql: sql`(SELECT json_agg(json_build_object('ID', e."ID", 'CategoryID', c."id",
@@ -128,143 +232,446 @@ export const products = defineResource({
           CROSS JOIN json_to_recordset(coalesce(c."details" -> 'CategoryExternalIdsList', '[]'))
             AS e("ID" int, "ExternalId1" text, "ExternalIdType" text)
           WHERE pc."storeId" = t."storeId" AND pc."productId" = t."id")`,
+        description:
+          'Identifiers of the product’s categories in other systems. To change them, change the CategoryExternalIdsList of the category.',
       },
     ),
-    NonTaxable: boolean({ column: 'nonTaxable' }),
-    NotForSale: boolean({ column: 'notForSale' }),
-    Hide: boolean({ column: 'hide' }),
-    GiftCertificate: boolean({ column: 'giftCertificate' }),
-    HomeSpecial: boolean({ column: 'homeSpecial' }),
-    CategorySpecial: boolean({ column: 'categorySpecial' }),
-    NonSearchable: boolean({ column: 'nonSearchable' }),
-    GiftWrapItem: boolean(),
-    ShipCost: money(),
-    Weight: decimal(),
-    Height: decimal(),
-    Width: decimal(),
-    Depth: decimal(),
-    SelfShip: boolean({ column: 'selfShip' }),
-    FreeShipping: boolean({ column: 'freeShipping' }),
-    RewardPoints: integer(),
-    RedeemPoints: integer(),
-    DisableRewards: boolean({ column: 'disableRewards' }),
-    StockAlert: integer({ column: 'stockAlert' }),
-    ReorderQuantity: integer(),
-    InStockMessage: text(150),
-    OutOfStockMessage: text(150),
-    BackOrderMessage: text(150),
-    InventoryControl: integer({ column: 'inventoryControl', min: -1, max: 3, default: -1 }),
-    WarehouseLocation: text(150),
-    WarehouseBin: text(150),
-    WarehouseAisle: text(150),
-    WarehouseCustom: text(150),
-    Description: text(),
-    Keywords: text(),
-    ...numbered(1, 5, (n) => ({ [`ExtraField${n}`]: text(150) })),
-    ...numbered(6, 13, (n) => ({ [`ExtraField${n}`]: text() })),
-    FeatureList: list('Feature', {
-      FeatureID: integer({ access: 'key' }),
-      FeatureTitle: text(150),
-      FeatureDescription: text(150),
+    NonTaxable: boolean({
+      column: 'nonTaxable',
+      description:
+        'True: no sales tax is due on the product. For the checkout, which says the taxes of an order; cartAPI shows it with each line.',
     }),
-    PluginList: list('Plugin', {}),
-    SampleEnable: boolean(),
-    SampleName: text(255),
-    SampleSKUPrefix: text(25),
-    SamplePrice: money(),
-    SampleWeight: decimal(),
-    ReviewAverage: decimal({ access: 'ro', description: importOnly }),
-    ReviewCount: integer({ access: 'ro', description: importOnly }),
-    MainImageFile: text(255, { isImage: true }),
-    MainImageCaption: text(),
-    ThumbnailFile: text(255, { isImage: true }),
-    MediaFile: text(255),
+    NotForSale: boolean({ column: 'notForSale', description: 'True: a new order with the product is refused (400).' }),
+    Hide: boolean({
+      column: 'hide',
+      description: 'True: the storefront does not show the product. Orders for it are still accepted.',
+    }),
+    GiftCertificate: boolean({
+      column: 'giftCertificate',
+      description:
+        'True: the product is a gift certificate, which the storefront sells in place of goods. Kept for programs: no certificates are made here.',
+    }),
+    HomeSpecial: boolean({
+      column: 'homeSpecial',
+      description: 'True: the storefront features the product on its home page.',
+    }),
+    CategorySpecial: boolean({
+      column: 'categorySpecial',
+      description: 'True: the storefront features the product at the top of its categories.',
+    }),
+    NonSearchable: boolean({
+      column: 'nonSearchable',
+      description: 'True: the search of the storefront leaves the product out. Filters of this interface find it.',
+    }),
+    GiftWrapItem: boolean({
+      description:
+        'True: the storefront offers to wrap the product as a gift. Kept for programs: orders have no charge for it.',
+    }),
+    ShipCost: money({
+      description:
+        'A shipping charge for each piece, for checkouts that add up shipping costs. Orders take the ShipmentCost that the checkout sends.',
+    }),
+    Weight: decimal({
+      description:
+        'The weight of one piece, in the unit of the shop: nothing is converted. Lines of new orders copy it to ItemWeight.',
+    }),
+    Height: decimal({
+      description:
+        'The height of one packed piece, in the shop’s unit of length. Kept for programs that compute shipping.',
+    }),
+    Width: decimal({ description: 'The width of one packed piece, in the same unit as Height.' }),
+    Depth: decimal({ description: 'The length of one packed piece, in the same unit as Height.' }),
+    SelfShip: boolean({
+      column: 'selfShip',
+      description: 'True: each piece is sent in a parcel of its own. Kept for programs that compute shipping.',
+    }),
+    FreeShipping: boolean({
+      column: 'freeShipping',
+      description:
+        'True: the checkout is to charge no shipping for the product. Orders take the ShipmentCost that the checkout sends.',
+    }),
+    RewardPoints: integer({
+      description:
+        'The reward points that a customer earns with one piece. Kept for programs: the platform counts no points.',
+    }),
+    RedeemPoints: integer({
+      description:
+        'The reward points that a customer can redeem for one piece. Kept for programs: the platform counts no points.',
+    }),
+    DisableRewards: boolean({
+      column: 'disableRewards',
+      description: 'True: the product takes no part in the reward programme of the storefront.',
+    }),
+    StockAlert: integer({
+      column: 'stockAlert',
+      description:
+        'The stock at or below which the administration lists the product as running low. 0: only when nothing is left.',
+    }),
+    ReorderQuantity: integer({
+      description:
+        'The quantity to buy when the product runs low. A note for the merchant: the platform orders nothing.',
+    }),
+    InStockMessage: text(150, {
+      description:
+        'The text for shoppers while there is enough stock. Lines of new orders copy it to ItemAvailability.',
+    }),
+    OutOfStockMessage: text(150, {
+      description: 'The text for shoppers when there is not enough stock, unless BackOrderMessage applies.',
+    }),
+    BackOrderMessage: text(150, {
+      description:
+        'The text for shoppers when there is not enough stock and InventoryControl is 2. Lines of such orders copy it to ItemAvailability.',
+    }),
+    InventoryControl: integer({
+      column: 'inventoryControl',
+      min: -1,
+      max: 3,
+      default: -1,
+      description:
+        'The handling of new orders when there is not enough stock. With 2 the order is taken, and Stock goes below 0; with any other number it is refused (409). The numbers also tell the storefront what to show:',
+      meanings: {
+        [-1]: 'the store’s default',
+        0: 'nothing in particular',
+        1: 'out of stock',
+        2: 'back order',
+        3: 'waiting list',
+      },
+    }),
+    WarehouseLocation: text(150, {
+      description:
+        'The place where the product is kept, such as the name of a warehouse. Lines of new orders copy it for packing.',
+    }),
+    WarehouseBin: text(150, {
+      description: 'The bin or shelf in which the product lies. Lines of new orders copy it.',
+    }),
+    WarehouseAisle: text(150, { description: 'The aisle in which the product lies. Lines of new orders copy it.' }),
+    WarehouseCustom: text(150, {
+      description: 'Anything else that helps to find the product in the warehouse. Lines of new orders copy it.',
+    }),
+    Description: text(LONG_TEXT, {
+      description: 'The full text about the product on its page in the storefront, usually HTML.',
+    }),
+    Keywords: text(LONG_TEXT, { description: 'Words by which the storefront finds the product, separated by commas.' }),
+    ...numbered(1, 5, (n) => ({ [`ExtraField${n}`]: text(150, { description: extraField(n) }) })),
+    ...numbered(6, 13, (n) => ({ [`ExtraField${n}`]: text(LONG_TEXT, { description: extraField(n) }) })),
+    FeatureList: list(
+      'Feature',
+      {
+        FeatureID: integer({ access: 'key', description: 'The number of the feature in the store.' }),
+        FeatureTitle: text(150, { description: 'The name of the property, such as `Material`.' }),
+        FeatureDescription: text(150, { description: 'The text for the property, such as `Cotton`.' }),
+      },
+      { description: 'Properties of the product that the storefront lists, each with a title and a text.' },
+    ),
+    PluginList: list(
+      'Plugin',
+      {},
+      { description: 'Always an empty list, kept because programs expect the member. Do not send it.' },
+    ),
+    SampleEnable: boolean({
+      description:
+        'True: the storefront offers a sample of the product. The other Sample… members describe it; all are kept for programs.',
+    }),
+    SampleName: text(255, { description: 'The name of the sample in the storefront.' }),
+    SampleSKUPrefix: text(25, { description: 'The prefix that turns the product’s SKU into that of its sample.' }),
+    SamplePrice: money({ description: 'The amount that a shopper pays for one sample.' }),
+    SampleWeight: decimal({ description: 'The weight of one sample, in the unit of Weight.' }),
+    ReviewAverage: decimal({
+      access: 'ro',
+      description:
+        'The average of the ratings that customers gave. The platform takes no reviews: it shows imported values.',
+    }),
+    ReviewCount: integer({
+      access: 'ro',
+      description:
+        'The number of reviews behind ReviewAverage. The platform takes no reviews: it shows imported values.',
+    }),
+    MainImageFile: text(255, {
+      isImage: true,
+      description:
+        'The first picture of the product: a path below the store’s address, such as `assets/images/lamp.jpg`, or a whole address. Lines of new orders copy it to ItemImage1.',
+    }),
+    MainImageCaption: text(LONG_TEXT, {
+      description: 'The text with MainImageFile, also for those who cannot see it.',
+    }),
+    ThumbnailFile: text(255, {
+      isImage: true,
+      description:
+        'A small picture for lists: a path below the store’s address, such as `assets/images/lamp.jpg`, or a whole address.',
+    }),
+    MediaFile: text(255, {
+      description:
+        'A video, sound or document about the product: a path below the store’s address, such as `assets/images/lamp.jpg`, or a whole address.',
+    }),
     ...numbered(2, 4, (n) => ({
-      [`AdditionalImageFile${n}`]: text(255, { isImage: true }),
-      [`AdditionalImageCaption${n}`]: text(),
+      [`AdditionalImageFile${n}`]: text(255, {
+        isImage: true,
+        description: `Picture ${n} of the product: a path below the store’s address, or a whole address. Lines of new orders copy it to ItemImage${n}.`,
+      }),
+      [`AdditionalImageCaption${n}`]: text(LONG_TEXT, {
+        description: `The text with AdditionalImageFile${n}, also for those who cannot see it.`,
+      }),
     })),
-    ImageGalleryList: list('ImageGallery', {
-      ImageGalleryID: integer({ access: 'key' }),
-      ImageGalleryFile: text(LONG_TEXT, { isImage: true }),
-      ImageGalleryCaption: text(),
-      ImageGallerySorting: integer(),
-    }),
+    ImageGalleryList: list(
+      'ImageGallery',
+      {
+        ImageGalleryID: integer({ access: 'key', description: 'The number of the picture in the store.' }),
+        ImageGalleryFile: text(LONG_TEXT, {
+          isImage: true,
+          description:
+            'The picture: a path below the store’s address, such as `assets/images/lamp.jpg`, or a whole address.',
+        }),
+        ImageGalleryCaption: text(LONG_TEXT, {
+          description: 'The text with the picture, also for those who cannot see it.',
+        }),
+        ImageGallerySorting: integer({
+          description: 'The place of the picture in the gallery: the storefront shows lower numbers first.',
+        }),
+      },
+      { description: 'Further pictures of the product, beyond the four that have members of their own.' },
+    ),
     OptionSetList: optionSetList,
     AdvancedOptionList: list(
       'AdvancedOption',
       {
-        AdvancedOptionCode: text(50, { column: 'code', access: 'key' }),
+        AdvancedOptionCode: text(50, {
+          column: 'code',
+          access: 'key',
+          description:
+            'The OptionIDs of the combination, such as `4,17`. An order that chooses all of them takes from this stock.',
+        }),
         // Appended to the product's SKU, so a leading blank counts: "SHIRT" and " L".
-        AdvancedOptionSufix: text(50, { column: 'suffix', normalise: plainSuffix, label: 'Suffix' }),
-        AdvancedOptionName: text(),
-        AdvancedOptionCost: money({ needs: 'Cost' }),
+        AdvancedOptionSufix: text(50, {
+          column: 'suffix',
+          normalise: plainSuffix,
+          label: 'Suffix',
+          description:
+            'The suffix that turns the product’s SKU into that of the combination: `-L` makes `SHIRT-L` of `SHIRT`. Leading blanks count. A text that begins with the product’s SKU is taken as the whole SKU.',
+        }),
+        AdvancedOptionName: text(LONG_TEXT, { description: 'The name of the combination, such as `L, red`.' }),
+        AdvancedOptionCost: money({
+          needs: 'Cost',
+          description: 'The shop’s own cost per piece of the combination. 0: Cost of the product applies.',
+        }),
         // Documented as an integer, but products may be sold in fractions.
-        AdvancedOptionStock: decimal({ column: 'stock' }),
-        AdvancedOptionWeight: decimal(),
-        AdvancedOptionPrice: money({ column: 'price' }),
-        AdvancedOptionGTIN: text(50),
+        AdvancedOptionStock: decimal({
+          column: 'stock',
+          description:
+            'The pieces of the combination in stock. What is sent replaces it, and the difference is written to the ledger.',
+        }),
+        AdvancedOptionStockAdjust: stockAdjust('AdvancedOptionStock'),
+        AdvancedOptionWeight: decimal({
+          description: 'The weight of one piece of the combination. 0: Weight of the product applies.',
+        }),
+        AdvancedOptionPrice: money({
+          column: 'price',
+          description:
+            'The amount that the combination adds to the price of the product, in place of the OptionValue of its options. 0: those apply.',
+        }),
+        AdvancedOptionGTIN: text(50, {
+          description: 'The global trade item number (EAN, UPC, ISBN) of the combination.',
+        }),
       },
-      { keyFrom: 'caller', rows: { table: 'AdvancedOption', parent: 'productId', position: 'position' } },
+      {
+        keyFrom: 'caller',
+        rows: { table: 'AdvancedOption', parent: 'productId', position: 'position' },
+        description:
+          'Combinations of options with a stock and, if needed, a SKU and a price of their own, such as `L, red`.',
+      },
     ),
-    RelatedProductList: list('RelatedProduct', {
-      RelatedIndexID: integer({ access: 'key' }),
-      /** 0: none. */
-      RelatedProductID: integer({ min: 0 }),
-      RelatedProductSorting: integer(),
-    }),
-    UpSellingItemList: list('UpSellingItem', {
-      UpSellingIndexID: integer({ access: 'key' }),
-      /** 0: none. */
-      UpSellingItemID: integer({ min: 0 }),
-      UpSellingItemSorting: integer(),
-    }),
+    RelatedProductList: list(
+      'RelatedProduct',
+      {
+        RelatedIndexID: integer({ access: 'key', description: 'The number of the related product in the list.' }),
+        /** 0: none. */
+        RelatedProductID: integer({
+          min: 0,
+          description:
+            'The CatalogID of the other product; 0: none. An unknown one is refused, and the item goes when that product is deleted.',
+        }),
+        RelatedProductSorting: integer({
+          description: 'The place of the related product: the storefront shows lower numbers first.',
+        }),
+      },
+      { description: 'Products that the storefront shows beside this one.' },
+    ),
+    UpSellingItemList: list(
+      'UpSellingItem',
+      {
+        UpSellingIndexID: integer({ access: 'key', description: 'The number of the offered product in the list.' }),
+        /** 0: none. */
+        UpSellingItemID: integer({
+          min: 0,
+          description:
+            'The CatalogID of the offered product; 0: none. An unknown one is refused, and the item goes when that product is deleted.',
+        }),
+        UpSellingItemSorting: integer({
+          description: 'The place of the offered product: the storefront shows lower numbers first.',
+        }),
+      },
+      { description: 'Products that the storefront offers to somebody who is about to buy this one.' },
+    ),
     /** Quantity discounts. */
-    DiscountList: list('Discount', {
-      DiscountID: integer({ access: 'key' }),
-      DiscountPriceLevel: integer(),
-      DiscountLowbound: integer(),
-      DiscountUpbound: integer(),
-      DiscountPrice: decimal(),
-      DiscountPercentage: boolean(),
+    DiscountList: list(
+      'Discount',
+      {
+        DiscountID: integer({ access: 'key', description: 'The number of the discount in the store.' }),
+        DiscountPriceLevel: integer({
+          description:
+            'The customers who get the discount: 1 to 10 those whose group has this PriceLevel, 0 everybody.',
+        }),
+        DiscountLowbound: integer({ description: 'The least quantity to which it applies.' }),
+        DiscountUpbound: integer({ description: 'The greatest quantity to which it applies; 0: any.' }),
+        DiscountPrice: decimal({
+          description:
+            'The price of one piece or, with DiscountPercentage, the percentage that comes off. It never makes a piece dearer. 0: the discount does not apply.',
+        }),
+        DiscountPercentage: boolean({ description: 'True: DiscountPrice is a percentage. False: it is a price.' }),
+      },
+      {
+        description:
+          'Prices by quantity, for new orders. Where several match, one for the customer’s price level comes before one for everybody, then the one with the highest DiscountLowbound.',
+      },
+    ),
+    DoNotUseCategoryOptions: boolean({
+      description: 'True: the product has the option sets of its own OptionSetList only, not those of its categories.',
     }),
-    DoNotUseCategoryOptions: boolean(),
-    DateCreated: date({ column: 'createdAt', access: 'ro' }),
-    ListingTemplateID: integer({ default: -1 }),
-    ListingTemplateName: text(LONG_TEXT, { access: 'ro', description: importOnly }),
-    LoginRequiredOptionID: integer({ default: -1 }),
-    LoginRequiredOptionName: text(LONG_TEXT, { access: 'ro', description: importOnly }),
-    LoginRequiredOptionRedirectTo: text(150),
-    AllowAccessCustomerGroupID: reference('accessGroupId'),
-    AllowAccessCustomerGroupName: text(150, { sql: nameOf('CustomerGroup', 'accessGroupId') }),
-    RMAMaxPeriod: text(),
-    CanonicalUrl: text(),
-    TaxCode: text(6),
-    DisplayText: text(50),
-    MinimumQuantity: decimal(),
-    MaximumQuantity: decimal(),
-    AllowOnlyMultiples: boolean(),
-    AllowFractionalQuantity: boolean(),
-    QuantityOptions: text(250),
-    GroupOptionsForQuantityPricing: boolean(),
-    ApplyQuantityDiscountToOptions: boolean(),
-    EnableMakeAnOfferFeature: boolean(),
-    MinimumAcceptableOffer: text(10),
-    ...numbered(1, 10, (n) => ({ [`PriceLevel${n}`]: money(), [`PriceLevel${n}Hide`]: boolean() })),
-    BuyButtonLink: text(LONG_TEXT, { sql: buyButtonLink }),
-    ProductLink: text(LONG_TEXT, { sql: productLink }),
-    Title: text(150),
-    CustomFileName: text(255, { column: 'fileName' }),
-    RedirectLink: text(250),
-    MetaTags: text(),
-    SpecialInstructions: text(),
-    AssignKey: boolean(),
-    ReUseKeys: boolean(),
-    SerialList: list('Serial', {
-      SerialID: integer({ access: 'key' }),
-      SerialUses: integer(),
-      SerialCode: text(255),
+    DateCreated: date({
+      column: 'createdAt',
+      access: 'ro',
+      description: 'The time at which the product was added to the store.',
     }),
-    EProductList: list('EProduct', { FileNumber: integer({ access: 'key' }), FilePath: text() }, { keyFrom: 'record' }),
+    ListingTemplateID: integer({
+      default: -1,
+      description:
+        'The template of the storefront for the product’s page; -1: the default of the shop. Kept for programs.',
+    }),
+    ListingTemplateName: text(LONG_TEXT, {
+      access: 'ro',
+      description:
+        'The name of the template that ListingTemplateID names. The platform has no templates: it shows imported values.',
+    }),
+    LoginRequiredOptionID: integer({
+      default: -1,
+      description:
+        'Whether visitors must sign in to see the product or its price, as a code of the storefront; -1: the default of the shop. Kept for programs.',
+    }),
+    LoginRequiredOptionName: text(LONG_TEXT, {
+      access: 'ro',
+      description:
+        'The name of the choice LoginRequiredOptionID. The platform does not set it: it shows imported values.',
+    }),
+    LoginRequiredOptionRedirectTo: text(150, {
+      description: 'The address to which the storefront sends visitors who must sign in to see the product.',
+    }),
+    AllowAccessCustomerGroupID: reference(
+      'accessGroupId',
+      'The customer group that alone may see the product, one of `/CustomerGroups`. The storefront keeps to it; orders are not checked. The group cannot be deleted meanwhile.',
+    ),
+    AllowAccessCustomerGroupName: text(150, {
+      sql: nameOf('CustomerGroup', 'accessGroupId'),
+      description: 'The name of the group that AllowAccessCustomerGroupID names.',
+    }),
+    RMAMaxPeriod: text(LONG_TEXT, {
+      description:
+        'The number of days after the purchase in which the product may be returned, as text. Kept for programs: returns are not checked against it.',
+    }),
+    CanonicalUrl: text(LONG_TEXT, {
+      description: 'The address under which search engines list the product’s page, if it has several.',
+    }),
+    TaxCode: text(6, {
+      description: 'The code of the product’s tax category at a tax service. Kept for checkouts that compute taxes.',
+    }),
+    DisplayText: text(50, {
+      description: 'A short text that the storefront shows with the quantity, such as `metres`.',
+    }),
+    MinimumQuantity: decimal({
+      description: 'The least quantity that a line of a new order may have; less is refused (400). 0: no bound.',
+    }),
+    MaximumQuantity: decimal({
+      description: 'The greatest quantity that a line of a new order may have; more is refused (400). 0: no bound.',
+    }),
+    AllowOnlyMultiples: boolean({ description: 'True: new orders take only multiples of MinimumQuantity.' }),
+    AllowFractionalQuantity: boolean({
+      description: 'True: new orders may have quantities such as 2.5. False: whole pieces only.',
+    }),
+    QuantityOptions: text(250, {
+      description:
+        'The quantities that the storefront offers to choose from, such as `1,6,12`. Orders may have others.',
+    }),
+    GroupOptionsForQuantityPricing: boolean({
+      description:
+        'True: all lines of the product in an order count together for DiscountList. False: each line counts by itself.',
+    }),
+    ApplyQuantityDiscountToOptions: boolean({
+      description: 'True: a percentage of DiscountList comes off the prices of the chosen options, too.',
+    }),
+    EnableMakeAnOfferFeature: boolean({
+      description:
+        'True: shoppers may propose a price in the storefront. Kept for programs: orders take no proposed prices.',
+    }),
+    MinimumAcceptableOffer: text(10, {
+      description: 'The lowest proposed price that the storefront accepts, as a text.',
+    }),
+    ...numbered(1, 10, (n) => ({
+      [`PriceLevel${n}`]: money({
+        description: `The price of one piece for customers whose group has PriceLevel ${n}, unless SalePrice applies. 0: Price applies.`,
+      }),
+      [`PriceLevel${n}Hide`]: boolean({
+        description: `True: the storefront does not show PriceLevel${n} to its customers.`,
+      }),
+    })),
+    BuyButtonLink: text(LONG_TEXT, {
+      sql: buyButtonLink,
+      description: 'The address that puts one piece into the cart of the storefront, for links on other pages.',
+    }),
+    ProductLink: text(LONG_TEXT, {
+      sql: productLink,
+      description:
+        'The address of the product’s page: the store’s address and CustomFileName, or `product-` and the CatalogID.',
+    }),
+    Title: text(150, { description: 'The title of the product’s page, for browsers and search engines.' }),
+    CustomFileName: text(255, {
+      column: 'fileName',
+      description:
+        'The last part of the address of the product’s page, such as `desk-lamp.html`. Empty: one is made of the CatalogID.',
+    }),
+    RedirectLink: text(250, {
+      description: 'The address to which the storefront sends visitors of the product’s page.',
+    }),
+    MetaTags: text(LONG_TEXT, {
+      description: 'HTML for the head of the product’s page, such as a description for search engines.',
+    }),
+    SpecialInstructions: text(LONG_TEXT, {
+      description: 'Instructions for buyers of a downloadable product, such as how to install it.',
+    }),
+    AssignKey: boolean({
+      description:
+        'True: buyers get a serial number from SerialList. The storefront gives it: the platform assigns none.',
+    }),
+    ReUseKeys: boolean({ description: 'True: a serial number may be given to several buyers.' }),
+    SerialList: list(
+      'Serial',
+      {
+        SerialID: integer({ access: 'key', description: 'The number of the item in the list of serial numbers.' }),
+        SerialUses: integer({
+          description: 'The number of buyers who got the serial number, as counted by the program that hands it out.',
+        }),
+        SerialCode: text(255, { description: 'The serial number itself, or a licence key.' }),
+      },
+      { description: 'The serial numbers that buyers of the product get.' },
+    ),
+    EProductList: list(
+      'EProduct',
+      {
+        FileNumber: integer({ access: 'key', description: 'The number of the file among those of the product.' }),
+        FilePath: text(LONG_TEXT, { description: 'The location of the file: a path or an address.' }),
+      },
+      {
+        keyFrom: 'record',
+        description: 'The files that buyers download. With one, cartAPI shows the product as `Downloadable`.',
+      },
+    ),
   },
   groups: {
     'Visibility and tax': 'NonTaxable',
@@ -287,6 +694,8 @@ export const products = defineResource({
   },
   filters: {
     sku: exactly('sku', skuForms),
+    gtin: exactly('gtin'),
+    mfgid: exactly('mfgId'),
     name: containing('name'),
     costfrom: atLeast('cost'),
     costto: atMost('cost'),

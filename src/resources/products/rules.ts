@@ -17,14 +17,16 @@ import { raise } from '../../engine/recording/events.ts'
 import { plainSku } from '../../values/sku.ts'
 import { keepNamedProducts, refuseUnknownProducts } from './linked-products.ts'
 import { moveStocks, type StockMove } from './stock.ts'
+import { adjustedStocks, adjustStocks } from './stock-adjust.ts'
 
-/** Refuses (400) unknown linked products, keeps a stored SKU that is not plain, and raises Product Deleted. */
+/** Adds to stocks, refuses (400) unknown linked products, keeps a stored SKU that is not plain, and raises Product Deleted. */
 export async function productRules(changes: readonly Change[]): Promise<void> {
   await forEachChange(changes, async (change) => {
     const { kind, caller, resource, id } = change
     if (kind === 'delete') {
       raise(caller, productDeleted, resource, id, await getRecord(caller, resource, id))
     } else {
+      adjustStocks(change)
       await keepStoredSku(change)
       await refuseUnknownProducts(change)
     }
@@ -48,9 +50,10 @@ async function keepStoredSku({ caller: { db, store }, id, before, after }: Chang
 export async function productEffects(changes: readonly Change[]): Promise<void> {
   await keepNamedProducts(changes)
   const written: { caller: Caller; move: StockMove }[] = []
-  for (const { kind, caller, resource, id, before, after } of changes) {
+  for (const change of changes) {
+    const { kind, caller, resource, id, before, after } = change
     if (kind === 'delete') continue
-    const moves = stockMoves(id, before, after)
+    const moves = stockMoves(change)
     const made = kind === 'import' ? [] : [...moves, ...goneOptions(id, before, after)]
     written.push(...made.map((move) => ({ caller, move })))
     for (const event of eventsOf(before, after, moves)) raise(caller, event, resource, id)
@@ -65,13 +68,15 @@ export async function productEffects(changes: readonly Change[]): Promise<void> 
 }
 
 /** Returns the moves between two states of a product: of its own stock and those of its advanced options. */
-function stockMoves(productId: number, before: Stored | null, after: Stored): StockMove[] {
+function stockMoves({ id: productId, patch, before, after }: Change): StockMove[] {
+  const adjusted = adjustedStocks(patch)
+  const causeOf = (optionCode: string | null) => (adjusted.has(optionCode) ? 'adjust' : 'set')
   const stored = new Map((before?.lists.AdvancedOptionList ?? []).map((row) => [row.code, row]))
   const options = after.lists.AdvancedOptionList ?? []
   return [
     ...stockMove(productId, null, before?.row, after.row),
     ...options.flatMap((row) => stockMove(productId, String(row.code), stored.get(row.code), row)),
-  ].map((move) => ({ ...move, cause: before === null ? 'initial' : 'set' }))
+  ].map((move) => ({ ...move, cause: before === null ? 'initial' : causeOf(move.optionCode) }))
 }
 
 /** Returns the moves that empty the stocks of removed advanced options. One that is added again starts at 0. */

@@ -16,15 +16,43 @@ export const rmaItemRows: ListRows = {
 export const rmaItemList = list(
   'RMAItem',
   {
-    CatalogID: reference('productId'),
-    SKU: text(150, { column: 'sku', normalise: plainSku }),
-    ItemName: text(LONG_TEXT, { column: 'name' }),
+    CatalogID: reference(
+      'productId',
+      'The product that comes back: it names a line of the order, alone or with SKU. Left out, it is that of the line that SKU names.',
+    ),
+    SKU: text(150, {
+      column: 'sku',
+      normalise: plainSku,
+      description:
+        'The SKU of the line that comes back, which tells lines of one product with different options apart. Left out, it is that of the first line with CatalogID.',
+    }),
+    ItemName: text(LONG_TEXT, {
+      column: 'name',
+      description: 'The name of the goods. Left out, it is the ItemDescription of the line.',
+    }),
     // Documented as integers, but products may be sold in fractions.
-    ReturnQuantity: decimal({ column: 'returnQuantity', min: 0 }),
-    ReceivedQuantity: decimal({ column: 'receivedQuantity', min: 0 }),
-    RestockQuantity: decimal({ column: 'restockQuantity', min: 0 }),
+    ReturnQuantity: decimal({
+      column: 'returnQuantity',
+      min: 0,
+      description: 'The quantity that comes back: at most what the order sold.',
+    }),
+    ReceivedQuantity: decimal({
+      column: 'receivedQuantity',
+      min: 0,
+      description: 'The quantity that has arrived. Only a note: it does not move stock.',
+    }),
+    RestockQuantity: decimal({
+      column: 'restockQuantity',
+      min: 0,
+      description:
+        'The quantity that goes back to stock. A change moves the stock by the difference, unless the order is Cancel or Not Completed. All returns of an order together restock at most what it sold.',
+    }),
   },
-  { rows: rmaItemRows },
+  {
+    description:
+      'The returned goods: lines of the order, or a part of each. Items have no keys: send all that are to stay.',
+    rows: rmaItemRows,
+  },
 )
 
 /**

@@ -1,5 +1,5 @@
 import { defineResource, nested } from '../../engine/definition/define.ts'
-import { date, integer, text } from '../../engine/definition/fields.ts'
+import { date, integer, LONG_TEXT, text } from '../../engine/definition/fields.ts'
 import { anyItem, equalTo, exactly, since, until } from '../../engine/definition/filters.ts'
 import { skuForms } from '../../values/sku.ts'
 import { rmaItemList, rmaItemRows } from './items.ts'
@@ -9,23 +9,65 @@ import { returnRules } from './rules.ts'
 export const rma = defineResource({
   service: 'RMA',
   typeName: 'RMA',
+  description: 'A return (RMA): which goods of an order come back, and what of them goes back to stock.',
   table: 'Rma',
   maxRecords: 500,
   fields: {
-    RMAID: integer({ column: 'id', access: 'key' }),
-    RmaDate: date({ column: 'rmaDate', defaultNow: true }),
+    RMAID: integer({ column: 'id', access: 'key', description: 'The number of the return in the store.' }),
+    RmaDate: date({
+      column: 'rmaDate',
+      defaultNow: true,
+      description: 'The date of the return. Left out of a new return, it is the current time.',
+    }),
     // Only an import stores a return without an order.
-    OrderID: integer({ column: 'orderId', min: 0, nullable: true, required: true }),
+    OrderID: integer({
+      column: 'orderId',
+      min: 0,
+      nullable: true,
+      required: true,
+      description: 'The order whose goods come back, one of `/Orders`. Its lines bound the items.',
+    }),
     // Numbers that the merchant defines (order-statuses §3).
-    RMAReasonID: integer({ column: 'reasonId', min: 0 }),
-    RMAMethodID: integer({ column: 'methodId', min: 0 }),
-    RMAStatusID: integer({ column: 'statusId', min: 0, default: 1 }),
-    Comments: text(),
-    InternalComments: text(),
-    StaffComments: text(),
+    RMAReasonID: integer({
+      column: 'reasonId',
+      min: 0,
+      description:
+        'The reason for the return. Its meaning is the merchant’s own, and the platform does nothing with it. The sandbox uses:',
+      meanings: { 1: 'damaged item', 2: 'wrong item', 3: 'no longer wanted', 4: 'other' },
+    }),
+    RMAMethodID: integer({
+      column: 'methodId',
+      min: 0,
+      description:
+        'The compensation that the customer gets. Its meaning is the merchant’s own; a refund itself is a transaction of the order. The sandbox uses:',
+      meanings: { 1: 'money back', 2: 'exchange for the same product', 3: 'exchange for a different product' },
+    }),
+    RMAStatusID: integer({
+      column: 'statusId',
+      min: 0,
+      default: 1,
+      description:
+        'The progress of the return. Its meaning is the merchant’s own; only RestockQuantity moves stock. The sandbox uses:',
+      meanings: { 1: 'New', 2: 'Approved', 3: 'Received', 4: 'Completed', 5: 'Denied' },
+    }),
+    Comments: text(LONG_TEXT, { description: 'Messages between the customer and the shop about the return.' }),
+    InternalComments: text(LONG_TEXT, { description: 'Internal notes of the shop about the return.' }),
+    StaffComments: text(LONG_TEXT, {
+      description: 'A second note of the shop about the return, such as that of the warehouse.',
+    }),
     RMAItemList: rmaItemList,
   },
-  privateFields: { LastUpdate: date({ column: 'updatedAt' }), UserID: text(50, { column: 'updatedBy' }) },
+  privateFields: {
+    LastUpdate: date({
+      column: 'updatedAt',
+      description: 'The time of the last change of the return, including its items.',
+    }),
+    UserID: text(50, {
+      column: 'updatedBy',
+      description:
+        'The last editor of the return: the name of an application, `API` for cartAPI, or the e-mail address of a person.',
+    }),
+  },
   filters: {
     rmastatusid: equalTo('statusId'),
     rmareasonid: equalTo('reasonId'),
@@ -34,6 +76,8 @@ export const rma = defineResource({
     sku: anyItem(rmaItemRows, exactly('sku', skuForms)),
     datestart: since('rmaDate'),
     dateend: until('rmaDate'),
+    lastupdatestart: since('updatedAt'),
+    lastupdateend: until('updatedAt'),
   },
   subResources: { Items: nested('RMAItemList', 'catalogid', { methods: ['GET'] }) },
   rules: returnRules,

@@ -5,6 +5,7 @@ import { readRows } from '../../engine/changing/write.ts'
 import { wrongField } from '../../engine/definition/refused.ts'
 import type { Row } from '../../engine/definition/stored-row.ts'
 import { orderItemList } from '../orders/lists.ts'
+import { forgetReturn } from '../orders/refunds.ts'
 import { holdsStock } from '../orders/statuses.ts'
 import { moveHeldStocks, restockedBy, restockedItems } from '../orders/stock.ts'
 import { lockProducts } from '../products/stock.ts'
@@ -40,6 +41,7 @@ async function settle({ caller, id, before, after }: Change): Promise<void> {
     completeItems(items, await readRows(caller, orderItemList, to), restocked)
   }
   after.lists.RMAItemList = items
+  if (from !== null && from !== to) await forgetReturn(caller, from, id)
   const had = isHeld(from, orders) ? restockedBy(stored) : []
   const has = isHeld(to, orders) ? restockedBy(items) : []
   if (from === to) return moveHeldStocks(caller, to, 'return', had, has)
@@ -52,10 +54,11 @@ async function settle({ caller, id, before, after }: Change): Promise<void> {
   await moveHeldStocks(caller, to, 'return', [], has)
 }
 
-/** Takes a deleted return's restocked quantities off the stock. */
+/** Takes a deleted return's restocked quantities off the stock; the refunds that named it name none. */
 async function takeBack({ caller, id, before }: Change): Promise<void> {
   const orderId = orderIdOf(before?.row)
   const orders = await lockOrders(caller, [orderId])
+  if (orderId !== null) await forgetReturn(caller, orderId, id)
   if (!isHeld(orderId, orders)) return
   await moveHeldStocks(caller, orderId, 'return', restockedBy(await readRows(caller, rmaItemList, id)), [])
 }

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { servedResources } from '../../../src/registry.ts'
 import { openServer, type TestServer } from '../../support/store.ts'
 import { access } from './access.ts'
+import { belowOrders } from './below-orders.ts'
 import { belowWebhooks } from './below-webhooks.ts'
 import { contract } from './contract.ts'
 import { creating } from './creating.ts'
@@ -67,6 +68,7 @@ describe.each(servedResources)('$service', (resource) => {
   }
   if (resource.methods.includes('DELETE')) deleting(resource, stage)
   subResources(resource, stage)
+  if (resource.service === 'Orders') belowOrders(stage)
   if (resource.service === 'Webhooks') belowWebhooks(stage)
   access(resource, stage)
   inXml(resource, stage)

@@ -54,6 +54,8 @@ const addresses = `
 
 /Orders                                                         GET PUT
 /Orders/{orderid}                                               GET PUT
+/Orders/Sums                                                    GET
+/Orders/{orderid}/Sums                                          GET
 /Orders/{orderid}/Items                                         GET POST PUT
 /Orders/{orderid}/Items/{itemindexid}                           PUT
 /Orders/{orderid}/Shipments                                     GET POST PUT

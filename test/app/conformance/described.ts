@@ -24,6 +24,8 @@ export function described(resource: Resource): string {
 function describedSub(sub: SubResource): string {
   if (sub.kind === 'projected')
     return `${sub.object} of all and of one; filters: ${Object.keys(sub.filters).join(', ')}`
+  if (sub.kind === 'computed')
+    return `${sub.type.typeName} of all and of one; filters: ${Object.keys(sub.filters).join(', ')}`
   if (sub.kind === 'related') return `its ${sub.resource().service}`
   const answered = sub.resultKey === undefined ? '' : `, answered as ${sub.resultKey}`
   return `${sub.list}, ${sub.methods.join(', ')}; one by ${sub.idParam}${answered}`

@@ -34,7 +34,7 @@ export function namesIn(value: unknown, path = ''): string[] {
 
 /** The same by the definition, for a record with as many items in its lists. */
 export function namesOf(fields: FieldSet, record: unknown, path = ''): string[] {
-  return fields.entries.flatMap(([name, field]) => {
+  return fields.shown.entries.flatMap(([name, field]) => {
     const at = path === '' ? name : `${path}.${name}`
     return [at, ...namesWithin(field, isWire(record) ? record[name] : undefined, at)]
   })
@@ -48,7 +48,7 @@ function namesWithin(field: Field, value: unknown, path: string): string[] {
 
 /** The record of which nothing was ever said. */
 export function defaultsOf(fields: FieldSet): Wire {
-  return Object.fromEntries(fields.entries.map(([name, field]) => [name, defaultOf(field)]))
+  return Object.fromEntries(fields.shown.entries.map(([name, field]) => [name, defaultOf(field)]))
 }
 
 function defaultOf(field: Field): unknown {

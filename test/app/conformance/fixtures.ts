@@ -1,7 +1,11 @@
+import { randomUUID } from 'node:crypto'
 import { expect } from 'vitest'
 import { importRecords } from '../../../src/engine/transfer/import.ts'
 import { numberLines } from '../../../src/engine/transfer/lines.ts'
+import { type OrderRecord, orderFigures } from '../../../src/pages/order-figures.ts'
+import { type PaidRecord, paidOf } from '../../../src/pages/order-payments.ts'
 import { resources, type Service } from '../../../src/registry.ts'
+import { exact, toNumber } from '../../../src/resources/orders/amounts.ts'
 import type { TestServer, TestStore } from '../../support/store.ts'
 import type { Overrides, Wire } from './samples.ts'
 
@@ -12,7 +16,7 @@ export type References = Readonly<Record<string, readonly number[]>>
 export interface Fixture {
   /** Makes the records that this service's records refer to. */
   readonly prepare?: (shop: TestStore) => Promise<References>
-  /** Makes a record of a service that takes no POST and returns its id; absent, without POST: the store comes with records. */
+  /** Makes a record of a service that takes no POST and returns its id. */
   readonly make?: (server: TestServer, shop: TestStore, references: References) => Promise<number>
   /** The least that a new record needs; different for each seed where it must be. */
   readonly minimal: (seed: number) => Wire
@@ -32,6 +36,8 @@ export interface Fixture {
   readonly a: Wire
   readonly b: Wire
   readonly filters: Readonly<Record<string, FilterExample>>
+  /** By computed sub-resource: what it says of a record. */
+  readonly workedOut?: Readonly<Record<string, (record: Wire) => Wire>>
   /** By related sub-resource: what makes a record of the other service one of the record with this id. */
   readonly related?: Readonly<Record<string, (id: number) => Wire>>
   /** By column, in SQL over the number `n`: what must differ between copies of a row. */
@@ -82,7 +88,7 @@ export const fixtures = {
     computed: { UserID: editor, LastUpdate: now },
     a: { CategoryName: 'Küche & 100% Tisch' },
     b: { CategoryName: 'Garden' },
-    filters: { category: { kind: 'part', a: 'küche' } },
+    filters: { category: { kind: 'part', a: 'küche' }, lastupdatestart: sinceB, lastupdateend: untilA },
     related: { Products: (id) => ({ CategoryList: [{ CategoryID: id }] }) },
   },
   Manufacturers: {
@@ -91,7 +97,7 @@ export const fixtures = {
     computed: { UserID: editor, LastUpdate: now },
     a: { ManufacturerName: 'Aroma 100% GmbH' },
     b: { ManufacturerName: 'Bits & Pieces' },
-    filters: { manufacturer: { kind: 'part', a: 'aroma' } },
+    filters: { manufacturer: { kind: 'part', a: 'aroma' }, lastupdatestart: sinceB, lastupdateend: untilA },
     related: { Products: (id) => ({ ManufacturerID: id }) },
   },
   Distributors: {
@@ -121,6 +127,8 @@ export const fixtures = {
       state: { kind: 'text', a: 'HH' },
       city: { kind: 'part', b: 'Alba' },
       phone: { kind: 'text', a: '+49 40 1234' },
+      lastupdatestart: sinceB,
+      lastupdateend: untilA,
     },
     related: { Products: (id) => ({ DistributorList: [{ DistributorID: id }] }) },
   },
@@ -130,7 +138,7 @@ export const fixtures = {
     computed: {},
     a: { Name: 'Retail' },
     b: { Name: 'Wholesale' },
-    filters: {},
+    filters: { lastupdatestart: sinceB, lastupdateend: untilA },
     related: { Customers: (id) => ({ CustomerGroupID: id }) },
   },
   Products: {
@@ -188,6 +196,8 @@ export const fixtures = {
     bound: ['DistributorList', 'CategoryList', 'RelatedProductList', 'UpSellingItemList'],
     a: {
       SKUInfo: { SKU: 'Filter-A', Name: 'Blue 100% Kettle', Cost: 20.5, Price: 30.25, Stock: 7.5, OnSale: true },
+      GTIN: '4006381333931x',
+      MFGID: 'Mfg-A/7',
       Hide: true,
       FreeShipping: true,
       NonTaxable: true,
@@ -196,6 +206,8 @@ export const fixtures = {
     },
     b: {
       SKUInfo: { SKU: 'Filter-B', Name: 'Red Mug', Cost: 10.5, Price: 10.25, Stock: -3 },
+      GTIN: '4006381333932x',
+      MFGID: 'Mfg-B/7',
       HomeSpecial: true,
       CategorySpecial: true,
       NonSearchable: true,
@@ -204,6 +216,8 @@ export const fixtures = {
     },
     filters: {
       sku: { kind: 'text', a: 'Filter-A' },
+      gtin: { kind: 'text', a: '4006381333931x' },
+      mfgid: { kind: 'text', b: 'Mfg-B/7' },
       name: { kind: 'part', a: 'kettle' },
       costfrom: { kind: 'bound', a: '20.5' },
       costto: { kind: 'bound', b: '10.5' },
@@ -273,12 +287,22 @@ export const fixtures = {
     columnsOfCopies: { email: `'copy-' || n` },
   },
   OrderStatus: {
+    make: async ({ app, services: { operatorKey } }, { store }) => {
+      const answer = await app.inject({
+        method: 'POST',
+        url: `/admin/stores/${store.id}/order-statuses`,
+        headers: { authorization: `Bearer ${operatorKey}` },
+        payload: { StatusText: `Status ${randomUUID()}` },
+      })
+      expect(answer.statusCode, answer.body).toBe(201)
+      return Number(answer.json()[0].Value)
+    },
     minimal: () => ({}),
     required: [],
     computed: {},
     a: {},
     b: {},
-    filters: {},
+    filters: { lastupdatestart: sinceB, lastupdateend: untilA },
   },
   Orders: {
     prepare: async (shop) => ({
@@ -343,6 +367,7 @@ export const fixtures = {
       lastupdateend: untilA,
       billingemail: { kind: 'text', b: 'bert@mail.example' },
     },
+    workedOut: { Sums: sumsOf },
   },
   GiftRegistries: {
     prepare: async (shop) => ({ Products: await posted(shop, 'Products', ['G-1', 'G-2', 'G-3'].map(productOf)) }),
@@ -373,6 +398,8 @@ export const fixtures = {
       dateendevent: untilA,
       datestartexpiration: sinceB,
       dateendexpiration: untilA,
+      lastupdatestart: sinceB,
+      lastupdateend: untilA,
     },
   },
   RMA: {
@@ -422,6 +449,8 @@ export const fixtures = {
       sku: { kind: 'text', a: 'R-1' },
       datestart: sinceB,
       dateend: untilA,
+      lastupdatestart: sinceB,
+      lastupdateend: untilA,
     },
   },
   Webhooks: {
@@ -452,6 +481,30 @@ export const fixtures = {
     },
   },
 } satisfies Record<Service, Fixture>
+
+/** As the pages of an order work it out, of one that has no returns. */
+function sumsOf(record: Wire): Wire {
+  const order = record as unknown as OrderRecord & PaidRecord & { readonly OrderID: number }
+  const { subtotal, shipping, discount, tax } = orderFigures(order)
+  const { paid, refunded, net, open } = paidOf(order.OrderAmount, order.TransactionList)
+  const parts = exact(subtotal) + exact(shipping) + exact(tax) - exact(discount)
+  return {
+    OrderID: order.OrderID,
+    ItemTotal: subtotal,
+    DiscountTotal: discount,
+    ShippingTotal: shipping,
+    TaxTotal: tax,
+    OtherAmount: toNumber(exact(order.OrderAmount) - (parts > 0n ? parts : 0n)),
+    OrderAmount: order.OrderAmount,
+    PaidAmount: paid,
+    RefundedAmount: refunded,
+    NetAmount: net,
+    OpenAmount: open,
+    ItemSumsList: (record.OrderItemList as Wire[]).map(({ ItemIndexID, ItemID, ItemQuantity }) => {
+      return { ItemIndexID, ItemID, ItemQuantity, ReturnedQuantity: 0, RefundedQuantity: 0 }
+    }),
+  }
+}
 
 async function posted(shop: TestStore, service: Service, bodies: readonly Wire[]): Promise<number[]> {
   const answer = await shop.call('POST', `/${service}`, { body: bodies })

@@ -1,4 +1,5 @@
 import type {
+  ComputedSubResource,
   Method,
   NestedSubResource,
   ProjectedSubResource,
@@ -6,7 +7,8 @@ import type {
   Resource,
   SubResource,
 } from '../../../src/engine/definition/define.ts'
-import type { ListField, ObjectField } from '../../../src/engine/definition/fields.ts'
+import type { ListField } from '../../../src/engine/definition/fields.ts'
+import { projectionOf } from '../../../src/engine/reading/read.ts'
 import { idPath } from './answers.ts'
 import { at } from './paths.ts'
 import { fullBody, newRecord, nextSeed, overridesOf, readRecord } from './records.ts'
@@ -177,22 +179,37 @@ function relatedPlace(resource: Resource, name: string, sub: RelatedSubResource)
 }
 
 /** Of all records, and of one. */
-function projectedPlaces(resource: Resource, name: string, sub: ProjectedSubResource): Place[] {
+function projectedPlaces(resource: Resource, name: string, sub: ProjectedSubResource | ComputedSubResource): Place[] {
+  const shownOf = (record: Wire) => shownBelow(resource, name, sub, record)
+
   const ofOne: Place = {
     ...below(resource, name),
-    type: resource.fields.get(sub.object) as ObjectField,
+    type: projectionOf(resource, sub).type,
     recordParam: resource.idParam,
     canBeEmpty: false,
-    listed: async (scene, shop, id) => [(await readRecord(scene, shop, id))[sub.object] as Wire],
+    listed: async (scene, shop, id) => [shownOf(await readRecord(scene, shop, id))],
   }
   const ofAll: Place = {
     ...ofOne,
     address: `/${resource.service}/${name}`,
     pathOf: () => `/${resource.service}/${name}`,
     idParam: null,
-    listed: async (scene, shop) => (await allRecords(scene, shop)).map((record) => record[sub.object] as Wire),
+    listed: async (scene, shop) => (await allRecords(scene, shop)).map(shownOf),
   }
   return [ofAll, ofOne]
+}
+
+/** What a projected or computed sub-resource shows of a record. */
+export function shownBelow(
+  resource: Resource,
+  name: string,
+  sub: ProjectedSubResource | ComputedSubResource,
+  record: Wire,
+): Wire {
+  if (sub.kind === 'projected') return record[sub.object] as Wire
+  const of = fixtureOf(resource).workedOut?.[name]
+  if (of === undefined) throw new Error(`The fixture of ${resource.service} does not say what /${name} shows`)
+  return of(record)
 }
 
 /** Every record of the service, each read by its id. */

@@ -7,16 +7,13 @@ import type { Shop, Stage } from './stage.ts'
 
 type Ground = Pick<Stage, 'server' | 'resource' | 'fixture'>
 
-/**
- * A record with these values: posted, or where the service takes no POST made by the fixture and then changed. Of a service
- * that takes neither, the first one that the store has, other than `butNot`.
- */
-export async function newRecord(ground: Ground, shop: Shop, body: Wire, butNot = 0): Promise<number> {
+/** A record with these values: posted, or where the service takes no POST made by the fixture and then changed, if it takes PUT. */
+export async function newRecord(ground: Ground, shop: Shop, body: Wire): Promise<number> {
   const { server, resource, fixture } = ground
   if (resource.methods.includes('POST')) return resultId(await shop.call('POST', `/${resource.service}`, { body }))
-  if (fixture.make === undefined) return butNot + 1
+  if (fixture.make === undefined) throw new Error(`The fixture of ${resource.service} makes no record`)
   const id = await fixture.make(server, shop, shop.references)
-  if (Object.keys(body).length > 0) {
+  if (resource.methods.includes('PUT') && Object.keys(body).length > 0) {
     const answer = await shop.call('PUT', `/${resource.service}/${id}`, { body })
     expect(answer.statusCode, answer.body).toBe(200)
   }

@@ -34,7 +34,7 @@ export async function openScene(stage: Stage): Promise<Scene> {
   const { server, resource, full, fullIds } = stage
   const quiet = await openShop(server, stage.fixture)
   const { id: whole } = await newWholeRecord({ ...stage, home: quiet })
-  const bare = await newRecord(stage, quiet, stage.fixture.minimal(nextSeed('odd')), whole)
+  const bare = await newRecord(stage, quiet, stage.fixture.minimal(nextSeed('odd')))
   const lists = listsOf(resource.fields).map(({ name }) => [name, []])
   if (resource.methods.includes('PUT')) await change(stage, quiet, bare, Object.fromEntries(lists))
   const related = new Map<string, number[]>()

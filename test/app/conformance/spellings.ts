@@ -29,7 +29,7 @@ export const ignoredId = 424_242
 /** A body with all that only the platform writes, each of the right type, as of a client that sends back what it read. */
 export function ignoredBy(fields: FieldSet): Wire {
   return Object.fromEntries(
-    fields.entries.flatMap(([name, field]) => {
+    fields.shown.entries.flatMap(([name, field]) => {
       if (field.kind === 'object') return [[name, ignoredBy(field.fields)]]
       if (isWritable(field)) return []
       return [[name, foreignValue(field)]]
@@ -46,6 +46,6 @@ function foreignValue(field: Field): unknown {
 }
 
 function platformMembers(fields: FieldSet): Wire {
-  const members = fields.entries.filter(([, field]) => !isWritable(field, true))
+  const members = fields.shown.entries.filter(([, field]) => !isWritable(field, true))
   return Object.fromEntries(members.map(([name]) => [name, { not: 'even a value' }]))
 }

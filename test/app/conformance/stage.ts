@@ -39,7 +39,7 @@ export async function openStage(server: TestServer, resource: Resource): Promise
   const [home, shelf] = [await openShop(server, fixture), await openShop(server, fixture)]
   const a = await newRecord({ server, resource, fixture }, shelf, fixture.a)
   server.clock.ms = noonOf(dayOfB)
-  const b = await newRecord({ server, resource, fixture }, shelf, fixture.b, a)
+  const b = await newRecord({ server, resource, fixture }, shelf, fixture.b)
   const full = await openShop(server, fixture, FIRST_FOREIGN_ID)
   const fullIds = await fill(server, resource, fixture, full)
   return { server, resource, fixture, home, shelf, a, b, full, fullIds }

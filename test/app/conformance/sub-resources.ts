@@ -1,8 +1,14 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import type { ProjectedSubResource, RelatedSubResource, Resource } from '../../../src/engine/definition/define.ts'
+import type {
+  ComputedSubResource,
+  ProjectedSubResource,
+  RelatedSubResource,
+  Resource,
+} from '../../../src/engine/definition/define.ts'
 import { expectNothing, expectRefusal, idsIn } from './answers.ts'
 import { type FilterExample, givenBy } from './fixtures.ts'
 import { nestedItems } from './nested-items.ts'
+import { shownBelow } from './places.ts'
 import { newRecord, nextSeed, readRecord } from './records.ts'
 import { belonging } from './scene.ts'
 import { fixtureOf, type Stage } from './stage.ts'
@@ -14,7 +20,7 @@ export function subResources(resource: Resource, stage: () => Stage): void {
   const { service, idParam } = resource
   for (const [name, sub] of Object.entries(resource.subResources)) {
     if (sub.kind === 'nested') nestedItems(resource, stage, name, sub)
-    if (sub.kind === 'projected') {
+    if (sub.kind === 'projected' || sub.kind === 'computed') {
       describe(`GET /${service}/${name}`, () => projected(resource, stage, name, sub))
     }
     if (sub.kind === 'related') {
@@ -23,13 +29,18 @@ export function subResources(resource: Resource, stage: () => Stage): void {
   }
 }
 
-function projected(resource: Resource, stage: () => Stage, name: string, sub: ProjectedSubResource): void {
+function projected(
+  resource: Resource,
+  stage: () => Stage,
+  name: string,
+  sub: ProjectedSubResource | ComputedSubResource,
+): void {
   const { service } = resource
 
   /** The object out of each of these records. */
   async function objectsOf(ids: readonly number[]): Promise<unknown[]> {
     const records = await Promise.all(ids.map((id) => readRecord(stage(), stage().shelf, id)))
-    return records.map((record) => record[sub.object])
+    return records.map((record) => shownBelow(resource, name, sub, record))
   }
 
   test('lists the object of every record, by id; of one record its own', async () => {

@@ -85,3 +85,34 @@ describe('the migration that takes control characters out of addresses', () => {
     expect(webhooks.map(({ url }) => url)).toEqual(['https://one.example/ab', urls[1], 'https://one.example'])
   })
 })
+
+describe('the migration that gives GTIN and MFGID columns of their own', () => {
+  test('moves them out of the document, whose other members stay as they were written', async () => {
+    await client.query(`ALTER TABLE "Product" DROP COLUMN "gtin", DROP COLUMN "mfgId";
+      ALTER TABLE "OrderStatus" DROP COLUMN "updatedAt"`)
+    for (const table of ['Category', 'CustomerGroup', 'Distributor', 'GiftRegistry', 'Manufacturer', 'Rma']) {
+      await client.query(`DROP INDEX "${table}_storeId_updatedAt_id_idx"`)
+    }
+    const { rows: columns } = await client.query<{ name: string; value: string }>(`
+      SELECT column_name AS "name", CASE data_type WHEN 'boolean' THEN 'false' WHEN 'text' THEN ''''''
+        WHEN 'timestamp with time zone' THEN 'now()' ELSE '0' END AS "value"
+      FROM information_schema.columns WHERE table_schema = current_schema() AND table_name = 'Product'
+        AND is_nullable = 'NO' AND column_name NOT IN ('storeId', 'id', 'sku', 'details')`)
+    const names = columns.map(({ name }) => `"${name}"`).join()
+    const values = columns.map(({ value }) => value).join()
+    const documents = ['{"Weight":1.50,"MFGID":"m/7","Title":"\u00e4"}', '{"GTIN":"400"}', '{"Title":"x"}']
+    for (const [at, details] of documents.entries()) {
+      await client.query(
+        `INSERT INTO "Product" ("storeId", "id", "sku", "details", ${names}) VALUES (1, $1::int, $1::text, $2, ${values})`,
+        [at + 1, details],
+      )
+    }
+    expect(await applyAgain('wished_filters')).toEqual([])
+    const { rows } = await client.query('SELECT "gtin", "mfgId", "details"::text FROM "Product" ORDER BY "id"')
+    expect(rows).toEqual([
+      { gtin: '', mfgId: 'm/7', details: '{ "Weight" : 1.50, "Title" : "\u00e4" }' },
+      { gtin: '400', mfgId: '', details: '{}' },
+      { gtin: '', mfgId: '', details: '{"Title":"x"}' },
+    ])
+  })
+})

@@ -102,7 +102,7 @@ function drawnValue(draw: Draw, field: ValueField): unknown {
 
 function drawnMembers(draw: Draw, fields: FieldSet, key: unknown): Wire {
   const record: Wire = {}
-  for (const [name, field] of fields.entries) {
+  for (const [name, field] of fields.shown.entries) {
     if (field.kind === 'object') record[name] = drawnMembers(draw, field.fields, key)
     else if (field.kind === 'list') {
       if (field.access !== 'derived') record[name] = drawnItems(draw, field)

@@ -36,7 +36,9 @@ afterAll(() => database.drop())
 const kept: [name: string, resource: Resource, select: Sql][] = [
   ...servedResources.flatMap((resource: Resource) => [
     [resource.service, resource, resource.reader.select] as [string, Resource, Sql],
-    ...[...resource.projections].map(([name, { select }]): [string, Resource, Sql] => [name, resource, select]),
+    ...[...resource.projections.values()].flatMap(({ keptAs, reader }): [string, Resource, Sql][] =>
+      keptAs === null ? [] : [[keptAs, resource, reader.select]],
+    ),
   ]),
   ['getProduct', products, productTexts.select],
 ]

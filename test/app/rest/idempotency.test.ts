@@ -4,8 +4,11 @@ import { buildApp } from '../../../src/app.ts'
 import { registerApplication } from '../../../src/applications/applications.ts'
 import { createAuthenticator } from '../../../src/applications/authenticate.ts'
 import { subscribe } from '../../../src/applications/subscriptions.ts'
+import { columnsOf } from '../../../src/csv/columns.ts'
 import { connect } from '../../../src/database/client.ts'
+import { serviceOf } from '../../../src/pages/admin/records/services.ts'
 import { sweepsByAge } from '../../../src/parts/retention.ts'
+import { products } from '../../../src/resources/products/products.ts'
 import { createStore } from '../../../src/stores/stores.ts'
 import { operator } from '../../support/actors.ts'
 import { openLine } from '../../support/line.ts'
@@ -206,6 +209,148 @@ describe('a request that is sent again is answered as it was, and changes nothin
     const again = await send('PUT', '/Products/1', 'key', options)
     expect([again.statusCode, isReplay(again)]).toEqual([200, true])
     expect((await send('PUT', '/Products/1', 'other', options)).statusCode).toBe(412)
+  })
+})
+
+describe('SKUInfo.StockAdjust adds to the stock that there is', () => {
+  const adjust = (by: unknown, others: object = {}) => ({ SKUInfo: { StockAdjust: by, ...others } })
+
+  async function ledger(productId: number) {
+    return query<object>(
+      `SELECT "optionCode", "quantity"::float8, "stockAfter"::float8, "cause" FROM "StockMovement"
+       WHERE "storeId" = ${shop.store.id} AND "productId" = ${productId} ORDER BY "id"`,
+    )
+  }
+
+  async function eventsOf(productId: number): Promise<number[]> {
+    const rows = await query<{ eventType: number }>(
+      `SELECT "eventType" FROM "Event" WHERE "storeId" = ${shop.store.id} AND "recordId" = ${productId} ORDER BY "id"`,
+    )
+    return rows.map(({ eventType }) => eventType)
+  }
+
+  const stockOf = async (id: number) => (await shop.call('GET', `/Products/${id}`)).json()[0].SKUInfo.Stock
+
+  test('once for a key, with one row of the ledger and one event, and stands in no answer', async () => {
+    const before = (await shop.call('GET', '/Products/1')).json()[0]
+    const answer = await send('PUT', '/Products/1', 'add', { body: adjust(3) })
+    expect([answer.statusCode, answer.json()[0].Message]).toEqual([200, 'updated successfully'])
+    expect(isReplay(await send('PUT', '/Products/1', 'add', { body: adjust(3) }))).toBe(true)
+    await send('PUT', '/Products/1', 'take', { body: adjust('-2'), tolerated: true })
+    await send('PUT', '/Products/1', 'take-below', { body: adjust(-2) })
+    await send('PUT', '/Products/1', 'nothing', { body: adjust(0) })
+
+    const after = (await shop.call('GET', '/Products/1')).json()[0]
+    expect(after).toEqual({ ...before, SKUInfo: { ...before.SKUInfo, Stock: -1 } })
+    expect(Object.keys(after.SKUInfo)).toEqual(Object.keys(before.SKUInfo))
+    const cause = 'adjust'
+    expect(await ledger(1)).toEqual([
+      { optionCode: null, quantity: 3, stockAfter: 3, cause },
+      { optionCode: null, quantity: -2, stockAfter: 1, cause },
+      { optionCode: null, quantity: -2, stockAfter: -1, cause },
+    ])
+    expect(await eventsOf(1)).toEqual([4, 7, 7, 7])
+    expect((await shop.call('GET', '/Products?$select=SKUInfo/StockAdjust', { tolerated: true })).statusCode).toBe(400)
+    expect((await shop.call('GET', '/Products/skuinfo?limit=1')).json()).toEqual([after.SKUInfo])
+  })
+
+  test('of requests at once, each', async () => {
+    const answers = await Promise.all(
+      [1, 2, 3, 4, 5, 6].map((by) => send('PUT', '/Products/1', `add-${by}`, { body: adjust(by) })),
+    )
+    expect(answers.map(({ statusCode }) => statusCode)).toEqual([200, 200, 200, 200, 200, 200])
+    expect(await stockOf(1)).toBe(21)
+    expect((await movements(1)).toSorted()).toEqual([1, 2, 3, 4, 5, 6])
+  })
+
+  test('in a list too, where a product is named twice as well, and in XML', async () => {
+    const body = [
+      adjust(2, { CatalogID: 1 }),
+      adjust(-1, { SKU: 'B-2' }),
+      adjust(5, { CatalogID: 1 }),
+      adjust(1, { SKU: '?' }),
+    ]
+    const answer = await send('PUT', '/Products', 'list', { body })
+    expect([answer.statusCode, statusesOf(answer)]).toEqual([206, ['200', '200', '200', '404']])
+    const xml = '<Product><SKUInfo><StockAdjust>4</StockAdjust></SKUInfo></Product>'
+    await send('PUT', '/Products/2', 'xml', { body: xml, contentType: 'application/xml' })
+    await send('PUT', '/Products', 'list', { body })
+    expect([await stockOf(1), await stockOf(2)]).toEqual([7, 3])
+  })
+
+  test('of advanced options by AdvancedOptionStockAdjust', async () => {
+    const sets = [{ OptionSetName: 'Size', OptionList: [{ OptionName: 'L' }, { OptionName: 'M' }] }]
+    const option = { AdvancedOptionCode: '1', AdvancedOptionStock: 4.5 }
+    const id = await shop.add('/Products', {
+      ...productBody('D-4', { SKUInfo: { Stock: 10 } }),
+      OptionSetList: sets,
+      AdvancedOptionList: [option, { AdvancedOptionCode: '2' }],
+    })
+    const path = `/Products/${id}/AdvancedOptions`
+    const before = (await shop.call('GET', path)).json()
+    await send('PUT', `${path}/1`, 'one', { body: { AdvancedOptionStockAdjust: 3 } })
+    await send('PUT', path, 'both', {
+      body: ['1', '2'].map((code) => ({ AdvancedOptionCode: code, AdvancedOptionStockAdjust: -1 })),
+    })
+    const stocks = (await shop.call('GET', path)).json()
+    expect(stocks).toEqual([
+      { ...before[0], AdvancedOptionStock: 6.5 },
+      { ...before[1], AdvancedOptionStock: -1 },
+    ])
+    expect((await ledger(id)).slice(2)).toEqual([
+      { optionCode: '1', quantity: 3, stockAfter: 7.5, cause: 'adjust' },
+      { optionCode: '1', quantity: -1, stockAfter: 6.5, cause: 'adjust' },
+      { optionCode: '2', quantity: -1, stockAfter: -1, cause: 'adjust' },
+    ])
+    const refusal = refusalOf(await shop.call('PUT', `${path}/2`, { body: { AdvancedOptionStockAdjust: 1 } }))
+    expect(refusal).toMatchObject({ statusCode: 400, field: 'AdvancedOptionList[1].AdvancedOptionStockAdjust' })
+    expect(await stockOf(id)).toBe(10)
+  })
+
+  test.each([
+    ['without a key', {}, { StockAdjust: 3 }, 'needs the header Idempotency-Key'],
+    ['beside Stock', { 'idempotency-key': 'a' }, { StockAdjust: 3, Stock: 5 }, 'send one of them'],
+    ['with a fraction', { 'idempotency-key': 'a' }, { StockAdjust: 0.5 }, 'must be a whole number from -2147483648'],
+    [
+      'above 32 bits',
+      { 'idempotency-key': 'a' },
+      { StockAdjust: 2_147_483_648 },
+      'must be a whole number from -2147483648',
+    ],
+    [
+      'where no stock can be stored',
+      { 'idempotency-key': 'a' },
+      { StockAdjust: 100 },
+      'would make the stock 100000000000',
+    ],
+  ])('is refused %s, and changes nothing', async (_name, headers, SKUInfo, problem) => {
+    await shop.call('PUT', '/Products/1', { body: setStock(99_999_999_900) })
+    const before = await everything()
+    const answer = await shop.call('PUT', '/Products/1', {
+      headers,
+      body: { SKUInfo, MFGID: 'changed' },
+      tolerated: true,
+    })
+    const { statusCode, field, message } = refusalOf(answer)
+    expect({ statusCode, field }).toEqual({ statusCode: 400, field: 'SKUInfo.StockAdjust' })
+    expect(message).toContain(problem)
+    expect(await everything()).toEqual(before)
+  })
+
+  test('is no column of files, no field of forms, and not imported', async () => {
+    const line = JSON.stringify({
+      service: 'Products',
+      record: { SKUInfo: { CatalogID: 9, SKU: 'X', Name: 'X', StockAdjust: 3 } },
+    })
+    const answer = await server.app.inject({
+      method: 'POST',
+      url: `/admin/stores/${shop.store.id}/import`,
+      headers: { authorization: `Bearer ${server.services.operatorKey}`, 'content-type': 'application/x-ndjson' },
+      payload: `${line}\n`,
+    })
+    expect(answer.body).toContain('StockAdjust cannot be imported: leave it out')
+    expect(columnsOf(products).map(({ name }) => name)).not.toContain('SKUInfo.StockAdjust')
+    expect(serviceOf(products).values.map(({ path }) => path.join('.'))).not.toContain('SKUInfo.StockAdjust')
   })
 })
 

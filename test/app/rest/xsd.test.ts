@@ -38,13 +38,17 @@ describe('/records.xsd', () => {
     const types = servedResources.flatMap(({ typeName, fields, subResources }) => [
       typeName,
       ...Object.values(subResources).flatMap((sub) => {
+        if (sub.kind === 'computed') return [sub.type.typeName]
         const field = sub.kind === 'related' ? undefined : fields.get(sub.kind === 'nested' ? sub.list : sub.object)
         return field !== undefined && 'typeName' in field ? [field.typeName] : []
       }),
     ])
     expect(types).toEqual(expect.arrayContaining(['Product', 'ProductSKU', 'Shipment']))
-    const ofWebhooks = ['Event', 'WebhookSecret', 'WebhookStatus', 'Delivery', 'DeliveryDetail', 'Resume', 'FeedEvent']
-    const inBothForms = [...types, ...ofWebhooks].flatMap((name) => [name, `ArrayOf${name}`])
+    const ofEndpoints = [
+      ...['Event', 'WebhookSecret', 'WebhookStatus', 'Delivery', 'DeliveryDetail', 'Resume', 'FeedEvent'],
+      'Refund',
+    ]
+    const inBothForms = [...types, ...ofEndpoints].flatMap((name) => [name, `ArrayOf${name}`])
     const roots = new Set([...inBothForms, 'WebhookPOST', 'WebhookPUT', 'ArrayOfResponseInfo', 'CountOnly'])
 
     const found = [...schema.matchAll(/^ {2}<xs:element name="(\w+)"/gm)].map(([, name]) => name)

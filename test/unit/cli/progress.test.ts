@@ -82,6 +82,16 @@ describe('elsewhere', () => {
     expect(text()).toBe('Reading  1,234,567  331/s  1:02:05\n')
   })
 
+  test('after its end it only says what it is told', () => {
+    const { clock, text, ...options } = openScreen()
+    const progress = createProgress({ label: 'Copied', total: 5, ...options })
+    progress.end()
+    clock.ms = 60_000
+    progress.advance(7)
+    progress.say('Products 7: refused')
+    expect(text()).toBe('Products 7: refused\n')
+  })
+
   test('a total of nothing is done at once', () => {
     const { text, ...options } = openScreen()
     createProgress({ label: 'Loading', total: 0, ...options }).done()

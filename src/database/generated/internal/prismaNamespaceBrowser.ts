@@ -644,6 +644,8 @@ export const ProductScalarFieldEnum = {
   storeId: 'storeId',
   id: 'id',
   sku: 'sku',
+  gtin: 'gtin',
+  mfgId: 'mfgId',
   name: 'name',
   cost: 'cost',
   price: 'price',
@@ -759,7 +761,8 @@ export const OrderStatusScalarFieldEnum = {
   sorting: 'sorting',
   definition: 'definition',
   text: 'text',
-  visible: 'visible'
+  visible: 'visible',
+  updatedAt: 'updatedAt'
 } as const
 
 export type OrderStatusScalarFieldEnum = (typeof OrderStatusScalarFieldEnum)[keyof typeof OrderStatusScalarFieldEnum]

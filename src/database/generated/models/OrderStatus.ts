@@ -45,6 +45,7 @@ export type OrderStatusMinAggregateOutputType = {
   definition: string | null
   text: string | null
   visible: boolean | null
+  updatedAt: Date | null
 }
 
 export type OrderStatusMaxAggregateOutputType = {
@@ -54,6 +55,7 @@ export type OrderStatusMaxAggregateOutputType = {
   definition: string | null
   text: string | null
   visible: boolean | null
+  updatedAt: Date | null
 }
 
 export type OrderStatusCountAggregateOutputType = {
@@ -63,6 +65,7 @@ export type OrderStatusCountAggregateOutputType = {
   definition: number
   text: number
   visible: number
+  updatedAt: number
   _all: number
 }
 
@@ -86,6 +89,7 @@ export type OrderStatusMinAggregateInputType = {
   definition?: true
   text?: true
   visible?: true
+  updatedAt?: true
 }
 
 export type OrderStatusMaxAggregateInputType = {
@@ -95,6 +99,7 @@ export type OrderStatusMaxAggregateInputType = {
   definition?: true
   text?: true
   visible?: true
+  updatedAt?: true
 }
 
 export type OrderStatusCountAggregateInputType = {
@@ -104,6 +109,7 @@ export type OrderStatusCountAggregateInputType = {
   definition?: true
   text?: true
   visible?: true
+  updatedAt?: true
   _all?: true
 }
 
@@ -200,6 +206,7 @@ export type OrderStatusGroupByOutputType = {
   definition: string
   text: string
   visible: boolean
+  updatedAt: Date
   _count: OrderStatusCountAggregateOutputType | null
   _avg: OrderStatusAvgAggregateOutputType | null
   _sum: OrderStatusSumAggregateOutputType | null
@@ -232,6 +239,7 @@ export type OrderStatusWhereInput = {
   definition?: Prisma.StringFilter<"OrderStatus"> | string
   text?: Prisma.StringFilter<"OrderStatus"> | string
   visible?: Prisma.BoolFilter<"OrderStatus"> | boolean
+  updatedAt?: Prisma.DateTimeFilter<"OrderStatus"> | Date | string
 }
 
 export type OrderStatusOrderByWithRelationInput = {
@@ -241,6 +249,7 @@ export type OrderStatusOrderByWithRelationInput = {
   definition?: Prisma.SortOrder
   text?: Prisma.SortOrder
   visible?: Prisma.SortOrder
+  updatedAt?: Prisma.SortOrder
 }
 
 export type OrderStatusWhereUniqueInput = Prisma.AtLeast<{
@@ -254,6 +263,7 @@ export type OrderStatusWhereUniqueInput = Prisma.AtLeast<{
   definition?: Prisma.StringFilter<"OrderStatus"> | string
   text?: Prisma.StringFilter<"OrderStatus"> | string
   visible?: Prisma.BoolFilter<"OrderStatus"> | boolean
+  updatedAt?: Prisma.DateTimeFilter<"OrderStatus"> | Date | string
 }, "storeId_id">
 
 export type OrderStatusOrderByWithAggregationInput = {
@@ -263,6 +273,7 @@ export type OrderStatusOrderByWithAggregationInput = {
   definition?: Prisma.SortOrder
   text?: Prisma.SortOrder
   visible?: Prisma.SortOrder
+  updatedAt?: Prisma.SortOrder
   _count?: Prisma.OrderStatusCountOrderByAggregateInput
   _avg?: Prisma.OrderStatusAvgOrderByAggregateInput
   _max?: Prisma.OrderStatusMaxOrderByAggregateInput
@@ -280,6 +291,7 @@ export type OrderStatusScalarWhereWithAggregatesInput = {
   definition?: Prisma.StringWithAggregatesFilter<"OrderStatus"> | string
   text?: Prisma.StringWithAggregatesFilter<"OrderStatus"> | string
   visible?: Prisma.BoolWithAggregatesFilter<"OrderStatus"> | boolean
+  updatedAt?: Prisma.DateTimeWithAggregatesFilter<"OrderStatus"> | Date | string
 }
 
 export type OrderStatusCreateInput = {
@@ -289,6 +301,7 @@ export type OrderStatusCreateInput = {
   definition: string
   text: string
   visible: boolean
+  updatedAt?: Date | string
 }
 
 export type OrderStatusUncheckedCreateInput = {
@@ -298,6 +311,7 @@ export type OrderStatusUncheckedCreateInput = {
   definition: string
   text: string
   visible: boolean
+  updatedAt?: Date | string
 }
 
 export type OrderStatusUpdateInput = {
@@ -307,6 +321,7 @@ export type OrderStatusUpdateInput = {
   definition?: Prisma.StringFieldUpdateOperationsInput | string
   text?: Prisma.StringFieldUpdateOperationsInput | string
   visible?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
 export type OrderStatusUncheckedUpdateInput = {
@@ -316,6 +331,7 @@ export type OrderStatusUncheckedUpdateInput = {
   definition?: Prisma.StringFieldUpdateOperationsInput | string
   text?: Prisma.StringFieldUpdateOperationsInput | string
   visible?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
 export type OrderStatusCreateManyInput = {
@@ -325,6 +341,7 @@ export type OrderStatusCreateManyInput = {
   definition: string
   text: string
   visible: boolean
+  updatedAt?: Date | string
 }
 
 export type OrderStatusUpdateManyMutationInput = {
@@ -334,6 +351,7 @@ export type OrderStatusUpdateManyMutationInput = {
   definition?: Prisma.StringFieldUpdateOperationsInput | string
   text?: Prisma.StringFieldUpdateOperationsInput | string
   visible?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
 export type OrderStatusUncheckedUpdateManyInput = {
@@ -343,6 +361,7 @@ export type OrderStatusUncheckedUpdateManyInput = {
   definition?: Prisma.StringFieldUpdateOperationsInput | string
   text?: Prisma.StringFieldUpdateOperationsInput | string
   visible?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
 export type OrderStatusStoreIdIdCompoundUniqueInput = {
@@ -357,6 +376,7 @@ export type OrderStatusCountOrderByAggregateInput = {
   definition?: Prisma.SortOrder
   text?: Prisma.SortOrder
   visible?: Prisma.SortOrder
+  updatedAt?: Prisma.SortOrder
 }
 
 export type OrderStatusAvgOrderByAggregateInput = {
@@ -372,6 +392,7 @@ export type OrderStatusMaxOrderByAggregateInput = {
   definition?: Prisma.SortOrder
   text?: Prisma.SortOrder
   visible?: Prisma.SortOrder
+  updatedAt?: Prisma.SortOrder
 }
 
 export type OrderStatusMinOrderByAggregateInput = {
@@ -381,6 +402,7 @@ export type OrderStatusMinOrderByAggregateInput = {
   definition?: Prisma.SortOrder
   text?: Prisma.SortOrder
   visible?: Prisma.SortOrder
+  updatedAt?: Prisma.SortOrder
 }
 
 export type OrderStatusSumOrderByAggregateInput = {
@@ -398,6 +420,7 @@ export type OrderStatusSelect<ExtArgs extends runtime.Types.Extensions.InternalA
   definition?: boolean
   text?: boolean
   visible?: boolean
+  updatedAt?: boolean
 }, ExtArgs["result"]["orderStatus"]>
 
 export type OrderStatusSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -407,6 +430,7 @@ export type OrderStatusSelectCreateManyAndReturn<ExtArgs extends runtime.Types.E
   definition?: boolean
   text?: boolean
   visible?: boolean
+  updatedAt?: boolean
 }, ExtArgs["result"]["orderStatus"]>
 
 export type OrderStatusSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -416,6 +440,7 @@ export type OrderStatusSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.E
   definition?: boolean
   text?: boolean
   visible?: boolean
+  updatedAt?: boolean
 }, ExtArgs["result"]["orderStatus"]>
 
 export type OrderStatusSelectScalar = {
@@ -425,9 +450,10 @@ export type OrderStatusSelectScalar = {
   definition?: boolean
   text?: boolean
   visible?: boolean
+  updatedAt?: boolean
 }
 
-export type OrderStatusOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"storeId" | "id" | "sorting" | "definition" | "text" | "visible", ExtArgs["result"]["orderStatus"]>
+export type OrderStatusOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"storeId" | "id" | "sorting" | "definition" | "text" | "visible" | "updatedAt", ExtArgs["result"]["orderStatus"]>
 
 export type $OrderStatusPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "OrderStatus"
@@ -445,6 +471,7 @@ export type $OrderStatusPayload<ExtArgs extends runtime.Types.Extensions.Interna
      */
     text: string
     visible: boolean
+    updatedAt: Date
   }, ExtArgs["result"]["orderStatus"]>
   composites: {}
 }
@@ -874,6 +901,7 @@ export interface OrderStatusFieldRefs {
   readonly definition: Prisma.FieldRef<"OrderStatus", 'String'>
   readonly text: Prisma.FieldRef<"OrderStatus", 'String'>
   readonly visible: Prisma.FieldRef<"OrderStatus", 'Boolean'>
+  readonly updatedAt: Prisma.FieldRef<"OrderStatus", 'DateTime'>
 }
     
 

@@ -58,6 +58,8 @@ export type ProductMinAggregateOutputType = {
   storeId: number | null
   id: number | null
   sku: string | null
+  gtin: string | null
+  mfgId: string | null
   name: string | null
   cost: runtime.Decimal | null
   price: runtime.Decimal | null
@@ -89,6 +91,8 @@ export type ProductMaxAggregateOutputType = {
   storeId: number | null
   id: number | null
   sku: string | null
+  gtin: string | null
+  mfgId: string | null
   name: string | null
   cost: runtime.Decimal | null
   price: runtime.Decimal | null
@@ -120,6 +124,8 @@ export type ProductCountAggregateOutputType = {
   storeId: number
   id: number
   sku: number
+  gtin: number
+  mfgId: number
   name: number
   cost: number
   price: number
@@ -182,6 +188,8 @@ export type ProductMinAggregateInputType = {
   storeId?: true
   id?: true
   sku?: true
+  gtin?: true
+  mfgId?: true
   name?: true
   cost?: true
   price?: true
@@ -213,6 +221,8 @@ export type ProductMaxAggregateInputType = {
   storeId?: true
   id?: true
   sku?: true
+  gtin?: true
+  mfgId?: true
   name?: true
   cost?: true
   price?: true
@@ -244,6 +254,8 @@ export type ProductCountAggregateInputType = {
   storeId?: true
   id?: true
   sku?: true
+  gtin?: true
+  mfgId?: true
   name?: true
   cost?: true
   price?: true
@@ -363,6 +375,8 @@ export type ProductGroupByOutputType = {
   storeId: number
   id: number
   sku: string
+  gtin: string
+  mfgId: string
   name: string
   cost: runtime.Decimal
   price: runtime.Decimal
@@ -418,6 +432,8 @@ export type ProductWhereInput = {
   storeId?: Prisma.IntFilter<"Product"> | number
   id?: Prisma.IntFilter<"Product"> | number
   sku?: Prisma.StringFilter<"Product"> | string
+  gtin?: Prisma.StringFilter<"Product"> | string
+  mfgId?: Prisma.StringFilter<"Product"> | string
   name?: Prisma.StringFilter<"Product"> | string
   cost?: Prisma.DecimalFilter<"Product"> | runtime.Decimal | runtime.DecimalJsLike | number | string
   price?: Prisma.DecimalFilter<"Product"> | runtime.Decimal | runtime.DecimalJsLike | number | string
@@ -457,6 +473,8 @@ export type ProductOrderByWithRelationInput = {
   storeId?: Prisma.SortOrder
   id?: Prisma.SortOrder
   sku?: Prisma.SortOrder
+  gtin?: Prisma.SortOrder
+  mfgId?: Prisma.SortOrder
   name?: Prisma.SortOrder
   cost?: Prisma.SortOrder
   price?: Prisma.SortOrder
@@ -500,6 +518,8 @@ export type ProductWhereUniqueInput = Prisma.AtLeast<{
   storeId?: Prisma.IntFilter<"Product"> | number
   id?: Prisma.IntFilter<"Product"> | number
   sku?: Prisma.StringFilter<"Product"> | string
+  gtin?: Prisma.StringFilter<"Product"> | string
+  mfgId?: Prisma.StringFilter<"Product"> | string
   name?: Prisma.StringFilter<"Product"> | string
   cost?: Prisma.DecimalFilter<"Product"> | runtime.Decimal | runtime.DecimalJsLike | number | string
   price?: Prisma.DecimalFilter<"Product"> | runtime.Decimal | runtime.DecimalJsLike | number | string
@@ -539,6 +559,8 @@ export type ProductOrderByWithAggregationInput = {
   storeId?: Prisma.SortOrder
   id?: Prisma.SortOrder
   sku?: Prisma.SortOrder
+  gtin?: Prisma.SortOrder
+  mfgId?: Prisma.SortOrder
   name?: Prisma.SortOrder
   cost?: Prisma.SortOrder
   price?: Prisma.SortOrder
@@ -579,6 +601,8 @@ export type ProductScalarWhereWithAggregatesInput = {
   storeId?: Prisma.IntWithAggregatesFilter<"Product"> | number
   id?: Prisma.IntWithAggregatesFilter<"Product"> | number
   sku?: Prisma.StringWithAggregatesFilter<"Product"> | string
+  gtin?: Prisma.StringWithAggregatesFilter<"Product"> | string
+  mfgId?: Prisma.StringWithAggregatesFilter<"Product"> | string
   name?: Prisma.StringWithAggregatesFilter<"Product"> | string
   cost?: Prisma.DecimalWithAggregatesFilter<"Product"> | runtime.Decimal | runtime.DecimalJsLike | number | string
   price?: Prisma.DecimalWithAggregatesFilter<"Product"> | runtime.Decimal | runtime.DecimalJsLike | number | string
@@ -610,6 +634,8 @@ export type ProductScalarWhereWithAggregatesInput = {
 export type ProductCreateInput = {
   id: number
   sku: string
+  gtin?: string
+  mfgId?: string
   name: string
   cost: runtime.Decimal | runtime.DecimalJsLike | number | string
   price: runtime.Decimal | runtime.DecimalJsLike | number | string
@@ -647,6 +673,8 @@ export type ProductUncheckedCreateInput = {
   storeId: number
   id: number
   sku: string
+  gtin?: string
+  mfgId?: string
   name: string
   cost: runtime.Decimal | runtime.DecimalJsLike | number | string
   price: runtime.Decimal | runtime.DecimalJsLike | number | string
@@ -683,6 +711,8 @@ export type ProductUncheckedCreateInput = {
 export type ProductUpdateInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
   sku?: Prisma.StringFieldUpdateOperationsInput | string
+  gtin?: Prisma.StringFieldUpdateOperationsInput | string
+  mfgId?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
   cost?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   price?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
@@ -720,6 +750,8 @@ export type ProductUncheckedUpdateInput = {
   storeId?: Prisma.IntFieldUpdateOperationsInput | number
   id?: Prisma.IntFieldUpdateOperationsInput | number
   sku?: Prisma.StringFieldUpdateOperationsInput | string
+  gtin?: Prisma.StringFieldUpdateOperationsInput | string
+  mfgId?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
   cost?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   price?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
@@ -757,6 +789,8 @@ export type ProductCreateManyInput = {
   storeId: number
   id: number
   sku: string
+  gtin?: string
+  mfgId?: string
   name: string
   cost: runtime.Decimal | runtime.DecimalJsLike | number | string
   price: runtime.Decimal | runtime.DecimalJsLike | number | string
@@ -788,6 +822,8 @@ export type ProductCreateManyInput = {
 export type ProductUpdateManyMutationInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
   sku?: Prisma.StringFieldUpdateOperationsInput | string
+  gtin?: Prisma.StringFieldUpdateOperationsInput | string
+  mfgId?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
   cost?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   price?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
@@ -818,6 +854,8 @@ export type ProductUncheckedUpdateManyInput = {
   storeId?: Prisma.IntFieldUpdateOperationsInput | number
   id?: Prisma.IntFieldUpdateOperationsInput | number
   sku?: Prisma.StringFieldUpdateOperationsInput | string
+  gtin?: Prisma.StringFieldUpdateOperationsInput | string
+  mfgId?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
   cost?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   price?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
@@ -865,6 +903,8 @@ export type ProductCountOrderByAggregateInput = {
   storeId?: Prisma.SortOrder
   id?: Prisma.SortOrder
   sku?: Prisma.SortOrder
+  gtin?: Prisma.SortOrder
+  mfgId?: Prisma.SortOrder
   name?: Prisma.SortOrder
   cost?: Prisma.SortOrder
   price?: Prisma.SortOrder
@@ -911,6 +951,8 @@ export type ProductMaxOrderByAggregateInput = {
   storeId?: Prisma.SortOrder
   id?: Prisma.SortOrder
   sku?: Prisma.SortOrder
+  gtin?: Prisma.SortOrder
+  mfgId?: Prisma.SortOrder
   name?: Prisma.SortOrder
   cost?: Prisma.SortOrder
   price?: Prisma.SortOrder
@@ -942,6 +984,8 @@ export type ProductMinOrderByAggregateInput = {
   storeId?: Prisma.SortOrder
   id?: Prisma.SortOrder
   sku?: Prisma.SortOrder
+  gtin?: Prisma.SortOrder
+  mfgId?: Prisma.SortOrder
   name?: Prisma.SortOrder
   cost?: Prisma.SortOrder
   price?: Prisma.SortOrder
@@ -1154,6 +1198,8 @@ export type ProductUpdateOneWithoutGiftItemsNestedInput = {
 export type ProductCreateWithoutManufacturerInput = {
   id: number
   sku: string
+  gtin?: string
+  mfgId?: string
   name: string
   cost: runtime.Decimal | runtime.DecimalJsLike | number | string
   price: runtime.Decimal | runtime.DecimalJsLike | number | string
@@ -1189,6 +1235,8 @@ export type ProductCreateWithoutManufacturerInput = {
 export type ProductUncheckedCreateWithoutManufacturerInput = {
   id: number
   sku: string
+  gtin?: string
+  mfgId?: string
   name: string
   cost: runtime.Decimal | runtime.DecimalJsLike | number | string
   price: runtime.Decimal | runtime.DecimalJsLike | number | string
@@ -1254,6 +1302,8 @@ export type ProductScalarWhereInput = {
   storeId?: Prisma.IntFilter<"Product"> | number
   id?: Prisma.IntFilter<"Product"> | number
   sku?: Prisma.StringFilter<"Product"> | string
+  gtin?: Prisma.StringFilter<"Product"> | string
+  mfgId?: Prisma.StringFilter<"Product"> | string
   name?: Prisma.StringFilter<"Product"> | string
   cost?: Prisma.DecimalFilter<"Product"> | runtime.Decimal | runtime.DecimalJsLike | number | string
   price?: Prisma.DecimalFilter<"Product"> | runtime.Decimal | runtime.DecimalJsLike | number | string
@@ -1285,6 +1335,8 @@ export type ProductScalarWhereInput = {
 export type ProductCreateWithoutAccessGroupInput = {
   id: number
   sku: string
+  gtin?: string
+  mfgId?: string
   name: string
   cost: runtime.Decimal | runtime.DecimalJsLike | number | string
   price: runtime.Decimal | runtime.DecimalJsLike | number | string
@@ -1320,6 +1372,8 @@ export type ProductCreateWithoutAccessGroupInput = {
 export type ProductUncheckedCreateWithoutAccessGroupInput = {
   id: number
   sku: string
+  gtin?: string
+  mfgId?: string
   name: string
   cost: runtime.Decimal | runtime.DecimalJsLike | number | string
   price: runtime.Decimal | runtime.DecimalJsLike | number | string
@@ -1381,6 +1435,8 @@ export type ProductUpdateManyWithWhereWithoutAccessGroupInput = {
 export type ProductCreateWithoutCategoriesInput = {
   id: number
   sku: string
+  gtin?: string
+  mfgId?: string
   name: string
   cost: runtime.Decimal | runtime.DecimalJsLike | number | string
   price: runtime.Decimal | runtime.DecimalJsLike | number | string
@@ -1417,6 +1473,8 @@ export type ProductUncheckedCreateWithoutCategoriesInput = {
   storeId: number
   id: number
   sku: string
+  gtin?: string
+  mfgId?: string
   name: string
   cost: runtime.Decimal | runtime.DecimalJsLike | number | string
   price: runtime.Decimal | runtime.DecimalJsLike | number | string
@@ -1468,6 +1526,8 @@ export type ProductUpdateToOneWithWhereWithoutCategoriesInput = {
 export type ProductUpdateWithoutCategoriesInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
   sku?: Prisma.StringFieldUpdateOperationsInput | string
+  gtin?: Prisma.StringFieldUpdateOperationsInput | string
+  mfgId?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
   cost?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   price?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
@@ -1504,6 +1564,8 @@ export type ProductUncheckedUpdateWithoutCategoriesInput = {
   storeId?: Prisma.IntFieldUpdateOperationsInput | number
   id?: Prisma.IntFieldUpdateOperationsInput | number
   sku?: Prisma.StringFieldUpdateOperationsInput | string
+  gtin?: Prisma.StringFieldUpdateOperationsInput | string
+  mfgId?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
   cost?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   price?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
@@ -1539,6 +1601,8 @@ export type ProductUncheckedUpdateWithoutCategoriesInput = {
 export type ProductCreateWithoutDistributorsInput = {
   id: number
   sku: string
+  gtin?: string
+  mfgId?: string
   name: string
   cost: runtime.Decimal | runtime.DecimalJsLike | number | string
   price: runtime.Decimal | runtime.DecimalJsLike | number | string
@@ -1575,6 +1639,8 @@ export type ProductUncheckedCreateWithoutDistributorsInput = {
   storeId: number
   id: number
   sku: string
+  gtin?: string
+  mfgId?: string
   name: string
   cost: runtime.Decimal | runtime.DecimalJsLike | number | string
   price: runtime.Decimal | runtime.DecimalJsLike | number | string
@@ -1626,6 +1692,8 @@ export type ProductUpdateToOneWithWhereWithoutDistributorsInput = {
 export type ProductUpdateWithoutDistributorsInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
   sku?: Prisma.StringFieldUpdateOperationsInput | string
+  gtin?: Prisma.StringFieldUpdateOperationsInput | string
+  mfgId?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
   cost?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   price?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
@@ -1662,6 +1730,8 @@ export type ProductUncheckedUpdateWithoutDistributorsInput = {
   storeId?: Prisma.IntFieldUpdateOperationsInput | number
   id?: Prisma.IntFieldUpdateOperationsInput | number
   sku?: Prisma.StringFieldUpdateOperationsInput | string
+  gtin?: Prisma.StringFieldUpdateOperationsInput | string
+  mfgId?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
   cost?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   price?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
@@ -1697,6 +1767,8 @@ export type ProductUncheckedUpdateWithoutDistributorsInput = {
 export type ProductCreateWithoutOptionsInput = {
   id: number
   sku: string
+  gtin?: string
+  mfgId?: string
   name: string
   cost: runtime.Decimal | runtime.DecimalJsLike | number | string
   price: runtime.Decimal | runtime.DecimalJsLike | number | string
@@ -1733,6 +1805,8 @@ export type ProductUncheckedCreateWithoutOptionsInput = {
   storeId: number
   id: number
   sku: string
+  gtin?: string
+  mfgId?: string
   name: string
   cost: runtime.Decimal | runtime.DecimalJsLike | number | string
   price: runtime.Decimal | runtime.DecimalJsLike | number | string
@@ -1784,6 +1858,8 @@ export type ProductUpdateToOneWithWhereWithoutOptionsInput = {
 export type ProductUpdateWithoutOptionsInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
   sku?: Prisma.StringFieldUpdateOperationsInput | string
+  gtin?: Prisma.StringFieldUpdateOperationsInput | string
+  mfgId?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
   cost?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   price?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
@@ -1820,6 +1896,8 @@ export type ProductUncheckedUpdateWithoutOptionsInput = {
   storeId?: Prisma.IntFieldUpdateOperationsInput | number
   id?: Prisma.IntFieldUpdateOperationsInput | number
   sku?: Prisma.StringFieldUpdateOperationsInput | string
+  gtin?: Prisma.StringFieldUpdateOperationsInput | string
+  mfgId?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
   cost?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   price?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
@@ -1855,6 +1933,8 @@ export type ProductUncheckedUpdateWithoutOptionsInput = {
 export type ProductCreateWithoutRmaItemsInput = {
   id: number
   sku: string
+  gtin?: string
+  mfgId?: string
   name: string
   cost: runtime.Decimal | runtime.DecimalJsLike | number | string
   price: runtime.Decimal | runtime.DecimalJsLike | number | string
@@ -1891,6 +1971,8 @@ export type ProductUncheckedCreateWithoutRmaItemsInput = {
   storeId: number
   id: number
   sku: string
+  gtin?: string
+  mfgId?: string
   name: string
   cost: runtime.Decimal | runtime.DecimalJsLike | number | string
   price: runtime.Decimal | runtime.DecimalJsLike | number | string
@@ -1942,6 +2024,8 @@ export type ProductUpdateToOneWithWhereWithoutRmaItemsInput = {
 export type ProductUpdateWithoutRmaItemsInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
   sku?: Prisma.StringFieldUpdateOperationsInput | string
+  gtin?: Prisma.StringFieldUpdateOperationsInput | string
+  mfgId?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
   cost?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   price?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
@@ -1978,6 +2062,8 @@ export type ProductUncheckedUpdateWithoutRmaItemsInput = {
   storeId?: Prisma.IntFieldUpdateOperationsInput | number
   id?: Prisma.IntFieldUpdateOperationsInput | number
   sku?: Prisma.StringFieldUpdateOperationsInput | string
+  gtin?: Prisma.StringFieldUpdateOperationsInput | string
+  mfgId?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
   cost?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   price?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
@@ -2013,6 +2099,8 @@ export type ProductUncheckedUpdateWithoutRmaItemsInput = {
 export type ProductCreateWithoutGiftItemsInput = {
   id: number
   sku: string
+  gtin?: string
+  mfgId?: string
   name: string
   cost: runtime.Decimal | runtime.DecimalJsLike | number | string
   price: runtime.Decimal | runtime.DecimalJsLike | number | string
@@ -2049,6 +2137,8 @@ export type ProductUncheckedCreateWithoutGiftItemsInput = {
   storeId: number
   id: number
   sku: string
+  gtin?: string
+  mfgId?: string
   name: string
   cost: runtime.Decimal | runtime.DecimalJsLike | number | string
   price: runtime.Decimal | runtime.DecimalJsLike | number | string
@@ -2100,6 +2190,8 @@ export type ProductUpdateToOneWithWhereWithoutGiftItemsInput = {
 export type ProductUpdateWithoutGiftItemsInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
   sku?: Prisma.StringFieldUpdateOperationsInput | string
+  gtin?: Prisma.StringFieldUpdateOperationsInput | string
+  mfgId?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
   cost?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   price?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
@@ -2136,6 +2228,8 @@ export type ProductUncheckedUpdateWithoutGiftItemsInput = {
   storeId?: Prisma.IntFieldUpdateOperationsInput | number
   id?: Prisma.IntFieldUpdateOperationsInput | number
   sku?: Prisma.StringFieldUpdateOperationsInput | string
+  gtin?: Prisma.StringFieldUpdateOperationsInput | string
+  mfgId?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
   cost?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   price?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
@@ -2171,6 +2265,8 @@ export type ProductUncheckedUpdateWithoutGiftItemsInput = {
 export type ProductCreateManyManufacturerInput = {
   id: number
   sku: string
+  gtin?: string
+  mfgId?: string
   name: string
   cost: runtime.Decimal | runtime.DecimalJsLike | number | string
   price: runtime.Decimal | runtime.DecimalJsLike | number | string
@@ -2201,6 +2297,8 @@ export type ProductCreateManyManufacturerInput = {
 export type ProductUpdateWithoutManufacturerInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
   sku?: Prisma.StringFieldUpdateOperationsInput | string
+  gtin?: Prisma.StringFieldUpdateOperationsInput | string
+  mfgId?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
   cost?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   price?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
@@ -2236,6 +2334,8 @@ export type ProductUpdateWithoutManufacturerInput = {
 export type ProductUncheckedUpdateWithoutManufacturerInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
   sku?: Prisma.StringFieldUpdateOperationsInput | string
+  gtin?: Prisma.StringFieldUpdateOperationsInput | string
+  mfgId?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
   cost?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   price?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
@@ -2271,6 +2371,8 @@ export type ProductUncheckedUpdateWithoutManufacturerInput = {
 export type ProductUncheckedUpdateManyWithoutManufacturerInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
   sku?: Prisma.StringFieldUpdateOperationsInput | string
+  gtin?: Prisma.StringFieldUpdateOperationsInput | string
+  mfgId?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
   cost?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   price?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
@@ -2301,6 +2403,8 @@ export type ProductUncheckedUpdateManyWithoutManufacturerInput = {
 export type ProductCreateManyAccessGroupInput = {
   id: number
   sku: string
+  gtin?: string
+  mfgId?: string
   name: string
   cost: runtime.Decimal | runtime.DecimalJsLike | number | string
   price: runtime.Decimal | runtime.DecimalJsLike | number | string
@@ -2331,6 +2435,8 @@ export type ProductCreateManyAccessGroupInput = {
 export type ProductUpdateWithoutAccessGroupInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
   sku?: Prisma.StringFieldUpdateOperationsInput | string
+  gtin?: Prisma.StringFieldUpdateOperationsInput | string
+  mfgId?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
   cost?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   price?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
@@ -2366,6 +2472,8 @@ export type ProductUpdateWithoutAccessGroupInput = {
 export type ProductUncheckedUpdateWithoutAccessGroupInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
   sku?: Prisma.StringFieldUpdateOperationsInput | string
+  gtin?: Prisma.StringFieldUpdateOperationsInput | string
+  mfgId?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
   cost?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   price?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
@@ -2401,6 +2509,8 @@ export type ProductUncheckedUpdateWithoutAccessGroupInput = {
 export type ProductUncheckedUpdateManyWithoutAccessGroupInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
   sku?: Prisma.StringFieldUpdateOperationsInput | string
+  gtin?: Prisma.StringFieldUpdateOperationsInput | string
+  mfgId?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
   cost?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   price?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
@@ -2499,6 +2609,8 @@ export type ProductSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   storeId?: boolean
   id?: boolean
   sku?: boolean
+  gtin?: boolean
+  mfgId?: boolean
   name?: boolean
   cost?: boolean
   price?: boolean
@@ -2539,6 +2651,8 @@ export type ProductSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exten
   storeId?: boolean
   id?: boolean
   sku?: boolean
+  gtin?: boolean
+  mfgId?: boolean
   name?: boolean
   cost?: boolean
   price?: boolean
@@ -2573,6 +2687,8 @@ export type ProductSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exten
   storeId?: boolean
   id?: boolean
   sku?: boolean
+  gtin?: boolean
+  mfgId?: boolean
   name?: boolean
   cost?: boolean
   price?: boolean
@@ -2607,6 +2723,8 @@ export type ProductSelectScalar = {
   storeId?: boolean
   id?: boolean
   sku?: boolean
+  gtin?: boolean
+  mfgId?: boolean
   name?: boolean
   cost?: boolean
   price?: boolean
@@ -2635,7 +2753,7 @@ export type ProductSelectScalar = {
   details?: boolean
 }
 
-export type ProductOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"storeId" | "id" | "sku" | "name" | "cost" | "price" | "retailPrice" | "salePrice" | "onSale" | "stock" | "stockAlert" | "manufacturerId" | "accessGroupId" | "nonTaxable" | "notForSale" | "hide" | "giftCertificate" | "homeSpecial" | "categorySpecial" | "nonSearchable" | "selfShip" | "freeShipping" | "disableRewards" | "inventoryControl" | "fileName" | "createdAt" | "updatedAt" | "updatedBy" | "details", ExtArgs["result"]["product"]>
+export type ProductOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"storeId" | "id" | "sku" | "gtin" | "mfgId" | "name" | "cost" | "price" | "retailPrice" | "salePrice" | "onSale" | "stock" | "stockAlert" | "manufacturerId" | "accessGroupId" | "nonTaxable" | "notForSale" | "hide" | "giftCertificate" | "homeSpecial" | "categorySpecial" | "nonSearchable" | "selfShip" | "freeShipping" | "disableRewards" | "inventoryControl" | "fileName" | "createdAt" | "updatedAt" | "updatedBy" | "details", ExtArgs["result"]["product"]>
 export type ProductInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   manufacturer?: boolean | Prisma.Product$manufacturerArgs<ExtArgs>
   accessGroup?: boolean | Prisma.Product$accessGroupArgs<ExtArgs>
@@ -2670,6 +2788,8 @@ export type $ProductPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     storeId: number
     id: number
     sku: string
+    gtin: string
+    mfgId: string
     name: string
     cost: runtime.Decimal
     price: runtime.Decimal
@@ -3129,6 +3249,8 @@ export interface ProductFieldRefs {
   readonly storeId: Prisma.FieldRef<"Product", 'Int'>
   readonly id: Prisma.FieldRef<"Product", 'Int'>
   readonly sku: Prisma.FieldRef<"Product", 'String'>
+  readonly gtin: Prisma.FieldRef<"Product", 'String'>
+  readonly mfgId: Prisma.FieldRef<"Product", 'String'>
   readonly name: Prisma.FieldRef<"Product", 'String'>
   readonly cost: Prisma.FieldRef<"Product", 'Decimal'>
   readonly price: Prisma.FieldRef<"Product", 'Decimal'>

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { columnsOf, isTaken, namingOf } from '../../../csv/columns.ts'
 import { FILE_BYTES_MAX, LINES_MAX } from '../../../csv/limits.ts'
 import { takeIn } from '../../../csv/take-in.ts'
+import { fieldText } from '../../../engine/definition/fields.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { type CallerServices, merchantCaller } from '../../../html/request.ts'
 import { receiveFile } from '../../../html/upload.ts'
@@ -20,7 +21,11 @@ export function uploadPage(request: FastifyRequest, services: CallerServices, wh
       .filter(isTaken)
       .map(({ name }) => name),
   )
-  const columns = values.map((value) => ({ name: value.path.join('.'), value, allowed: allowedIn(value) }))
+  const columns = values.map((value) => ({
+    name: value.path.join('.'),
+    meaning: fieldText(value.field),
+    allowed: allowedIn(value),
+  }))
   const writable = columns.filter(({ name }) => taken.has(name))
   return {
     template: '/pages/admin/csv/upload',

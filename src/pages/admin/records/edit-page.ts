@@ -11,7 +11,7 @@ import { idIn, referenceOf } from './record-page.ts'
 import { formReferences, lookUp, namesFor, withNumbers } from './references.ts'
 import type { Section, Service, Value } from './services.ts'
 import { ifUnchanged, tagOf } from './unchanged.ts'
-import { inputOf, isTicked, isWritable, titleOf, typedOf, type Wire } from './values.ts'
+import { inputOf, isTicked, isWritable, meaningsInList, meaningsOf, titleOf, typedOf, type Wire } from './values.ts'
 
 /** Fields of a form that lists of a record may add up to; the server takes 2,000 in all. */
 export const FIELDS_MAX = 1_500
@@ -48,12 +48,14 @@ export async function editPage(
     ? { form: {}, choices: new Map() }
     : await lookUp(caller, section, sent ?? stored, textIn(sent, 'lookup'))
   const title = `${section.title} of ${titleOf(service, record)}`
+  const fields = fieldsOf(section.values, 'update', form, isOutdated ? stored : null)
   return {
     template: '/pages/admin/records/edit',
     title,
     values: form,
     data: {
-      fields: fieldsOf(section.values, 'update', form, isOutdated ? stored : null),
+      fields,
+      meanings: [...meaningsOf(fields.map(({ value }) => value)), ...(list === null ? [] : meaningsInList(list))],
       rows: list === null || isTooLong ? null : rowsOf(list, form, textIn(form, 'add')),
       isTooLong,
       etag: tagOf(text, typed, isOutdated),
@@ -149,6 +151,7 @@ export async function newPage(
     .filter(({ list }) => list === null)
     .map((section) => ({ ...section, fields: fieldsOf(section.values, 'create', values, null) }))
     .filter(({ fields }) => fields.length > 0)
+    .map((section) => ({ ...section, meanings: meaningsOf(section.fields.map(({ value }) => value)) }))
   return {
     template: '/pages/admin/records/new',
     title: `New ${service.one}`,

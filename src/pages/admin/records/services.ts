@@ -95,7 +95,8 @@ export function canImport({ resource: { methods } }: Service): boolean {
 }
 
 export function serviceOf(resource: Resource): Service {
-  const { service, typeName, fields, groups } = resource
+  const { service, typeName, groups } = resource
+  const fields = resource.fields.shown
   const one = labelOf(typeName).toLowerCase()
   const values = valuesOf(fields.leaves, resource, [], typeName)
   const key = values.find(({ field }) => field.column === 'id')

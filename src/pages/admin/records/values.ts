@@ -1,4 +1,4 @@
-import type { ValueField } from '../../../engine/definition/fields.ts'
+import { fieldText, type ValueField } from '../../../engine/definition/fields.ts'
 import { type Form, textIn } from '../../../html/request.ts'
 import { INT32_MAX, INT32_MIN } from '../../../values/int32.ts'
 import { valueIn } from '../../../values/json.ts'
@@ -41,6 +41,22 @@ export function titleOf({ titles, one, key }: Pick<Service, 'titles' | 'one' | '
 /** Whether a form may give it. */
 export function isWritable({ field }: Value, kind: 'create' | 'update'): boolean {
   return field.access === 'rw' || field.access === 'wo' || (field.access === 'new' && kind === 'create')
+}
+
+/** What fields mean, for `meanings.eta`. In a text, what is code stands between backticks. */
+export interface Meaning {
+  readonly label: string
+  readonly text: string
+}
+
+export function meaningsOf(values: readonly Value[]): Meaning[] {
+  return values.map(({ label, field }) => ({ label, text: fieldText(field) }))
+}
+
+/** The meaning of a list, of what a form has of its items, and of the lists in it. */
+export function meaningsInList({ label, field, values, lists }: List): Meaning[] {
+  const isTyped = (value: Value) => isWritable(value, 'create') || field.keyFrom === 'caller'
+  return [{ label, text: field.description }, ...meaningsOf(values.filter(isTyped)), ...lists.flatMap(meaningsInList)]
 }
 
 /** Texts above this length have a field of several lines. */

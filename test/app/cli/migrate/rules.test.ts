@@ -469,3 +469,24 @@ test('--compare names each member that differs', async () => {
   )
   expect(await differencesBetween(stage.server, shop, here)).not.toEqual([])
 })
+
+test('--follow reads again from the same time on where rounds could not read all changes', async () => {
+  const { here, source, start, shop } = await moved([...few, manufacturer(41)])
+  await change(shop, '/Products/12', { SKUInfo: { Name: 'Changed there' } })
+  const since: string[] = []
+  const goneOn = Promise.withResolvers<void>()
+  source.intercept = ({ service, query }) => {
+    const from = query.get('lastupdatestart')
+    if (service !== 'Products' || from === null) return undefined
+    // Later than any round reads back by itself.
+    if (since.push(from) === 1) stage.server.clock.ms += 600_000
+    if (from !== since[0]) goneOn.resolve()
+    return since.length <= 2 ? { status: 401 } : undefined
+  }
+  const following = start(['--follow'], { MIGRATE_ROUND_SECONDS: '1' })
+  await goneOn.promise
+  following.kill()
+  const { errors } = await following.ends()
+  expect((await here.call('GET', '/Products/12')).json()[0].SKUInfo.Name).toBe('Changed there')
+  expect(errors).not.toContain('Copied')
+})

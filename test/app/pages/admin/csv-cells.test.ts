@@ -20,11 +20,11 @@ const product = (sku: string, others: object = {}) =>
   add('Products', { SKUInfo: { SKU: sku, Name: `Product ${sku}`, Price: 1, Stock: 1 }, ...others })
 
 /** What the form for files says of a column. */
-async function allowedIn(path: string, column: string): Promise<string> {
+async function saidIn(path: string, column: string, of: 'Meaning' | 'What is allowed'): Promise<string> {
   const { body } = await merchant.open(`${path}/csv`)
   const row =
     body.match(/<tr role="row">[\s\S]*?<\/tr>/g)?.find((each) => each.includes(`<code>${column}</code>`)) ?? ''
-  return wordsOf(/data-label="What is allowed">([\s\S]*?)<\/td>/.exec(row)?.[1] ?? '')
+  return wordsOf(row.split(`data-label="${of}">`)[1]?.split('</td>')[0] ?? '')
 }
 
 /** The cell of what a file changes in its second line, or of what is wrong with it. */
@@ -80,7 +80,7 @@ describe('a column that refers to records of another service', () => {
       'Orders OrderStatusID',
     ])
     for (const { service, column } of columns) {
-      expect(await allowedIn(service.path, column.name)).toMatch(/^A number(, | or )/)
+      expect(await saidIn(service.path, column.name, 'What is allowed')).toMatch(/^A number(, | or )/)
     }
   })
 
@@ -295,7 +295,8 @@ test.each(services.filter(canImport))('the identifier of $all is a number from 1
     const [line] = await linesAt(await takeIn(path.slice('/admin/'.length), file(id)), 'errors')
     expect(line?.at(-1)).toContain(`${key.name} “${id}” must be a whole number from 1 to 2147483647`)
   }
-  expect(await allowedIn(path, key.name)).toBe('A whole number from 1')
+  expect(await saidIn(path, key.name, 'What is allowed')).toBe('A whole number from 1')
+  expect(await saidIn(path, key.name, 'Meaning')).toBe(key.field.description)
 })
 
 describe('what a spreadsheet seems to have changed is marked', () => {

@@ -13,10 +13,14 @@ import { type TestDatabase, workerDatabase } from '../../../support/database.ts'
 import { servicesOn } from '../../../support/services.ts'
 import { merchantAccount, merchantIn } from '../../../support/signed-in.ts'
 
-const fields: Fields = { ...Object.fromEntries(manufacturers.fields.entries), FavouriteColor: text(20) }
+const fields: Fields = {
+  ...Object.fromEntries(manufacturers.fields.entries),
+  FavouriteColor: text(20, { description: 'The colour of its `Logo`.' }),
+}
 const makers = defineResource({
   service: 'Makers',
   typeName: 'Manufacturer',
+  description: 'A company that makes products.',
   maxRecords: 500,
   fields,
   filters: manufacturers.filters,
@@ -58,6 +62,9 @@ test('a field that one line adds to a definition is in the forms, the page, the 
   expect(list).toMatch(/<td role="cell" data-label="Favourite color">\s*green/)
 
   const edit = '/admin/makers/1/edit?section=general'
+  const meaning = /<dt>Favourite color<\/dt>\s*<dd>\s*The colour of its <code>Logo<\/code>\.<\/dd>/
+  expect((await merchant.open(edit)).body).toMatch(meaning)
+  expect((await merchant.open('/admin/makers/new')).body).toMatch(meaning)
   const tooLong = await merchant.submit(edit, { ...(await merchant.formOf(edit)), FavouriteColor: 'x'.repeat(21) })
   expect([tooLong.statusCode, tooLong.body.includes('at most 20 are allowed')]).toEqual([400, true])
   await merchant.submit(edit, { ...(await merchant.formOf(edit)), FavouriteColor: 'blue' })

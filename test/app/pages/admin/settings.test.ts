@@ -153,6 +153,21 @@ describe('order statuses', () => {
   })
 })
 
+describe('lastupdatestart', () => {
+  test('lists the order statuses that were changed since, and none that were saved as they are', async () => {
+    const other = await server.openStore()
+    server.clock.ms += 3_600_000
+    const since = new Date(server.clock.ms).toISOString().slice(0, 19)
+    const changes = [
+      { OrderStatusID: 2, StatusText: 'Underway' },
+      { OrderStatusID: 3, Visible: true },
+    ]
+    expect((await put(`/admin/stores/${other.store.id}/order-statuses`, changes)).statusCode).toBe(200)
+    const listed = (await other.call('GET', `/OrderStatus?lastupdatestart=${since}Z`)).json()
+    expect(listed.map(({ StatusText }: { StatusText: string }) => StatusText)).toEqual(['Underway'])
+  })
+})
+
 describe('an order status of the store’s own', () => {
   const page = '/admin/settings/order-statuses'
   const address = (storeId = shop.store.id) => `/admin/stores/${storeId}/order-statuses`
