@@ -59,6 +59,8 @@ export interface RaisedEvent {
   readonly recordId: number
   /** The record's JSON text; null: the record as the change leaves it. */
   readonly body: string | null
+  /** The wire paths of the members that took other values, without keys of items; undefined: its kind does not name them. */
+  readonly members: Set<string> | undefined
 }
 
 /** What kind of actor a caller is. */

@@ -7,10 +7,11 @@ import { eventKind } from '../engine/definition/event-kinds.ts'
 import { boolean, date, integer, LONG_TEXT, list, long, text } from '../engine/definition/fields.ts'
 import { announce, deliveriesChannel } from '../engine/recording/announce.ts'
 import { StoreFailure } from '../values/failure.ts'
-import { eventRecord, type FeedEvent, happened, named } from './feed.ts'
+import { type FeedEvent, happened, named } from './feed.ts'
 import { noWebhook, ownWebhook } from './ownership.ts'
 import { sampleOf } from './samples.ts'
 import { type Members, shownType } from './shown-type.ts'
+import { eventRecord } from './told.ts'
 
 export const deliveryStates = ['pending', 'delivered', 'failed'] as const
 export type DeliveryState = (typeof deliveryStates)[number]
@@ -21,7 +22,7 @@ export const KEPT_MS = 30 * 24 * 60 * 60 * 1_000
 /** A delivery and its event; `attempts` includes one in progress. */
 interface DeliverySummary
   extends Pick<Delivery, 'state' | 'attempts' | 'status' | 'reason' | 'createdAt' | 'dueAt' | 'endedAt'>,
-    Omit<FeedEvent, 'createdAt' | 'body'> {
+    Omit<FeedEvent, 'createdAt' | 'body' | 'changed'> {
   readonly id: number
   readonly isTest: boolean
 }
@@ -203,13 +204,13 @@ export async function sendTest(caller: Caller, webhookId: number): Promise<numbe
   const [webhook] = await db.$queryRaw<{ eventType: number }[]>`SELECT t."eventType" FROM ${own}`
   const kind = webhook && eventKind(webhook.eventType)
   if (!kind) throw noWebhook(webhookId)
-  const { recordId, body } = sampleOf(kind)
+  const { recordId, body, changed } = sampleOf(kind)
   const at = sql`${now()}::timestamptz`
   const [delivery] = await db.$queryRaw<{ id: number }[]>`
     WITH w AS (SELECT t."storeId", t."id", t."eventType" FROM ${own} FOR KEY SHARE),
     e AS (
-      INSERT INTO "Event" ("storeId", "sequence", "eventType", "recordId", "body", "createdAt")
-      SELECT w."storeId", 0, w."eventType", ${recordId}::int, ${body}, ${at} FROM w RETURNING "id")
+      INSERT INTO "Event" ("storeId", "sequence", "eventType", "recordId", "body", "changed", "createdAt")
+      SELECT w."storeId", 0, w."eventType", ${recordId}::int, ${body}, ${changed}, ${at} FROM w RETURNING "id")
     INSERT INTO "Delivery" ("storeId", "webhookId", "eventId", "state", "dueAt", "createdAt")
     SELECT w."storeId", w."id", e."id", 'pending', ${atOnce}, ${at} FROM w, e RETURNING "id"::float8 AS "id"`
   if (!delivery) throw noWebhook(webhookId)

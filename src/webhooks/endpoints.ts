@@ -84,6 +84,7 @@ const listEventKinds: Operation = {
     kind: 'list',
     type: eventKindType,
     maxRecords: KINDS_MAX,
+    limitDefault: KINDS_MAX,
     filters: { name: { kind: 'part' } },
     hasNoId: true,
   },

@@ -5,21 +5,22 @@ import type { Event } from '../database/generated/client.ts'
 import { empty, sql } from '../database/sql.ts'
 import type { Caller } from '../engine/caller.ts'
 import { type EventKind, eventKind, eventKinds } from '../engine/definition/event-kinds.ts'
-import { date, integer, long, oneOf, text } from '../engine/definition/fields.ts'
+import { date, integer, long, text } from '../engine/definition/fields.ts'
 import { messageIdOf } from '../outbound/standard-webhooks.ts'
-import { customers } from '../resources/customers/customers.ts'
-import { orders } from '../resources/orders/orders.ts'
-import { products } from '../resources/products/products.ts'
 import { StoreFailure } from '../values/failure.ts'
+import { MEMBERS_LENGTH_MAX, shownMembers } from './members.ts'
 import { type Members, shownType } from './shown-type.ts'
+import { eventRecord } from './told.ts'
 
 export interface FeedEvent extends Pick<Event, 'messageId' | 'eventType' | 'recordId' | 'createdAt' | 'body'> {
   readonly sequence: number
   readonly eventName: string
+  /** The members that changed, as many as are shown; null: its kind does not name them. */
+  readonly changed: string | null
 }
 
 /** The fields that an event in the feed shares with its deliveries. */
-export const happened: Members<Omit<FeedEvent, 'createdAt' | 'body'>> = {
+export const happened: Members<Omit<FeedEvent, 'createdAt' | 'body' | 'changed'>> = {
   Sequence: [
     long({
       description:
@@ -44,14 +45,8 @@ export const happened: Members<Omit<FeedEvent, 'createdAt' | 'body'>> = {
   ],
 }
 
-export const eventRecord = oneOf(
-  'EventRecord',
-  {
-    types: [orders, customers, products],
-    of: (given) => ('OrderID' in given ? orders : 'SKUInfo' in given ? products : customers),
-  },
-  'The record as it was when the event happened, with every member that reads have.',
-)
+const changedNote =
+  'Of kinds that end in Changed: the members of the record that took other values, separated by commas, such as `BillingCity,ShipmentList.ShipmentTrackingCode`. At most 100; `*` at the end says that there are more. Other kinds, and events from before they were named, have no such member.'
 
 export const feedEventType = shownType<FeedEvent>(
   'FeedEvent',
@@ -59,6 +54,7 @@ export const feedEventType = shownType<FeedEvent>(
   {
     ...happened,
     DateCreated: [date({ description: 'The time of the event.' }), 'createdAt'],
+    Changed: [text(MEMBERS_LENGTH_MAX, { isOptional: true, description: changedNote }), 'changed'],
     Record: [eventRecord, ({ body: json }) => ({ json })],
   },
 )
@@ -111,7 +107,7 @@ export async function readFeed(
     LEFT JOIN LATERAL (
       SELECT * FROM (
         SELECT e."sequence"::float8 AS "sequence", e."messageId"::text AS "messageId", e."eventType", e."recordId",
-          e."createdAt", e."body",
+          e."createdAt", e."body", e."changed",
           sum(octet_length(e."body")) OVER (ORDER BY e."sequence") AS "bytes",
           row_number() OVER (ORDER BY e."sequence") AS "place"
         FROM (
@@ -132,7 +128,9 @@ export async function readFeed(
     const message = `The events up to ${deletedThrough} were deleted because of their age, and those after ${after} among them. Compare the records themselves, and read on with after=${deletedThrough}`
     throw new StoreFailure('gone', message, { field: 'after' })
   }
-  return rows.filter((row) => row.sequence !== null).map(named)
+  return rows
+    .filter((row) => row.sequence !== null)
+    .map((row) => named({ ...row, changed: row.changed === null ? null : shownMembers(row.changed) }))
 }
 
 type FeedRow = Omit<FeedEvent, 'eventName'> & { readonly deletedThrough: number }

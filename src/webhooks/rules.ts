@@ -6,6 +6,7 @@ import { eventKind } from '../engine/definition/event-kinds.ts'
 import type { Row } from '../engine/definition/stored-row.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { endDeliveries } from './dispatch/number.ts'
+import { readMembers } from './members.ts'
 import { ownSubscriptionId } from './ownership.ts'
 import { newSealedSecret } from './secret.ts'
 
@@ -27,9 +28,18 @@ async function settle(change: Change): Promise<void> {
   } else if (!before.row.enabled && after.row.enabled) {
     Object.assign(after.row, enabledColumns)
   }
+  settleMembers(change)
   // Failures belong to the former address. A disabled webhook keeps them, because a catch-up begins there.
   const isEnabledStill = before?.row.enabled && after.row.enabled
   if (isEnabledStill && before.row.url !== after.row.url) Object.assign(after.row, notFailing)
+}
+
+/** Not those that are stored: a later version may have fewer names. */
+function settleMembers({ before, after: { row } }: Change): void {
+  const { members } = row
+  const kind = eventKind(Number(row.eventType))
+  if (typeof members !== 'string' || members === before?.row.members || kind === null) return
+  row.members = readMembers(members, kind)
 }
 
 const notFailing: Row = { failingSince: null, lastFailedAt: null }

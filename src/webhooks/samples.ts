@@ -1,8 +1,7 @@
-import type { EventKind } from '../engine/definition/event-kinds.ts'
+import { type EventKind, eventKinds } from '../engine/definition/event-kinds.ts'
 import type { FieldSet, Scalar } from '../engine/definition/fields.ts'
-import { customers } from '../resources/customers/customers.ts'
-import { orders } from '../resources/orders/orders.ts'
-import { products } from '../resources/products/products.ts'
+import { namesMembers } from './members.ts'
+import { resourceOf } from './told.ts'
 
 interface Values {
   readonly [name: string]: Scalar | Values | readonly Values[]
@@ -102,16 +101,103 @@ const product: Values = {
   DateCreated: orderedAt,
 }
 
-const bodies: Readonly<Record<EventKind['service'], string>> = {
-  Orders: JSON.stringify(record(orders.fields, order)),
-  Customers: JSON.stringify(record(customers.fields, customer)),
-  Products: JSON.stringify(record(products.fields, product)),
+const orderReturn: Values = {
+  RMAID: 1,
+  RmaDate: orderedAt,
+  OrderID: 1,
+  RMAStatusID: 1,
+  Comments: 'This return is made up: it tests a webhook.',
+  RMAItemList: [
+    {
+      CatalogID: 1,
+      SKU: 'SAMPLE-1',
+      ItemName: 'Sample Product',
+      ReturnQuantity: 1,
+      ReceivedQuantity: 1,
+      RestockQuantity: 1,
+    },
+  ],
 }
+
+const category: Values = {
+  CategoryID: 1,
+  CategoryName: 'Sample Category',
+  CategoryDescription: 'This category is made up: it tests a webhook.',
+  LastUpdate: orderedAt,
+}
+
+const manufacturer: Values = {
+  ManufacturerID: 1,
+  ManufacturerName: 'Sample Manufacturer',
+  Header: 'This manufacturer is made up: it tests a webhook.',
+  LastUpdate: orderedAt,
+}
+
+const distributor: Values = {
+  DistributorID: 1,
+  CompanyName: 'Sample Distributor',
+  Email: 'orders@example.com',
+  Comments: 'This distributor is made up: it tests a webhook.',
+  LastUpdate: orderedAt,
+}
+
+const customerGroup: Values = {
+  CustomerGroupID: 1,
+  Name: 'Sample Group',
+  Description: 'This group is made up: it tests a webhook.',
+}
+
+const giftRegistry: Values = {
+  CustomerAddressBook: {
+    CustomerAddressId: 1,
+    FirstName: 'Sample',
+    LastName: 'Shopper',
+    City: 'Springfield',
+    State: 'IL',
+  },
+  GiftRegistryID: 1,
+  Name: 'Sample Registry',
+  Created: orderedAt,
+  LastUpdate: orderedAt,
+  Message: 'This registry is made up: it tests a webhook.',
+  Items: 2,
+  GiftRegistryItemList: [
+    { CatalogID: 1, SKU: 'SAMPLE-1', ItemName: 'Sample Product', Listed: 2, Price: 12.5, Subtotal: 25 },
+  ],
+}
+
+/** By service, with the member that says that the record is made up. */
+const samples: Readonly<Record<EventKind['service'], readonly [values: Values, says: string]>> = {
+  Orders: [order, 'CustomerComments'],
+  Customers: [customer, 'Comments'],
+  Products: [product, 'ShortDescription'],
+  RMA: [orderReturn, 'Comments'],
+  Category: [category, 'CategoryDescription'],
+  Manufacturers: [manufacturer, 'Header'],
+  Distributors: [distributor, 'Comments'],
+  CustomerGroups: [customerGroup, 'Description'],
+  GiftRegistries: [giftRegistry, 'Message'],
+}
+
+interface Sample {
+  readonly recordId: number
+  readonly body: string
+  /** As an event has it. */
+  readonly changed: string | null
+}
+
+const made = new Map(
+  eventKinds.map((kind): [EventKind, Sample] => {
+    const [values, says] = samples[kind.service]
+    const body = JSON.stringify(record(resourceOf(kind).fields, values))
+    return [kind, { recordId: 1, body, changed: namesMembers(kind) ? says : null }]
+  }),
+)
 
 /**
  * A made-up record, the first of its kind, for testing a webhook: JSON text with every field. Always the same, so that a
  * receiver recognizes it (webhooks §6: order 1, invoice AB-1000, in 2016).
  */
-export function sampleOf({ service }: EventKind): { readonly recordId: number; readonly body: string } {
-  return { recordId: 1, body: bodies[service] }
+export function sampleOf(kind: EventKind): Sample {
+  return made.get(kind) as Sample
 }

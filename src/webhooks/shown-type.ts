@@ -15,7 +15,7 @@ interface JsonText {
 
 type Value = Scalar | Date | JsonText | null
 
-/** The fields by wire name, in wire order, and the property of `T` with the value, or its JSON. Null: the default. */
+/** The fields by wire name, in wire order, and the property of `T` with the value, or its JSON. Null: the default, or of an optional one no member. */
 export type Members<T> = Readonly<
   Record<string, readonly [field: Field, value: keyof T | ((from: T, timeZone: string) => JsonText)]>
 >
@@ -27,9 +27,10 @@ export function shownType<T>(typeName: string, description: string, members: Mem
     entries.map(([name, [field]]) => [name, field.kind === 'object' ? field : { ...field, access: 'ro' as const }]),
   )
   const text = (from: T, timeZone: string) => {
-    const texts = entries.map(([name, [field, value]]) => {
+    const texts = entries.flatMap(([name, [field, value]]) => {
       const shown = typeof value === 'function' ? value(from, timeZone) : (from[value] as Value)
-      return `"${name}":${jsonOf(field, shown, timeZone)}`
+      const isLeftOut = shown === null && 'isOptional' in field && field.isOptional
+      return isLeftOut ? [] : [`"${name}":${jsonOf(field, shown, timeZone)}`]
     })
     return `{${texts.join(',')}}`
   }

@@ -8,12 +8,16 @@ import { announce, deliveriesChannel } from '../engine/recording/announce.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { KEPT_MS } from './deliveries.ts'
 import { lastSequence, stopNumbering } from './dispatch/number.ts'
+import { isHeard } from './members.ts'
 import { noWebhook, ownWebhook, ownWebhooks } from './ownership.ts'
 import { shownType } from './shown-type.ts'
 
 /** A webhook in a list. */
 export interface WebhookSummary
-  extends Pick<Webhook, 'id' | 'name' | 'url' | 'eventType' | 'format' | 'enabled' | 'createdAt' | 'updatedAt'>,
+  extends Pick<
+      Webhook,
+      'id' | 'name' | 'url' | 'eventType' | 'format' | 'members' | 'enabled' | 'createdAt' | 'updatedAt'
+    >,
     Pick<Webhook, 'failingSince' | 'disabledAt' | 'pauseReason'> {
   readonly eventName: string
   /** The owner; null: the administration. */
@@ -87,11 +91,11 @@ const missedDeliveries = sql`"Delivery" d JOIN "Event" e ON e."id" = d."eventId"
     AND ${missedSince} IS NOT NULL AND e."sequence" > 0`
 
 /**
- * Events numbered while the webhook was disabled. An event has few deliveries and a webhook has many: OFFSET 0 makes
+ * Events of which it would have heard, numbered while the webhook was disabled. An event has few deliveries and a webhook has many: OFFSET 0 makes
  * PostgreSQL look them up by event alone, whatever its statistics say.
  */
 const missedEvents = sql`"Event" e WHERE e."storeId" = w."storeId" AND e."eventType" = w."eventType"
-  AND e."sequence" > w."disabledAtSequence" AND NOT EXISTS (
+  AND e."sequence" > w."disabledAtSequence" AND ${isHeard(sql`w."members"`, sql`e."changed"`)} AND NOT EXISTS (
     SELECT 1 FROM (SELECT d."webhookId" FROM "Delivery" d WHERE d."eventId" = e."id" OFFSET 0) sent
     WHERE sent."webhookId" = w."id")`
 
@@ -104,7 +108,7 @@ function counted(rows: Sql, max = COUNTED_MAX): Sql {
   return sql`(SELECT count(*)::int FROM (SELECT 1 FROM ${rows} LIMIT ${constant(max)}) c)`
 }
 
-const summaryColumns = sql`w."id", w."name", w."url", w."eventType", w."format", w."enabled", a."name" AS "application",
+const summaryColumns = sql`w."id", w."name", w."url", w."eventType", w."format", w."members", w."enabled", a."name" AS "application",
   w."createdAt", w."updatedAt", w."failingSince", w."disabledAt", w."pauseReason",
   (SELECT max(l."endedAt") FROM (
      SELECT d."endedAt" FROM ${ofWebhook} AND d."state" = 'delivered' ORDER BY d."id" DESC LIMIT 100) l) AS "lastDeliveredAt"`

@@ -6,6 +6,7 @@ import { boolean, choice, integer, text, type ValueField } from '../engine/defin
 import { containing, exactly, flag, since, until } from '../engine/definition/filters.ts'
 import { urlFault } from '../outbound/addresses.ts'
 import { webhookEndpoints } from './endpoints.ts'
+import { MEMBERS_LENGTH_MAX } from './members.ts'
 import { ownWebhooks } from './ownership.ts'
 import { webhookRules } from './rules.ts'
 
@@ -90,6 +91,13 @@ export const webhooks = defineResource({
       required: true,
       description:
         'Whether events are sent to Url. The platform sets it to false when deliveries fail for too long: `/Webhooks/{id}/Status` says why.',
+    }),
+    Members: text(MEMBERS_LENGTH_MAX, {
+      column: 'members',
+      nullable: true,
+      isOptional: true,
+      description:
+        'The members of whose changes it hears, separated by commas, such as `SKUInfo.Price,CategoryList`; a name covers what is inside it. For kinds that tell what changed. Empty, as long as it is not set: it hears of all, and answers have no such member.',
     }),
   },
   hidden: {

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type pg from 'pg'
-import { productChanged, productStockChanged } from '../../src/engine/definition/event-kinds.ts'
+import { productKinds, productStockChanged } from '../../src/engine/definition/event-kinds.ts'
 
 interface ProductBody {
   readonly SKUInfo: { readonly CatalogID: number; readonly Stock?: number }
@@ -80,7 +80,7 @@ async function changeTogether(client: pg.PoolClient, storeId: number, body: read
   const ids = body.map(({ SKUInfo }) => SKUInfo.CatalogID)
   const now = new Date()
   const isStock = body[0]?.SKUInfo.Stock !== undefined
-  const { type } = isStock ? productStockChanged : productChanged
+  const { type } = isStock ? productStockChanged : productKinds.changed
   const bodies = await eventBodies(client, storeId, type)
   await client.query('BEGIN')
   const { rows } = await client.query<{ id: number; stock: string }>({

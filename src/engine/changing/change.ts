@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util'
 import { allInOrder, endWith, inStoreTransaction } from '../../database/client.ts'
 import { StoreFailure } from '../../values/failure.ts'
 import type { Caller, RaisedEvents } from '../caller.ts'
@@ -7,12 +6,11 @@ import type { Resource } from '../definition/define.ts'
 import { hasRows, type Scalar } from '../definition/fields.ts'
 import type { Patch } from '../definition/input.ts'
 import { keyColumn, type Selected } from '../definition/reader.ts'
-import type { Row } from '../definition/stored-row.ts'
 import { getRecord, notFound } from '../reading/read.ts'
 import { announce, eventsChannel } from '../recording/announce.ts'
-import { stamps } from '../recording/differences.ts'
+import { raiseDeletions, recordChanges } from '../recording/changes.ts'
+import { haveSameRows, stamps } from '../recording/differences.ts'
 import { recordEvents } from '../recording/events.ts'
-import { recordHistory } from '../recording/history.ts'
 import { type NewRows, type PlannedChange, planChange, type RequestedChange } from './plan-change.ts'
 import { applyReferrers, lockDeletions } from './referrers.ts'
 import { settled } from './sent-back.ts'
@@ -276,18 +274,13 @@ export function isListChanged({ resource, before, after }: Change, name: string)
   return rows !== undefined && !(hasRows(field) && stored !== undefined && haveSameRows(keyColumn(field), stored, rows))
 }
 
-function haveSameRows(key: string, before: readonly Row[], after: readonly Row[]): boolean {
-  if (before === after) return true
-  const stored = new Map(before.map((row) => [row[key], row]))
-  return before.length === after.length && after.every((row) => isDeepStrictEqual(stored.get(row[key]), row))
-}
-
 /** Writes the records, their history, then the effects. The statements leave at once, and run in this order. */
 async function writeAll(tx: Tx, resource: Resource, changes: readonly Change[]): Promise<void> {
+  await raiseDeletions(changes)
   const writing = write(tx, resource, changes)
   // A deletion asks what refers to the record, before it is gone.
   if (changes.some(({ kind }) => kind === 'delete')) await writing
-  await allInOrder([writing, recordHistory(changes), resource.effects?.(changes)])
+  await allInOrder([writing, recordChanges(changes), resource.effects?.(changes)])
 }
 
 async function write(tx: Tx, resource: Resource, changes: readonly Change[]): Promise<void> {

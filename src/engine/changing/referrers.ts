@@ -1,8 +1,7 @@
 import { lockInStore, locks } from '../../database/advisory-locks.ts'
 import { anyOf, constant, identifier, type Sql, sql, storeId } from '../../database/sql.ts'
 import type { Caller } from '../caller.ts'
-import type { Resource } from '../definition/define.ts'
-import type { EventKind } from '../definition/event-kinds.ts'
+import { definedFor, type Resource } from '../definition/define.ts'
 import { type Link, linkedTo } from '../definition/links.ts'
 import { refused } from '../definition/refused.ts'
 import type { Document } from '../definition/stored-row.ts'
@@ -17,10 +16,8 @@ export interface Referrer {
   readonly fields: readonly string[]
   /** A link, or a condition that the referring record `t` names the record with this id. */
   readonly by: Link | ((id: number) => Sql)
-  /** `refuse`: records with references cannot be deleted. `clear`: references are removed and their records stamped. */
+  /** `refuse`: records with references cannot be deleted. `clear`: references are removed, and their records changed. */
   readonly rule: 'refuse' | 'clear'
-  /** The event to raise when a reference is cleared, and its resource. Omitted resource: that of the deleted record. */
-  readonly raises?: { readonly kind: EventKind; readonly of?: Resource }
   /** Removes a reference from the `details` document, where no foreign key clears it. */
   readonly without?: (details: Document, id: number) => Document
 }
@@ -88,10 +85,10 @@ async function refuse(target: Target, referrer: Referrer): Promise<void> {
   )
 }
 
-/** Stamps the referring records as changed. Where no `without` clears a reference, its foreign key does. */
+/** Stamps the referring records as changed, and tells of it. Where no `without` clears a reference, its foreign key does. */
 async function clear(target: Target, referrer: Referrer): Promise<void> {
-  const { caller, resource, id } = target
-  const { without, raises } = referrer
+  const { caller, id } = target
+  const { without, fields: members } = referrer
   const table = identifier(referrer.table)
   const condition = refersTo(target, referrer)
   // In the order of ids, as everywhere. The ids are one value, because each value has a cost.
@@ -100,7 +97,9 @@ async function clear(target: Target, referrer: Referrer): Promise<void> {
       SELECT t."id" FROM ${table} t WHERE ${condition} ORDER BY t."id" FOR NO KEY UPDATE) o`)
   const ids = found?.ids?.split(',').map(Number) ?? []
   if (ids.length === 0) return
-  if (raises) for (const referring of ids) raise(caller, raises.kind, raises.of ?? resource, referring)
+  const referring = definedFor(referrer.table)
+  if (referring?.events?.changed)
+    for (const id of ids) raise(caller, referring.events.changed, referring, id, { members })
   await recordReplaced(
     caller,
     referrer.table,

@@ -2,8 +2,10 @@ import { type Sql, sql } from '../../database/sql.ts'
 import type { Caller } from '../caller.ts'
 import type { Change } from '../changing/change.ts'
 import type { Referrer } from '../changing/referrers.ts'
+import type { Stored } from '../changing/write.ts'
 import type { Endpoint } from '../reading/endpoints.ts'
 import type { Ledger } from '../recording/ledger.ts'
+import type { EventKind } from './event-kinds.ts'
 import {
   columnPath,
   type FieldSet,
@@ -77,12 +79,23 @@ export interface Definition {
   owner?: (caller: Caller) => Sql | null
   /** Checks, completes or refuses changes before they are written, in their transaction. */
   rules?: (changes: readonly Change[]) => Promise<void>
-  /** Runs after the write, in its transaction: ledger rows, other records, events. Imports run it without `rules`. */
+  /** The kinds of event that tell of its records: the engine raises them, from what the change itself compared. */
+  events?: RecordEvents
+  /** Runs after the write, in its transaction: ledger rows, other records, other events. Imports run it without `rules`. */
   effects?: (changes: readonly Change[]) => Promise<void>
   /** The references to these records, and what happens to each when its target is deleted. */
   referrers?: readonly Referrer[]
   /** Rows that only export and import carry, in pieces. */
   ledger?: Ledger
+}
+
+/** The kinds of event by what became of a record. Omitted: nothing, or `effects`, tells of it. */
+export interface RecordEvents {
+  readonly new?: EventKind
+  readonly changed?: EventKind
+  readonly deleted?: EventKind
+  /** The members of a record of which another kind tells, and so `changed` does not. Omitted: none. */
+  readonly toldBesides?: (record: Stored) => readonly string[]
 }
 
 /** A list inside the record, with its own address: `/Products/12/Features`. */
@@ -193,7 +206,7 @@ export function defineResource<const Service extends string>(
     if (definition.filters?.[name] === undefined) throw new Error(`${service}: no filter ${name} to search by`)
   }
   const reader = compileReader(fields.shown)
-  return {
+  const resource: Resource & { readonly service: Service } = {
     privilege: service,
     inputTypeNames: [],
     idParam: resultKey.toLowerCase(),
@@ -219,6 +232,15 @@ export function defineResource<const Service extends string>(
     columns: [...columns],
     hasDetails,
   }
+  byTable.set(resource.table, resource)
+  return resource
+}
+
+const byTable = new Map<string, Resource>()
+
+/** The definition of the records in a table: definitions refer to one another in circles. Null: there is none. */
+export function definedFor(table: string): Resource | null {
+  return byTable.get(table) ?? null
 }
 
 function checkList(path: string, field: ListField): void {

@@ -40,6 +40,8 @@ export interface ValueField {
   readonly default: Scalar
   /** The column is NULL if the wire has the default (references, unset dates). */
   readonly nullable: boolean
+  /** Answers have the member only where it is set. */
+  readonly isOptional: boolean
   /** A date column set to the current time if not given on create. */
   readonly defaultNow: boolean
   /** Required and not empty on create; cannot be emptied later. */
@@ -217,6 +219,7 @@ type ValueOptions = Partial<
     | 'sql'
     | 'required'
     | 'nullable'
+    | 'isOptional'
     | 'description'
     | 'meanings'
     | 'label'
@@ -357,7 +360,7 @@ function value(
   options: ValueOptions & { defaultNow?: boolean },
 ): ValueField {
   const { column, sql, required = false, nullable = false, defaultNow = false, label = '' } = options
-  const { description = '', isImage = false } = options
+  const { description = '', isImage = false, isOptional = false } = options
   const access = options.access ?? (sql !== undefined && column === undefined ? 'derived' : 'rw')
   return {
     kind,
@@ -367,6 +370,7 @@ function value(
     sql,
     default: defaultValue,
     nullable,
+    isOptional,
     defaultNow,
     required,
     bounds,

@@ -25,7 +25,7 @@ const suffixes: Readonly<Record<SchemaMode, string>> = { read: '', create: 'Crea
 
 /**
  * Adds the JSON Schema of a record, and of everything inside it, to `schemas`; returns the reference to it. The schema
- * follows the fields that validate the record. A `read` record has every member, in this order, and no other. A record
+ * follows the fields that validate the record. A `read` record has every member but optional ones, in this order, and no other. A record
  * in a request has the members that a caller may set; others are ignored. Tolerated spellings (numbers as text, null
  * for "not given", names in another case) are not described. `owner` names the enclosing record, because two types with
  * one name may differ.
@@ -39,7 +39,7 @@ export function describeRecord(schemas: Schemas, type: ObjectType, mode: SchemaM
   for (const [name, field] of (mode === 'read' ? fields.shown : fields).entries) {
     if (!isDescribed(field, mode)) continue
     properties[name] = memberSchema(schemas, field, mode, typeName)
-    if (mode === 'read' || (mode === 'create' && isRequired(field))) required.push(name)
+    if (mode === 'read' ? !isOptional(field) : mode === 'create' && isRequired(field)) required.push(name)
   }
   const schema: JsonSchema = {
     type: 'object',
@@ -57,6 +57,10 @@ function isDescribed(field: Field, mode: SchemaMode): boolean {
   if (field.access === 'key') return mode !== 'create'
   if (field.access === 'new') return mode === 'create'
   return ['rw', 'wo', 'sent', 'kept'].includes(field.access)
+}
+
+function isOptional(field: Field): boolean {
+  return field.kind !== 'object' && field.kind !== 'list' && field.isOptional
 }
 
 function isRequired(field: Field): boolean {

@@ -65,8 +65,8 @@ interface Place {
   readonly alias: Sql
 }
 
-/** Compiles the reader of one member of a row, and adds its default to the region's text. */
-type CompileMember = (place: Place, region: Region) => CompiledMember
+/** Compiles the reader of one member of a row, and adds it to the region's text: its name (`head`) and its default. */
+type CompileMember = (place: Place, region: Region, head: string) => CompiledMember
 
 /** `write` and `show` get what `read` returned, unless that was undefined: the value is the default. */
 interface CompiledMember {
@@ -79,17 +79,19 @@ interface CompiledMember {
 }
 
 const compilers: FieldFold<CompileMember> = {
-  value: (field, name) => (place, region) => {
+  value: (field, name) => (place, region, head) => {
     const isTime = field.kind === 'date' && (field.column !== undefined || field.sql !== undefined)
     const textOf = isTime ? (time: string) => `"${dateText(time)}"` : writers[field.kind]
+    const unset = field.isOptional ? null : JSON.stringify(field.default)
     return {
       read: compileValue(field, name, place),
-      write: replacing(region, JSON.stringify(field.default), (out, value) => out.write(textOf(value))),
+      write: replacing(region, head, unset, (out, value) => out.write(textOf(value))),
       show: isTime ? dateText : (value: Scalar) => value,
       isDocumentValue: isDocumentMember(field) && field.sql === undefined,
     }
   },
-  object: (_field, members, name) => (place, region) => {
+  object: (_field, members, name) => (place, region, head) => {
+    region.text += head
     const { write, record } = compileMembers(members, place, region)
     return {
       read: (row, details) => ({ row, details: (details[name] as Details | undefined) ?? noDetails }),
@@ -98,13 +100,13 @@ const compilers: FieldFold<CompileMember> = {
       isDocumentValue: false,
     }
   },
-  list: (field, members, name) => (place, region) => {
+  list: (field, members, name) => (place, region, head) => {
     const item = compileItems(field, members)
     const isDocumentValue = isDocumentMember(field)
     const slot = isDocumentValue ? -1 : place.slotOf(item.select)
     return {
       read: (row, details) => (isDocumentValue ? details[name] : row[slot]) ?? undefined,
-      write: replacing(region, '[]', (out, items: readonly Selected[]) => {
+      write: replacing(region, head, '[]', (out, items: readonly Selected[]) => {
         out.write('[')
         items.forEach((one, index) => {
           if (index > 0) out.write(',')
@@ -118,8 +120,23 @@ const compilers: FieldFold<CompileMember> = {
   },
 }
 
-/** Adds a default to the region, and returns what writes something else in its place. */
-function replacing<Stored>(region: Region, defaultText: string, write: (out: Composed, stored: Stored) => void) {
+/** Adds a member with its default to the region, and returns what writes something else in its place. Null: the region lacks it. */
+function replacing<Stored>(
+  region: Region,
+  head: string,
+  defaultText: string | null,
+  write: (out: Composed, stored: Stored) => void,
+) {
+  if (defaultText === null) {
+    if (!head.startsWith(',')) throw new Error(`${head} An optional member is never the first`)
+    const place = region.text.length
+    return (out: Composed, stored: Stored) => {
+      out.copyTo(place)
+      out.write(head)
+      write(out, stored)
+    }
+  }
+  region.text += head
   const start = region.text.length
   region.text += defaultText
   const end = region.text.length
@@ -152,9 +169,9 @@ function compileMembers(compiled: Folded<CompileMember>, place: Place, region: R
   const documented = new Map<string, Member>()
   region.text += '{'
   for (const [name, compile] of compiled) {
-    region.text += `${region.text.length === start + 1 ? '' : ','}${JSON.stringify(name)}:`
+    const head = `${region.text.length === start + 1 ? '' : ','}${JSON.stringify(name)}:`
     const position = region.text.length
-    const { isDocumentValue, ...member } = compile(place, region)
+    const { isDocumentValue, ...member } = compile(place, region, head)
     if (isDocumentValue) documented.set(name, { name, position, ...member })
     else stored.push({ name, position, ...member })
   }
@@ -185,7 +202,7 @@ function compileMembers(compiled: Folded<CompileMember>, place: Place, region: R
 
 interface Member extends Pick<CompiledMember, 'read' | 'write' | 'show'> {
   readonly name: string
-  /** Of its default in the region's text. */
+  /** In the region's text. */
   readonly position: number
 }
 

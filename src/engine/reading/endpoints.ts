@@ -62,6 +62,8 @@ export type Given =
       readonly kind: 'list'
       readonly type: RecordType
       readonly maxRecords: number
+      /** The records of a page without `limit`. Omitted: as of all lists. */
+      readonly limitDefault?: number
       /** With `filters`, `countonly` and `X-Total-Count`; null: an item list, which supports none of them. */
       readonly filters: Readonly<Record<string, Pick<Filter, 'kind' | 'readAny'>>> | null
       /** The list cannot be filtered by identifier. */

@@ -34,9 +34,9 @@ export interface PageBounds {
 export const LIMIT_DEFAULT = 10
 
 /** The page that a query asks for. Throws `bad-request` for what cannot be read, and for `cursor` with `offset`. */
-export function boundsOf(query: Query, maxRecords: number): PageBounds {
+export function boundsOf(query: Query, maxRecords: number, limitDefault = LIMIT_DEFAULT): PageBounds {
   const given = cursorIn(query)
-  return { ...pageOf(query, maxRecords), after: given === null ? 0 : readId(given, 'cursor') }
+  return { ...pageOf(query, maxRecords, limitDefault), after: given === null ? 0 : readId(given, 'cursor') }
 }
 
 /** Null without a cursor. Throws `bad-request` together with `offset`, because they contradict each other. */

@@ -238,7 +238,7 @@ export async function listRelated(
   return list(caller, other, { keptAs, reader, filters, linked: { link: sub.link, id } }, query, options)
 }
 
-/** Lists a few records that no table holds, with the same paging. `matching` are all matches, by identifier. */
+/** Lists a few records that no table holds, with the same paging, all without `limit`. `matching` are all matches, by identifier. */
 export function listFixed(
   matching: readonly { id: number; text: string }[],
   maxRecords: number,
@@ -246,7 +246,7 @@ export function listFixed(
   { counted = false }: ListOptions = {},
 ): Listing {
   if (isCountOnly(query)) return { count: matching.length }
-  const { limit, offset, after } = boundsOf(query, maxRecords)
+  const { limit, offset, after } = boundsOf(query, maxRecords, maxRecords)
   const rest = matching.filter(({ id }) => id > after).slice(offset)
   if (rest.length === 0 && after === 0) throw emptyPage(offset, matching.length)
   const page = rest.slice(0, limit)

@@ -18,6 +18,11 @@ export interface Differences {
   readonly changed: readonly Difference[]
   /** How many more there are than `changed` holds. */
   readonly more: number
+  /**
+   * The wire paths of all that differs, without keys, each once: `OrderItemList.ItemQuantity`. Where items came, went or changed
+   * places, that of the list.
+   */
+  readonly members: readonly string[]
 }
 
 /** Differences that are kept of one change. */
@@ -29,51 +34,89 @@ const TEXT_MAX = 200
 export const stamps: ReadonlySet<string> = new Set(['updatedAt', 'updatedBy'])
 
 /**
- * Compares what a change read with what it leaves; `after` is null for a deletion. Leaves out what the platform keeps by itself,
- * and what the record's ledger tells. Of fields that answers do not show, it says only that they changed.
+ * Compares what a change read with what it leaves; `after` is null for a deletion. Leaves out the stamps of the change, and what the
+ * record's ledger tells. Of fields that answers do not show, `changed` says only that they changed; what the platform keeps by itself
+ * stands in `members` alone.
  */
 export function differencesOf(resource: Resource, before: Stored, after: Stored | null): Differences {
   const found: Difference[] = []
+  const members: string[] = []
   const isLeftOut = (column: string) => stamps.has(column) || column === resource.ledger?.column
-  const compare = { found, isLeftOut, isShown: (name: string) => resource.fields.get(name) !== undefined }
-  compareRows(compare, resource.storedFields, '', before.row, after?.row ?? {})
+  const isShown = (name: string) => resource.fields.get(name) !== undefined
+  const compare = { found, members, isLeftOut, isShown }
+  compareRows(compare, resource.storedFields, record, before.row, after?.row ?? {})
   for (const [name, rows] of Object.entries(after?.lists ?? {})) {
     const field = resource.fields.get(name)
     if (!hasRows(field)) continue
     const column = keyColumn(field)
-    compareItems(compare, name, field, {
-      before: before.lists[name] ?? [],
+    const stored = before.lists[name] ?? []
+    compareItems(compare, inside(record, name), field, {
+      before: stored,
       after: rows,
       keyOf: (row) => row[column],
-      compareItem: (path, one, other) => compareRows(compare, field.fields, path, one, other),
+      compareItem: (place, one, other) => compareRows(compare, field.fields, place, one, other),
+      isSame: () => haveSameRows(column, stored, rows, isLeftOut),
     })
   }
-  return { changed: found.slice(0, CHANGED_MAX), more: Math.max(0, found.length - CHANGED_MAX) }
+  return {
+    changed: found.slice(0, CHANGED_MAX),
+    more: Math.max(0, found.length - CHANGED_MAX),
+    members: [...new Set(members)],
+  }
+}
+
+/** Whether two lists have the same rows by key, apart from some columns. */
+export function haveSameRows(
+  key: string,
+  before: readonly Row[],
+  after: readonly Row[],
+  isLeftOut: (column: string) => boolean = () => false,
+): boolean {
+  if (before === after) return true
+  const stored = new Map(before.map((row) => [row[key], row]))
+  const areSame = (one: Row | undefined, other: Row) =>
+    isDeepStrictEqual(one, other) ||
+    (one !== undefined &&
+      Object.keys(other).every((column) => isLeftOut(column) || isDeepStrictEqual(one[column], other[column])))
+  return before.length === after.length && after.every((row) => areSame(stored.get(row[key]), row))
 }
 
 interface Comparison {
   readonly found: Difference[]
+  readonly members: string[]
   readonly isLeftOut: (column: string) => boolean
   readonly isShown: (name: string) => boolean
 }
 
-function compareRows(compare: Comparison, fields: FieldSet, prefix: string, before: Row, after: Row): void {
+/** Where values are compared: the path with the keys of items, and the one without. Both end in a point, or are empty. */
+interface Place {
+  readonly path: string
+  readonly member: string
+}
+
+const record: Place = { path: '', member: '' }
+
+function inside(place: Place, name: string): Place {
+  return { path: place.path + name, member: place.member + name }
+}
+
+function compareRows(compare: Comparison, fields: FieldSet, place: Place, before: Row, after: Row): void {
   for (const [column, one] of Object.entries(before)) {
     const other = after[column] ?? null
     if (one === other || compare.isLeftOut(column)) continue
     if (column === 'details') {
-      compareDocuments(compare, fields, prefix, (one ?? {}) as Document, (other ?? {}) as Document)
+      compareDocuments(compare, fields, place, (one ?? {}) as Document, (other ?? {}) as Document)
       continue
     }
     const leaf = byColumn(fields).get(column)
-    if (leaf !== undefined) compareValues(compare, leaf.field, prefix + leaf.path, one, other)
+    if (leaf !== undefined) compareValues(compare, leaf.field, inside(place, leaf.path), one, other)
   }
 }
 
 function compareDocuments(
   compare: Comparison,
   fields: FieldSet,
-  prefix: string,
+  place: Place,
   before: Document,
   after: Document,
 ): void {
@@ -81,24 +124,28 @@ function compareDocuments(
     const [one, other] = [before[name] ?? null, after[name] ?? null]
     const field = fields.get(name)
     if (field === undefined || one === other || isDeepStrictEqual(one, other)) continue
-    const path = prefix + name
+    const own = inside(place, name)
     if (field.kind === 'object') {
-      compareDocuments(compare, field.fields, `${path}.`, (one ?? {}) as Document, (other ?? {}) as Document)
+      compareDocuments(compare, field.fields, inside(own, '.'), (one ?? {}) as Document, (other ?? {}) as Document)
     } else if (field.kind === 'list') {
-      compareItems(compare, path, field, {
+      compareItems(compare, own, field, {
         before: (one ?? []) as Document[],
         after: (other ?? []) as Document[],
         keyOf: (item, index) => (field.key === undefined ? index : item[field.key]),
-        compareItem: (itemPath, first, second) => compareDocuments(compare, field.fields, itemPath, first, second),
+        compareItem: (item, first, second) => compareDocuments(compare, field.fields, item, first, second),
+        isSame: () => false,
       })
     } else {
-      compareValues(compare, field, path, one, other)
+      compareValues(compare, field, own, one, other)
     }
   }
 }
 
-function compareValues({ found, isShown }: Comparison, field: ValueField, path: string, before: Json, after: Json) {
-  if (field.access === 'ro' || field.access === 'key' || isSame(field, before, after)) return
+function compareValues(compare: Comparison, field: ValueField, { path, member }: Place, before: Json, after: Json) {
+  const { found, members, isShown } = compare
+  if (field.access === 'key' || isSame(field, before, after)) return
+  members.push(member)
+  if (field.access === 'ro') return
   const values = isShown(path.split(/[.[]/, 1)[0] ?? '')
     ? ([kept(before), kept(after)] as const)
     : ([null, null] as const)
@@ -121,19 +168,28 @@ interface Items {
   readonly before: readonly Document[]
   readonly after: readonly Document[]
   readonly keyOf: (item: Document, index: number) => Json | undefined
-  readonly compareItem: (path: string, before: Document, after: Document) => void
+  readonly compareItem: (item: Place, before: Document, after: Document) => void
+  /** Whether nothing differs, where the items have no difference. */
+  readonly isSame: () => boolean
 }
 
-function compareItems({ found }: Comparison, path: string, { fields }: ListField, items: Items): void {
+function compareItems({ found, members }: Comparison, list: Place, { fields }: ListField, items: Items): void {
+  const { path, member } = list
+  const known = members.length
+  const come = (...difference: Difference) => {
+    found.push(difference)
+    members.push(member)
+  }
   const stored = new Map(items.before.map((item, index) => [items.keyOf(item, index), item]))
   for (const [index, item] of items.after.entries()) {
     const key = items.keyOf(item, index)
-    const known = stored.get(key)
+    const same = stored.get(key)
     stored.delete(key)
-    if (known === undefined) found.push([`${path}[${key}]`, null, nameOf(fields, item)])
-    else items.compareItem(`${path}[${key}].`, known, item)
+    if (same === undefined) come(`${path}[${key}]`, null, nameOf(fields, item))
+    else items.compareItem({ path: `${path}[${key}].`, member: `${member}.` }, same, item)
   }
-  for (const [key, item] of stored) found.push([`${path}[${key}]`, nameOf(fields, item), null])
+  for (const [key, item] of stored) come(`${path}[${key}]`, nameOf(fields, item), null)
+  if (members.length === known && !items.isSame()) members.push(member)
 }
 
 /** What tells an item from others to a person: its first text, or a word that it was there. */

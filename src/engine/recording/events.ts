@@ -10,14 +10,36 @@ const READ_MAX = 20
 /** Characters of bodies that one statement writes. */
 const WRITTEN_MAX = 4 * 1024 * 1024
 
-/**
- * Raises an event in the transaction of a change, once for each kind and record. The body is the record as the change
- * leaves it, unless given (for a record about to be deleted).
- */
-export function raise({ raised }: Caller, kind: EventKind, resource: Resource, recordId: number, body?: string): void {
+interface Told {
+  /** The record's JSON text. Omitted: the record as the change leaves it. */
+  readonly body?: string
+  /** The members that took other values, for a kind that names them. Those that answers do not show are left out. */
+  readonly members?: readonly string[]
+}
+
+/** Raises an event in the transaction of a change, once for each kind and record, which has all members then. */
+export function raise(
+  { raised }: Caller,
+  kind: EventKind,
+  resource: Resource,
+  recordId: number,
+  { body, members }: Told = {},
+): void {
   if (!raised) throw new Error('An event was raised outside a change')
   const key = `${kind.type} ${recordId}`
-  if (!raised.has(key)) raised.set(key, { eventType: kind.type, resource, recordId, body: body ?? null })
+  const event = raised.get(key) ?? {
+    eventType: kind.type,
+    resource,
+    recordId,
+    body: body ?? null,
+    members: members && new Set<string>(),
+  }
+  for (const member of members ?? []) if (isShown(resource, member)) event.members?.add(member)
+  raised.set(key, event)
+}
+
+function isShown({ fields }: Resource, member: string): boolean {
+  return fields.get(member.split('.', 1)[0] as string) !== undefined
 }
 
 /**
@@ -30,7 +52,7 @@ export async function recordEvents(tx: Caller, raised: readonly RaisedEvent[]): 
   for (let first = 0; first < raised.length; first += READ_MAX) {
     const batch = raised.slice(first, first + READ_MAX)
     const bodies = await readBodies(tx, batch)
-    for (const { resource, recordId, eventType, body: given } of batch) {
+    for (const { resource, recordId, eventType, body: given, members } of batch) {
       const name = nameOf(resource, recordId)
       const body = given ?? bodies.get(name)
       if (body === undefined) throw new Error(`There is no record for the event of ${name}`)
@@ -39,7 +61,7 @@ export async function recordEvents(tx: Caller, raised: readonly RaisedEvent[]): 
         rows = []
         length = 0
       }
-      rows.push({ eventType, recordId, body })
+      rows.push({ eventType, recordId, body, changed: changedIn(members) })
       length += body.length
     }
   }
@@ -50,6 +72,13 @@ interface EventRow {
   readonly eventType: number
   readonly recordId: number
   readonly body: string
+  /** Null: its kind names no members. */
+  readonly changed: string | null
+}
+
+/** The members of an event in one order, whichever of them changed first. None that answers show is a blank, because `lines` has NULL for an empty text. */
+function changedIn(members: ReadonlySet<string> | undefined): string | null {
+  return members ? [...members].sort().join(',') || ' ' : null
 }
 
 async function insertEvents({ db, store, now }: Caller, rows: readonly EventRow[]): Promise<void> {
@@ -57,10 +86,11 @@ async function insertEvents({ db, store, now }: Caller, rows: readonly EventRow[
   await execute(
     db,
     sql`
-    INSERT INTO "Event" ("storeId", "eventType", "recordId", "body", "createdAt")
-    SELECT ${store.id}::int, n.*, ${now().toISOString()}::timestamptz
+    INSERT INTO "Event" ("storeId", "eventType", "recordId", "body", "changed", "createdAt")
+    SELECT ${store.id}::int, n."eventType", n."recordId", n."body", btrim(n."changed"), ${now().toISOString()}::timestamptz
     FROM unnest(${lines(rows.map(({ eventType }) => eventType))}::smallint[],
-      ${lines(rows.map(({ recordId }) => recordId))}::int[], ${lines(rows.map(({ body }) => body))}) n`,
+      ${lines(rows.map(({ recordId }) => recordId))}::int[], ${lines(rows.map(({ body }) => body))},
+      ${lines(rows.map(({ changed }) => changed))}) n ("eventType", "recordId", "body", "changed")`,
   )
 }
 

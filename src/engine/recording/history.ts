@@ -2,8 +2,8 @@ import { type Db, execute, queryRows } from '../../database/client.ts'
 import { constant, empty, lines, type Sql, sql, storeId } from '../../database/sql.ts'
 import { inBatches, type Sweep } from '../../database/sweeper.ts'
 import { actorKind, type Caller } from '../caller.ts'
-import type { Change } from '../changing/change.ts'
-import { type Difference, differencesOf } from './differences.ts'
+import type { ComparedChange } from './changes.ts'
+import type { Difference } from './differences.ts'
 
 // Who changed which fields of a record. Events tell programs what a record is; this tells people how it came to be so.
 
@@ -33,13 +33,13 @@ type Written = Pick<HistoryEntry, 'recordType' | 'recordId' | 'kind' | 'changed'
  * Records changes in their transaction, in one statement. A change that leaves every field as it was is not recorded, nor is one
  * that the record's ledger tells whole.
  */
-export async function recordHistory(changes: readonly Change[]): Promise<void> {
-  const entries = changes.flatMap(({ kind, caller, resource, id, before, after }): Written[] => {
+export async function recordHistory(changes: readonly ComparedChange[]): Promise<void> {
+  const entries = changes.flatMap(({ kind, caller, resource, id, differences }): Written[] => {
     const name = { caller, recordType: resource.table, recordId: id }
-    if (before === null) return [{ ...name, kind: 'create', changed: [], more: 0 }]
-    const differences = differencesOf(resource, before, kind === 'delete' ? null : after)
-    if (kind === 'delete') return [{ ...name, kind, ...differences }]
-    return differences.changed.length > 0 ? [{ ...name, kind: 'update', ...differences }] : []
+    if (differences === null) return [{ ...name, kind: 'create', changed: [], more: 0 }]
+    const { changed, more } = differences
+    if (kind === 'delete') return [{ ...name, kind, changed, more }]
+    return changed.length > 0 ? [{ ...name, kind: 'update', changed, more }] : []
   })
   await writeEntries(entries)
 }

@@ -23,7 +23,7 @@ import type { Json, Patch } from '../definition/input.ts'
 import { keyColumn } from '../definition/reader.ts'
 import { refused } from '../definition/refused.ts'
 import type { Document, Row } from '../definition/stored-row.ts'
-import { recordHistory } from '../recording/history.ts'
+import { recordChanges } from '../recording/changes.ts'
 import { appendPieces, cutLedger, type Ledger } from '../recording/ledger.ts'
 import { isNewKey, type TransferRecord } from './record.ts'
 
@@ -119,7 +119,7 @@ async function writeRecords(
     const stored = { before: before?.get(id) ?? null, after: after?.get(id) ?? { row: rows[index] as Row, lists: {} } }
     return { kind: 'import', caller: tx, resource, id, patch, ...stored } as const
   })
-  await allInOrder([raising ? recordHistory(changes) : undefined, resource.effects?.(changes)])
+  await allInOrder([raising ? recordChanges(changes) : undefined, resource.effects?.(changes)])
 }
 
 /** Deletes the items of all records before inserting, so that an item may move between records. */

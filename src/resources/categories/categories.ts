@@ -1,4 +1,5 @@
 import { defineResource, nested } from '../../engine/definition/define.ts'
+import { categoryKinds } from '../../engine/definition/event-kinds.ts'
 import { boolean, date, integer, LONG_TEXT, list, reference, text } from '../../engine/definition/fields.ts'
 import { containing, since, until } from '../../engine/definition/filters.ts'
 import { optionSetList } from '../option-sets.ts'
@@ -176,6 +177,8 @@ export const categories = defineResource({
     Options: nested('OptionSetList', 'optionsetid'),
     Products: productsBy(inCategory),
   },
+  events: categoryKinds,
+  isFinalOnceWritten: true,
   rules: categoryRules,
   effects: categoryEffects,
   referrers: [

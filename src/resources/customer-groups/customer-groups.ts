@@ -1,4 +1,5 @@
 import { defineResource } from '../../engine/definition/define.ts'
+import { customerGroupKinds } from '../../engine/definition/event-kinds.ts'
 import { boolean, date, integer, LONG_TEXT, money, text } from '../../engine/definition/fields.ts'
 import { since, until } from '../../engine/definition/filters.ts'
 import { customers } from '../customers/customers.ts'
@@ -62,6 +63,8 @@ export const customerGroups = defineResource({
   subResources: {
     Customers: { kind: 'related', resource: () => customers, link: inGroup },
   },
+  events: customerGroupKinds,
+  isFinalOnceWritten: true,
   referrers: [
     // Clearing would open the group's own products to everybody.
     {

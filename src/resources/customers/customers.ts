@@ -1,10 +1,11 @@
 import { z } from 'zod'
 import { defineResource } from '../../engine/definition/define.ts'
+import { customerKinds } from '../../engine/definition/event-kinds.ts'
 import { boolean, date, integer, money, reference, text, type ValueField } from '../../engine/definition/fields.ts'
 import { containing, exactly, since, until } from '../../engine/definition/filters.ts'
 import { asciiEmail, emailForms } from '../../values/email.ts'
 import { formerCustomerFile } from './former-file.ts'
-import { customerEffects, customerRules, EMAIL_LENGTH_MAX } from './rules.ts'
+import { customerRules, EMAIL_LENGTH_MAX } from './rules.ts'
 
 /** Upper bounds of the cost of one sign-in: 1 GiB of memory, 100 passes, 16 lanes. */
 const MEMORY_KIB_MAX = 1_048_576
@@ -188,8 +189,8 @@ export const customers = defineResource({
     lastupdateend: until('updatedAt'),
   },
   searchedBy: ['email', 'firstname', 'lastname'],
+  events: customerKinds,
   rules: customerRules,
-  effects: customerEffects,
   isFinalOnceWritten: true,
   referrers: [{ table: 'Order', fields: ['CustomerID'], by: { column: 'customerId' }, rule: 'clear' }],
 })

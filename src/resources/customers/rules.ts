@@ -1,7 +1,5 @@
 import { z } from 'zod'
 import { type Change, forEachChange } from '../../engine/changing/change.ts'
-import { customerNew } from '../../engine/definition/event-kinds.ts'
-import { raise } from '../../engine/recording/events.ts'
 import { hashPassword } from '../../people/passwords.ts'
 import { asciiEmail } from '../../values/email.ts'
 import { StoreFailure } from '../../values/failure.ts'
@@ -15,10 +13,6 @@ export async function customerRules(changes: readonly Change[]): Promise<void> {
     if (typeof password !== 'string' || password === '') return
     after.row.passwordHash = await hashPassword(password, `store ${caller.store.id}`)
   })
-}
-
-export async function customerEffects(changes: readonly Change[]): Promise<void> {
-  for (const { caller, resource, id, before } of changes) if (before === null) raise(caller, customerNew, resource, id)
 }
 
 /** The maximum length of a stored address. Addresses are stored in ASCII form, which may be longer than what was typed. */

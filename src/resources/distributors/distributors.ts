@@ -1,4 +1,5 @@
 import { defineResource } from '../../engine/definition/define.ts'
+import { distributorKinds } from '../../engine/definition/event-kinds.ts'
 import { boolean, date, integer, LONG_TEXT, text } from '../../engine/definition/fields.ts'
 import { containing, exactly, since, until } from '../../engine/definition/filters.ts'
 import { emailForms } from '../../values/email.ts'
@@ -94,5 +95,7 @@ export const distributors = defineResource({
     lastupdateend: until('updatedAt'),
   },
   subResources: { Products: productsBy(ofDistributor) },
+  events: distributorKinds,
+  isFinalOnceWritten: true,
   referrers: [clearedInProducts('DistributorList.DistributorID', ofDistributor)],
 })

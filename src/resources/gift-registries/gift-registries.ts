@@ -1,5 +1,6 @@
 import { identifier, type Sql, sql } from '../../database/sql.ts'
 import { defineResource, nested } from '../../engine/definition/define.ts'
+import { giftRegistryKinds } from '../../engine/definition/event-kinds.ts'
 import {
   boolean,
   date,
@@ -148,5 +149,7 @@ export const giftRegistries = defineResource({
     lastupdatestart: since('updatedAt'),
     lastupdateend: until('updatedAt'),
   },
+  events: giftRegistryKinds,
+  isFinalOnceWritten: true,
   subResources: { Items: nested('GiftRegistryItemList', 'catalogid', { methods: ['GET'] }) },
 })

@@ -1,4 +1,5 @@
 import { defineResource } from '../../engine/definition/define.ts'
+import { manufacturerKinds } from '../../engine/definition/event-kinds.ts'
 import { date, integer, LONG_TEXT, text } from '../../engine/definition/fields.ts'
 import { containing, since, until } from '../../engine/definition/filters.ts'
 import { clearedInProducts, productsBy } from '../products/products.ts'
@@ -53,5 +54,7 @@ export const manufacturers = defineResource({
   },
   filters: { manufacturer: containing('name'), lastupdatestart: since('updatedAt'), lastupdateend: until('updatedAt') },
   subResources: { Products: productsBy(ofManufacturer) },
+  events: manufacturerKinds,
+  isFinalOnceWritten: true,
   referrers: [clearedInProducts('ManufacturerID', ofManufacturer)],
 })

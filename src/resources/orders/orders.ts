@@ -1,5 +1,6 @@
 import { sql } from '../../database/sql.ts'
 import { defineResource, nested } from '../../engine/definition/define.ts'
+import { orderChanged } from '../../engine/definition/event-kinds.ts'
 import {
   boolean,
   date,
@@ -16,7 +17,7 @@ import { emailForms } from '../../values/email.ts'
 import { orderStatuses } from '../order-statuses/order-statuses.ts'
 import { orderItemList, promotionList, questionList, shipmentList, transactionList } from './lists.ts'
 import { refundsEndpoint } from './refunds-endpoint.ts'
-import { orderEffects, orderRules } from './rules.ts'
+import { orderEffects, orderRules, statusIn } from './rules.ts'
 import { orderStatusMeanings } from './statuses.ts'
 import { orderSums } from './sums.ts'
 
@@ -251,6 +252,7 @@ export const orders = defineResource({
     Sums: orderSums(filters),
   },
   endpoints: () => [refundsEndpoint],
+  events: { changed: orderChanged, toldBesides: statusIn },
   rules: orderRules,
   isOneByOne: true,
   effects: orderEffects,

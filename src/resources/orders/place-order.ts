@@ -17,8 +17,8 @@ import { orderNew } from '../../engine/definition/event-kinds.ts'
 import type { Patch } from '../../engine/definition/input.ts'
 import { wrongField } from '../../engine/definition/refused.ts'
 import type { Document, Row } from '../../engine/definition/stored-row.ts'
+import { recordChanges } from '../../engine/recording/changes.ts'
 import { raise } from '../../engine/recording/events.ts'
-import { recordHistory } from '../../engine/recording/history.ts'
 import { StoreFailure } from '../../values/failure.ts'
 import { ORDER_AMOUNT_MAX, orderTotal, toNumber } from './amounts.ts'
 import { readBuyer, shippingToBuyer } from './buyer.ts'
@@ -69,7 +69,7 @@ async function store(caller: Caller, id: number, patch: Patch, ids: RowIds): Pro
   await allInOrder([
     insertRows(caller, orders.table, [order.row]),
     storeLists(caller, orders, [stored]),
-    recordHistory([{ kind: 'create', caller, resource: orders, patch, ...stored }]),
+    recordChanges([{ kind: 'create', caller, resource: orders, patch, ...stored }]),
   ])
   if (takes) {
     raise(caller, orderNew, orders, id)

@@ -290,7 +290,7 @@ function refuseLessThanRestocked(before: readonly Row[], after: readonly Row[], 
   }
 }
 
-/** Checks imported orders, keeps shipments and lines consistent, and raises events. */
+/** Checks imported orders, keeps shipments and lines consistent, and tells of new ones and of the status. */
 export async function orderEffects(changes: readonly Change[]): Promise<void> {
   const imported = changes.filter(({ kind }) => kind === 'import')
   if (imported.length > 0) await checkImported(imported)
@@ -341,6 +341,11 @@ async function keepInShipments(change: Change): Promise<void> {
         CASE WHEN count(*) > 1 THEN array_agg("id") ELSE '{0}' END AS "allowed"
       FROM "OrderShipment" WHERE "storeId" = ${store.id}::int AND "orderId" = ${id}::int) h
     WHERE i."storeId" = ${store.id}::int AND i."orderId" = ${id}::int AND i."shipmentId" <> ALL (h."allowed")`)
+}
+
+/** The members that say the order's status. A single shipment shares it. */
+export function statusIn({ lists }: Stored): readonly string[] {
+  return lists.ShipmentList?.length === 1 ? ['OrderStatusID', 'ShipmentList.ShipmentOrderStatus'] : ['OrderStatusID']
 }
 
 /** An order that leaves Not Completed has raised no event yet, so it is new then, unless it is cancelled. */

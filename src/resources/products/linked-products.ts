@@ -2,7 +2,6 @@ import { sql } from '../../database/sql.ts'
 import type { Change } from '../../engine/changing/change.ts'
 import type { Referrer } from '../../engine/changing/referrers.ts'
 import { raiseCounter } from '../../engine/changing/write.ts'
-import { productChanged } from '../../engine/definition/event-kinds.ts'
 import type { Json, Patch } from '../../engine/definition/input.ts'
 import { wrongField } from '../../engine/definition/refused.ts'
 import type { Document } from '../../engine/definition/stored-row.ts'
@@ -31,7 +30,6 @@ export const productLinks: readonly Referrer[] = [
     by,
     rule: 'clear',
     without: withoutProduct,
-    raises: { kind: productChanged },
   },
   { table: 'Category', fields: [inOptions], by, rule: 'clear', without: withoutProduct },
 ]

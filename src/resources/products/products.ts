@@ -1,7 +1,7 @@
 import { identifier, type Sql, sql } from '../../database/sql.ts'
 import type { Referrer } from '../../engine/changing/referrers.ts'
 import { defineResource, nested, type RelatedSubResource } from '../../engine/definition/define.ts'
-import { productChanged } from '../../engine/definition/event-kinds.ts'
+import { productKinds } from '../../engine/definition/event-kinds.ts'
 import {
   boolean,
   date,
@@ -735,6 +735,7 @@ export const products = defineResource({
     Serials: nested('SerialList', 'serialid'),
     UpSelling: nested('UpSellingItemList', 'upsellingindexid'),
   },
+  events: productKinds,
   rules: productRules,
   effects: productEffects,
   isFinalOnceWritten: true,
@@ -758,5 +759,5 @@ export function productsBy(link: Link): RelatedSubResource {
 
 /** A reference that is cleared, and its products changed, when its target is deleted. */
 export function clearedInProducts(field: string, by: Link): Referrer {
-  return { table: 'Product', fields: [field], by, rule: 'clear', raises: { kind: productChanged, of: products } }
+  return { table: 'Product', fields: [field], by, rule: 'clear' }
 }

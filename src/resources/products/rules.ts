@@ -1,35 +1,22 @@
-import { isDeepStrictEqual } from 'node:util'
 import type { Caller } from '../../engine/caller.ts'
 import { type Change, forEachChange } from '../../engine/changing/change.ts'
-import { changedColumns } from '../../engine/changing/update-rows.ts'
 import type { Stored } from '../../engine/changing/write.ts'
 import type { Resource } from '../../engine/definition/define.ts'
-import {
-  type EventKind,
-  productChanged,
-  productDeleted,
-  productNew,
-  productStockChanged,
-} from '../../engine/definition/event-kinds.ts'
+import { productStockChanged } from '../../engine/definition/event-kinds.ts'
 import type { Row } from '../../engine/definition/stored-row.ts'
-import { getRecord } from '../../engine/reading/read.ts'
 import { raise } from '../../engine/recording/events.ts'
 import { plainSku } from '../../values/sku.ts'
 import { keepNamedProducts, refuseUnknownProducts } from './linked-products.ts'
 import { moveStocks, type StockMove } from './stock.ts'
 import { adjustedStocks, adjustStocks } from './stock-adjust.ts'
 
-/** Adds to stocks, refuses (400) unknown linked products, keeps a stored SKU that is not plain, and raises Product Deleted. */
+/** Adds to stocks, refuses (400) unknown linked products, and keeps a stored SKU that is not plain. */
 export async function productRules(changes: readonly Change[]): Promise<void> {
   await forEachChange(changes, async (change) => {
-    const { kind, caller, resource, id } = change
-    if (kind === 'delete') {
-      raise(caller, productDeleted, resource, id, await getRecord(caller, resource, id))
-    } else {
-      adjustStocks(change)
-      await keepStoredSku(change)
-      await refuseUnknownProducts(change)
-    }
+    if (change.kind === 'delete') return
+    adjustStocks(change)
+    await keepStoredSku(change)
+    await refuseUnknownProducts(change)
   })
 }
 
@@ -46,7 +33,7 @@ async function keepStoredSku({ caller: { db, store }, id, before, after }: Chang
   if (other !== undefined) after.row.sku = stored
 }
 
-/** Writes the ledger for stocks set through the record, and raises events. Imports bring their own ledger. */
+/** Writes the ledger for stocks set through the record, and tells of those of a stored product. Imports bring their own ledger. */
 export async function productEffects(changes: readonly Change[]): Promise<void> {
   await keepNamedProducts(changes)
   const written: { caller: Caller; move: StockMove }[] = []
@@ -56,7 +43,7 @@ export async function productEffects(changes: readonly Change[]): Promise<void> 
     const moves = stockMoves(change)
     const made = kind === 'import' ? [] : [...moves, ...goneOptions(id, before, after)]
     written.push(...made.map((move) => ({ caller, move })))
-    for (const event of eventsOf(before, after, moves)) raise(caller, event, resource, id)
+    if (before !== null && moves.length > 0) raise(caller, productStockChanged, resource, id)
   }
   const [{ resource } = {}] = changes
   // The ledger says who moved each stock.
@@ -93,26 +80,4 @@ function stockMove(productId: number, optionCode: string | null, before: Row | u
   const stockAfter = Number(after.stock)
   const quantity = Number((stockAfter - Number(before?.stock ?? 0)).toFixed(4))
   return quantity === 0 ? [] : [{ mode: 'written', productId, optionCode, quantity, stockAfter, cause: 'set' }]
-}
-
-/** Distinguishes a change of only the stock from other changes (webhooks §2). */
-function eventsOf(before: Stored | null, after: Stored, moves: readonly StockMove[]): EventKind[] {
-  if (before === null) return [productNew]
-  const changed = changedColumns({ before: before.row, after: after.row }).filter((name) => !ofStock.has(name))
-  const isChanged = changed.length > 0 || !isDeepStrictEqual(withoutStock(before.lists), withoutStock(after.lists))
-  return [...(isChanged ? [productChanged] : []), ...(moves.length > 0 ? [productStockChanged] : [])]
-}
-
-/** The stock, and the time and editor of the change. */
-const ofStock: ReadonlySet<string> = new Set(['stock', 'updatedAt', 'updatedBy'])
-
-/** Sorts by position: not every list keeps the order sent. */
-function withoutStock(lists: Stored['lists']) {
-  return Object.entries(lists).map(([name, rows]) => [
-    name,
-    rows
-      .toSorted((one, other) => Number(one.position ?? 0) - Number(other.position ?? 0))
-      // Of the lists stored in tables, only advanced options have a stock.
-      .map(({ stock, ...others }) => others),
-  ])
 }

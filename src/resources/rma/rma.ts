@@ -1,4 +1,5 @@
 import { defineResource, nested } from '../../engine/definition/define.ts'
+import { returnKinds } from '../../engine/definition/event-kinds.ts'
 import { date, integer, LONG_TEXT, text } from '../../engine/definition/fields.ts'
 import { anyItem, equalTo, exactly, since, until } from '../../engine/definition/filters.ts'
 import { skuForms } from '../../values/sku.ts'
@@ -25,7 +26,8 @@ export const rma = defineResource({
       min: 0,
       nullable: true,
       required: true,
-      description: 'The order whose goods come back, one of `/Orders`. Its lines bound the items.',
+      description:
+        'The order whose goods come back, one of `/Orders`; an unknown one is refused. The items must be among its lines.',
     }),
     // Numbers that the merchant defines (order-statuses §3).
     RMAReasonID: integer({
@@ -80,6 +82,8 @@ export const rma = defineResource({
     lastupdateend: until('updatedAt'),
   },
   subResources: { Items: nested('RMAItemList', 'catalogid', { methods: ['GET'] }) },
+  events: returnKinds,
+  isFinalOnceWritten: true,
   rules: returnRules,
   isOneByOne: true,
 })

@@ -113,7 +113,7 @@ export function operationParameters(
 function listParameters(
   resource: Resource,
   { params }: Endpoint,
-  { filters, maxRecords, hasNoId }: Extract<Given, { kind: 'list' }>,
+  { filters, maxRecords, limitDefault = LIMIT_DEFAULT, hasNoId }: Extract<Given, { kind: 'list' }>,
 ) {
   if (filters === null) return shared('ItemLimit', 'Offset', 'ItemCursor', 'Select', 'OrderBy')
   const limit = `The maximum number of records on the page. More than ${maxRecords} is cut to ${maxRecords}.`
@@ -121,7 +121,7 @@ function listParameters(
   const { idParam } = resource
   const isNamed = Object.values(params).some(({ name }) => name === idParam) || Object.hasOwn(filters, idParam)
   return [
-    query('limit', limit, { ...int32, default: LIMIT_DEFAULT }),
+    query('limit', limit, { ...int32, default: limitDefault }),
     ...shared('Offset', 'Cursor', 'CountOnly', 'Select', 'OrderBy', 'Prefer'),
     ...(hasNoId || isNamed ? [] : [severalOf(idParam, 'integer', ['The identifier.', { ...int32, minimum: 1 }])]),
     ...Object.entries(filters).map(([name, { kind, readAny }]) => {

@@ -28,7 +28,7 @@ export interface Claim
   extends Allotment,
     // `attempts` includes this one, and identifies the claim.
     Pick<Delivery, 'attempts' | 'triesBefore'>,
-    Pick<Event, 'messageId' | 'eventType' | 'body' | 'createdAt'> {
+    Pick<Event, 'messageId' | 'eventType' | 'body' | 'changed' | 'createdAt'> {
   readonly id: number
   /** 0: a test. */
   readonly sequence: number
@@ -121,10 +121,10 @@ export async function claimDue(db: Db | Transaction, at: Date, allotments: reado
       RETURNING "id", "storeId", "webhookId", "eventId", "attempts", "triesBefore"
     )
     SELECT "claimed"."id"::float8 AS "id", "claimed"."storeId", "claimed"."webhookId", "claimed"."attempts",
-      "claimed"."triesBefore", "bytes", "event"."messageId", "sequence", "eventType", "createdAt",
+      "claimed"."triesBefore", "bytes", "event"."messageId", "sequence", "eventType", "changed", "createdAt",
       CASE WHEN row_number() OVER (PARTITION BY "claimed"."eventId" ORDER BY "position") = 1 THEN "body" END AS "body"
     FROM "claimed" JOIN "sized" ON "sized"."id" = "claimed"."id" CROSS JOIN LATERAL (
-      SELECT "messageId"::text AS "messageId", "sequence"::float8 AS "sequence", "eventType", "body", "createdAt"
+      SELECT "messageId"::text AS "messageId", "sequence"::float8 AS "sequence", "eventType", "body", "changed", "createdAt"
       FROM "Event" WHERE "Event"."id" = "claimed"."eventId" OFFSET 0
     ) AS "event"
     ORDER BY "position"`,

@@ -2,6 +2,7 @@ import { locks } from '../../database/advisory-locks.ts'
 import { type Db, inTransaction, queryRows, type Transaction } from '../../database/client.ts'
 import { sql } from '../../database/sql.ts'
 import { deliveriesChannel } from '../../engine/recording/announce.ts'
+import { isHeard } from '../members.ts'
 
 /** How long a process that is cut off in a transaction can block numbering, in milliseconds. */
 const NUMBERING_IDLE_MS_MAX = 10_000
@@ -22,7 +23,7 @@ interface Numbered {
 }
 
 /**
- * Numbers committed events in their store's feed and adds a delivery for each enabled webhook of their kind, in one
+ * Numbers committed events in their store's feed and adds a delivery for each enabled webhook that hears of them, in one
  * transaction: at most 500 events, without those of the stores `except`. Notifies other processes of the deliveries, with
  * `by` as the payload. One process at a time; null: another one holds the lock.
  *
@@ -59,14 +60,14 @@ async function numberLocked(tx: Transaction, at: Date, except: readonly number[]
     tx,
     sql`
     WITH "waiting" AS MATERIALIZED (
-      SELECT "id", "storeId", "eventType" FROM "Event"
+      SELECT "id", "storeId", "eventType", "changed" FROM "Event"
       WHERE "sequence" IS NULL AND "storeId" <> ALL (string_to_array(${except.join()}, ',')::int[])
       ORDER BY "id" LIMIT ${BATCH_MAX}
     ), "wanted" AS MATERIALIZED (
       SELECT "storeId", "id" FROM "Webhook"
       WHERE ("storeId", "eventType") IN (SELECT "storeId", "eventType" FROM "waiting")
     ), "webhooks" AS MATERIALIZED (
-      SELECT "storeId", "id", "eventType", "enabled" FROM "Webhook"
+      SELECT "storeId", "id", "eventType", "enabled", "members" FROM "Webhook"
       WHERE ("storeId", "eventType") IN (SELECT "storeId", "eventType" FROM "waiting")
       FOR KEY SHARE SKIP LOCKED
     ), "busy" AS MATERIALIZED (
@@ -79,7 +80,7 @@ async function numberLocked(tx: Transaction, at: Date, except: readonly number[]
       FROM "waiting" LEFT JOIN "listening" USING ("storeId", "eventType")
       WHERE "storeId" NOT IN (SELECT "storeId" FROM "busy")
     ), "batch" AS MATERIALIZED (
-      SELECT "id", "storeId", "eventType",
+      SELECT "id", "storeId", "eventType", "changed",
         row_number() OVER (PARTITION BY "storeId" ORDER BY "id") AS "position",
         count(*) OVER (PARTITION BY "storeId") AS "count"
       FROM "free" WHERE "before" < ${DELIVERIES_MAX}
@@ -98,7 +99,7 @@ async function numberLocked(tx: Transaction, at: Date, except: readonly number[]
       SELECT "batch"."storeId", "webhooks"."id", "batch"."id", 'pending', ${at}, ${at}
       FROM "batch"
       JOIN "webhooks" ON "webhooks"."storeId" = "batch"."storeId" AND "webhooks"."eventType" = "batch"."eventType"
-      WHERE "webhooks"."enabled"
+      WHERE "webhooks"."enabled" AND ${isHeard(sql`"webhooks"."members"`, sql`"batch"."changed"`)}
       ORDER BY "batch"."id", "webhooks"."id"
       RETURNING 1
     ), "made" AS MATERIALIZED (

@@ -7,6 +7,7 @@ import type { Outbound } from '../../outbound/outbound.ts'
 import { TRIES_MAX } from '../../outbound/retry-schedule.ts'
 import { messageIdOf, signedHeaders, signingKey } from '../../outbound/standard-webhooks.ts'
 import type { Secrets } from '../../values/secrets.ts'
+import { shownMembers } from '../members.ts'
 import { signingSecrets } from '../secret.ts'
 import type { Claim } from './claim.ts'
 import type { Outcome } from './decide.ts'
@@ -80,6 +81,7 @@ async function post(services: SendServices, keyOf: KeyOf, claim: Claim, at: Date
       ...signedHeaders(keys, messageIdOf(claim.messageId), at, body),
       'webhook-event': eventKind(claim.eventType)?.name ?? '',
       'webhook-sequence': String(claim.sequence),
+      ...(claim.changed !== null && { 'webhook-changed': shownMembers(claim.changed) }),
     },
     body,
     connectMs: CONNECT_MS,

@@ -53,7 +53,8 @@ function describedValue(field: ValueField): string {
   const isRequired = field.required ? ['required'] : []
   const isUsual = field.default === { text: '', date: '', integer: 0, decimal: 0, boolean: false }[field.kind]
   const initial = isUsual ? [] : [`at first ${JSON.stringify(field.default)}`]
-  return [`${field.kind}${boundsIn(field)}`, ...accessOf(field), ...isRequired, ...initial].join(', ')
+  const isOptional = field.isOptional ? ['answered only where it is set'] : []
+  return [`${field.kind}${boundsIn(field)}`, ...accessOf(field), ...isRequired, ...initial, ...isOptional].join(', ')
 }
 
 function boundsIn(field: ValueField): string {

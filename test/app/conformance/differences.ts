@@ -1,4 +1,5 @@
 import type { Field, FieldSet } from '../../../src/engine/definition/fields.ts'
+import { isOptional } from './paths.ts'
 import type { Wire } from './samples.ts'
 
 /**
@@ -36,7 +37,8 @@ export function namesIn(value: unknown, path = ''): string[] {
 export function namesOf(fields: FieldSet, record: unknown, path = ''): string[] {
   return fields.shown.entries.flatMap(([name, field]) => {
     const at = path === '' ? name : `${path}.${name}`
-    return [at, ...namesWithin(field, isWire(record) ? record[name] : undefined, at)]
+    const value = isWire(record) ? record[name] : undefined
+    return value === undefined && isOptional(field) ? [] : [at, ...namesWithin(field, value, at)]
   })
 }
 
@@ -48,7 +50,9 @@ function namesWithin(field: Field, value: unknown, path: string): string[] {
 
 /** The record of which nothing was ever said. */
 export function defaultsOf(fields: FieldSet): Wire {
-  return Object.fromEntries(fields.shown.entries.map(([name, field]) => [name, defaultOf(field)]))
+  return Object.fromEntries(
+    fields.shown.entries.flatMap(([name, field]) => (isOptional(field) ? [] : [[name, defaultOf(field)]])),
+  )
 }
 
 function defaultOf(field: Field): unknown {

@@ -457,14 +457,15 @@ export const fixtures = {
     minimal: (seed) => ({
       Name: `Webhook ${seed}`,
       Url: `https://receiver.example/${seed}`,
-      EventType: 3,
+      EventType: 9,
       Enabled: true,
     }),
     required: ['Name', 'Url', 'EventType', 'Enabled'],
     overrides: (_references, seed) => ({
       Url: `https://receiver.example/${seed}?token=%20${seed}`,
-      EventType: 3,
+      EventType: 9,
       Format: seed % 2 === 1 ? 'XML' : 'JSON',
+      Members: seed % 2 === 1 ? 'BillingCity,MailList' : 'Email',
     }),
     computed: { DateCreated: minute, DateUpdated: minute },
     a: { Name: 'Küche 100% Desk', Url: 'http://a.example/x', EventType: 1, Enabled: true, Format: 'XML' },

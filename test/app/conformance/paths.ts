@@ -47,9 +47,14 @@ export function isValue(field: Field): field is ValueField {
   return field.kind !== 'object' && field.kind !== 'list'
 }
 
-/** A text that may be any: not one of a few. */
+/** A text that may be any: not one of a few, nor one that answers leave out where it is empty. */
 export function isFreeText(field: Field): boolean {
-  return field.kind === 'text' && field.bounds.values === undefined
+  return field.kind === 'text' && field.bounds.values === undefined && !isOptional(field)
+}
+
+/** Whether answers have it only where it is set. */
+export function isOptional(field: Field): boolean {
+  return isValue(field) && field.isOptional
 }
 
 /** Keys are sent where the caller chooses them. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Resource } from '../../../src/engine/definition/define.ts'
 import { expectRefusal, idPath } from './answers.ts'
 import { differences, shownOf } from './differences.ts'
-import { at, isFreeText, merged, plainValuesOf, withValue } from './paths.ts'
+import { at, isFreeText, isOptional, merged, plainValuesOf, withValue } from './paths.ts'
 import { change, fullBody, newRecord, newWholeRecord, nextSeed, readRecord } from './records.ts'
 import { isReference, type Wire } from './samples.ts'
 import { ignoredBy, tolerated } from './spellings.ts'
@@ -116,7 +116,8 @@ export function updating(resource: Resource, stage: () => Stage): void {
       for (const { path, field } of optional) {
         const isEmptied = isFreeText(field) || (field.kind === 'date' && field.nullable)
         if (Object.values(follows).some((names) => names.includes(path))) continue
-        expect({ path, value: at(changed, path) }).toEqual({ path, value: isEmptied ? '' : at(record, path) })
+        const kept = isOptional(field) ? undefined : at(record, path)
+        expect({ path, value: at(changed, path) }).toEqual({ path, value: isEmptied ? '' : kept })
       }
     })
 

@@ -136,7 +136,13 @@ export function validating(resource: Resource, stage: () => Stage): void {
     const decimals = plainValuesOf(fields).filter(({ field }) => field.kind === 'decimal')
     const texts = plainValuesOf(fields).filter(({ field }) => {
       const { kind, access, bounds } = field
-      return kind === 'text' && access === 'rw' && bounds.format === undefined && longestText(field) >= 4
+      return (
+        kind === 'text' &&
+        access === 'rw' &&
+        bounds.format === undefined &&
+        !field.isOptional &&
+        longestText(field) >= 4
+      )
     })
 
     for (const [members, given, kept] of [

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { inTransaction } from '../../../src/database/client.ts'
 import { createRecord, deleteRecord, inChange, updateRecord } from '../../../src/engine/changing/change.ts'
-import { eventKinds, productChanged } from '../../../src/engine/definition/event-kinds.ts'
+import { eventKinds, productKinds } from '../../../src/engine/definition/event-kinds.ts'
 import { raise } from '../../../src/engine/recording/events.ts'
 import { placeOrder } from '../../../src/resources/orders/place-order.ts'
 import { products } from '../../../src/resources/products/products.ts'
@@ -196,10 +196,12 @@ describe('a product', () => {
     const recorded = await recordedBy(() => shop.call('DELETE', `/${service}/${key}`))
 
     const records = await Promise.all(ids.map((id) => get(`/Products/${id}`)))
-    expect(recorded).toEqual(
+    const [deleted, ...cleared] = recorded
+    expect(deleted?.recordId).toBe(key)
+    expect(cleared).toEqual(
       ids.map((recordId, index) => ({ name: 'Product Changed', recordId, record: records[index] })),
     )
-    for (const { record } of recorded) expect(JSON.stringify(record)).not.toContain(JSON.stringify(body).slice(1, -1))
+    for (const { record } of cleared) expect(JSON.stringify(record)).not.toContain(JSON.stringify(body).slice(1, -1))
   })
 
   test('whose deletion is refused is not told of', async () => {
@@ -252,13 +254,16 @@ describe('an order', () => {
     expect(recorded.toSorted()).toEqual([...names.map((name) => `${name} ${id}`), ...stock].toSorted())
   })
 
-  test('tells of its status when that takes another value, by itself or by its only shipment, and of nothing else', async () => {
+  test('tells of its status when that takes another value, by itself or by its only shipment, and otherwise of another change', async () => {
     const { id } = await place([{ CatalogID: await newProduct(), ItemQuantity: 1 }])
     const put = (path: string, body: object) => namesOf(() => shop.call('PUT', path, { body }))
     const changed = [`Order Status Change ${id}`]
 
     expect(await put(`/Orders/${id}`, { OrderStatusID: 2 })).toEqual(changed)
-    expect(await put(`/Orders/${id}`, { OrderStatusID: 2, InternalComments: 'Packed' })).toEqual([])
+    expect(await put(`/Orders/${id}`, { OrderStatusID: 2, InternalComments: 'Packed' })).toEqual([
+      `Order Changed ${id}`,
+    ])
+    expect(await put(`/Orders/${id}`, { OrderStatusID: 2 })).toEqual([])
     expect(await put(`/Orders/${id}/Shipments/0`, { ShipmentOrderStatus: 3 })).toEqual(changed)
   })
 
@@ -278,19 +283,22 @@ describe('an order', () => {
 
     const names = await namesOf(() => shop.call('POST', '/RMA', { body: { OrderID: id, RMAItemList: items } }))
 
-    expect(names).toEqual([`Product Stock Changed ${product}`])
+    expect(names).toEqual([`Product Stock Changed ${product}`, expect.stringMatching(/^Return New \d+$/)])
   })
 })
 
-test('a customer is new once, and the event knows no password', async () => {
+test('a customer is new once, and no event knows a password', async () => {
   const body = { Email: 'robin@shopper.example', Password: 'a long password', BillingLastName: 'Reed' }
   let id = 0
   const recorded = await recordedBy(async () => {
     id = Number((await shop.call('POST', '/Customers', { body })).json()[0].Value)
-    await shop.call('PUT', `/Customers/${id}`, { body: { BillingLastName: 'Rush' } })
+    await shop.call('PUT', `/Customers/${id}`, { body: { BillingLastName: 'Rush', Password: 'a long password!' } })
   })
 
-  expect(recorded).toMatchObject([{ name: 'Customer New', recordId: id, record: { BillingLastName: 'Reed' } }])
+  expect(recorded).toMatchObject([
+    { name: 'Customer New', recordId: id, record: { BillingLastName: 'Reed' } },
+    { name: 'Customer Changed', recordId: id, record: { BillingLastName: 'Rush' } },
+  ])
   expect(JSON.stringify(recorded)).not.toContain('a long password')
 })
 
@@ -324,9 +332,11 @@ describe('an import', () => {
 
     // Cancelled ones were never told of as new.
     const orders = lines.filter(({ service, record }) => service === 'Orders' && record.OrderStatusID !== 5).length
+    const created = eventKinds.filter(({ name }) => name.endsWith(' New') && name !== 'Order New')
     expect(Object.fromEntries(first)).toEqual({
-      'Product New': counted('Products'),
-      'Customer New': counted('Customers'),
+      ...Object.fromEntries(
+        created.flatMap(({ name, service }) => (counted(service) > 0 ? [[name, counted(service)]] : [])),
+      ),
       'Order New': orders,
     })
     expect(again).toEqual([])
@@ -354,6 +364,7 @@ test('a deletion of many is told of in order, though it is written in pieces', a
 
   const recorded = await recordedBy(() => shop.call('DELETE', `/Manufacturers/${key}`))
 
+  expect(recorded.shift()).toMatchObject({ name: 'Manufacturer Deleted', recordId: key })
   expect(recorded).toHaveLength(450)
   expect(recorded.map(({ recordId }) => recordId)).toEqual(
     recorded.map(({ recordId }) => recordId).toSorted((a, b) => a - b),
@@ -365,7 +376,7 @@ test('an event of a record that a later step of the same change deletes cannot b
   const id = await newProduct()
   const vanish = inChange(shop.caller, async (tx) => {
     await tx.db.$executeRaw`UPDATE "Product" SET "details" = '{"Title": "Gone"}' WHERE "id" = ${id}`
-    raise(tx, productChanged, products, id)
+    raise(tx, productKinds.changed, products, id)
     await tx.db.$executeRaw`DELETE FROM "Product" WHERE "id" = ${id}`
   })
   await expect(vanish).rejects.toThrow(`There is no record for the event of Products ${id}`)

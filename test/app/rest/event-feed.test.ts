@@ -175,7 +175,7 @@ describe('an application', () => {
     for (const [privileges, query, field, access] of [
       [{ Webhooks: ['write'], Orders: ['read'] }, '', 'Webhooks', 'read'],
       [{ Orders: ['read'] }, '', 'Webhooks', 'read'],
-      [{ Webhooks: ['read'], Manufacturers: ['read'] }, '', 'Orders', 'read'],
+      [{ Webhooks: ['read'], OrderStatuses: ['read'] }, '', 'Orders', 'read'],
       [{ Webhooks: ['read'], Orders: ['write'] }, '', 'Orders', 'read'],
       [{ Webhooks: ['read'], Orders: ['read'] }, '?eventtype=5', 'Products', 'read'],
     ] as const) {

@@ -3,6 +3,7 @@ import { leases } from '../../../src/database/leases.ts'
 import { eventKind, eventKinds } from '../../../src/engine/definition/event-kinds.ts'
 import { redeliver } from '../../../src/webhooks/deliveries.ts'
 import { resumeWebhook } from '../../../src/webhooks/status.ts'
+import { resourceOf } from '../../../src/webhooks/told.ts'
 import { hold, untilItWaits } from '../../support/held.ts'
 import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
 import { claimAll } from '../webhooks/dispatch-stage.ts'
@@ -345,37 +346,41 @@ describe('POST /Webhooks/{id}/Deliveries/{deliveryid}/Redeliver', () => {
 })
 
 describe('POST /Webhooks/{id}/Test', () => {
-  test.each(eventKinds)(
-    'lets a webhook of $name be told of a made-up record of its kind',
-    async ({ type, service }) => {
-      const webhook = await newWebhook(shop.call, { EventType: type })
+  test.each(eventKinds)('lets a webhook of $name be told of a made-up record of its kind', async (kind) => {
+    const { type, service } = kind
+    const webhook = await newWebhook(shop.call, { EventType: type })
 
-      const answer = await shop.call('POST', `/Webhooks/${webhook}/Test`)
+    const answer = await shop.call('POST', `/Webhooks/${webhook}/Test`)
 
-      expect(answer.statusCode, answer.body).toBe(201)
-      const [{ Key, Value, Message }] = answer.json()
-      expect({ Key, Message }).toEqual({ Key: 'DeliveryID', Message: 'Created successfully' })
-      const [one] = (await shop.call('GET', `/Webhooks/${webhook}/Deliveries/${Value}`)).json()
-      expect(one).toMatchObject({
-        Sequence: 0,
-        IsTest: true,
-        State: 'pending',
-        Attempts: 0,
-        EventType: type,
-        RecordID: 1,
-      })
-      // The whole is held against the reference with each answer: no member of the record is missing.
-      expect(one.Record).toMatchObject(
-        {
-          Orders: { OrderID: 1, InvoiceNumber: 1000, OrderItemList: [{ ItemQuantity: 2 }], ShipmentList: [{}] },
-          Customers: { CustomerID: 1, Email: 'shopper@example.com', BillingFirstName: 'Sample' },
-          Products: { SKUInfo: { CatalogID: 1, SKU: 'SAMPLE-1' } },
-        }[service],
-      )
-      const { body } = await shop.call('GET', `/Webhooks/${webhook}/Deliveries/${Value}`, { accept: 'application/xml' })
-      expect(body).toContain(`<Record><${service.slice(0, -1)}>`)
-    },
-  )
+    expect(answer.statusCode, answer.body).toBe(201)
+    const [{ Key, Value, Message }] = answer.json()
+    expect({ Key, Message }).toEqual({ Key: 'DeliveryID', Message: 'Created successfully' })
+    const [one] = (await shop.call('GET', `/Webhooks/${webhook}/Deliveries/${Value}`)).json()
+    expect(one).toMatchObject({
+      Sequence: 0,
+      IsTest: true,
+      State: 'pending',
+      Attempts: 0,
+      EventType: type,
+      RecordID: 1,
+    })
+    // The whole is held against the reference with each answer: no member of the record is missing.
+    expect(one.Record).toMatchObject(
+      {
+        Orders: { OrderID: 1, InvoiceNumber: 1000, OrderItemList: [{ ItemQuantity: 2 }], ShipmentList: [{}] },
+        Customers: { CustomerID: 1, Email: 'shopper@example.com', BillingFirstName: 'Sample' },
+        Products: { SKUInfo: { CatalogID: 1, SKU: 'SAMPLE-1' } },
+        RMA: { RMAID: 1, OrderID: 1, RMAItemList: [{ SKU: 'SAMPLE-1' }] },
+        Category: { CategoryID: 1, CategoryName: 'Sample Category' },
+        Manufacturers: { ManufacturerID: 1, ManufacturerName: 'Sample Manufacturer' },
+        Distributors: { DistributorID: 1, CompanyName: 'Sample Distributor' },
+        CustomerGroups: { CustomerGroupID: 1, Name: 'Sample Group' },
+        GiftRegistries: { GiftRegistryID: 1, Name: 'Sample Registry', GiftRegistryItemList: [{ Listed: 2 }] },
+      }[service],
+    )
+    const { body } = await shop.call('GET', `/Webhooks/${webhook}/Deliveries/${Value}`, { accept: 'application/xml' })
+    expect(body).toContain(`<Record><${resourceOf(kind).typeName}>`)
+  })
 
   test('does so while the webhook is not enabled too, and stands in no feed', async () => {
     await shop.call('PUT', `/Webhooks/${id}`, { body: { Enabled: false } })

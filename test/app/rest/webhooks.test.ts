@@ -439,12 +439,33 @@ describe('GET /Webhooks/Events', () => {
     'Product Changed',
     'Product Deleted',
     'Product Stock Changed',
+    'Order Changed',
+    'Customer Changed',
+    'Customer Deleted',
+    'Return New',
+    'Return Changed',
+    'Category New',
+    'Category Changed',
+    'Category Deleted',
+    'Manufacturer New',
+    'Manufacturer Changed',
+    'Manufacturer Deleted',
+    'Distributor New',
+    'Distributor Changed',
+    'Distributor Deleted',
+    'Customer Group New',
+    'Customer Group Changed',
+    'Customer Group Deleted',
+    'Gift Registry New',
+    'Gift Registry Changed',
+    'Gift Registry Deleted',
+    'Return Deleted',
   ]
   const all = names.map((EventName, index) => ({ EventType: index + 1, EventName }))
   const read = async (query: string, tolerated = false) =>
     (await shop.call('GET', `/Webhooks/Events${query}`, { tolerated })).json()
 
-  test('lists the kinds of event, in v1 and v2, by every name of the service', async () => {
+  test('lists all kinds of event, in v1 and v2, by every name of the service', async () => {
     for (const path of ['/Webhooks/Events', '/webhooks/events/', '/Webhook/Events']) {
       for (const version of ['v1', 'v2'] as const) {
         const answer = await shop.call('GET', path, { version })
@@ -466,6 +487,7 @@ describe('GET /Webhooks/Events', () => {
     expect(await read('?name=STATUS')).toEqual(all.slice(1, 2))
     expect(await read('?$select=EventName&limit=1')).toEqual([{ EventName: 'Order New' }])
     expect(await read('?$orderby=EventName%20desc&limit=2')).toEqual([all[1], all[0]])
+    expect(await read('?limit=0')).toEqual(all)
     const page = await shop.call('GET', '/Webhooks/Events?limit=3', { headers: { prefer: 'count=exact' } })
     expect(page.headers).toMatchObject({
       'x-total-count': String(all.length),

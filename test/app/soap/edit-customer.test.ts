@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { deleteRecord } from '../../../src/engine/changing/change.ts'
+import { eventKind } from '../../../src/engine/definition/event-kinds.ts'
 import { verifyPassword } from '../../../src/people/passwords.ts'
 import { customers } from '../../../src/resources/customers/customers.ts'
 import { storedEvents } from '../../support/events.ts'
@@ -350,13 +351,19 @@ describe('update', () => {
     expect(await rowOf(id)).toEqual(before)
   })
 
-  test('records no event, as with REST', async () => {
+  test('tells of what happens to a customer, as REST does', async () => {
     const id = await inserted()
     const { store } = shop
     await edit('update', { contactid: id, comments: 'new' })
     await edit('delete', { contactid: id })
 
-    expect(await server.database.db.event.count({ where: { storeId: store.id, recordId: id } })).toBe(1)
+    const where = { storeId: store.id, recordId: id }
+    const events = await server.database.db.event.findMany({ where, orderBy: { id: 'asc' } })
+    expect(events.map(({ eventType, changed }) => [eventKind(eventType)?.name, changed])).toEqual([
+      ['Customer New', null],
+      ['Customer Changed', 'Comments'],
+      ['Customer Deleted', null],
+    ])
   })
 })
 

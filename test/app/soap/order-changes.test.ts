@@ -216,14 +216,14 @@ describe('updateOrderStatus', () => {
 })
 
 describe('updateOrderShipment', () => {
-  test('changes of the only shipment what REST’s PUT does, and tells nothing', async () => {
+  test('changes of the only shipment what REST’s PUT does, and tells of it', async () => {
     const [bySoap, byRest] = [await placed(), await placed()]
     server.clock.ms += 60_000
     const events = await shop.eventsOf(async () => {
       const call = { invoiceNum: bySoap.invoiceNum, tracking: '1Z & <9>', shipmentDate: '3/9/2026' }
       expect(await shop.soap('updateOrderShipment', call)).toBe(shipped)
     })
-    expect(events).toEqual([])
+    expect(events).toEqual([`Order Changed ${bySoap.id}`])
     await shop.shop.call('PUT', `/Orders/${byRest.id}/Shipments/0`, {
       body: { ShipmentTrackingCode: '1Z & <9>', ShipmentShippedDate: '03/09/2026' },
     })

@@ -1,15 +1,18 @@
 import { Registry } from 'prom-client'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import {
+  customerKinds,
   type EventKind,
   eventKinds,
   orderNew,
+  productKinds,
   productStockChanged,
 } from '../../../src/engine/definition/event-kinds.ts'
 import { resourceNamed } from '../../../src/registry.ts'
 import { recordsToXml } from '../../../src/rest/xml.ts'
 import { Dispatcher } from '../../../src/webhooks/dispatch/dispatcher.ts'
 import { createDispatcherMetrics } from '../../../src/webhooks/dispatch/metrics.ts'
+import { shownMembers } from '../../../src/webhooks/members.ts'
 import { type Arrival, openServerReceiver, type ServerReceiver } from '../../load/webhooks/server-receiver.ts'
 import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
 import { operator } from '../engine/transfer/fixture.ts'
@@ -139,7 +142,7 @@ describe('every kind of event', () => {
       id = await create('/Customers', { Email: 'robin@shopper.example', Password: 'secret words' })
     })
     expect(joined).toEqual([`Customer New ${id}`])
-    expect(await put(`/Customers/${id}`, { BillingCity: 'Springfield' })).toEqual([])
+    expect(await put(`/Customers/${id}`, { BillingCity: 'Springfield' })).toEqual([`Customer Changed ${id}`])
   })
 
   test('of an order arrives at its webhook; one that is cancelled gives its goods back, told once per product', async () => {
@@ -151,7 +154,9 @@ describe('every kind of event', () => {
     })
     expect(placed).toEqual([`Order New ${id}`, `Product Stock Changed ${product}`])
     expect(await put(`/Orders/${id}`, { OrderStatusID: 2 })).toEqual([`Order Status Change ${id}`])
-    expect(await put(`/Orders/${id}`, { OrderStatusID: 2, InternalComments: 'Packed' })).toEqual([])
+    expect(await put(`/Orders/${id}`, { OrderStatusID: 2, InternalComments: 'Packed' })).toEqual([
+      `Order Changed ${id}`,
+    ])
     expect((await put(`/Orders/${id}`, { OrderStatusID: 5 })).sort()).toEqual([
       `Order Status Change ${id}`,
       `Product Stock Changed ${product}`,
@@ -171,6 +176,36 @@ describe('every kind of event', () => {
       `Product Stock Changed ${product}`,
     ])
   })
+})
+
+test('names what changed in a header, to a webhook that hears of it; of other kinds there is none', async () => {
+  for (const kind of [productKinds.changed, productKinds.new]) await register(kind)
+  const deaf = await register(customerKinds.changed)
+  await shop.call('PUT', `/Webhooks/${deaf}`, { body: { Members: 'Email' } })
+  const product = await newProduct()
+  const customer = await create('/Customers', { Email: 'robin@shopper.example', Password: 'secret words' })
+  await shop.call('PUT', `/Products/${product}`, { body: { SKUInfo: { Price: 9 }, Title: 'A mug' } })
+  await shop.call('PUT', `/Customers/${customer}`, { body: { BillingCity: 'Springfield' } })
+  await shop.call('PUT', `/Customers/${customer}`, { body: { Email: 'robin@shop.example', BillingCity: 'Paris' } })
+  await shop.call('POST', `/Webhooks/${deaf}/Test`)
+  await dispatcher.settle()
+
+  const told = receiver.arrivals.map(({ event, changed, sequence }) => `${event}, ${changed}, ${sequence > 0}`)
+  expect(told.toSorted()).toEqual([
+    'Customer Changed, BillingCity,Email, true',
+    'Customer Changed, Comments, false',
+    'Product Changed, SKUInfo.Price,Title, true',
+    'Product New, null, true',
+  ])
+})
+
+test('of more than a hundred members a header names as many, and says that there are more', () => {
+  const names = Array.from({ length: 101 }, (_, index) => `Member${index}`)
+  expect(shownMembers(names.slice(0, 100).join())).toBe(names.slice(0, 100).join())
+  expect(shownMembers(names.join())).toBe(`${names.slice(0, 100).join()},*`)
+  const long = shownMembers(names.map((name) => name.padEnd(90, 'x')).join())
+  expect(long.length).toBeLessThanOrEqual(4_000)
+  expect(long).toMatch(/x,\*$/)
 })
 
 test('unsubscribing takes webhooks and what waits to be sent along', async () => {

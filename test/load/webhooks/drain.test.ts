@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { productNew } from '../../../src/engine/definition/event-kinds.ts'
+import { productKinds } from '../../../src/engine/definition/event-kinds.ts'
 import { cloneDatabase, type TestDatabase } from '../../support/database.ts'
 import { type ServerProcess, serverProcess } from './server-process.ts'
 import { openServerReceiver } from './server-receiver.ts'
@@ -22,7 +22,7 @@ test('a server in its drain goes on sending notifications', async () => {
   const receiver = await openServerReceiver(() => 200)
   try {
     const store = await openServerStore(server.baseUrl)
-    await register(store, receiver, productNew)
+    await register(store, receiver, productKinds.new)
     server.terminate()
     const isDraining = async () => expect((await fetch(`${server.baseUrl}/readyz`)).status).toBe(503)
     await vi.waitFor(isDraining, { timeout: 20_000 })

@@ -1,12 +1,10 @@
 import { vi } from 'vitest'
 import {
-  customerNew,
+  customerKinds,
   type EventKind,
   orderNew,
   orderStatusChange,
-  productChanged,
-  productDeleted,
-  productNew,
+  productKinds,
   productStockChanged,
 } from '../../../src/engine/definition/event-kinds.ts'
 import { type Answer, idsIn, type ServerStore } from './server-store.ts'
@@ -92,21 +90,21 @@ export function plan(
       const Name = `Renamed ${index}`
       return async () => {
         await insist('PUT', `/Products/${id}`, { SKUInfo: { Name } })
-        told.push(tell(productChanged, id, Name))
+        told.push(tell(productKinds.changed, id, Name))
       }
     },
     created: (index) => async () => {
       const id = await insist('POST', '/Products', { SKUInfo: { SKU: `NEW-${index}`, Name: `New ${index}` } })
-      told.push(tell(productNew, id))
+      told.push(tell(productKinds.new, id))
     },
     deleted: (index) => async () => {
       const id = unsold[index] ?? 0
       await insist('DELETE', `/Products/${id}`)
-      told.push(tell(productDeleted, id))
+      told.push(tell(productKinds.deleted, id))
     },
     joined: (index) => async () => {
       const id = await insist('POST', '/Customers', { Email: `buyer-${index}@shop.example`, Password: 'secret words' })
-      told.push(tell(customerNew, id))
+      told.push(tell(customerKinds.new, id))
     },
   }
   const all = Object.entries(wanted).flatMap(([what, count]) =>
@@ -133,7 +131,7 @@ export async function openShop(
     const CatalogID = products[number % products.length]
     orders.push(...idsIn(await store.place(orderOf(CatalogID))))
   }
-  return { products, unsold, orders, told: [...products, ...unsold].map((id) => tell(productNew, id)) }
+  return { products, unsold, orders, told: [...products, ...unsold].map((id) => tell(productKinds.new, id)) }
 }
 
 function orderOf(CatalogID: number | undefined) {

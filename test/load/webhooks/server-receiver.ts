@@ -14,6 +14,8 @@ export interface Arrival {
   readonly sequence: number
   /** webhook-event */
   readonly event: string
+  /** webhook-changed; null: it came without. */
+  readonly changed: string | null
   /** Content-Type */
   readonly type: string
   readonly body: string
@@ -52,6 +54,7 @@ export async function openServerReceiver(
         id: header('webhook-id'),
         sequence: Number(header('webhook-sequence')),
         event: header('webhook-event'),
+        changed: request.headers['webhook-changed'] === undefined ? null : header('webhook-changed'),
         type: header('content-type'),
         body,
       }

@@ -2,7 +2,7 @@ import {
   type EventKind,
   eventKind,
   orderStatusChange,
-  productChanged,
+  productKinds,
   productStockChanged,
 } from '../../../src/engine/definition/event-kinds.ts'
 import { tell } from './server-changes.ts'
@@ -43,7 +43,7 @@ export function tellEvent({ EventType, RecordID, Record }: FedEvent): string {
   if (kind === null) throw new Error(`There is no kind ${EventType}`)
   const details = new Map<EventKind, unknown>([
     [orderStatusChange, Record.OrderStatusID],
-    [productChanged, Record.SKUInfo?.Name],
+    [productKinds.changed, Record.SKUInfo?.Name],
     [productStockChanged, Record.SKUInfo?.Stock],
   ])
   return tell(kind, RecordID, details.get(kind))

@@ -6418,6 +6418,7 @@ export const EventScalarFieldEnum = {
   eventType: 'eventType',
   recordId: 'recordId',
   body: 'body',
+  changed: 'changed',
   createdAt: 'createdAt'
 } as const
 
@@ -6449,6 +6450,7 @@ export const WebhookScalarFieldEnum = {
   url: 'url',
   eventType: 'eventType',
   format: 'format',
+  members: 'members',
   enabled: 'enabled',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt',

@@ -926,6 +926,7 @@ export const EventScalarFieldEnum = {
   eventType: 'eventType',
   recordId: 'recordId',
   body: 'body',
+  changed: 'changed',
   createdAt: 'createdAt'
 } as const
 
@@ -957,6 +958,7 @@ export const WebhookScalarFieldEnum = {
   url: 'url',
   eventType: 'eventType',
   format: 'format',
+  members: 'members',
   enabled: 'enabled',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt',

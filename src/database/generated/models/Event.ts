@@ -50,6 +50,7 @@ export type EventMinAggregateOutputType = {
   eventType: number | null
   recordId: number | null
   body: string | null
+  changed: string | null
   createdAt: Date | null
 }
 
@@ -61,6 +62,7 @@ export type EventMaxAggregateOutputType = {
   eventType: number | null
   recordId: number | null
   body: string | null
+  changed: string | null
   createdAt: Date | null
 }
 
@@ -72,6 +74,7 @@ export type EventCountAggregateOutputType = {
   eventType: number
   recordId: number
   body: number
+  changed: number
   createdAt: number
   _all: number
 }
@@ -101,6 +104,7 @@ export type EventMinAggregateInputType = {
   eventType?: true
   recordId?: true
   body?: true
+  changed?: true
   createdAt?: true
 }
 
@@ -112,6 +116,7 @@ export type EventMaxAggregateInputType = {
   eventType?: true
   recordId?: true
   body?: true
+  changed?: true
   createdAt?: true
 }
 
@@ -123,6 +128,7 @@ export type EventCountAggregateInputType = {
   eventType?: true
   recordId?: true
   body?: true
+  changed?: true
   createdAt?: true
   _all?: true
 }
@@ -221,6 +227,7 @@ export type EventGroupByOutputType = {
   eventType: number
   recordId: number
   body: string
+  changed: string | null
   createdAt: Date
   _count: EventCountAggregateOutputType | null
   _avg: EventAvgAggregateOutputType | null
@@ -255,6 +262,7 @@ export type EventWhereInput = {
   eventType?: Prisma.IntFilter<"Event"> | number
   recordId?: Prisma.IntFilter<"Event"> | number
   body?: Prisma.StringFilter<"Event"> | string
+  changed?: Prisma.StringNullableFilter<"Event"> | string | null
   createdAt?: Prisma.DateTimeFilter<"Event"> | Date | string
   deliveries?: Prisma.DeliveryListRelationFilter
 }
@@ -267,6 +275,7 @@ export type EventOrderByWithRelationInput = {
   eventType?: Prisma.SortOrder
   recordId?: Prisma.SortOrder
   body?: Prisma.SortOrder
+  changed?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   deliveries?: Prisma.DeliveryOrderByRelationAggregateInput
 }
@@ -282,6 +291,7 @@ export type EventWhereUniqueInput = Prisma.AtLeast<{
   eventType?: Prisma.IntFilter<"Event"> | number
   recordId?: Prisma.IntFilter<"Event"> | number
   body?: Prisma.StringFilter<"Event"> | string
+  changed?: Prisma.StringNullableFilter<"Event"> | string | null
   createdAt?: Prisma.DateTimeFilter<"Event"> | Date | string
   deliveries?: Prisma.DeliveryListRelationFilter
 }, "id">
@@ -294,6 +304,7 @@ export type EventOrderByWithAggregationInput = {
   eventType?: Prisma.SortOrder
   recordId?: Prisma.SortOrder
   body?: Prisma.SortOrder
+  changed?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   _count?: Prisma.EventCountOrderByAggregateInput
   _avg?: Prisma.EventAvgOrderByAggregateInput
@@ -313,6 +324,7 @@ export type EventScalarWhereWithAggregatesInput = {
   eventType?: Prisma.IntWithAggregatesFilter<"Event"> | number
   recordId?: Prisma.IntWithAggregatesFilter<"Event"> | number
   body?: Prisma.StringWithAggregatesFilter<"Event"> | string
+  changed?: Prisma.StringNullableWithAggregatesFilter<"Event"> | string | null
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Event"> | Date | string
 }
 
@@ -324,6 +336,7 @@ export type EventCreateInput = {
   eventType: number
   recordId: number
   body: string
+  changed?: string | null
   createdAt: Date | string
   deliveries?: Prisma.DeliveryCreateNestedManyWithoutEventInput
 }
@@ -336,6 +349,7 @@ export type EventUncheckedCreateInput = {
   eventType: number
   recordId: number
   body: string
+  changed?: string | null
   createdAt: Date | string
   deliveries?: Prisma.DeliveryUncheckedCreateNestedManyWithoutEventInput
 }
@@ -348,6 +362,7 @@ export type EventUpdateInput = {
   eventType?: Prisma.IntFieldUpdateOperationsInput | number
   recordId?: Prisma.IntFieldUpdateOperationsInput | number
   body?: Prisma.StringFieldUpdateOperationsInput | string
+  changed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   deliveries?: Prisma.DeliveryUpdateManyWithoutEventNestedInput
 }
@@ -360,6 +375,7 @@ export type EventUncheckedUpdateInput = {
   eventType?: Prisma.IntFieldUpdateOperationsInput | number
   recordId?: Prisma.IntFieldUpdateOperationsInput | number
   body?: Prisma.StringFieldUpdateOperationsInput | string
+  changed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   deliveries?: Prisma.DeliveryUncheckedUpdateManyWithoutEventNestedInput
 }
@@ -372,6 +388,7 @@ export type EventCreateManyInput = {
   eventType: number
   recordId: number
   body: string
+  changed?: string | null
   createdAt: Date | string
 }
 
@@ -383,6 +400,7 @@ export type EventUpdateManyMutationInput = {
   eventType?: Prisma.IntFieldUpdateOperationsInput | number
   recordId?: Prisma.IntFieldUpdateOperationsInput | number
   body?: Prisma.StringFieldUpdateOperationsInput | string
+  changed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -394,6 +412,7 @@ export type EventUncheckedUpdateManyInput = {
   eventType?: Prisma.IntFieldUpdateOperationsInput | number
   recordId?: Prisma.IntFieldUpdateOperationsInput | number
   body?: Prisma.StringFieldUpdateOperationsInput | string
+  changed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -405,6 +424,7 @@ export type EventCountOrderByAggregateInput = {
   eventType?: Prisma.SortOrder
   recordId?: Prisma.SortOrder
   body?: Prisma.SortOrder
+  changed?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
 
@@ -424,6 +444,7 @@ export type EventMaxOrderByAggregateInput = {
   eventType?: Prisma.SortOrder
   recordId?: Prisma.SortOrder
   body?: Prisma.SortOrder
+  changed?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
 
@@ -435,6 +456,7 @@ export type EventMinOrderByAggregateInput = {
   eventType?: Prisma.SortOrder
   recordId?: Prisma.SortOrder
   body?: Prisma.SortOrder
+  changed?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
 
@@ -481,6 +503,7 @@ export type EventCreateWithoutDeliveriesInput = {
   eventType: number
   recordId: number
   body: string
+  changed?: string | null
   createdAt: Date | string
 }
 
@@ -492,6 +515,7 @@ export type EventUncheckedCreateWithoutDeliveriesInput = {
   eventType: number
   recordId: number
   body: string
+  changed?: string | null
   createdAt: Date | string
 }
 
@@ -519,6 +543,7 @@ export type EventUpdateWithoutDeliveriesInput = {
   eventType?: Prisma.IntFieldUpdateOperationsInput | number
   recordId?: Prisma.IntFieldUpdateOperationsInput | number
   body?: Prisma.StringFieldUpdateOperationsInput | string
+  changed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -530,6 +555,7 @@ export type EventUncheckedUpdateWithoutDeliveriesInput = {
   eventType?: Prisma.IntFieldUpdateOperationsInput | number
   recordId?: Prisma.IntFieldUpdateOperationsInput | number
   body?: Prisma.StringFieldUpdateOperationsInput | string
+  changed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -572,6 +598,7 @@ export type EventSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   eventType?: boolean
   recordId?: boolean
   body?: boolean
+  changed?: boolean
   createdAt?: boolean
   deliveries?: boolean | Prisma.Event$deliveriesArgs<ExtArgs>
   _count?: boolean | Prisma.EventCountOutputTypeDefaultArgs<ExtArgs>
@@ -585,6 +612,7 @@ export type EventSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensi
   eventType?: boolean
   recordId?: boolean
   body?: boolean
+  changed?: boolean
   createdAt?: boolean
 }, ExtArgs["result"]["event"]>
 
@@ -596,6 +624,7 @@ export type EventSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensi
   eventType?: boolean
   recordId?: boolean
   body?: boolean
+  changed?: boolean
   createdAt?: boolean
 }, ExtArgs["result"]["event"]>
 
@@ -607,10 +636,11 @@ export type EventSelectScalar = {
   eventType?: boolean
   recordId?: boolean
   body?: boolean
+  changed?: boolean
   createdAt?: boolean
 }
 
-export type EventOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "storeId" | "sequence" | "messageId" | "eventType" | "recordId" | "body" | "createdAt", ExtArgs["result"]["event"]>
+export type EventOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "storeId" | "sequence" | "messageId" | "eventType" | "recordId" | "body" | "changed" | "createdAt", ExtArgs["result"]["event"]>
 export type EventInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   deliveries?: boolean | Prisma.Event$deliveriesArgs<ExtArgs>
   _count?: boolean | Prisma.EventCountOutputTypeDefaultArgs<ExtArgs>
@@ -643,6 +673,11 @@ export type $EventPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs 
      * The record's JSON text as the change left it; of a deleted one, as it was last.
      */
     body: string
+    /**
+     * The wire paths of the members that took other values, without keys of items, joined by commas. NULL: its kind names none, or
+     * it was stored before they were.
+     */
+    changed: string | null
     createdAt: Date
   }, ExtArgs["result"]["event"]>
   composites: {}
@@ -1075,6 +1110,7 @@ export interface EventFieldRefs {
   readonly eventType: Prisma.FieldRef<"Event", 'Int'>
   readonly recordId: Prisma.FieldRef<"Event", 'Int'>
   readonly body: Prisma.FieldRef<"Event", 'String'>
+  readonly changed: Prisma.FieldRef<"Event", 'String'>
   readonly createdAt: Prisma.FieldRef<"Event", 'DateTime'>
 }
     

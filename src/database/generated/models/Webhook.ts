@@ -50,6 +50,7 @@ export type WebhookMinAggregateOutputType = {
   url: string | null
   eventType: number | null
   format: string | null
+  members: string | null
   enabled: boolean | null
   createdAt: Date | null
   updatedAt: Date | null
@@ -72,6 +73,7 @@ export type WebhookMaxAggregateOutputType = {
   url: string | null
   eventType: number | null
   format: string | null
+  members: string | null
   enabled: boolean | null
   createdAt: Date | null
   updatedAt: Date | null
@@ -94,6 +96,7 @@ export type WebhookCountAggregateOutputType = {
   url: number
   eventType: number
   format: number
+  members: number
   enabled: number
   createdAt: number
   updatedAt: number
@@ -134,6 +137,7 @@ export type WebhookMinAggregateInputType = {
   url?: true
   eventType?: true
   format?: true
+  members?: true
   enabled?: true
   createdAt?: true
   updatedAt?: true
@@ -156,6 +160,7 @@ export type WebhookMaxAggregateInputType = {
   url?: true
   eventType?: true
   format?: true
+  members?: true
   enabled?: true
   createdAt?: true
   updatedAt?: true
@@ -178,6 +183,7 @@ export type WebhookCountAggregateInputType = {
   url?: true
   eventType?: true
   format?: true
+  members?: true
   enabled?: true
   createdAt?: true
   updatedAt?: true
@@ -287,6 +293,7 @@ export type WebhookGroupByOutputType = {
   url: string
   eventType: number
   format: string
+  members: string | null
   enabled: boolean
   createdAt: Date
   updatedAt: Date
@@ -332,6 +339,7 @@ export type WebhookWhereInput = {
   url?: Prisma.StringFilter<"Webhook"> | string
   eventType?: Prisma.IntFilter<"Webhook"> | number
   format?: Prisma.StringFilter<"Webhook"> | string
+  members?: Prisma.StringNullableFilter<"Webhook"> | string | null
   enabled?: Prisma.BoolFilter<"Webhook"> | boolean
   createdAt?: Prisma.DateTimeFilter<"Webhook"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Webhook"> | Date | string
@@ -356,6 +364,7 @@ export type WebhookOrderByWithRelationInput = {
   url?: Prisma.SortOrder
   eventType?: Prisma.SortOrder
   format?: Prisma.SortOrder
+  members?: Prisma.SortOrderInput | Prisma.SortOrder
   enabled?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
@@ -384,6 +393,7 @@ export type WebhookWhereUniqueInput = Prisma.AtLeast<{
   url?: Prisma.StringFilter<"Webhook"> | string
   eventType?: Prisma.IntFilter<"Webhook"> | number
   format?: Prisma.StringFilter<"Webhook"> | string
+  members?: Prisma.StringNullableFilter<"Webhook"> | string | null
   enabled?: Prisma.BoolFilter<"Webhook"> | boolean
   createdAt?: Prisma.DateTimeFilter<"Webhook"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Webhook"> | Date | string
@@ -408,6 +418,7 @@ export type WebhookOrderByWithAggregationInput = {
   url?: Prisma.SortOrder
   eventType?: Prisma.SortOrder
   format?: Prisma.SortOrder
+  members?: Prisma.SortOrderInput | Prisma.SortOrder
   enabled?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
@@ -438,6 +449,7 @@ export type WebhookScalarWhereWithAggregatesInput = {
   url?: Prisma.StringWithAggregatesFilter<"Webhook"> | string
   eventType?: Prisma.IntWithAggregatesFilter<"Webhook"> | number
   format?: Prisma.StringWithAggregatesFilter<"Webhook"> | string
+  members?: Prisma.StringNullableWithAggregatesFilter<"Webhook"> | string | null
   enabled?: Prisma.BoolWithAggregatesFilter<"Webhook"> | boolean
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Webhook"> | Date | string
   updatedAt?: Prisma.DateTimeWithAggregatesFilter<"Webhook"> | Date | string
@@ -458,6 +470,7 @@ export type WebhookCreateInput = {
   url: string
   eventType: number
   format: string
+  members?: string | null
   enabled: boolean
   createdAt: Date | string
   updatedAt: Date | string
@@ -482,6 +495,7 @@ export type WebhookUncheckedCreateInput = {
   url: string
   eventType: number
   format: string
+  members?: string | null
   enabled: boolean
   createdAt: Date | string
   updatedAt: Date | string
@@ -502,6 +516,7 @@ export type WebhookUpdateInput = {
   url?: Prisma.StringFieldUpdateOperationsInput | string
   eventType?: Prisma.IntFieldUpdateOperationsInput | number
   format?: Prisma.StringFieldUpdateOperationsInput | string
+  members?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   enabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -526,6 +541,7 @@ export type WebhookUncheckedUpdateInput = {
   url?: Prisma.StringFieldUpdateOperationsInput | string
   eventType?: Prisma.IntFieldUpdateOperationsInput | number
   format?: Prisma.StringFieldUpdateOperationsInput | string
+  members?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   enabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -548,6 +564,7 @@ export type WebhookCreateManyInput = {
   url: string
   eventType: number
   format: string
+  members?: string | null
   enabled: boolean
   createdAt: Date | string
   updatedAt: Date | string
@@ -568,6 +585,7 @@ export type WebhookUpdateManyMutationInput = {
   url?: Prisma.StringFieldUpdateOperationsInput | string
   eventType?: Prisma.IntFieldUpdateOperationsInput | number
   format?: Prisma.StringFieldUpdateOperationsInput | string
+  members?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   enabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -590,6 +608,7 @@ export type WebhookUncheckedUpdateManyInput = {
   url?: Prisma.StringFieldUpdateOperationsInput | string
   eventType?: Prisma.IntFieldUpdateOperationsInput | number
   format?: Prisma.StringFieldUpdateOperationsInput | string
+  members?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   enabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -627,6 +646,7 @@ export type WebhookCountOrderByAggregateInput = {
   url?: Prisma.SortOrder
   eventType?: Prisma.SortOrder
   format?: Prisma.SortOrder
+  members?: Prisma.SortOrder
   enabled?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
@@ -657,6 +677,7 @@ export type WebhookMaxOrderByAggregateInput = {
   url?: Prisma.SortOrder
   eventType?: Prisma.SortOrder
   format?: Prisma.SortOrder
+  members?: Prisma.SortOrder
   enabled?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
@@ -679,6 +700,7 @@ export type WebhookMinOrderByAggregateInput = {
   url?: Prisma.SortOrder
   eventType?: Prisma.SortOrder
   format?: Prisma.SortOrder
+  members?: Prisma.SortOrder
   enabled?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
@@ -791,6 +813,7 @@ export type WebhookCreateWithoutStoreInput = {
   url: string
   eventType: number
   format: string
+  members?: string | null
   enabled: boolean
   createdAt: Date | string
   updatedAt: Date | string
@@ -813,6 +836,7 @@ export type WebhookUncheckedCreateWithoutStoreInput = {
   url: string
   eventType: number
   format: string
+  members?: string | null
   enabled: boolean
   createdAt: Date | string
   updatedAt: Date | string
@@ -864,6 +888,7 @@ export type WebhookScalarWhereInput = {
   url?: Prisma.StringFilter<"Webhook"> | string
   eventType?: Prisma.IntFilter<"Webhook"> | number
   format?: Prisma.StringFilter<"Webhook"> | string
+  members?: Prisma.StringNullableFilter<"Webhook"> | string | null
   enabled?: Prisma.BoolFilter<"Webhook"> | boolean
   createdAt?: Prisma.DateTimeFilter<"Webhook"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Webhook"> | Date | string
@@ -884,6 +909,7 @@ export type WebhookCreateWithoutSubscriptionInput = {
   url: string
   eventType: number
   format: string
+  members?: string | null
   enabled: boolean
   createdAt: Date | string
   updatedAt: Date | string
@@ -905,6 +931,7 @@ export type WebhookUncheckedCreateWithoutSubscriptionInput = {
   url: string
   eventType: number
   format: string
+  members?: string | null
   enabled: boolean
   createdAt: Date | string
   updatedAt: Date | string
@@ -952,6 +979,7 @@ export type WebhookCreateManyStoreInput = {
   url: string
   eventType: number
   format: string
+  members?: string | null
   enabled: boolean
   createdAt: Date | string
   updatedAt: Date | string
@@ -972,6 +1000,7 @@ export type WebhookUpdateWithoutStoreInput = {
   url?: Prisma.StringFieldUpdateOperationsInput | string
   eventType?: Prisma.IntFieldUpdateOperationsInput | number
   format?: Prisma.StringFieldUpdateOperationsInput | string
+  members?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   enabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -994,6 +1023,7 @@ export type WebhookUncheckedUpdateWithoutStoreInput = {
   url?: Prisma.StringFieldUpdateOperationsInput | string
   eventType?: Prisma.IntFieldUpdateOperationsInput | number
   format?: Prisma.StringFieldUpdateOperationsInput | string
+  members?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   enabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1015,6 +1045,7 @@ export type WebhookUncheckedUpdateManyWithoutStoreInput = {
   url?: Prisma.StringFieldUpdateOperationsInput | string
   eventType?: Prisma.IntFieldUpdateOperationsInput | number
   format?: Prisma.StringFieldUpdateOperationsInput | string
+  members?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   enabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1035,6 +1066,7 @@ export type WebhookCreateManySubscriptionInput = {
   url: string
   eventType: number
   format: string
+  members?: string | null
   enabled: boolean
   createdAt: Date | string
   updatedAt: Date | string
@@ -1055,6 +1087,7 @@ export type WebhookUpdateWithoutSubscriptionInput = {
   url?: Prisma.StringFieldUpdateOperationsInput | string
   eventType?: Prisma.IntFieldUpdateOperationsInput | number
   format?: Prisma.StringFieldUpdateOperationsInput | string
+  members?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   enabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1076,6 +1109,7 @@ export type WebhookUncheckedUpdateWithoutSubscriptionInput = {
   url?: Prisma.StringFieldUpdateOperationsInput | string
   eventType?: Prisma.IntFieldUpdateOperationsInput | number
   format?: Prisma.StringFieldUpdateOperationsInput | string
+  members?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   enabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1096,6 +1130,7 @@ export type WebhookUncheckedUpdateManyWithoutSubscriptionInput = {
   url?: Prisma.StringFieldUpdateOperationsInput | string
   eventType?: Prisma.IntFieldUpdateOperationsInput | number
   format?: Prisma.StringFieldUpdateOperationsInput | string
+  members?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   enabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1120,6 +1155,7 @@ export type WebhookSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   url?: boolean
   eventType?: boolean
   format?: boolean
+  members?: boolean
   enabled?: boolean
   createdAt?: boolean
   updatedAt?: boolean
@@ -1144,6 +1180,7 @@ export type WebhookSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exten
   url?: boolean
   eventType?: boolean
   format?: boolean
+  members?: boolean
   enabled?: boolean
   createdAt?: boolean
   updatedAt?: boolean
@@ -1168,6 +1205,7 @@ export type WebhookSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exten
   url?: boolean
   eventType?: boolean
   format?: boolean
+  members?: boolean
   enabled?: boolean
   createdAt?: boolean
   updatedAt?: boolean
@@ -1192,6 +1230,7 @@ export type WebhookSelectScalar = {
   url?: boolean
   eventType?: boolean
   format?: boolean
+  members?: boolean
   enabled?: boolean
   createdAt?: boolean
   updatedAt?: boolean
@@ -1206,7 +1245,7 @@ export type WebhookSelectScalar = {
   pauseReason?: boolean
 }
 
-export type WebhookOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"storeId" | "id" | "subscriptionId" | "name" | "url" | "eventType" | "format" | "enabled" | "createdAt" | "updatedAt" | "updatedBy" | "secretSealed" | "formerSecretSealed" | "secretRotatedAt" | "failingSince" | "lastFailedAt" | "disabledAt" | "disabledAtSequence" | "pauseReason", ExtArgs["result"]["webhook"]>
+export type WebhookOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"storeId" | "id" | "subscriptionId" | "name" | "url" | "eventType" | "format" | "members" | "enabled" | "createdAt" | "updatedAt" | "updatedBy" | "secretSealed" | "formerSecretSealed" | "secretRotatedAt" | "failingSince" | "lastFailedAt" | "disabledAt" | "disabledAtSequence" | "pauseReason", ExtArgs["result"]["webhook"]>
 export type WebhookInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   store?: boolean | Prisma.StoreDefaultArgs<ExtArgs>
   subscription?: boolean | Prisma.Webhook$subscriptionArgs<ExtArgs>
@@ -1240,6 +1279,10 @@ export type $WebhookPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
      * JSON or XML
      */
     format: string
+    /**
+     * The wire paths of the members of whose changes it hears, joined by commas; NULL: all.
+     */
+    members: string | null
     enabled: boolean
     createdAt: Date
     updatedAt: Date
@@ -1703,6 +1746,7 @@ export interface WebhookFieldRefs {
   readonly url: Prisma.FieldRef<"Webhook", 'String'>
   readonly eventType: Prisma.FieldRef<"Webhook", 'Int'>
   readonly format: Prisma.FieldRef<"Webhook", 'String'>
+  readonly members: Prisma.FieldRef<"Webhook", 'String'>
   readonly enabled: Prisma.FieldRef<"Webhook", 'Boolean'>
   readonly createdAt: Prisma.FieldRef<"Webhook", 'DateTime'>
   readonly updatedAt: Prisma.FieldRef<"Webhook", 'DateTime'>

@@ -9,12 +9,12 @@ import { eventKind } from '../../../engine/definition/event-kinds.ts'
 import { getRecord } from '../../../engine/reading/read.ts'
 import { announce, deliveriesChannel } from '../../../engine/recording/announce.ts'
 import { refusedFields } from '../../../html/page-routes.ts'
-import { resourceNamed } from '../../../registry.ts'
 import { neededFor, seesAll } from '../../../staff/roles.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import { type Secrets, sameSecret } from '../../../values/secrets.ts'
 import { rotateWebhookSecret } from '../../../webhooks/secret.ts'
 import { resumeWebhook } from '../../../webhooks/status.ts'
+import { resourceOf } from '../../../webhooks/told.ts'
 import { webhooks } from '../../../webhooks/webhooks.ts'
 
 // Changes webhooks and records each change in the audit log, in the same transaction.
@@ -30,6 +30,8 @@ interface WebhookRecord {
   readonly EventType: number
   readonly Format: string
   readonly Enabled: boolean
+  /** Omitted: it hears of all. */
+  readonly Members?: string
 }
 
 /** What a change did: the webhook's name, and details for the audit log. Null details: nothing, and no entry. */
@@ -56,7 +58,7 @@ async function recorded<T extends Done>(
 /** The service whose records the notifications of this kind carry; null: there is no such kind. */
 export function toldOf(eventType: number): Resource | null {
   const kind = eventKind(eventType)
-  return kind && resourceNamed(kind.service)
+  return kind && resourceOf(kind)
 }
 
 /** Whether somebody may choose where these records are sent. A notification carries the whole record. */
@@ -145,9 +147,9 @@ async function recordOf(tx: Caller, id: number): Promise<WebhookRecord> {
 
 /** Null: none. */
 function differences(before: WebhookRecord, after: WebhookRecord): Prisma.InputJsonObject | null {
-  const shown = { Name: 'name', Url: 'address', Format: 'format', Enabled: 'enabled' } as const
+  const shown = { Name: 'name', Url: 'address', Format: 'format', Enabled: 'enabled', Members: 'members' } as const
   const changed = Object.entries(shown).flatMap(([field, name]) => {
-    const [from, to] = [before, after].map((record) => record[field as keyof typeof shown])
+    const [from, to] = [before, after].map((record) => record[field as keyof typeof shown] ?? '')
     if (from === to) return []
     return [[name, field === 'Url' ? { from: hostAndPath(before.Url), to: hostAndPath(after.Url) } : { from, to }]]
   })

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { allows } from '../../../applications/privileges.ts'
 import type { DataServices } from '../../../database/client.ts'
 import type { Caller } from '../../../engine/caller.ts'
-import { eventKinds } from '../../../engine/definition/event-kinds.ts'
+import { eventKind, eventKinds } from '../../../engine/definition/event-kinds.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { adminPages } from '../../../html/page-routes.ts'
 import {
@@ -21,6 +21,7 @@ import { StoreFailure } from '../../../values/failure.ts'
 import { namedObject, readInput } from '../../../values/input.ts'
 import { INT32_MAX } from '../../../values/int32.ts'
 import { deliveryStates, getDelivery, listDeliveries, redeliver, sendTest } from '../../../webhooks/deliveries.ts'
+import { namesMembers } from '../../../webhooks/members.ts'
 import { webhookSecret } from '../../../webhooks/secret.ts'
 import { COUNTED_MAX, listWebhooks, type WebhookSummary, webhookStatus } from '../../../webhooks/status.ts'
 import { mayRead, textSeenBy } from '../records/seen.ts'
@@ -147,7 +148,8 @@ async function webhookPage(services: DataServices, request: FastifyRequest, valu
   const id = idIn(request)
   const { state = null, before = null } = readInput(shown, request.query, 'The query')
   const webhook = await webhookStatus(caller, id)
-  const { name, url, format, pending, failed, missed } = webhook
+  const { name, url, format, members, pending, failed, missed } = webhook
+  const kind = eventKind(webhook.eventType)
   const resource = toldOf(webhook.eventType)
   const { deliveries, next } = await listDeliveries(caller, id, {
     states: state === null ? [] : [state],
@@ -157,7 +159,7 @@ async function webhookPage(services: DataServices, request: FastifyRequest, valu
   return {
     template: '/pages/admin/webhooks/webhook',
     title: name,
-    values: values ?? { Name: name, Url: url, Format: format },
+    values: values ?? { Name: name, Url: url, Format: format, Members: members ?? '' },
     data: {
       webhook,
       state: webhookState(webhook),
@@ -168,6 +170,7 @@ async function webhookPage(services: DataServices, request: FastifyRequest, valu
           ? await webhookSecret(caller, services.secrets, id)
           : null,
       address: hostAndPath(url),
+      hasMembers: kind !== null && namesMembers(kind),
       canOpenDeliveries: resource === null || mayRead(caller.privileges, resource),
       canChange: resource === null || canDirect(caller, resource),
       deliveries,
@@ -244,7 +247,12 @@ function addressOf(id: number, state: string | null, before: number): string {
 
 function newPage(caller: Caller, values: Form): HtmlPage {
   const offered = eventKinds.filter(({ service }) => canDirect(caller, resourceNamed(service)))
-  return { template: '/pages/admin/webhooks/new', title: 'New webhook', values, data: { eventKinds: offered } }
+  return {
+    template: '/pages/admin/webhooks/new',
+    title: 'New webhook',
+    values,
+    data: { eventKinds: offered, hasMembers: true },
+  }
 }
 
 /** Returns the REST body: a number for the event type (other text unchanged, to be rejected), a boolean for a box. */
@@ -258,7 +266,8 @@ function newWebhook(form: Form) {
 }
 
 function changedIn(form: Form) {
-  return { Name: textIn(form, 'Name'), Url: textIn(form, 'Url'), Format: textIn(form, 'Format') }
+  const [Name, Url, Format] = [textIn(form, 'Name'), textIn(form, 'Url'), textIn(form, 'Format')]
+  return { Name, Url, Format, ...('Members' in form && { Members: textIn(form, 'Members') }) }
 }
 
 /** Removes the field's name from the start of the engine's message, because the page shows it beside the field. */
