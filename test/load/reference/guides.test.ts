@@ -178,12 +178,21 @@ describe.each(found)('in $name', (language) => {
 
     const id = await placeOrder()
     await change(`/Orders/${id}`, { OrderStatusID: 3 })
-    await change('/Orders/1', { InternalComments: 'Ring twice' })
-    await expect.poll(() => kindsSince(target), { timeout: 10_000 }).toContain('Order Status Change')
+    await change('/Orders/1', { InternalComments: `Ring twice, says ${name}` })
+    const [line] = (await services(`/Orders/${id}/Items`)) as { ItemID: string }[]
+    const RMAItemList = [{ SKU: line?.ItemID, ReturnQuantity: 1 }]
+    const [{ Value: returnId = '' } = {}] = (await services('/RMA', 'POST', { OrderID: id, RMAItemList })) as {
+      Value: string
+    }[]
+    const kinds = ['Order New', 'Order Status Change', 'Order Changed', 'Return New']
+    await expect.poll(() => kindsSince(target), { timeout: 10_000 }).toEqual(expect.arrayContaining(kinds))
     await run('order-export', [target])
     expect(exported()).toHaveLength(TotalCount + 1)
     const order = JSON.parse(readFileSync(join(target, `order-${id}.json`), 'utf8'))
     expect(order).toMatchObject({ OrderID: id, OrderStatusID: 3 })
+    expect(readFileSync(join(target, 'order-1.json'), 'utf8')).toContain(`Ring twice, says ${name}`)
+    const returned = JSON.parse(readFileSync(join(target, `return-${returnId}.json`), 'utf8'))
+    expect(returned).toMatchObject({ RMAID: Number(returnId), OrderID: id })
   })
 
   async function kindsSince(target: string): Promise<string[]> {
