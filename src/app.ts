@@ -17,7 +17,7 @@ import { auditRoutes } from './pages/people/audit.ts'
 import { developerRoutes, type PagesServices, pages } from './pages/routes.ts'
 import type { Config } from './process/settings.ts'
 import { assembleDocument, type DocumentOptions } from './reference/assemble.ts'
-import { examples } from './reference/examples.ts'
+import { examples, samples } from './reference/examples.ts'
 import { describeReference, type ReferenceServices, reference } from './reference/routes.ts'
 import { describeRest } from './rest/openapi/describe.ts'
 import { prefixAdvice, type RestServices, rest } from './rest/routes.ts'
@@ -105,8 +105,8 @@ export function buildApp(given: Services): FastifyInstance {
 
 /** Returns the OpenAPI document of the application, as in `/openapi.json`. */
 export function openApiDocument(options: DocumentOptions) {
-  return assembleDocument(options, [
-    describeRest(examples),
+  return assembleDocument(options, samples, [
+    describeRest(examples, samples),
     describeRoutes([...operatorRoutes, ...auditRoutes]),
     describeProcess(),
     describeRoutes(developerRoutes),

@@ -34,16 +34,27 @@ export interface Authenticated {
   readonly throttle: RateLimit & { readonly key: string }
   /** A Bearer token named the caller, and not the header Token. */
   readonly isByBearer: boolean
+  /** The merchant lets the bodies of refused requests be kept. */
+  readonly keepsBodies: boolean
+}
+
+/** Whose request was refused, and why, for the log of its calls alone. */
+export interface Attribution {
+  readonly subscriptionId: number
+  readonly reason: string
 }
 
 /** A 401 with a valid token. The message is that of an unknown token, so as not to confirm that the token is valid. */
 export class RefusedSubscription extends StoreFailure {
   readonly subscriptionId: number
-  /** The reason, for the log of calls that the merchant sees. */
+  /**
+   * The reason, for the log of calls that the merchant and the application's developer see. It tells of no other store, application
+   * or token.
+   */
   readonly reason: string
 
-  constructor(subscriptionId: number, message: string, reason: string) {
-    super('unauthorized', message, { logDetail: reason })
+  constructor(subscriptionId: number, message: string, reason: string, logDetail = reason) {
+    super('unauthorized', message, { logDetail })
     this.subscriptionId = subscriptionId
     this.reason = reason
   }
@@ -73,6 +84,8 @@ export class RefusedStore extends StoreFailure {
 const REFUSED = 'Authentication failed: PrivateKey, Token and SecureURL must be valid together'
 const REFUSED_BEARER =
   'Authentication failed: the Bearer token is not valid, or PrivateKey and SecureURL do not fit it; the token of a subscription needs both headers beside it'
+
+const NOT_OF_PAIR = 'the token is not one of the application in this store'
 
 /** How long a caller is cached. */
 const CACHED_MS = 5_000
@@ -128,6 +141,23 @@ export function createAuthenticator({ db, secrets, now }: DataServices) {
     return authenticated
   }
 
+  /**
+   * Returns whose log of calls has a request that `authenticate` refused, and why it was refused. Null unless the request proves
+   * that it is the application's, by its valid private key beside the address of a store that uses it, or by an ended token of
+   * it in the store: what everybody may know leads to no one's log, and nobody's log says anything of another store or application.
+   */
+  async function attribute(credentials: Credentials): Promise<Attribution | null> {
+    const presented = read(credentials)
+    const byKey = await subscriptionByKey({ db, secrets, now }, presented)
+    if (byKey !== null && presented.bearer === null && presented.token === null) {
+      return { subscriptionId: byKey, reason: 'the header Token is missing' }
+    }
+    const byToken = await subscriptionByEndedToken({ db, secrets }, presented)
+    const isEnded = byToken !== null && (byKey === null || byKey === byToken)
+    if (isEnded) return { subscriptionId: byToken, reason: 'the token has ended' }
+    return byKey === null ? null : { subscriptionId: byKey, reason: NOT_OF_PAIR }
+  }
+
   /** Returns the store of a cartAPI call. Throws RefusedStore. */
   async function authenticateStore({ storeUrl, userKey, address }: StoreCredentials): Promise<Authenticated> {
     const cacheKey = cacheKeyOf([userKey, normaliseHost(storeUrl)])
@@ -148,7 +178,7 @@ export function createAuthenticator({ db, secrets, now }: DataServices) {
     stores.clear()
   }
 
-  return { authenticate, authenticateStore, invalidate }
+  return { authenticate, attribute, authenticateStore, invalidate }
 }
 
 type Presented = ReturnType<typeof read>
@@ -184,6 +214,7 @@ interface SubscriptionFound
   isAccessToken: boolean
   /** An access token of an early version, which kept only its hash: a new secret key cannot take that over. */
   unsealedTokenId: number | null
+  keepsBodies: boolean
   store: CallerStore
   hosts: readonly string[]
   asked: Privileges
@@ -199,7 +230,7 @@ async function findSubscription(
 ): Promise<SubscriptionFound | undefined> {
   const tokenHashes = secrets.lookups(token)
   const [row] = await db.$queryRaw<Omit<SubscriptionFound, 'token'>[]>`
-    SELECT "isAccessToken", "unsealedTokenId", ${callerStoreJson} AS "store", ${hostsOfStore} AS "hosts", json_build_object('id', "Application"."id",
+    SELECT "isAccessToken", "unsealedTokenId", "keepsBodies", ${callerStoreJson} AS "store", ${hostsOfStore} AS "hosts", json_build_object('id', "Application"."id",
         'name', "Application"."name", 'subscriptionId', "Subscription"."id") AS "application",
       "privateKeyHash", "previousPrivateKeyHash", "previousPrivateKeyUntil", "Application"."privileges" AS "asked",
       "Subscription"."privileges" AS "agreed", "Application"."throttleCapacity",
@@ -239,8 +270,38 @@ async function findByThreeHeaders(
     },
   })
   if (!ended) return found
-  const reason = 'the Bearer token is an ended token of another application or store'
-  throw new RefusedSubscription(application.subscriptionId, refusalOf(presented), reason)
+  const logDetail = 'the Bearer token is an ended token of another application or store'
+  throw new RefusedSubscription(application.subscriptionId, refusalOf(presented), NOT_OF_PAIR, logDetail)
+}
+
+/** Returns the subscription of the store at SecureURL whose application has this private key; null if none has. */
+async function subscriptionByKey(
+  { db, secrets, now }: DataServices,
+  { privateKey, host }: Presented,
+): Promise<number | null> {
+  if (privateKey === null || host === null || !isOneLine(host)) return null
+  const hashes = secrets.lookups(privateKey)
+  const [row] = await db.$queryRaw<{ id: number }[]>`
+    SELECT s."id" FROM "Application" a
+    JOIN "Subscription" s ON s."applicationId" = a."id"
+    JOIN "StoreHost" h ON h."storeId" = s."storeId"
+    WHERE h."host" = ${host} AND (a."privateKeyHash" = ANY (${hashes})
+      OR (a."previousPrivateKeyHash" = ANY (${hashes}) AND a."previousPrivateKeyUntil" > ${now()}))`
+  return row?.id ?? null
+}
+
+/** Returns the subscription that one of the tokens was of, if it exists still or again; otherwise null. */
+async function subscriptionByEndedToken(
+  { db, secrets }: Pick<DataServices, 'db' | 'secrets'>,
+  { bearer, token }: Presented,
+): Promise<number | null> {
+  const hashes = [bearer, token].flatMap((given) => (given === null ? [] : secrets.lookups(given)))
+  if (hashes.length === 0) return null
+  const [row] = await db.$queryRaw<{ id: number }[]>`
+    SELECT s."id" FROM "EndedToken" e
+    JOIN "Subscription" s ON s."storeId" = e."storeId" AND s."applicationId" = e."applicationId"
+    WHERE e."tokenHash" = ANY (${hashes}) LIMIT 1`
+  return row?.id ?? null
 }
 
 /** Gives up without an error, since a database that only reads still answers the caller; the next use tries again. */
@@ -279,13 +340,14 @@ function failed(message: string, logDetail: string): StoreFailure {
 }
 
 function authenticatedBy(found: SubscriptionFound, { db, secrets, now }: DataServices) {
-  const { store, application } = found
+  const { store, application, keepsBodies } = found
   const privileges = bothOf(found.asked, found.agreed)
   // Removes a high surrogate that the cut left at the end, which PostgreSQL would reject.
   const actor = application.name.slice(0, ACTOR_LENGTH_MAX).replace(/[\uD800-\uDBFF]$/, '')
   return {
     caller: { store, application, channel: 'api' as const, privileges, actor, db, now, secrets },
     throttle: { key: `${store.id}:${application.id}`, ...(rateLimitOf(found) ?? contractRateLimit) },
+    keepsBodies,
   }
 }
 
@@ -313,6 +375,7 @@ export async function findStoreEntry(
     caller: { ...ofCartApi, store: callerStoreOf(row), db, now, secrets },
     throttle: { key: `cartAPI ${id}`, ...(rateLimitOf(row) ?? contractRateLimit) },
     isByBearer: false,
+    keepsBodies: false,
     isEnabled: cartApiEnabled,
     isAllowed: cartApiAddresses.length === 0 ? () => true : inBlocks(cartApiAddresses),
   }

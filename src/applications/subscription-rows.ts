@@ -135,6 +135,7 @@ function subscriptionOf(row: Prisma.SubscriptionGetPayload<typeof withApplicatio
     tokenBroughtAt,
     privileges,
     postBackUrl,
+    keepsBodies,
     lastUsedAt,
     createdAt,
   } = row
@@ -157,6 +158,8 @@ function subscriptionOf(row: Prisma.SubscriptionGetPayload<typeof withApplicatio
     askedPrivileges: application.privileges as Privileges,
     /** The address at which the application asked the merchant to continue, http or https. Null: none. */
     postBackUrl,
+    /** Whether the bodies of refused requests are kept. */
+    keepsBodies,
     lastUsedAt,
     createdAt,
   }

@@ -10,6 +10,7 @@ import { generateKey, isOneOf } from '../values/secrets.ts'
 import { type AccessServices, announceAccess, changeAccess } from './access-changes.ts'
 import { privilegesColumn } from './applications.ts'
 import { requireFreeKeys } from './brought-keys.ts'
+import { deleteBodies } from './call-log.ts'
 import { type CallbackAction, newMessageId, sendCallback } from './callback.ts'
 import {
   abandonHandshake,
@@ -202,6 +203,38 @@ export async function unsubscribe(
     }
   }
   await announceAccess(services, () => negotiate(services, 'REMOVE', actor, look))
+}
+
+/**
+ * Sets whether the bodies of refused requests are kept for the application's developer and the store. Once this resolves with false,
+ * none is stored any more, whatever other processes still have in memory. Throws for an id that is not one of the store's
+ * subscriptions (404).
+ */
+export async function keepBodies(
+  services: AccessServices,
+  { storeId, subscriptionId: id, isKept, actor }: KeepRequest,
+): Promise<void> {
+  await changeAccess(services, async (tx) => {
+    const existing = await tx.subscription.findFirst({ where: { id, storeId }, select: { applicationId: true } })
+    const parties = existing && (await lockParties(tx, { storeId, applicationId: existing.applicationId }))
+    if (!parties) throw noSuchSubscription(id)
+    // Waits for the log of calls, which writes bodies under this lock.
+    const { count } = await tx.subscription.updateMany({
+      where: { id, storeId, keepsBodies: !isKept },
+      data: { keepsBodies: isKept },
+    })
+    if (count === 0) return
+    if (!isKept) await deleteBodies(tx, id)
+    const action = isKept ? 'subscription.bodies-kept' : 'subscription.bodies-deleted'
+    await recordAudit(tx, services.now, { actor, action, ...parties.about })
+  })
+}
+
+interface KeepRequest {
+  readonly storeId: number
+  readonly subscriptionId: number
+  readonly isKept: boolean
+  readonly actor: Actor
 }
 
 type CallbackAnswer = Awaited<ReturnType<typeof sendCallback>>

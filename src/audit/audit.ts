@@ -29,6 +29,8 @@ export const auditActions = [
   'subscription.agreed',
   'subscription.refused',
   'subscription.removed',
+  'subscription.bodies-kept',
+  'subscription.bodies-deleted',
   'token.brought',
   'token.issued',
   'token.revoked',

@@ -85,6 +85,8 @@ const notices = new Map(
     'secret-rotated': 'There is a new callback secret. For 24 hours callbacks carry the signatures of both.',
     subscribed: 'The application can now access your store.',
     agreed: 'The application now has the privileges it asked for.',
+    'bodies-kept': 'What refused requests of the application send is kept from now on.',
+    'bodies-deleted': 'What refused requests sent is deleted, and no longer kept.',
     unsubscribed: 'The application is removed. Its token no longer works.',
     'user-key-rotated': 'There is a new user key. The former one no longer works.',
     'settings-saved': 'The settings are saved.',

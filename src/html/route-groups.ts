@@ -80,7 +80,7 @@ export const developerRoute = routesOf({
     403: refusal(
       'The request is a change without Content-Type: application/json or X-Requested-With, comes from a page of another site, or over plain http where only https is accepted.',
     ),
-    404: refusal('You have no such application.'),
+    404: refusal('You have no such application, or the store does not use it.'),
     409: refusal(
       'You have 100 applications already; the key or secret to replace was replaced already; or the application has no CallBackURL.',
     ),

@@ -24,20 +24,38 @@ const errorSchema = closedObject({
 })
 
 const refusals = {
-  400: refusal('`invalid_request`, `invalid_grant`, `unsupported_grant_type` or `unsupported_token_type`.'),
-  401: refusal('`invalid_client`: the keys are not those of an application.', {
-    'WWW-Authenticate': { description: 'Basic', required: true, schema: { type: 'string' } },
-  }),
-  403: refusal('The request came over plain http, and the server accepts only https.'),
-  413: refusal('The body is larger than 16 kB.'),
-  415: refusal('The body is not a form.'),
-  429: refusal('Too many requests, or too many with wrong keys, came from the address.', retryAfter),
-  500: refusal('A defect of the server; the log has it under the request id.'),
-  503: refusal('The database does not answer.', retryAfter),
+  400: refusal(
+    '`invalid_request`, `invalid_grant`, `unsupported_grant_type` or `unsupported_token_type`.',
+    'invalid_grant',
+    'The code is unknown or was used',
+  ),
+  401: refusal(
+    '`invalid_client`: the keys are not those of an application.',
+    'invalid_client',
+    'The keys are not valid',
+    {
+      'WWW-Authenticate': { description: 'Basic', required: true, schema: { type: 'string' } },
+    },
+  ),
+  403: refusal(
+    'The request came over plain http, and the server accepts only https.',
+    'invalid_request',
+    'Send requests by https',
+  ),
+  413: refusal('The body is larger than 16 kB.', 'invalid_request', 'The body is larger than 16 kB'),
+  415: refusal('The body is not a form.', 'invalid_request', 'The body must be a form'),
+  429: refusal(
+    'Too many requests, or too many with wrong keys, came from the address.',
+    'temporarily_unavailable',
+    'Too many requests',
+    retryAfter,
+  ),
+  500: refusal('A defect of the server; the log has it under the request id.', 'server_error', 'Internal error'),
+  503: refusal('The database does not answer.', 'temporarily_unavailable', 'The database does not answer', retryAfter),
 }
 
-function refusal(description: string, headers: Response['headers'] = {}): Response {
-  return jsonAnswer(description, ref('schemas', 'OAuthError'), headers)
+function refusal(description: string, error: string, text: string, headers: Response['headers'] = {}): Response {
+  return jsonAnswer(description, ref('schemas', 'OAuthError'), headers, { error, error_description: text })
 }
 
 const refused = Object.fromEntries(

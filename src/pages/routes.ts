@@ -27,6 +27,7 @@ import { recordPages } from './admin/records/routes.ts'
 import { settingsPages } from './admin/settings/routes.ts'
 import { webhookPages } from './admin/webhooks/routes.ts'
 import { applicationForms, applicationRoutes, usingStoreRoutes } from './developers/applications.ts'
+import { callRoutes } from './developers/calls.ts'
 import { secretRoutes } from './developers/secrets.ts'
 import { type OperatorPagesServices, operatorAdministration } from './operator/routes.ts'
 import { accountPages } from './people/account.ts'
@@ -34,7 +35,7 @@ import { auditRoutes, developerAudit } from './people/audit.ts'
 import { resetPages } from './people/reset.ts'
 import { administration, developerPages, signInPages, signUpPages } from './people/sign-in.ts'
 
-export const developerRoutes = [...applicationRoutes, ...secretRoutes, ...usingStoreRoutes]
+export const developerRoutes = [...applicationRoutes, ...secretRoutes, ...usingStoreRoutes, ...callRoutes]
 
 type AdminServices = CartApiServices & CsvServices & OutboxServices & Subscribing & SignInServices & MailServices
 type DeveloperServices = ServicesOf<(typeof developerRoutes)[number]> & SignUpServices & ResetServices

@@ -1,3 +1,4 @@
+import { BODIES_KEPT_DAYS } from '../applications/call-log.ts'
 import { oldEntries } from '../audit/old-entries.ts'
 import { KEPT_DAYS as CSV_DAYS } from '../csv/limits.ts'
 import type { Db } from '../database/client.ts'
@@ -36,6 +37,7 @@ export function sweepsByAge({ db, now }: RetentionServices, { historyDays }: Pic
       { table: 'CsvImport', time: 'createdAt', mayGo: sql`"state" <> 'applying'`, batch: 1 },
       days(CSV_DAYS),
     ),
+    'old bodies of refused requests': sweepByTime(db, { table: 'RefusedBody', time: 'at' }, days(BODIES_KEPT_DAYS)),
     'old mails': sweepByTime(db, { table: 'Mail', time: 'createdAt' }, days(MAIL_DAYS)),
     'old sessions': sweepByTime(db, { table: 'Session', time: 'expiresAt' }, now),
     'old sign-in links': sweepByTime(db, { table: 'CustomerLoginToken', time: 'expiresAt' }, now),

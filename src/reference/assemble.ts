@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
-import type { ApiPart, Components, PathItem } from '../server/openapi.ts'
+import type { ApiPart, Components, Content, Operation, Parameter, PathItem, Ref, Response } from '../server/openapi.ts'
+import { type ExampleSources, exampleOf } from '../server/openapi-examples.ts'
 
 export interface DocumentOptions {
   /** PUBLIC_URL */
@@ -7,17 +8,30 @@ export interface DocumentOptions {
   readonly restPrefixes: readonly string[]
 }
 
-/** Merges the parts. Throws when two parts describe one thing differently, and for a duplicate operationId. */
-export function assembleDocument({ publicUrl, restPrefixes }: DocumentOptions, parts: readonly ApiPart[]) {
+/**
+ * Merges the parts. Where they have no example of a parameter or an answer in JSON, the schema and `samples` give one. Throws when
+ * two parts describe one thing differently, and for a duplicate operationId.
+ */
+export function assembleDocument(
+  { publicUrl, restPrefixes }: DocumentOptions,
+  samples: ExampleSources['samples'],
+  parts: readonly ApiPart[],
+) {
   const program = JSON.parse(textOf('../../package.json'))
   const servers = [{ url: publicUrl, description: 'The server' }]
   const ownPaths = parts.flatMap(({ paths }) =>
     Object.entries(paths).map(([path, item]) => ({ [path]: { servers, ...item } })),
   )
-  const paths = merge<PathItem>([...parts.map(({ servicePaths = {} }) => servicePaths), ...ownPaths])
-  checkOperationIds(Object.values(paths))
+  const described = merge<PathItem>([...parts.map(({ servicePaths = {} }) => servicePaths), ...ownPaths])
+  const webhooks = merge<PathItem>(parts.map((part) => part.webhooks ?? {}))
+  checkOperationIds([...Object.values(described), ...Object.values(webhooks)])
   const all = parts.map(({ components }) => components)
   const kinds = new Set(all.flatMap((components) => Object.keys(components) as (keyof Components)[]))
+  const components: Components = Object.fromEntries(
+    [...kinds].map((kind) => [kind, merge(all.map((part) => part[kind] ?? {}))]),
+  )
+  const sources = { samples, schemas: new Map(Object.entries(components.schemas ?? {})) }
+  const paths = mapValues(described, (item) => withExamples(sources, item))
   return {
     openapi: '3.1.1',
     info: {
@@ -45,8 +59,44 @@ export function assembleDocument({ publicUrl, restPrefixes }: DocumentOptions, p
     ],
     tags: parts.flatMap(({ tags }) => tags),
     paths,
-    components: Object.fromEntries([...kinds].map((kind) => [kind, merge(all.map((part) => part[kind] ?? {}))])),
+    webhooks,
+    components,
   }
+}
+
+function withExamples(sources: ExampleSources, { servers, ...operations }: PathItem): PathItem {
+  const made = mapValues(operations, (operation) => exemplified(sources, operation))
+  return { ...(servers && { servers }), ...made }
+}
+
+function exemplified(sources: ExampleSources, { parameters, responses, ...operation }: Operation): Operation {
+  return {
+    ...operation,
+    ...(parameters && { parameters: parameters.map((one) => parameterWithExample(sources, one)) }),
+    responses: mapValues(responses, (one) => responseWithExample(sources, one)),
+  }
+}
+
+function parameterWithExample(sources: ExampleSources, parameter: Parameter | Ref): Parameter | Ref {
+  if ('$ref' in parameter || parameter.example !== undefined || 'examples' in parameter.schema) return parameter
+  const { name, schema } = parameter
+  return { ...parameter, schema: { ...schema, examples: [exampleOf(schema, sources, name)] } }
+}
+
+function responseWithExample(sources: ExampleSources, response: Response | Ref): Response | Ref {
+  if ('$ref' in response || response.content === undefined) return response
+  const content = mapValues<Content[string], Content[string]>(response.content, ({ schema, example }, type) => {
+    const shown = example === undefined && type === 'application/json' ? exampleOf(schema, sources) : example
+    return { schema, ...(shown !== undefined && { example: shown }) }
+  })
+  return { ...response, content }
+}
+
+function mapValues<From, To>(
+  values: Readonly<Record<string, From>>,
+  map: (value: From, name: string) => To,
+): Record<string, To> {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, map(value, name)]))
 }
 
 function textOf(file: string): string {

@@ -1,3 +1,6 @@
+import { readFileSync } from 'node:fs'
+import { resources } from '../registry.ts'
+import { samplesFile } from '../sandbox/records.ts'
 import type { Examples } from '../server/openapi.ts'
 
 /** Requests that succeed on a new sandbox, creations first. Omitted identifiers are 1. */
@@ -165,4 +168,22 @@ export const examples: Examples = {
   },
   updateRMAs: { body: [{ RMAID: 1, RMAStatusID: 2 }] },
   updateRMA: { body: { StaffComments: 'Received' } },
+}
+
+/** What answers show of the sandbox: its first records, by their names in XML. */
+const records = readFileSync(samplesFile, 'utf8')
+  .trimEnd()
+  .split('\n')
+  .map((line) => JSON.parse(line) as { readonly service: string; readonly record: object })
+  .map(({ service, record }) => [resources.find((one) => one.service === service)?.typeName, record] as const)
+
+/** What examples of answers are made of: records by their names in XML, then values of members, whatever contains them. */
+export const samples: Readonly<Record<string, unknown>> = {
+  ...Object.fromEntries(records),
+  OrderStatus: { OrderStatusID: 1, StatusID: 1, StatusDefinition: 'New', StatusText: 'New', Visible: true },
+  Webhook: { Id: 1, ...(examples.createWebhook?.body as object) },
+  ResponseInfo: { Key: 'Id', Value: '1', Status: '200', Message: 'updated successfully' },
+  Event: { EventType: 1, EventName: 'Order New' },
+  Email: 'ann@shop.example',
+  Name: 'Order desk',
 }

@@ -150,7 +150,9 @@ function withoutRef<T extends object>(value: T) {
 }
 
 function parameterOf(parameter: Parameter, resolve: Resolve): ParameterRow {
-  const { name, description, required = false, schema, example } = parameter
+  const { name, description, required = false, schema } = parameter
+  const [shown] = (schema.examples ?? []) as readonly unknown[]
+  const example = parameter.example ?? shown
   return {
     name,
     in: parameter.in,

@@ -76,17 +76,27 @@ export function describeReference(): ApiPart {
     tags: [],
     paths: {
       '/openapi.json': {
-        get: openOperation('showDescription', 'This reference, as OpenAPI 3.1', {
-          200: found('The document.', 'application/json', { type: 'object' }),
-          304: unmodified,
-        }),
+        get: openOperation(
+          'showDescription',
+          'This reference, as OpenAPI 3.1',
+          'For generators of clients and other tools. It changes only with the program.',
+          {
+            200: found('The document.', 'application/json', { type: 'object' }),
+            304: unmodified,
+          },
+        ),
       },
       '/docs': {
-        get: openOperation('browse', 'Guides and this reference, as pages', {
-          200: found('The start page.', 'text/html', { type: 'string' }),
-          302: { description: 'To its https address, where PUBLIC_URL is one.' },
-          304: unmodified,
-        }),
+        get: openOperation(
+          'browse',
+          'Guides and this reference, as pages',
+          'For people with a browser, who need no script to read it; with one, requests can be tried.',
+          {
+            200: found('The start page.', 'text/html', { type: 'string' }),
+            302: { description: 'To its https address, where PUBLIC_URL is one.' },
+            304: unmodified,
+          },
+        ),
       },
     },
     components: {},

@@ -22,14 +22,19 @@ export interface AdmissionServices {
   throttle: Throttle
 }
 
+const none: readonly string[] = []
+
 /** Checks, before the body is read: credentials, bucket, method, privileges. Sets `request.caller` once it is known. */
 export function admission(
   { authenticator, throttle }: AdmissionServices,
-  { operations, privileges, createdBy }: Endpoint,
+  { operations, privileges, createdBy, isUnlogged = false }: Endpoint,
 ) {
   return async function admit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const { caller, throttle: rateLimit, isByBearer } = await identify(request, reply)
+    request.ignored = none
+    request.isUnlogged = isUnlogged
+    const { caller, throttle: rateLimit, isByBearer, keepsBodies } = await identify(request, reply)
     request.caller = caller
+    request.keepsBody = keepsBodies
     showBucket(reply, rateLimit, await throttle.take(rateLimit.key, rateLimit))
     check(request, reply, { caller, isByBearer })
   }
@@ -64,7 +69,11 @@ export function admission(
       const isKnown = error instanceof RefusedSubscription
       if (isKnown) request.refusedSubscriptionId = error.subscriptionId
       showBucket(reply, contractRateLimit, await throttle.takeRefused(request.ip))
-      if (isKnown) request.refusal = `Authentication failed: ${error.reason}`
+      const owner = isKnown ? error : await authenticator.attribute(credentials).catch(() => null)
+      if (owner !== null) {
+        request.refusedSubscriptionId = owner.subscriptionId
+        request.refusal = `Authentication failed: ${owner.reason}`
+      }
       const challenge = challengeFor(credentials)
       if (challenge !== null) reply.header('www-authenticate', challenge)
       throw error
@@ -106,12 +115,26 @@ function credentialsOf({ headers }: FastifyRequest): Credentials {
   return { secureUrl: once('secureurl'), privateKey: once('privatekey'), token: once('token'), authorization }
 }
 
+/** Returns the keys that the request carries. */
+export function secretsOf(request: FastifyRequest): string[] {
+  const { privateKey, token, authorization } = credentialsOf(request)
+  return [privateKey, token, bearerToken(authorization)].flatMap((one) => one || [])
+}
+
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The subscription of the token, if the credentials were refused. */
+    /** The subscription that the refused credentials are proved to be of. */
     refusedSubscriptionId: number | null
     /** The reason for refusing the request or a part of it; empty: none, or unknown. */
     refusal: string
+    /** Names of members and parameters that were passed over. */
+    ignored: readonly string[]
+    /** Whether the body is kept if the request is refused. */
+    keepsBody: boolean
+    /** The body of a refused request, for the log of calls; null: it is not kept. */
+    refusedBody: string | null
+    /** Whether the log of calls leaves the request out. */
+    isUnlogged: boolean
   }
 }
 
@@ -119,13 +142,17 @@ declare module 'fastify' {
 export function logCalls(app: FastifyInstance, callLog: Pick<CallLog, 'record'>): void {
   app.decorateRequest('refusedSubscriptionId', null)
   app.decorateRequest('refusal', '')
+  app.decorateRequest('ignored')
+  app.decorateRequest('keepsBody', false)
+  app.decorateRequest('refusedBody', null)
+  app.decorateRequest('isUnlogged', false)
   app.addHook('onResponse', (request, { statusCode: status }, done) => {
-    const { caller, refusedSubscriptionId, method, refusal } = request
+    const { caller, refusedSubscriptionId, id: requestId, method, refusal, ignored = none, refusedBody: body } = request
     const subscriptionId = caller?.application?.subscriptionId ?? refusedSubscriptionId
-    if (subscriptionId !== null) {
+    if (subscriptionId !== null && !request.isUnlogged) {
       const path = loggablePath(request)
       const message = withoutQuoted(refusal) || (status >= 400 ? (STATUS_CODES[status] ?? '') : '')
-      callLog.record({ subscriptionId, method, path, status, message })
+      callLog.record({ subscriptionId, method, path, status, message, requestId, ignored, body })
     }
     done()
   })

@@ -1,4 +1,3 @@
-import { STATUS_CODES } from 'node:http'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { refusalItem } from '../engine/changing/change-requests.ts'
 import type { Answer, CountAnswer, NothingAnswer, RecordsAnswer, ResultsAnswer } from '../engine/reading/endpoints.ts'
@@ -9,6 +8,7 @@ import { anyOrigin } from '../server/headers.ts'
 import { type StoreFailure, withoutQuoted } from '../values/failure.ts'
 import { acceptedFormat, acceptsProblem, PROBLEM_TYPE } from './format.ts'
 import { headers } from './openapi/answers.ts'
+import { NO_SUCH_RECORD, problemOf } from './problem.ts'
 import { countToXml, recordsToXml, resultsToXml, xmlFrame } from './xml.ts'
 
 /** Answers in the accepted format (rest-protocol §4, §5, §7). `baseUrl` begins the addresses of next pages. */
@@ -47,9 +47,6 @@ const wordings = {
   ],
 } as const
 
-/** What an empty 404 means. */
-const NO_SUCH_RECORD = 'There is no such record'
-
 function wrongIn(answer: Answer): string {
   if (answer.kind === 'nothing') return NO_SUCH_RECORD
   return (answer.kind === 'results' && answer.items.find(({ Key }) => Key === 'Error')?.Message) || ''
@@ -58,23 +55,14 @@ function wrongIn(answer: Answer): string {
 /** Statuses worth a retry after a second: a conflict with a request in progress, an outage. */
 const comesBack = [409, 503]
 
-function isRefusal(answer: Answer): answer is ResultsAnswer | NothingAnswer {
+export function isRefusal(answer: Answer): answer is ResultsAnswer | NothingAnswer {
   return answer.kind === 'nothing' || (answer.kind === 'results' && answer.status >= 400)
 }
 
-/** Sends a refusal in the form of RFC 9457 (the schema Problem), with two members of our own: `errors` and `requestId`. */
+/** Sends a refusal in the form of RFC 9457. */
 function sendProblem({ id }: FastifyRequest, reply: FastifyReply, answer: ResultsAnswer | NothingAnswer): FastifyReply {
   const { status, items } = answer.kind === 'nothing' ? { status: 404, items: [] } : answer
-  const problem = {
-    type: `urn:store-platform:problem:${status}`,
-    title: STATUS_CODES[status] ?? 'Error',
-    status,
-    detail: items.length === 0 ? NO_SUCH_RECORD : items.map(({ Message }) => Message).join('; '),
-    errors: items.map(({ Value, Status, Message }, index) => {
-      return { index, field: Value, status: Number(Status), detail: Message }
-    }),
-    requestId: id,
-  }
+  const problem = problemOf(status, items, id)
   return reply.code(status).type(`${PROBLEM_TYPE}; charset=utf-8`).send(JSON.stringify(problem))
 }
 

@@ -21,6 +21,7 @@ import {
   type Taken,
 } from '../engine/reading/endpoints.ts'
 import { ITEMS_MAX, listField, listItems } from '../engine/reading/nested.ts'
+import { countOnly } from '../engine/reading/paging.ts'
 import {
   exists,
   getJson,
@@ -44,7 +45,20 @@ export function endpointsOf(resource: Resource): Endpoint[] {
     if (sub.kind === 'projected' || sub.kind === 'computed') return projectedEndpoints(resource, name, sub)
     return [relatedEndpoint(resource, name, sub)]
   })
-  return [...recordEndpoints(resource), ...below, ...(resource.endpoints?.() ?? [])]
+  return [...recordEndpoints(resource), ...below, ...(resource.endpoints?.() ?? [])].flatMap(withCount)
+}
+
+/** A list with filters has the number of its records at `{address}/Count`. */
+function withCount(endpoint: Endpoint): Endpoint[] {
+  const { GET } = endpoint.operations
+  if (GET?.gives.kind !== 'list' || GET.gives.filters === null) return [endpoint]
+  const { type, filters, hasNoId = false } = GET.gives
+  const count: Operation = {
+    gives: { kind: 'count', type, filters, hasNoId },
+    run: (call) => GET.run({ ...call, query: countOnly(call.query) }),
+  }
+  const { params, privileges } = endpoint
+  return [endpoint, { path: `${endpoint.path}/Count`, params, privileges, operations: { GET: count } }]
 }
 
 /** The types of the records in an operation's requests and answers. */

@@ -12,10 +12,11 @@ import { plainHttpFault } from '../server/plain-http.ts'
 import { type AdviceServices, settingAdvice } from '../server/setting-advice.ts'
 import { resultItem, StoreFailure } from '../values/failure.ts'
 import type { Secrets } from '../values/secrets.ts'
-import { type AdmissionServices, admission, allowedMethods, logCalls, methodOf } from './admission.ts'
-import { answerFailure, commonHeaders, sendAnswer } from './answer.ts'
+import { type AdmissionServices, admission, allowedMethods, logCalls, methodOf, secretsOf } from './admission.ts'
+import { answerFailure, commonHeaders, isRefusal, sendAnswer } from './answer.ts'
 import { readTaken, receiveBodies } from './body.ts'
 import { endpointsOf } from './endpoints.ts'
+import { refusedBody } from './refused-body.ts'
 import { recordSchema } from './xsd.ts'
 
 export interface RestServices extends AdmissionServices, AdviceServices {
@@ -113,7 +114,7 @@ function addEndpoint(
       secrets: services.secrets,
       log,
     }
-    const run = async () => operation.run(call)
+    const run = () => keepingRefused(request, records, operation, async () => operation.run(call))
     if (method !== 'GET') return run()
     return run().catch((error: unknown): Answer => {
       // Clients of v2 end their pages at a 404, those of v1 at the 400 and its text (rest-resources §0.5).
@@ -121,6 +122,27 @@ function addEndpoint(
       request.refusal = error.message
       return { kind: 'nothing' }
     })
+  }
+}
+
+/** Keeps the body for the log of calls if `run` refuses it and the merchant allows that. */
+async function keepingRefused(
+  request: FastifyRequest,
+  records: readonly unknown[],
+  { takes }: Operation,
+  run: () => Promise<Answer>,
+): Promise<Answer> {
+  if (!request.keepsBody || takes === undefined || records.length === 0) return run()
+  const keep = () => {
+    request.refusedBody = refusedBody(records, takes.type, secretsOf(request))
+  }
+  try {
+    const answer = await run()
+    if (isRefusal(answer)) keep()
+    return answer
+  } catch (error) {
+    keep()
+    throw error
   }
 }
 

@@ -119,6 +119,11 @@ export function resultsToXml(items: readonly ResultItem[]): string {
   return rooted('ArrayOfResponseInfo', content.join(''))
 }
 
+/** An answer's XML as the reference shows it: without namespaces, which nothing in it uses, a line for each element. */
+export function exampleXml(xml: string): string {
+  return xml.replace(/ xmlns:\w+="[^"]*"/g, '').replaceAll('><', '>\n<')
+}
+
 export function countToXml(count: number): string {
   return rooted('CountOnly', element('TotalCount', String(count)))
 }

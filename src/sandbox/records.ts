@@ -9,6 +9,8 @@ import { writeDate } from '../values/dates.ts'
 
 /** A transfer file, written by `npm run sandbox-data`. */
 export const recordsFile = new URL('records.ndjson.gz', import.meta.url)
+/** The first line of each service in it: the records that the reference shows. */
+export const samplesFile = new URL('samples.ndjson', import.meta.url)
 /** The day to which the file's dates refer. The newest change in it is of the day before. */
 export const recordsDay = '2026-11-02'
 

@@ -5,7 +5,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { DataServices } from '../database/client.ts'
 import type { Schemas } from '../engine/definition/json-schema.ts'
-import type { ResultItem } from '../values/failure.ts'
+import { type ResultItem, resultItem } from '../values/failure.ts'
 import { readInput } from '../values/input.ts'
 import { INT32_MAX } from '../values/int32.ts'
 import {
@@ -139,7 +139,7 @@ export type Declaration<Status, Ids extends string, Query extends z.ZodType, Bod
   /** `operationId` in the reference. */
   readonly id: string
   readonly summary: string
-  readonly description?: string
+  readonly description: string
   /** Errors other than those of every route and those that its method and identifiers imply. */
   readonly refusals?: readonly Status[]
   /** Bodies are streams, and the handler sends the response. */
@@ -287,7 +287,7 @@ function describe(route: JsonRoute<never>, schemas: Schemas): Operation {
   return {
     operationId: id,
     summary,
-    ...(description !== undefined && { description }),
+    description,
     tags: [group.tag],
     security: [{ [group.credential.name]: [] }],
     ...(parameters.length > 0 && { parameters }),
@@ -300,7 +300,15 @@ function describe(route: JsonRoute<never>, schemas: Schemas): Operation {
 }
 
 function refusalsOf({ tag, refusals }: RouteGroup) {
-  return Object.fromEntries(Object.entries(refusals).map(([status, response]) => [`${tag}Refusal${status}`, response]))
+  return Object.fromEntries(
+    Object.entries(refusals).map(([status, { description, headers }]) => {
+      const example = [resultItem('Error', '', Number(status), description.split(/[.;:] /, 1)[0] ?? '')]
+      return [
+        `${tag}Refusal${status}`,
+        jsonAnswer(description, ref('schemas', 'ArrayOfResponseInfo'), headers, example),
+      ]
+    }),
+  )
 }
 
 function refusalStatuses(route: JsonRoute<never>): readonly number[] {
@@ -321,7 +329,8 @@ function parametersOf(route: JsonRoute<never>): (Parameter | Ref)[] {
   const { properties = {} } = query ? z.toJSONSchema(query) : {}
   const ofQuery = Object.entries(properties).map(([name, property]) => {
     const { description = '', ...schema } = property as z.core.JSONSchema.JSONSchema
-    return queryParameter(name, description, schema)
+    // A list is taken with commas between its values.
+    return { ...queryParameter(name, description, schema), ...(schema.type === 'array' && { explode: false as const }) }
   })
   const isBodiless = method !== 'GET' && (!body || body.isOptional === true)
   const ofKey = takesKey(route) ? [ref('parameters', 'IdempotencyKey')] : []

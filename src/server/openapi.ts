@@ -1,4 +1,5 @@
 import type { JsonSchema } from '../engine/definition/json-schema.ts'
+import { resultItem } from '../values/failure.ts'
 
 /** `{"$ref": "#/components/…"}`, optionally with a description for this use. */
 export type Ref = { readonly $ref: string; readonly description?: string }
@@ -22,6 +23,8 @@ export interface Parameter {
   readonly in: 'path' | 'query' | 'header'
   readonly description: string
   readonly required?: boolean
+  /** False: the values of a list have commas between them. */
+  readonly explode?: false
   readonly schema: JsonSchema
   readonly example?: unknown
 }
@@ -29,7 +32,7 @@ export interface Parameter {
 export interface Operation {
   readonly operationId: string
   readonly summary: string
-  readonly description?: string
+  readonly description: string
   readonly tags: readonly string[]
   readonly security?: readonly Readonly<Record<string, readonly string[]>>[]
   readonly parameters?: readonly (Parameter | Ref)[]
@@ -56,6 +59,8 @@ export interface ApiPart {
   readonly tags: readonly { readonly name: string; readonly description: string }[]
   /** Relative to every REST prefix and version. */
   readonly servicePaths?: Readonly<Record<string, PathItem>>
+  /** Requests that the server makes, by name. */
+  readonly webhooks?: Readonly<Record<string, PathItem>>
   /** Relative to the server's root. */
   readonly paths: Readonly<Record<string, PathItem>>
   readonly components: Components
@@ -73,8 +78,26 @@ export function closedObject(properties: Readonly<Record<string, JsonSchema>>, d
 }
 
 /** An operation of the server itself, for anyone. */
-export function openOperation(operationId: string, summary: string, responses: Operation['responses']): Operation {
-  return { operationId, summary, tags: ['Server'], security: [], responses }
+export function openOperation(
+  operationId: string,
+  summary: string,
+  description: string,
+  responses: Operation['responses'],
+): Operation {
+  const unreadable = jsonAnswer(
+    'No request that HTTP allows, such as one without Host.',
+    ref('schemas', 'ArrayOfResponseInfo'),
+    {},
+    [resultItem('Error', '', 400, 'The header Host is missing')],
+  )
+  return {
+    operationId,
+    summary,
+    description,
+    tags: ['Server'],
+    security: [],
+    responses: { 400: unreadable, ...responses },
+  }
 }
 
 export function query(name: string, description: string, schema: JsonSchema, isRequired = false): Parameter {
@@ -95,6 +118,12 @@ export const retryAfter = {
   },
 }
 
-export function jsonAnswer(description: string, schema: JsonSchema, headers: Response['headers'] = {}): Response {
-  return { description, headers: { ...requestId, ...headers }, content: { 'application/json': { schema } } }
+export function jsonAnswer(
+  description: string,
+  schema: JsonSchema,
+  headers: Response['headers'] = {},
+  example?: unknown,
+): Response {
+  const content = { 'application/json': { schema, ...(example !== undefined && { example }) } }
+  return { description, headers: { ...requestId, ...headers }, content }
 }

@@ -75,17 +75,22 @@ const eventKindType = shownType<EventKind>('Event', 'A kind of event that webhoo
     integer({ min: 0, max: 255, description: 'The number of the kind, which a webhook names as its EventType.' }),
     'type',
   ],
-  EventName: [text(100, { description: 'The name of the kind.' }), 'name'],
+  EventName: [text(100, { column: 'name', description: 'The name of the kind.' }), 'name'],
 })
 
 /** Lists the kinds of event (contract §4.2). */
 const listEventKinds: Operation = {
+  named: {
+    id: 'listWebhookEvents',
+    description:
+      'The kinds of event that a webhook can be notified of, by `EventType`. 404, without a body: none matches.',
+  },
   gives: {
     kind: 'list',
     type: eventKindType,
     maxRecords: KINDS_MAX,
     limitDefault: KINDS_MAX,
-    filters: { name: { kind: 'part' } },
+    filters: { name: { kind: 'part', column: 'name' } },
     hasNoId: true,
   },
   run: async (call) => {
@@ -99,7 +104,7 @@ const listEventKinds: Operation = {
 }
 
 /** Shapes records by `$select` and `$orderby`. */
-function shown<T>({ caller, query }: Call, type: ShownType<T>, records: readonly T[]): RecordsAnswer {
+export function shown<T>({ caller, query }: Call, type: ShownType<T>, records: readonly T[]): RecordsAnswer {
   const texts = records.map((one) => type.text(one, caller.store.timeZone))
   return { kind: 'records', type, records: shapeRecords(texts, type.fields, query) }
 }
@@ -196,7 +201,7 @@ const resume: Operation = {
   },
 }
 
-function limitParameter(records: string, max: number, defaultLimit: number): QueryParameter {
+export function limitParameter(records: string, max: number, defaultLimit: number): QueryParameter {
   const description = `The maximum number of ${records} on the page; more than ${max} counts as ${max}.`
   return {
     name: 'limit',

@@ -5,6 +5,7 @@ import { eventKinds } from '../engine/definition/event-kinds.ts'
 import { boolean, choice, integer, text, type ValueField } from '../engine/definition/fields.ts'
 import { containing, exactly, flag, since, until } from '../engine/definition/filters.ts'
 import { urlFault } from '../outbound/addresses.ts'
+import { callsEndpoint } from './calls.ts'
 import { webhookEndpoints } from './endpoints.ts'
 import { MEMBERS_LENGTH_MAX } from './members.ts'
 import { ownWebhooks } from './ownership.ts'
@@ -123,7 +124,7 @@ export const webhooks = defineResource({
     dateupdatedend: until('updatedAt'),
   },
   owner: ownWebhooks,
-  endpoints: webhookEndpoints,
+  endpoints: () => [...webhookEndpoints(), callsEndpoint],
   rules: webhookRules,
   isOneByOne: true,
 })

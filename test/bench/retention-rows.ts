@@ -67,8 +67,8 @@ function piece(changes: string, at: string, keyAt: string): string {
     CREATE TEMP TABLE "change" AS SELECT n, (SELECT min("id") FROM "Store" WHERE "name" LIKE 'Store %') + n % ${STORES} AS "storeId",
       n / ${STORES} * 7 % ${PRODUCTS} + 1 AS "recordId", ${at} AS "at", ${keyAt} AS "keyAt" FROM ${changes};
     WITH "event" AS (
-      INSERT INTO "Event" ("storeId", "sequence", "eventType", "recordId", "body", "createdAt")
-      SELECT c."storeId", c.n + 1, e."eventType", c."recordId", e."body", c."at" FROM "change" c,
+      INSERT INTO "Event" ("storeId", "sequence", "eventType", "recordId", "body", "changed", "createdAt")
+      SELECT c."storeId", c.n + 1, e."eventType", c."recordId", e."body", e."changed", c."at" FROM "change" c,
         (SELECT * FROM "Event" WHERE "sequence" <> 0 OR "sequence" IS NULL ORDER BY "id" DESC LIMIT 1) e ORDER BY c.n
       RETURNING "id", "storeId", "createdAt"
     ), "delivery" AS (

@@ -6,8 +6,8 @@ import type { Exchange } from './store.ts'
 /**
  * What the document says otherwise of one exchange; empty: nothing.
  *
- * An address that the document does not have must be answered as its response `UnknownAddress` says, a method that an
- * address does not have there as `MethodNotAllowed` says and with those that it has; or be refused before that.
+ * An address that the document does not have must be refused with a 404 that has a body, a method that an address does not have
+ * there with a 405 that names those that it has; or both be refused before that. A document has no place for either.
  * What was taken must be as documented too: the identifiers and the query in the address, and the body, unless the test says
  * that it is spelt in a tolerated way.
  */
@@ -15,8 +15,8 @@ export function answerFaults(api: OpenApi, found: Found | undefined, exchange: E
   const { statusCode } = exchange.answer
   if (exchange.method === 'OPTIONS' && statusCode !== 403) return preflightFaults(found, exchange)
   if (found === undefined) {
-    const name = unknownAddress[statusCode]
-    return name === undefined ? ['there is no such address'] : responseFaults(api, api.response(name), exchange)
+    if (statusCode !== 403 && statusCode !== 404) return ['there is no such address']
+    return responseFaults(api, api.response(plainRefusal), exchange)
   }
   const operation = found.address.operations.get(methodOf(exchange))
   if (operation === undefined) return unknownMethod(api, found, exchange)
@@ -30,8 +30,10 @@ export function answerFaults(api: OpenApi, found: Found | undefined, exchange: E
   ]
 }
 
-/** The responses of the document for addresses that it does not have; the transport is looked at first. */
-const unknownAddress: Readonly<Record<number, string>> = { 403: 'InsecureTransport', 404: 'UnknownAddress' }
+/** A response of the document in the form of every refusal that comes before an application is known. */
+const plainRefusal = 'InsecureTransport'
+/** One in the form of every refusal after that. */
+const countedRefusal = 'BadRequest'
 
 /** Not 206: some of its records were refused. */
 export function isSuccess({ answer: { statusCode } }: Exchange): boolean {
@@ -70,11 +72,13 @@ function unknownMethod(api: OpenApi, { address }: Found, exchange: Exchange): st
   if (response !== undefined) return responseFaults(api, response, exchange)
   const methods = [...address.operations.keys()]
   const expected = withHead(methods)
-  const allowed = String(headers.allow).split(', ').toSorted()
+  const { allow, ...others } = headers
+  const allowed = String(allow).split(', ').toSorted()
   if (statusCode !== 405 || allowed.join() !== expected.join()) {
-    return [`it takes ${methods.join(', ')}, and Allow is "${headers.allow ?? ''}"`]
+    return [`it takes ${methods.join(', ')}, and Allow is "${allow ?? ''}"`]
   }
-  return responseFaults(api, api.response('MethodNotAllowed'), exchange)
+  const answer = { ...exchange.answer, headers: others }
+  return responseFaults(api, api.response(countedRefusal), { ...exchange, answer })
 }
 
 function responseFaults(api: OpenApi, response: Part, exchange: Exchange): string[] {
@@ -121,8 +125,14 @@ function bodyFaults(api: OpenApi, response: Part, exchange: Exchange): string[] 
   if (content === undefined) return body === '' ? [] : [`the body is empty, not "${body.slice(0, 100)}"`]
   // A document cannot say that a body may be missing. There is none where only problem details are documented, unasked for.
   if (body === '' && namesIn(content) === PROBLEM_TYPE) return []
-  const isPart = queryOf(exchange).has('$select')
-  return contentFaults(api, content, headers['content-type'], body, isPart).map((fault) => `the body ${fault}`)
+  const query = queryOf(exchange)
+  // The document tells of the number in place of a list in words, in the parameter, so that lists are lists in generated programs.
+  const isCount =
+    /^\{"TotalCount":\d+\}$/.test(body) && ['1', 'true'].includes(query.get('countonly')?.[0]?.toLowerCase() ?? '')
+  if (isCount && mediaTypeOf(headers['content-type']) === 'application/json') return []
+  return contentFaults(api, content, headers['content-type'], body, query.has('$select')).map(
+    (fault) => `the body ${fault}`,
+  )
 }
 
 function requestFaults(api: OpenApi, operation: Part, { headers, body }: Exchange): string[] {

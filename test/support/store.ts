@@ -78,8 +78,8 @@ export interface TestStore {
   readonly placeOrder: (items: readonly object[], fields?: object, app?: FastifyInstance) => Promise<number>
 }
 
-/** Those of the registry, and the feed of events, which has an address of its own. */
-const checkedServices = [...servedResources, { service: 'Events', names: ['Events'] }]
+/** Those of the registry, and what has an address of its own: the feed of events, and the log of calls. */
+const checkedServices = [...servedResources, ...['Events', 'Calls'].map((service) => ({ service, names: [service] }))]
 const roomy = { capacity: 1_000_000, leakPerSecond: 10_000 }
 let serial = 0
 

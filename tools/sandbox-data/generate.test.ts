@@ -10,8 +10,8 @@ import type { FieldSet } from '../../src/engine/definition/fields.ts'
 import type { TransferLine } from '../../src/engine/transfer/import.ts'
 import { resources } from '../../src/registry.ts'
 import { holdsStock } from '../../src/resources/orders/statuses.ts'
-import { readRecords, recordsDay, recordsFile } from '../../src/sandbox/records.ts'
-import { generateSandbox, sandboxText } from './generate.ts'
+import { readRecords, recordsDay, recordsFile, samplesFile } from '../../src/sandbox/records.ts'
+import { generateSandbox, samplesText, sandboxText } from './generate.ts'
 
 type Rows = Record<string, string | number | boolean>[]
 
@@ -137,6 +137,7 @@ test('src/sandbox holds what the generator makes (`npm run sandbox-data` writes 
   const [kept, made] = [gunzipSync(file).toString(), sandboxText()].map((text) => text.split('\n'))
   expect(kept?.filter((line, index) => line !== made?.[index])).toEqual([])
   expect(kept?.length).toBe(made?.length)
+  expect(readFileSync(samplesFile, 'utf8')).toBe(samplesText())
 })
 
 test('the store is the same at every run, whatever the machine’s clock zone and language', async () => {

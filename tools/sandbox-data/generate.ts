@@ -43,6 +43,19 @@ export function sandboxText(): string {
   return Array.from(generateSandbox(), (line) => `${JSON.stringify(line)}\n`).join('')
 }
 
+/** The first line of each service. */
+export function samplesText(): string {
+  const firsts = new Map(
+    generateSandbox()
+      .toReversed()
+      .map((line) => [line.service, line]),
+  )
+  return Array.from(
+    [...firsts.values()].toReversed(),
+    ({ service, record }) => `${JSON.stringify({ service, record })}\n`,
+  ).join('')
+}
+
 function lines(service: string, records: readonly Record<string, unknown>[]): TransferLine[] {
   return records.map((record) => ({ service, record }))
 }

@@ -1,7 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
-import { recordsFile } from '../../src/sandbox/records.ts'
-import { sandboxText } from './generate.ts'
+import { recordsFile, samplesFile } from '../../src/sandbox/records.ts'
+import { samplesText, sandboxText } from './generate.ts'
 
-/** `npm run sandbox-data`: writes the sandbox's records anew. */
+/** `npm run sandbox-data`: writes the sandbox's records anew, and those that the reference shows. */
 writeFileSync(recordsFile, gzipSync(sandboxText(), { level: 9 }))
+writeFileSync(samplesFile, samplesText())

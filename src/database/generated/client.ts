@@ -135,6 +135,11 @@ export type RemovalNotice = Prisma.RemovalNoticeModel
  */
 export type ApiCall = Prisma.ApiCallModel
 /**
+ * Model RefusedBody
+ * What a refused call sent, as it was read, without secrets; only where the merchant allows it.
+ */
+export type RefusedBody = Prisma.RefusedBodyModel
+/**
  * Model SecretKey
  * The names of secret keys that `npm run rotate-secret-key` has put in force; none: the first key still is.
  */

@@ -15,8 +15,12 @@ export interface Filter {
   readonly kind: FilterKind
   /** The record's column that it compares. Omitted: that of its items. */
   readonly column?: string
+  /** The column of the items in this table that it compares. */
+  readonly ofItems?: { readonly table: string; readonly column: string }
   /** Whether it is a bound of numbers or dates, whose matches may lie together in the order of ids. */
   readonly isBound?: boolean
+  /** Of a bound: whether it is the lower one. */
+  readonly isLower?: boolean
   /**
    * Turns a query parameter into a condition over `t`; null: no filter. `name` is for messages. Throws `bad-request`
    * for an invalid value.
@@ -74,6 +78,7 @@ function comparing(
     kind,
     column,
     isBound: operator.text !== '=',
+    ...(operator.text !== '=' && { isLower: operator.text === '>=' }),
     read: (given, name, store) => {
       const value = read(given, name, store)
       return value === null ? null : sql`t.${identifier(column)} ${operator} ${value}::${type}`
@@ -128,12 +133,13 @@ export function flag(column: string): Filter {
 }
 
 /** Matches records with at least one item, stored in these rows, that the other filter matches. */
-export function anyItem({ table, parent }: ListRows, { kind, read, readAny }: Filter): Filter {
+export function anyItem({ table, parent }: ListRows, { kind, column, read, readAny }: Filter): Filter {
   // `t` is the item inside the sub-select.
   const having = (condition: Sql, store: CallerStore) =>
     sql`t."id" IN (SELECT t.${identifier(parent)} FROM ${identifier(table)} t WHERE t."storeId" = ${storeId(store)} AND ${condition})`
   return {
     kind,
+    ...(column !== undefined && { ofItems: { table, column } }),
     read: (given, name, store) => {
       const condition = read(given, name, store)
       return condition && having(condition, store)

@@ -65,8 +65,15 @@ export type Given =
       /** The records of a page without `limit`. Omitted: as of all lists. */
       readonly limitDefault?: number
       /** With `filters`, `countonly` and `X-Total-Count`; null: an item list, which supports none of them. */
-      readonly filters: Readonly<Record<string, Pick<Filter, 'kind' | 'readAny'>>> | null
+      readonly filters: ListFilters | null
       /** The list cannot be filtered by identifier. */
+      readonly hasNoId?: boolean
+    }
+  /** The number of records in a list, which takes its filters. */
+  | {
+      readonly kind: 'count'
+      readonly type: RecordType
+      readonly filters: ListFilters
       readonly hasNoId?: boolean
     }
   /** Records with query parameters of their own, `$select` and `$orderby`; a page has a `Link` to the next one. */
@@ -84,6 +91,9 @@ export type Given =
   /** A result item for each record, with `key` as its Key. */
   | { readonly kind: 'results'; readonly key: string; readonly change: 'created' | 'updated' | 'deleted' }
 
+/** What a list's filters are, without how they read. */
+export type ListFilters = Readonly<Record<string, Pick<Filter, 'kind' | 'readAny' | 'column' | 'ofItems' | 'isLower'>>>
+
 export type Operations = Readonly<Partial<Record<Method, Operation>>>
 
 export interface Endpoint {
@@ -96,6 +106,10 @@ export interface Endpoint {
   /** The services for which the caller needs the method's privilege. */
   readonly privileges: readonly string[]
   readonly operations: Operations
+  /** Its group in the reference. Omitted: its service. */
+  readonly tag?: { readonly name: string; readonly description: string }
+  /** Whether the log of calls leaves its requests out. */
+  readonly isUnlogged?: boolean
   /** A sentence about how records are created, for the refusal of a POST that the address does not take. */
   readonly createdBy?: string
 }

@@ -79,6 +79,12 @@ export function isCountOnly(query: Query): boolean {
   throw wrongParameter('countonly', given, 'must be 1 or true for only the number; 0, -1 or false for the records')
 }
 
+/** The same query, for the number of records. */
+export function countOnly(query: Query): Query {
+  const { repeated = new Map() } = query
+  return Object.assign(new Map([...query, ['countonly', '1']]), { repeated })
+}
+
 /** The refusal of a page past the last match, with the text that clients of v1 know. v2 answers it as if nothing matched. */
 export class PastTheEnd extends StoreFailure {
   constructor() {

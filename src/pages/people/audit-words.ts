@@ -14,6 +14,8 @@ const actions: Readonly<Record<AuditAction, string>> = {
   'subscription.agreed': 'Agreed to what the application asks for',
   'subscription.refused': 'The application did not answer',
   'subscription.removed': 'Application removed from the store',
+  'subscription.bodies-kept': 'Bodies of refused requests are kept',
+  'subscription.bodies-deleted': 'Bodies of refused requests are no longer kept',
   'token.brought': 'Token brought along from another platform',
   'token.issued': 'Access token given',
   'token.revoked': 'Access token revoked',

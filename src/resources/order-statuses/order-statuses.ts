@@ -36,7 +36,12 @@ export const orderStatuses = defineResource({
       description: 'False: the merchant does not use the status, and forms do not offer it. Orders may still have it.',
     }),
   },
-  privateFields: { LastUpdate: date({ column: 'updatedAt' }) },
+  privateFields: {
+    LastUpdate: date({
+      column: 'updatedAt',
+      description: 'The time of the last change of the status itself. Orders that take it do not count.',
+    }),
+  },
   filters: { lastupdatestart: since('updatedAt'), lastupdateend: until('updatedAt') },
 })
 

@@ -8,7 +8,10 @@ import {
   ref,
   retryAfter,
 } from '../../server/openapi.ts'
+import { resultItem } from '../../values/failure.ts'
 import { PROBLEM_TYPE } from '../format.ts'
+import { problemOf } from '../problem.ts'
+import { exampleXml, resultsToXml } from '../xml.ts'
 
 function always(description: string, schema: JsonSchema) {
   return { description, required: true, schema }
@@ -60,6 +63,10 @@ export const headers = {
 } satisfies Readonly<Record<string, Header>>
 
 export type HeaderName = keyof typeof headers
+
+/** Those of operations: only a 405, which is the answer to no operation, has Allow. */
+const { Allow: _, ...described } = headers
+export const describedHeaders: Readonly<Record<string, Header>> = described
 
 /** Headers of every answer to a request counted in the bucket. */
 export const bucketHeaders: readonly HeaderName[] = [
@@ -131,6 +138,8 @@ export const resultSchemas: Readonly<Record<string, JsonSchema>> = {
 interface Refusal {
   readonly name: string
   readonly description: string
+  /** `Value` and `Message` of the example. */
+  readonly shown: readonly [value: string, message: string]
   /** Headers of this refusal besides X-Request-Id. */
   readonly headers: readonly HeaderName[]
   /** Headers that it may have. */
@@ -142,9 +151,10 @@ interface Refusal {
 function refusal(
   name: string,
   description: string,
+  shown: Refusal['shown'],
   { headers = bucketHeaders, optional = [], body = 'results' }: Partial<Refusal> = {},
 ): Refusal {
-  return { name, description, headers, optional, body }
+  return { name, description, shown, headers, optional, body }
 }
 
 const replayable = { optional: ['Idempotency-Replayed'] } as const
@@ -153,46 +163,71 @@ const refusals = {
   400: refusal(
     'BadRequest',
     'Something in the request is invalid. `Value` names the field, parameter or identifier, `Message` says what is allowed.',
+    ['limit', 'limit must be a whole number; "ten" was given'],
     replayable,
   ),
   401: refusal(
     'Unauthorized',
     'The credentials are missing, which `Message` names, or not valid together; or the application lacks the privilege that the operation needs.',
+    ['', 'Authentication failed'],
     { headers: [...bucketHeaders, 'WWW-Authenticate'] },
   ),
-  403: refusal('InsecureTransport', 'The request came over plain http, and the server accepts only https.', {
-    headers: [],
+  403: refusal(
+    'InsecureTransport',
+    'The request came over plain http, and the server accepts only https.',
+    ['', 'Send requests by https'],
+    { headers: [] },
+  ),
+  404: refusal('NotFound', 'No such record, or none in the list. The body is empty.', ['', 'There is no such record'], {
+    ...replayable,
+    body: 'empty',
   }),
-  404: refusal('NotFound', 'No such record, or none in the list. The body is empty.', { ...replayable, body: 'empty' }),
-  408: refusal('BodyTimeout', 'The body arrived more slowly than 4 kB/s.', { body: 'json' }),
+  408: refusal('BodyTimeout', 'The body arrived more slowly than 4 kB/s.', ['', 'The body took too long'], {
+    body: 'json',
+  }),
   409: refusal(
     'Conflict',
     'The change conflicts with what is stored; or the first request with this Idempotency-Key is still in progress.',
+    ['SKU', 'SKU "MUG-ENAMEL" belongs to another product'],
     { optional: ['Idempotency-Replayed', 'Retry-After'] },
   ),
-  410: refusal('Gone', 'What was asked for was deleted because of its age. `Message` says how to go on.'),
-  412: refusal('PreconditionFailed', 'The record is not the one that If-Match or If-None-Match asks for.', replayable),
-  413: refusal('BodyTooLarge', 'The body is larger than 10 MB.'),
-  415: refusal('UnsupportedMediaType', 'The body is neither JSON nor XML in UTF-8, or it is compressed.'),
-  422: refusal('KeyReused', 'The Idempotency-Key was used with a different body before.'),
-  429: refusal('TooManyRequests', 'The bucket is full, or too many bytes of the application are in flight.', {
-    headers: [...bucketHeaders, 'Retry-After'],
-  }),
-  500: refusal('InternalError', 'A defect of the server; the log has it under the request id.'),
-  503: refusal('Unavailable', 'The database does not answer, or others kept what was needed for too long.', {
-    headers: [...bucketHeaders, 'Retry-After'],
-  }),
-} as const satisfies Readonly<Record<number, Refusal>>
-
-/** Refusals outside operations: 404 and 405. */
-const outside = [
-  refusal(
-    'UnknownAddress',
-    'No service, no version, or not the shape of an address. Where the service is unknown, `Message` lists those that exist.',
-    { headers: [] },
+  410: refusal('Gone', 'What was asked for was deleted because of its age. `Message` says how to go on.', [
+    'after',
+    'The events after 17 were deleted; read on from 4096',
+  ]),
+  412: refusal(
+    'PreconditionFailed',
+    'The record is not the one that If-Match or If-None-Match asks for.',
+    ['If-Match', 'The record has been changed'],
+    replayable,
   ),
-  refusal('MethodNotAllowed', 'The address does not take the method.', { headers: [...bucketHeaders, 'Allow'] }),
-]
+  413: refusal('BodyTooLarge', 'The body is larger than 10 MB.', ['', 'The body is larger than 10 MB']),
+  415: refusal('UnsupportedMediaType', 'The body is neither JSON nor XML in UTF-8, or it is compressed.', [
+    'Content-Type',
+    'Unsupported media type: Content-Type is not one',
+  ]),
+  422: refusal('KeyReused', 'The Idempotency-Key was used with a different body before.', [
+    'Idempotency-Key',
+    'Idempotency-Key was used for another request',
+  ]),
+  429: refusal(
+    'TooManyRequests',
+    'The bucket is full, or too many bytes of the application are in flight.',
+    ['', 'Too many requests'],
+    {
+      headers: [...bucketHeaders, 'Retry-After'],
+    },
+  ),
+  500: refusal('InternalError', 'A defect of the server; the log has it under the request id.', ['', 'Internal error']),
+  503: refusal(
+    'Unavailable',
+    'The database does not answer, or others kept what was needed for too long.',
+    ['', 'The database does not answer'],
+    {
+      headers: [...bucketHeaders, 'Retry-After'],
+    },
+  ),
+} as const satisfies Readonly<Record<number, Refusal>>
 
 export type RefusalStatus = keyof typeof refusals
 
@@ -201,21 +236,31 @@ export function refusalRefs(statuses: readonly RefusalStatus[]): Readonly<Record
 }
 
 export function refusalResponses(): Readonly<Record<string, Response>> {
-  const all: readonly Refusal[] = [...Object.values(refusals), ...outside]
+  const all = Object.entries<Refusal>(refusals)
   return Object.fromEntries(
-    all.map(({ name, description, headers: names, optional, body }) => {
+    all.map(([status, refused]) => {
+      const { name, description, headers: names, optional } = refused
       const maybe = Object.fromEntries(optional.map((each) => [each, { ...headers[each], required: false }]))
       const sent = { ...headerRefs(['X-Request-Id', ...names]), ...maybe }
-      return [name, { description, headers: sent, content: contents[body] }]
+      return [name, { description, headers: sent, content: refusedContent(Number(status), refused) }]
     }),
   )
 }
 
-const results = { schema: ref('schemas', 'ArrayOfResponseInfo') }
-const problem: Content = { [PROBLEM_TYPE]: { schema: ref('schemas', 'Problem') } }
-
-const contents: Readonly<Record<Refusal['body'], Content>> = {
-  results: { 'application/json': results, 'application/xml': results, ...problem },
-  empty: problem,
-  json: { 'application/json': results },
+function refusedContent(status: number, { shown: [field, message], body }: Refusal): Content {
+  const items = [resultItem('Error', field, status, message)]
+  const schema = ref('schemas', 'ArrayOfResponseInfo')
+  const problem = {
+    [PROBLEM_TYPE]: {
+      schema: ref('schemas', 'Problem'),
+      example: problemOf(status, body === 'empty' ? [] : items, ID),
+    },
+  }
+  const json = { 'application/json': { schema, example: items } }
+  if (body === 'empty') return problem
+  return body === 'json'
+    ? json
+    : { ...json, 'application/xml': { schema, example: exampleXml(resultsToXml(items)) }, ...problem }
 }
+
+const ID = '0b6f0f3c-2c1e-4b0e-9d0a-6a3f1c9d7e55'

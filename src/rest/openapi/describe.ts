@@ -1,4 +1,3 @@
-import { accessOf } from '../../engine/caller.ts'
 import { created, deleted, updated } from '../../engine/changing/change-requests.ts'
 import type { Method, Resource } from '../../engine/definition/define.ts'
 import { describeRecord, type JsonSchema, type Schemas } from '../../engine/definition/json-schema.ts'
@@ -15,24 +14,29 @@ import {
   type Content,
   type Examples,
   type Operation,
+  openOperation,
   type PathItem,
   type Response,
   ref,
 } from '../../server/openapi.ts'
+import { type ExampleSources, exampleOf } from '../../server/openapi-examples.ts'
+import type { ResultItem } from '../../values/failure.ts'
 import { RECORDS_MAX } from '../body.ts'
 import { endpointsOf } from '../endpoints.ts'
-import { recordsToXml } from '../xml.ts'
+import { countToXml, exampleXml, recordsToXml, resultsToXml } from '../xml.ts'
 import {
   bucketHeaders,
+  describedHeaders,
   type HeaderName,
   headerRefs,
-  headers,
   type RefusalStatus,
   refusalRefs,
   refusalResponses,
   resultSchemas,
 } from './answers.ts'
+import { descriptionOf } from './descriptions.ts'
 import { operationName, summaryOf } from './names.ts'
+import { describeNotifications } from './notifications.ts'
 import { operationParameters, pathParameters, sharedParameters } from './parameters.ts'
 
 /** An operation, its address and its service. */
@@ -45,9 +49,13 @@ export interface Place {
   readonly operation: EndpointOperation
 }
 
-/** Describes the REST services from the definitions that serve them. `examples` are shown for their operations. */
-export function describeRest(examples: Examples): ApiPart {
+/**
+ * Describes the REST services from the definitions that serve them. `examples` are shown for their operations, `samples` in
+ * answers: records by their names in XML, and values by the names of members.
+ */
+export function describeRest(examples: Examples, samples: ExampleSources['samples']): ApiPart {
   const schemas: Schemas = new Map(Object.entries(resultSchemas))
+  const sources = { schemas, samples }
   const paths: Record<string, PathItem> = {}
   for (const resource of servedResources) {
     const endpoints = endpointsOf(resource)
@@ -56,24 +64,27 @@ export function describeRest(examples: Examples): ApiPart {
       paths[addressOf(resource, endpoint)] = Object.fromEntries(
         operations.map(([method, operation]) => {
           const place = { resource, endpoints, endpoint, method, operation }
-          return [method.toLowerCase(), describeOperation(schemas, examples, place)]
+          return [method.toLowerCase(), describeOperation(sources, examples, place)]
         }),
       )
     }
   }
+  const webhooks = describeNotifications(sources)
   return {
-    tags: servedResources.map(({ service, names: [, ...aliases], privilege, typeName, maxRecords }) => {
-      const also = aliases.map((alias) => ` Also at \`/${alias}\`.`).join('')
-      const description = `Privilege \`${privilege}\`; at most ${maxRecords} records a page; \`${typeName}\` in XML.${also}`
-      return { name: service, description }
-    }),
+    webhooks,
+    tags: servedResources.flatMap((resource) => [
+      tagOf(resource),
+      ...endpointsOf(resource).flatMap(({ tag }) => tag ?? []),
+    ]),
     servicePaths: paths,
-    paths: { '/records.xsd': { get: recordSchemaRoute } },
+    paths: {
+      '/records.xsd': { get: { ...recordSchemaRoute, parameters: [ref('parameters', 'ReadIfNoneMatch')] } },
+    },
     components: {
       schemas: Object.fromEntries(schemas),
       responses: refusalResponses(),
       parameters: sharedParameters,
-      headers,
+      headers: describedHeaders,
       securitySchemes: {
         SecureURL: keyHeader(
           'SecureURL',
@@ -92,17 +103,21 @@ export function describeRest(examples: Examples): ApiPart {
   }
 }
 
+function tagOf({ service, names: [, ...aliases], privilege, typeName, maxRecords }: Resource) {
+  const also = aliases.map((alias) => ` Also at \`/${alias}\`.`).join('')
+  const description = `Privilege \`${privilege}\`; at most ${maxRecords} records a page; \`${typeName}\` in XML.${also}`
+  return { name: service, description }
+}
+
 function keyHeader(name: string, description: string) {
   return { type: 'apiKey', in: 'header', name, description }
 }
 
-const recordSchemaRoute: Operation = {
-  operationId: 'showRecordSchema',
-  summary: 'The XML records as an XML Schema',
-  tags: ['Server'],
-  security: [],
-  parameters: [ref('parameters', 'ReadIfNoneMatch')],
-  responses: {
+const recordSchemaRoute: Operation = openOperation(
+  'showRecordSchema',
+  'The XML records as an XML Schema',
+  'For generators of classes. It changes only with the program.',
+  {
     200: {
       description: 'The schema of all XML that the services accept and return.',
       headers: headerRefs(['X-Request-Id', 'ETag']),
@@ -110,6 +125,10 @@ const recordSchemaRoute: Operation = {
     },
     304: { description: 'The caller already has the current version.', headers: headerRefs(['X-Request-Id', 'ETag']) },
   },
+)
+
+interface Sources extends ExampleSources {
+  readonly schemas: Schemas
 }
 
 /** `/:id/Features/:itemId` → `/Products/{catalogid}/Features/{featureid}` */
@@ -118,26 +137,25 @@ function addressOf({ service }: Resource, { root = service, path, params }: Endp
   return `/${root}${named}`
 }
 
-function describeOperation(schemas: Schemas, examples: Examples, place: Place): Operation {
-  const { resource, endpoint, method, operation } = place
+function describeOperation(sources: Sources, examples: Examples, place: Place): Operation {
+  const { resource, operation } = place
   const operationId = operationName(place)
   const example = examples[operationId] ?? {}
-  const { takes, gives, named } = operation
-  const addressed = pathParameters(endpoint).map((parameter) => ({
+  const { takes, gives } = operation
+  const addressed = pathParameters(place).map((parameter) => ({
     ...parameter,
     example: example.path?.[parameter.name] ?? (parameter.schema.type === 'string' ? 'CODE' : 1),
   }))
   // The filters of a list of related records are their own.
-  const listed = gives.kind === 'list' ? servedResources.find((other) => other === gives.type) : undefined
-  const parameters = [...addressed, ...operationParameters(listed ?? resource, endpoint, operation, method)]
-  const { privileges } = endpoint
-  const both = privileges.length < 2 ? '' : `Needs the ${accessOf(method)} privilege of ${privileges.join(' and ')}.`
-  const description = named?.description ?? both
+  const isOfRecords = gives.kind === 'list' || gives.kind === 'count'
+  const listed = (isOfRecords && servedResources.find((other) => other === gives.type)) || resource
+  const sample = isOfRecords ? sources.samples[gives.type.typeName] : undefined
+  const parameters = [...addressed, ...operationParameters(place, listed, sample)]
   return {
     operationId,
-    summary: summaryOf(operationId),
-    ...(description !== '' && { description }),
-    tags: [resource.service],
+    summary: summaryOf(place),
+    description: descriptionOf(place),
+    tags: [place.endpoint.tag?.name ?? resource.service],
     ...(parameters.length > 0 && { parameters }),
     ...(takes !== undefined && {
       requestBody: {
@@ -145,21 +163,24 @@ function describeOperation(schemas: Schemas, examples: Examples, place: Place): 
         ...(takes.many && {
           description: `One record, or a list of up to ${RECORDS_MAX}, each changed independently.`,
         }),
-        content: takenContent(schemas, takes, example.body),
+        content: takenContent(sources.schemas, takes, example.body),
       },
     }),
-    responses: responsesOf(schemas, place),
+    responses: responsesOf(sources, place),
   }
 }
 
 const READ: readonly RefusalStatus[] = [400, 401, 403, 404, 429, 500, 503]
 const WRITE: readonly RefusalStatus[] = [400, 401, 403, 404, 408, 409, 412, 413, 415, 422, 429, 500, 503]
 
-function responsesOf(schemas: Schemas, { operation, endpoint, method }: Place): Operation['responses'] {
-  const { gives, takes } = operation
-  const schema = givenSchema(schemas, gives)
-  // Both formats share one schema; its `xml` members name the elements.
-  const content: Content = { 'application/json': { schema }, 'application/xml': { schema } }
+function responsesOf(sources: Sources, { operation, endpoint, method }: Place): Operation['responses'] {
+  const { gives } = operation
+  if (gives.kind === 'count') {
+    const content = both(ref('schemas', 'CountOnly'), { TotalCount: 25 }, countToXml(25))
+    return { 200: success('The number.', [], content), ...refusalRefs(READ) }
+  }
+  if (gives.kind === 'results') return resultResponses(operation, method === 'POST' && endpoint.path === '')
+  const content = givenContent(sources, gives)
   if (gives.kind === 'list') {
     const counted: HeaderName[] = gives.filters === null ? [] : ['X-Total-Count', 'Preference-Applied']
     return { 200: success('The records.', ['Link', ...counted], content), ...refusalRefs(READ) }
@@ -168,25 +189,43 @@ function responsesOf(schemas: Schemas, { operation, endpoint, method }: Place): 
     const unmodified = success('The caller has this representation already.', ['ETag'])
     return { 200: success('A list of one record.', ['ETag'], content), 304: unmodified, ...refusalRefs(READ) }
   }
-  const replayed: HeaderName[] = ['Idempotency-Replayed']
-  if (gives.kind === 'own') {
-    const description = gives.size === 'one' ? 'A list of one record.' : 'The records.'
-    if (method === 'POST') return { 200: success(description, replayed, content), ...refusalRefs(WRITE) }
-    const own: HeaderName[] = gives.size === 'paged' ? ['Link'] : []
-    return { 200: success(description, own, content), ...refusalRefs([...READ, ...(gives.refusals ?? [])]) }
+  const description = gives.size === 'one' ? 'A list of one record.' : 'The records.'
+  if (method === 'POST') return { 200: success(description, replayed, content), ...refusalRefs(WRITE) }
+  const own: HeaderName[] = gives.size === 'paged' ? ['Link'] : []
+  return { 200: success(description, own, content), ...refusalRefs([...READ, ...(gives.refusals ?? [])]) }
+}
+
+const replayed: HeaderName[] = ['Idempotency-Replayed']
+
+function resultResponses({ gives, takes }: EndpointOperation, isNew: boolean): Operation['responses'] {
+  const { key, change } = gives as Extract<Given, { kind: 'results' }>
+  const done = items[change](key)(1)
+  const refused = {
+    Key: 'Error',
+    Value: key,
+    Status: '400',
+    Message: `${key} must be a whole number from 1 to 2147483647`,
   }
-  const status = gives.change === 'created' ? 201 : 200
-  const done = items[gives.change](gives.key)(1)
-  const isNew = method === 'POST' && endpoint.path === ''
+  const results = (...shown: readonly ResultItem[]) =>
+    both(ref('schemas', 'ArrayOfResponseInfo'), shown, resultsToXml(shown))
   return {
-    [status]: success(`A result item for each record, \`Key\` being \`${gives.key}\`.`, replayed, {
-      ...content,
-      'application/json': { schema: ref('schemas', 'ArrayOfResponseInfo'), example: [done] },
-    }),
+    [change === 'created' ? 201 : 200]: success(
+      `A result item for each record, \`Key\` being \`${key}\`.`,
+      replayed,
+      results(done),
+    ),
     ...(takes?.many && {
-      206: success('Some of the records failed: a result item for each, in order.', replayed, content),
+      206: success('Some of the records failed: a result item for each, in order.', replayed, results(done, refused)),
     }),
-    ...refusalRefs(isNew ? WRITE.filter((refused) => refused !== 404) : WRITE),
+    ...refusalRefs(isNew ? WRITE.filter((status) => status !== 404) : WRITE),
+  }
+}
+
+/** Both formats share one schema; its `xml` members name the elements. */
+function both(schema: JsonSchema, example: unknown, xml: string): Content {
+  return {
+    'application/json': { schema, example },
+    'application/xml': { schema, example: exampleXml(xml) },
   }
 }
 
@@ -196,16 +235,26 @@ function success(description: string, names: readonly HeaderName[], content?: Co
   return { description, headers: headerRefs(['X-Request-Id', ...bucketHeaders, ...names]), ...(content && { content }) }
 }
 
-function givenSchema(schemas: Schemas, gives: Given): JsonSchema {
-  if (gives.kind === 'results') return ref('schemas', 'ArrayOfResponseInfo')
+function givenContent(sources: Sources, gives: Exclude<Given, { kind: 'results' | 'count' }>): Content {
+  const schema = givenSchema(sources.schemas, gives)
+  const records = exampleOf(schema, sources) as readonly object[]
+  return both(
+    schema,
+    records,
+    recordsToXml(
+      records.map((record) => JSON.stringify(record)),
+      gives.type,
+    ),
+  )
+}
+
+function givenSchema(schemas: Schemas, gives: Exclude<Given, { kind: 'results' | 'count' }>): JsonSchema {
   const items = describeRecord(schemas, gives.type, 'read')
   const name = `ArrayOf${String(items.$ref).split('/').at(-1)}`
   schemas.set(name, { type: 'array', items, xml: { name: `ArrayOf${gives.type.typeName}`, wrapped: true } })
   const list = ref('schemas', name)
   const isOne = gives.kind === 'record' || (gives.kind === 'own' && gives.size === 'one')
-  if (isOne) return { ...list, type: 'array', minItems: 1, maxItems: 1 }
-  if (gives.kind === 'own') return list
-  return gives.filters === null ? list : { oneOf: [list, ref('schemas', 'CountOnly')] }
+  return isOne ? { ...list, type: 'array', minItems: 1, maxItems: 1 } : list
 }
 
 /** The content of a request body: one record, or up to 100 in a list. */
@@ -226,11 +275,9 @@ function takenContent(schemas: Schemas, { type, mode, many }: Taken, example: un
   }
 }
 
-/** The XML that answers have, with a line for each element. */
 function xmlExample(type: RecordType, example: unknown): string {
   const records = Array.isArray(example) ? example : [example]
   const texts = records.map((record) => JSON.stringify(record))
-  const list = recordsToXml(texts, type).replace(/ xmlns:\w+="[^"]*"/g, '')
-  const text = Array.isArray(example) ? list : list.replace(/<\/?ArrayOf\w+>/g, '')
-  return text.replaceAll('><', '>\n<')
+  const list = exampleXml(recordsToXml(texts, type))
+  return Array.isArray(example) ? list : list.replace(/<\/?ArrayOf\w+>\n?/g, '').trimEnd()
 }

@@ -3,41 +3,82 @@ import type { Endpoint } from '../../engine/reading/endpoints.ts'
 import { typesOf } from '../endpoints.ts'
 import type { Place } from './describe.ts'
 
-/**
- * The operationId: a verb and a noun, such as `listProducts`, `getProduct`, `updateProductFeatures`. The noun is the
- * XML name of the records, without the parent's name as prefix.
- */
-export function operationName({ resource, endpoints, endpoint, method }: Place): string {
-  const { path, operations } = endpoint
-  const { named } = operations[method] ?? {}
-  if (named !== undefined) return named.id
+/** What an operation does, and to what: its name, its summary and its description are made of it. */
+export interface Subject {
+  readonly verb: 'list' | 'count' | 'get' | 'create' | 'update' | 'delete'
+  readonly isOfMany: boolean
+  /** The XML name of the records, without the parent's name as prefix. */
+  readonly inner: string
+  /** The XML name of the records that contain them or refer to them; empty: they are the records of the service. */
+  readonly parent: string
+  /** Those of one parent, which the address names. */
+  readonly isOfParent: boolean
+}
+
+export function subjectOf({ resource, endpoints, endpoint, method }: Place): Subject {
+  const isCount = endpoint.operations.GET?.gives.kind === 'count'
+  const path = isCount ? endpoint.path.slice(0, -'/Count'.length) : endpoint.path
   const isItem = path.endsWith('Id') || path === '/:id'
   // The same may be listed for all records, as `/skuinfo` beside `/:id/skuinfo`: then this endpoint is a `get`.
   const isOfOne = path.startsWith('/:id/') && endpoints.some((other) => other.path === path.slice('/:id'.length))
-  const verb = { GET: isItem || isOfOne ? 'get' : 'list', POST: 'create', PUT: 'update', DELETE: 'delete' }[method]
-  const isOfMany = verb === 'list' || (verb === 'update' && !isItem)
-  const subject = subjectOf(resource, endpoint)
-  return verb + (isOfMany ? plural(subject) : subject)
+  const reading = isCount ? 'count' : isItem || isOfOne ? 'get' : 'list'
+  const verb = ({ GET: reading, POST: 'create', PUT: 'update', DELETE: 'delete' } as const)[method]
+  const isOfMany = verb === 'list' || (verb === 'count' && !isOfOne) || (verb === 'update' && !isItem)
+  const isOfParent = path.startsWith('/:id/')
+  return { verb, isOfMany, isOfParent, ...recordsAt(resource, endpoint, path) }
 }
 
-function subjectOf({ typeName }: Resource, { path, operations }: Endpoint): string {
-  if (path === '' || path === '/:id') return typeName
+function recordsAt({ typeName }: Resource, { operations }: Endpoint, path: string) {
+  if (path === '' || path === '/:id') return { inner: typeName, parent: '' }
   const [inner = ''] = Object.values(operations)
     .flatMap(typesOf)
     .map((type) => type.typeName)
-  return typeName + (inner.startsWith(typeName) ? inner.slice(typeName.length) : inner)
+  return { inner: inner.startsWith(typeName) ? inner.slice(typeName.length) : inner, parent: typeName }
+}
+
+/** The operationId: a verb and a noun, such as `listProducts`, `countProducts`, `getProduct`, `updateProductFeatures`. */
+export function operationName(place: Place): string {
+  const { named } = place.endpoint.operations[place.method] ?? {}
+  if (named !== undefined) return named.id
+  const { verb, isOfMany, inner, parent } = subjectOf(place)
+  return verb + parent + (isOfMany ? plural(inner) : inner)
 }
 
 /** `Category` → `Categories`, `OrderStatus` → `OrderStatuses`, `Options` stays. */
-function plural(name: string): string {
+export function plural(name: string): string {
   if (/[^aeiou]y$/.test(name)) return `${name.slice(0, -1)}ies`
   if (/(us|ss|x|ch)$/.test(name)) return `${name}es`
   return name.endsWith('s') ? name : `${name}s`
 }
 
-/** `updateProductFeatures` → `Update product features`, `listRMAItems` → `List RMA items` */
-export function summaryOf(operationId: string): string {
-  const apart = operationId.replace(/([a-z\d])([A-Z])/g, '$1 $2').replace(/([A-Z]{2})([A-Z][a-z]{2})/g, '$1 $2')
-  const words = apart.replace(/\b[A-Z](?=[a-z])/g, (letter) => letter.toLowerCase())
+/** `UpSellingItem` → `up selling item`, `RMAItems` → `RMA items` */
+export function inWords(name: string): string {
+  const apart = name.replace(/([a-z\d])([A-Z])/g, '$1 $2').replace(/([A-Z]{2})([A-Z][a-z]{2})/g, '$1 $2')
+  return apart.replace(/\b[A-Z](?=[a-z])/g, (letter) => letter.toLowerCase())
+}
+
+/** `a product`, `an order`, `an RMA` */
+export function withArticle(noun: string): string {
+  return `${/^([aeio]|up|[EIR][A-Z])/.test(noun) ? 'an' : 'a'} ${noun}`
+}
+
+export function possessive(noun: string): string {
+  return noun.endsWith('s') ? `${noun}’` : `${noun}’s`
+}
+
+/** `Update several features of a product`, `Get a product`; for names of their own: `Resume webhook`. */
+export function summaryOf(place: Place): string {
+  const { named } = place.endpoint.operations[place.method] ?? {}
+  const words = named === undefined ? summaryOfSubject(subjectOf(place)) : inWords(named.id)
   return words.charAt(0).toUpperCase() + words.slice(1)
+}
+
+function summaryOfSubject({ verb, isOfMany, inner, parent, isOfParent }: Subject): string {
+  const whose = isOfParent ? inWords(parent) : ''
+  const [one, many] = [inner, plural(inner)].map((noun) => inWords(isOfParent ? noun : parent + noun))
+  if (verb === 'list' || verb === 'count') {
+    return `${verb} ${whose === '' ? '' : `${possessive(withArticle(whose))} `}${isOfMany ? many : one}`
+  }
+  const noun = verb === 'update' && isOfMany ? `several ${many}` : withArticle(String(one))
+  return `${verb} ${noun}${whose === '' ? '' : ` of ${withArticle(whose)}`}`
 }

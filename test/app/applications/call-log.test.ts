@@ -1,7 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type AnsweredCall, type CallLog, createCallLog, lastCalls } from '../../../src/applications/call-log.ts'
+import { keepBodies } from '../../../src/applications/subscriptions.ts'
 import { connect, type Db, type Transaction } from '../../../src/database/client.ts'
 import { openAccess, type Services, subscribed } from '../../support/access.ts'
+import { operator } from '../../support/actors.ts'
 import { openGate } from '../../support/gate.ts'
 
 let access: Awaited<ReturnType<typeof openAccess>>
@@ -24,7 +26,16 @@ function complaints() {
 }
 
 const call = (subscriptionId: number, changes: Partial<AnsweredCall> = {}): AnsweredCall => {
-  return { subscriptionId, method: 'GET', path: '/v1/Products', status: 200, message: '', ...changes }
+  const answered = {
+    method: 'GET',
+    path: '/v1/Products',
+    status: 200,
+    message: '',
+    requestId: 'r',
+    ignored: [],
+    body: null,
+  }
+  return { subscriptionId, ...answered, ...changes }
 }
 
 /** Calls a millisecond apart, whose paths are /from and on. */
@@ -84,7 +95,7 @@ describe('what is kept', () => {
     await early.flush()
     const { fine } = await pathsOf(subscriptionId)
     expect(new Set(fine)).toEqual(new Set(numbered(21, 120)))
-    const { calls } = await lastCalls(services.db, { subscriptionId, limit: 100 })
+    const { calls } = await lastCalls(services, { subscriptionId, limit: 100 })
     expect(calls.map(({ path }) => path)).toEqual(numbered(21, 120).reverse())
   })
 
@@ -94,7 +105,7 @@ describe('what is kept', () => {
     recordMany(log, subscriptionId, 200, [1, 5])
     recordMany(log, subscriptionId, 401, [6, 8])
     await log.flush()
-    const { calls, refusals } = await lastCalls(services.db, { subscriptionId, limit: 2 })
+    const { calls, refusals } = await lastCalls(services, { subscriptionId, limit: 2 })
     expect(calls.map(({ path }) => path)).toEqual(['/5', '/4'])
     expect(refusals.map(({ path }) => path)).toEqual(['/8', '/7'])
   })
@@ -106,7 +117,7 @@ describe('what is kept', () => {
       call(subscriptionId, { path: `${'/'.repeat(199)}🛒`, status: 400, message: `a\0b\uD83D${'"'.repeat(400)}` }),
     )
     await log.flush()
-    const { refusals } = await lastCalls(services.db, { subscriptionId, limit: 1 })
+    const { refusals } = await lastCalls(services, { subscriptionId, limit: 1 })
     expect(refusals[0]).toMatchObject({ path: `${'/'.repeat(199)}\uFFFD`, message: `a\uFFFDb\uFFFD${'"'.repeat(296)}` })
   })
 
@@ -130,6 +141,91 @@ describe('what is kept', () => {
     await log.flush()
     expect((await pathsOf(subscriptionId)).refused).toEqual(['/1', '/unknown', '/4', '/6'])
     expect((await pathsOf(other.subscriptionId)).refused).toEqual(['/other'])
+  })
+})
+
+describe('the names that were passed over', () => {
+  test('are kept in their order, those within 1 kB', async () => {
+    const { subscriptionId } = await subscribed(services)
+    const log = createCallLog(services)
+    const ignored = ['SKUInfo.Prise', 'a\0"b,\uD83D', 'ä'.repeat(400), 'x'.repeat(300), 'y']
+    log.record(call(subscriptionId, { ignored }))
+    log.record(call(subscriptionId))
+    await log.flush()
+    const { calls } = await lastCalls(services, { subscriptionId, limit: 2 })
+    expect(calls.map((one) => one.ignored)).toEqual([[], ['SKUInfo.Prise', 'a\uFFFD"b,\uFFFD', 'ä'.repeat(400)]])
+  })
+})
+
+describe('the body of a refused request', () => {
+  const refused = (subscriptionId: number, body: string) => call(subscriptionId, { status: 400, body })
+  const keeping = (id: number, keepsBodies: boolean) =>
+    services.db.subscription.update({ where: { id }, data: { keepsBodies } })
+  const bodiesOf = async (subscriptionId: number) =>
+    (await lastCalls(services, { subscriptionId, limit: 100 })).refusals.map(({ body }) => body)
+
+  test('goes with its call, when a hundred newer ones were refused', async () => {
+    const { subscriptionId } = await subscribed(services)
+    await keeping(subscriptionId, true)
+    const log = createCallLog(services)
+    for (let count = 1; count <= 60; count++) log.record(refused(subscriptionId, `{"n":${count}}`))
+    await log.flush()
+    for (let count = 61; count <= 130; count++) log.record(refused(subscriptionId, `{"n":${count}}`))
+    await log.flush()
+    const bodies = await bodiesOf(subscriptionId)
+    expect(bodies.toSorted()).toEqual(Array.from({ length: 100 }, (_, n) => `{"n":${n + 31}}`).toSorted())
+    expect(await services.db.refusedBody.count()).toBe(100)
+  })
+
+  test('is not written while a change of the switch is under way; after it, only if it is on', async () => {
+    const { subscriptionId } = await subscribed(services)
+    await keeping(subscriptionId, true)
+    const log = createCallLog(services)
+    log.record(refused(subscriptionId, '{"n":1}'))
+    const off = (tx: Transaction) =>
+      tx.subscription.update({ where: { id: subscriptionId }, data: { keepsBodies: false } })
+    await whileHeld(off, async () => {
+      await log.flush()
+      expect(await bodiesOf(subscriptionId)).toEqual([])
+    })
+    await log.flush()
+    expect(await bodiesOf(subscriptionId)).toEqual([null])
+    await keeping(subscriptionId, true)
+    log.record(refused(subscriptionId, '{"n":2}'))
+    await log.flush()
+    expect(await bodiesOf(subscriptionId)).toEqual(['{"n":2}', null])
+  })
+
+  test('is never left behind by a switch that several processes write beside', async () => {
+    const { store, subscriptionId } = await subscribed(services)
+    const clients = Array.from({ length: 3 }, () => connect(access.url, { poolMax: 2 }))
+    const logs = clients.map((db) => createCallLog({ ...services, db }))
+    const change = (isKept: boolean) =>
+      keepBodies(services, { storeId: store.id, subscriptionId, isKept, actor: operator })
+    for (let round = 0; round < 10; round++) {
+      await change(true)
+      for (const log of logs) {
+        for (let count = 0; count < 50; count++) log.record(refused(subscriptionId, '{}'))
+      }
+      await Promise.all([...logs.map((log) => log.flush()), change(false)])
+      for (const log of logs) await log.flush()
+      expect((await bodiesOf(subscriptionId)).filter((body) => body !== null)).toEqual([])
+    }
+    for (const log of logs) await log.stop()
+    for (const db of clients) await db.$disconnect()
+  })
+
+  test('waits with 499 others at most, of all subscriptions: calls beyond them are written without theirs', async () => {
+    const subscriptions = await Promise.all(Array.from({ length: 6 }, () => subscribed(services)))
+    const log = createCallLog(services)
+    for (const { subscriptionId } of subscriptions) {
+      await keeping(subscriptionId, true)
+      for (let count = 0; count < 100; count++) log.record(refused(subscriptionId, '{}'))
+    }
+    await log.flush()
+    const bodies = await Promise.all(subscriptions.map(({ subscriptionId }) => bodiesOf(subscriptionId)))
+    const kept = bodies.map((some) => some.filter((body) => body !== null).length)
+    expect([bodies.flat().length, kept]).toEqual([600, [100, 100, 100, 100, 100, 0]])
   })
 })
 

@@ -6,7 +6,7 @@ import { newWholeRecord } from './records.ts'
 import type { Stage } from './stage.ts'
 
 /**
- * What stands below a webhook, and the feed of events: that each address answers in every dialect, and what it answers is
+ * What stands below a webhook, the feed of events and the log of calls: that each address answers in every dialect, and what it answers is
  * what the reference and the schema of the XML say. What it means is tried in test/app/rest.
  */
 export function belowWebhooks(stage: () => Stage): void {
@@ -20,6 +20,7 @@ export function belowWebhooks(stage: () => Stage): void {
     }
 
     await ask('GET', '/Webhooks/Events')
+    await ask('GET', '/Webhooks/Events/Count')
     await ask('GET', `/Webhooks/${id}/Secret`)
     await ask('POST', `/Webhooks/${id}/Secret`)
     const [test] = resultsIn(await ask('POST', `/Webhooks/${id}/Test`, 201), dialect, 201)
@@ -30,6 +31,8 @@ export function belowWebhooks(stage: () => Stage): void {
     await ask('GET', `/Webhooks/${id}/Status`)
     await addEvent(stage(), Number(test?.Value))
     await ask('GET', '/Events')
+    await stage().server.services.callLog.flush()
+    await ask('GET', '/Calls')
   })
 }
 

@@ -23,6 +23,7 @@ const atAddresses: Readonly<Record<string, (side: Side) => Id>> = {
   '/admin/stores/:id/users/:userId': ({ userId }) => userId,
   '/admin/applications/:id': ({ application }) => application.id,
   '/developers/applications/:id': ({ application }) => application.own.Id,
+  '/developers/applications/:id/calls/:subscriptionId': ({ subscriptionId }) => subscriptionId,
   '/account/orders/:id': ofService('Orders'),
   '/admin/people/:id': ({ userId }) => userId,
   '/admin/people/invitations/:id': ({ invitationId }) => invitationId,

@@ -80,6 +80,7 @@ const guardedAll = (await guardedRoutes()).filter(
 /** What a form takes before it looks for what its address names. */
 const formBodies: Readonly<Record<string, object>> = {
   'POST /admin/people/:id': { Role: 'orders' },
+  'POST /admin/modules/rest-api/:subscriptionId/bodies': { Keep: 'true' },
   'POST /admin/people/roles/:id': { Name: 'Packer', 'Privileges.Orders': 'read' },
 }
 
@@ -184,7 +185,9 @@ describe('of the lists of REST', () => {
     for (const query of ['', '?limit=500', '?offset=1', '?cursor=1', `?cursor=${FIRST_AWAY_ID - 1}`]) {
       const { statusCode, body, headers } = await send('GET', `${path}${query}`, undefined)
       expect([query, [200, 400].includes(statusCode)]).toEqual([query, true])
-      expect(others.filter((id) => new RegExp(`\\b${id}\\b`).test(body + JSON.stringify(headers)))).toEqual([])
+      // The log of calls repeats the identifiers that the caller itself asked for above.
+      const said = body.replaceAll(/"(Path|Message)":"[^"]*"/g, '') + JSON.stringify(headers)
+      expect(others.filter((id) => new RegExp(`\\b${id}\\b`).test(said))).toEqual([])
       expect(body).not.toContain(new URL(away.store.secureUrl).host)
     }
   })

@@ -3,7 +3,7 @@ import { operatorRoute } from '../../../src/html/route-groups.ts'
 import { done } from '../../../src/server/json-routes.ts'
 import { resultItem } from '../../../src/values/failure.ts'
 
-const named = { id: 'example', summary: 'An example' } as const
+const named = { id: 'example', summary: 'An example', description: 'It shows a route.' } as const
 const answers = { 200: done('It is done.') }
 const run = async () => resultItem('Id', 1, 200, 'done')
 

@@ -1,8 +1,11 @@
 import Fastify from 'fastify'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type AnsweredCall, lastCalls } from '../../../src/applications/call-log.ts'
+import { keepBodies } from '../../../src/applications/subscriptions.ts'
+import { sweepsByAge } from '../../../src/parts/retention.ts'
 import { logCalls } from '../../../src/rest/admission.ts'
 import { generateKey } from '../../../src/values/secrets.ts'
+import { operator } from '../../support/actors.ts'
 import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
 import { productBody, refusalOf } from './fixture.ts'
 
@@ -14,10 +17,10 @@ afterAll(() => server.close())
 
 /** What the log has of the shop's application, a line a call, the newest last. */
 async function logged({ caller }: TestStore) {
-  const { callLog, db } = server.services
+  const { callLog } = server.services
   await callLog.flush()
   const subscriptionId = caller.application?.subscriptionId ?? 0
-  const { calls, refusals } = await lastCalls(db, { subscriptionId, limit: 100 })
+  const { calls, refusals } = await lastCalls(server.services, { subscriptionId, limit: 100 })
   const lines = (some: typeof calls) =>
     some.map(({ method, path, status, message }) => `${method} ${path} ${status} ${message}`.trim()).reverse()
   return { calls: lines(calls), refusals: lines(refusals) }
@@ -78,9 +81,8 @@ test('has the status in words where nothing else was said', async () => {
     return reply.code(408).send()
   })
   await app.inject('/late')
-  expect(recorded).toEqual([
-    { subscriptionId: 5, method: 'GET', path: '/late', status: 408, message: 'Request Timeout' },
-  ])
+  const answered = { method: 'GET', path: '/late', status: 408, message: 'Request Timeout' }
+  expect(recorded).toEqual([{ subscriptionId: 5, ...answered, requestId: expect.any(String), ignored: [], body: null }])
 })
 
 test('has of a defect that there was one, and nothing from inside', async () => {
@@ -105,6 +107,7 @@ test('has the reason of a 401 whose token is right, which the caller is not told
     refusals: [
       `${prefix} the private key is not that of the application that the token is for`,
       `${prefix} the secure URL is not that of the store that the token is for`,
+      `${prefix} the token is not one of the application in this store`,
     ],
   })
 })
@@ -124,14 +127,239 @@ test('has the reason of a 401 for the subscription’s token without its keys, w
   ])
 })
 
-test('has nothing of strangers', async () => {
+test('has the reason of a 401 that has the application’s private key, or an ended token of it in the store', async () => {
+  const [shop, other] = [await server.openStore(), await server.openStore()]
+  const { db, secrets } = server.services
+  const ended = generateKey()
+  await db.endedToken.create({
+    data: { tokenHash: secrets.lookup(ended), storeId: shop.store.id, applicationId: shop.application.id },
+  })
+  const none = { token: undefined, privatekey: undefined, secureurl: undefined }
+  const requests = [
+    { token: undefined },
+    { token: ended },
+    { ...none, token: ended },
+    { ...none, authorization: `Bearer ${ended}` },
+    // The token of the shop does not end in another store, of which the key is.
+    { ...other.credentials, token: ended },
+  ]
+  for (const headers of requests) {
+    const { statusCode, body } = await shop.call('GET', '/Products', { headers })
+    expect([statusCode, body.includes('ended')]).toEqual([401, false])
+  }
+  const prefix = 'GET /StoreWebAPI/v1/Products 401 Authentication failed:'
+  expect((await logged(shop)).refusals).toEqual([
+    `${prefix} the header Token is missing`,
+    ...Array(3).fill(`${prefix} the token has ended`),
+  ])
+  expect((await logged(other)).refusals).toEqual([`${prefix} the token is not one of the application in this store`])
+})
+
+test('has nothing of strangers, however often they come with what everybody may know', async () => {
   const before = await server.services.db.apiCall.count()
-  const shop = await server.openStore()
-  await shop.call('GET', '/Products', { headers: { token: generateKey() } })
-  await shop.call('GET', '/Products', { headers: { token: undefined } })
+  const [shop, other] = [await server.openStore(), await server.openStore()]
+  const { db, secrets, now } = server.services
+  const former = generateKey()
+  await db.application.update({
+    where: { id: shop.application.id },
+    data: { previousPrivateKeyHash: secrets.lookup(former), previousPrivateKeyUntil: now() },
+  })
+  const unknown = { token: generateKey() }
+  const none = { token: undefined, privatekey: undefined }
+  const strangers = [
+    none,
+    { ...none, ...unknown },
+    { ...unknown, privatekey: generateKey() },
+    { ...none, privatekey: shop.application.publicKey },
+    { ...none, authorization: `Bearer ${generateKey()}` },
+    // A key that is over proves nothing: it may have been rotated because it leaked.
+    { ...none, privatekey: former },
+    // The key of another application, which the store does not use.
+    { ...unknown, privatekey: other.credentials.privatekey },
+    { ...unknown, secureurl: undefined },
+    { ...unknown, secureurl: 'https://elsewhere.example' },
+  ]
+  for (const headers of strangers) {
+    expect((await shop.call('GET', '/Products', { headers })).statusCode).toBe(401)
+  }
   await server.app.inject({ method: 'GET', url: '/StoreWebAPI/v1/Nothing', headers: shop.credentials })
   await server.services.callLog.flush()
   expect(await server.services.db.apiCall.count()).toBe(before)
+})
+
+test('has the request id of each answer', async () => {
+  const shop = await server.openStore()
+  const { headers } = await shop.call('GET', '/Products')
+  await shop.call('GET', '/Products/abc', { headers: { 'x-request-id': 'mine-1' } })
+  const { calls, refusals } = await keptOf(shop)
+  expect([calls, refusals].map(([call]) => call?.requestId)).toEqual([headers['x-request-id'], 'mine-1'])
+})
+
+/** What the log keeps, the newest first. */
+async function keptOf({ caller }: TestStore) {
+  await server.services.callLog.flush()
+  return lastCalls(server.services, { subscriptionId: caller.application?.subscriptionId ?? 0, limit: 100 })
+}
+
+describe('the body of a refused request', () => {
+  /** A shop whose merchant lets bodies be kept, or not any more. */
+  async function switched(isKept: boolean, shop: TestStore) {
+    const subscriptionId = shop.caller.application?.subscriptionId ?? 0
+    await keepBodies(server.services, { storeId: shop.store.id, subscriptionId, isKept, actor: operator })
+    return shop
+  }
+
+  const bodiesOf = async (shop: TestStore) => (await keptOf(shop)).refusals.map(({ body }) => body)
+
+  test('is kept only where the merchant allows it, and deleted when that ends, wherever it waits', async () => {
+    const shop = await server.openStore()
+    const refuse = () => shop.call('PUT', '/Products', { body: { SKUInfo: { CatalogID: 99 } } })
+    await refuse()
+    expect(await bodiesOf(shop)).toEqual([null])
+    await switched(true, shop)
+    await refuse()
+    expect(await bodiesOf(shop)).toEqual(['{"SKUInfo":{"CatalogID":99}}', null])
+    await refuse()
+    await switched(false, shop)
+    await refuse()
+    expect(await bodiesOf(shop)).toEqual([null, null, null, null])
+    expect(await server.services.db.refusedBody.count()).toBe(0)
+  })
+
+  test('is what was read: without secrets, cards and what the store does not know; names stay', async () => {
+    const shop = await switched(true, await server.openStore())
+    const password = 'hunter2-hunter2'
+    const customer = {
+      Email: 'no address',
+      Password: password,
+      BillingCity: 'Rome',
+      Pasword: password,
+      Nested: { a: 1 },
+    }
+    expect((await shop.call('POST', '/Customers', { body: customer, tolerated: true })).statusCode).toBe(400)
+    const order = {
+      CardNumber: '4111111111111111',
+      CardName: 'Ann',
+      CustomerComments: 'pay 4111 1111 1111 1111',
+      OrderID: 9,
+    }
+    expect((await shop.call('PUT', '/Orders', { body: order })).statusCode).toBe(404)
+    const leaked = {
+      SKUInfo: { SKU: shop.credentials.privatekey, Name: 'N', Price: 'cheap', Description: `"${shop.token}"` },
+    }
+    expect((await shop.call('POST', '/Products', { body: leaked })).statusCode).toBe(400)
+    const { refusals } = await keptOf(shop)
+    expect(refusals.map(({ body }) => JSON.parse(body ?? ''))).toEqual([
+      { SKUInfo: { SKU: '(not kept)', Name: 'N', Price: 'cheap', Description: '(not kept)' } },
+      { CardNumber: '(not kept)', CardName: '(not kept)', CustomerComments: 'pay (not kept)', OrderID: 9 },
+      { Email: 'no address', Password: '(not kept)', BillingCity: 'Rome', Pasword: '(not kept)', Nested: '(not kept)' },
+    ])
+  })
+
+  test('is kept of XML too, as what was read of it', async () => {
+    const shop = await switched(true, await server.openStore())
+    const body = '<Product><SKUInfo><CatalogID>99</CatalogID><Secret>s3</Secret></SKUInfo></Product>'
+    const { statusCode } = await shop.call('PUT', '/Products', {
+      body,
+      contentType: 'application/xml',
+      tolerated: true,
+    })
+    expect([statusCode, await bodiesOf(shop)]).toEqual([404, ['{"SKUInfo":{"CatalogID":"99","Secret":"(not kept)"}}']])
+  })
+
+  test('is kept neither of what succeeds, in part or wholly, nor of what was not read', async () => {
+    const shop = await switched(true, await server.openStore())
+    expect((await shop.call('POST', '/Products', { body: productBody('A') })).statusCode).toBe(201)
+    const some = [productBody('B'), { SKUInfo: { Name: 'No SKU' } }]
+    expect((await shop.call('POST', '/Products', { body: some })).statusCode).toBe(206)
+    expect((await shop.call('POST', '/Products', { body: '{', contentType: 'application/json' })).statusCode).toBe(400)
+    expect((await shop.call('PATCH', '/Products', { body: some })).statusCode).toBe(405)
+    expect(await bodiesOf(shop)).toEqual([null, null])
+    expect((await keptOf(shop)).calls.map(({ body }) => body)).toEqual([null, null])
+  })
+
+  test('goes after seven days, and with the subscription', async () => {
+    const shop = await switched(true, await server.openStore())
+    const { db } = server.services
+    const at = server.clock.ms
+    await shop.call('PUT', '/Products', { body: { SKUInfo: { CatalogID: 99 } } })
+    expect(await bodiesOf(shop)).toHaveLength(1)
+    server.clock.ms = at + 7 * 86_400_000
+    expect(await bodiesOf(shop)).toEqual([null])
+    await sweepsByAge(server.services, { historyDays: null })['old bodies of refused requests'](() => false)
+    expect(await db.refusedBody.count()).toBe(0)
+    await shop.call('PUT', '/Products', { body: { SKUInfo: { CatalogID: 99 } } })
+    expect(await bodiesOf(shop)).toEqual(['{"SKUInfo":{"CatalogID":99}}', null])
+    await db.subscription.delete({ where: { id: shop.caller.application?.subscriptionId ?? 0 } })
+    expect(await db.refusedBody.count()).toBe(0)
+    server.clock.ms = at
+  })
+})
+
+describe('GET /Calls', () => {
+  test('has the caller’s own calls and refusals, the newest first, and not those of this address', async () => {
+    const [shop, other] = [await server.openStore({ privileges: {} }), await server.openStore()]
+    await other.call('GET', '/Products/abc')
+    const at = server.clock.ms
+    const { headers } = await shop.call('GET', '/Products')
+    server.clock.ms = at + 1_000
+    await shop.call('DELETE', '/Products/1')
+    await server.services.callLog.flush()
+    const refused = (Method: string, Path: string, access: string) => ({
+      Method,
+      Path,
+      Status: 401,
+      Message: `The application lacks the ${access} privilege for Products`,
+      Ignored: '',
+      Body: '',
+    })
+    const first = { Id: expect.any(Number), Date: '2026-03-10T12:00:00', RequestID: headers['x-request-id'] }
+    const second = { Id: expect.any(Number), Date: '2026-03-10T12:00:01', RequestID: expect.any(String) }
+    const all = [
+      { ...second, ...refused('DELETE', '/StoreWebAPI/v1/Products/1', 'write') },
+      { ...first, ...refused('GET', '/StoreWebAPI/v1/Products', 'read') },
+    ]
+    const calls = async (query = '') => (await shop.call('GET', `/Calls${query}`)).json()
+    expect(await calls()).toEqual(all)
+    expect(await calls('?limit=1')).toEqual(all.slice(0, 1))
+    expect(await calls('?refused=1&limit=900')).toEqual(all)
+    expect(await calls('?$select=Path')).toEqual(all.map(({ Path }) => ({ Path })))
+    const { body } = await shop.call('GET', '/Calls?refused=1&limit=1', { accept: 'application/xml', version: 'v2' })
+    expect(body).toMatch(/^<\?xml[^>]*><ArrayOfCall [^>]*><Call><Id>\d+<\/Id><Date>2026-03-10T12:00:01<\/Date>/)
+    await server.services.callLog.flush()
+    expect(await calls()).toEqual(all)
+    server.clock.ms = at
+  })
+
+  test('with refused=1 it leaves out what was answered; names that were passed over and bodies are shown', async () => {
+    const shop = await server.openStore()
+    const { callLog } = server.services
+    await shop.call('GET', '/Products')
+    await callLog.flush()
+    expect((await shop.call('GET', '/Calls')).json()).toHaveLength(1)
+    expect((await shop.call('GET', '/Calls?refused=1')).json()).toEqual([])
+    const subscriptionId = shop.caller.application?.subscriptionId ?? 0
+    const call = { method: 'PUT', path: '/p', status: 400, message: 'm', requestId: 'r', body: null }
+    callLog.record({ subscriptionId, ...call, ignored: ['SKUInfo.Prise', 'lastupdatestrat'] })
+    await callLog.flush()
+    const [newest] = (await shop.call('GET', '/Calls?refused=1')).json()
+    expect(newest).toMatchObject({ Ignored: 'SKUInfo.Prise, lastupdatestrat', Status: 400 })
+  })
+
+  test('refuses wrong parameters, other methods and strangers, and logs none of that', async () => {
+    const shop = await server.openStore()
+    for (const [query, field] of [
+      ['refused=yes', 'refused'],
+      ['refused=1&refused=0', 'refused'],
+      ['limit=x', 'limit'],
+    ]) {
+      expect(refusalOf(await shop.call('GET', `/Calls?${query}`))).toMatchObject({ statusCode: 400, field })
+    }
+    const posted = await shop.call('POST', '/Calls')
+    expect([posted.statusCode, posted.headers.allow]).toEqual([405, 'GET, HEAD'])
+    expect((await shop.call('GET', '/Calls', { headers: { privatekey: 'guessed' } })).statusCode).toBe(401)
+    expect(await logged(shop)).toEqual({ calls: [], refusals: [] })
+  })
 })
 
 test('has what came with an access token under the subscription that it is for', async () => {

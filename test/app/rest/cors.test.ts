@@ -133,11 +133,13 @@ describe('OPTIONS', () => {
     expect((await server.app.inject(options)).statusCode).toBe(204)
     expect((await shop.call('GET', '/Products?countonly=1')).statusCode).toBe(200)
     expect((await shop.call('GET', '/Products?countonly=1')).statusCode).toBe(429)
-    expect((await shop.call('GET', '/Products', { headers: { token: 'wrong' } })).statusCode).toBe(401)
-    const { callLog, db } = server.services
+    expect((await shop.call('GET', '/Products', { headers: { token: 'wrong', privatekey: 'wrong' } })).statusCode).toBe(
+      401,
+    )
+    const { callLog } = server.services
     await callLog.flush()
     const subscriptionId = shop.caller.application?.subscriptionId ?? 0
-    const { calls, refusals } = await lastCalls(db, { subscriptionId, limit: 100 })
+    const { calls, refusals } = await lastCalls(server.services, { subscriptionId, limit: 100 })
     expect([...calls, ...refusals].map(({ method }) => method)).toEqual(['GET', 'GET'])
   })
 })

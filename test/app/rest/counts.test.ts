@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { servedResources } from '../../../src/registry.ts'
 import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
 
@@ -69,4 +69,48 @@ test('is kept for the records of every service', async () => {
     WHERE "tgfoid" = '"countRecords"'::regproc AND NOT "tgisinternal" AND "tgenabled" = 'O'`
   const kept = rows.map(({ name }) => name.replaceAll('"', ''))
   expect(kept.toSorted()).toEqual([...tables, ...tables].toSorted())
+})
+
+describe('{service}/Count', () => {
+  test('answers the number that countonly does, of those that match, and 0 for none, in JSON and XML', async () => {
+    const store = await server.openStore()
+    expect((await store.call('GET', '/Manufacturers/Count')).body).toBe('{"TotalCount":0}')
+    await add(store, names('count', 12))
+
+    for (const query of ['', '?manufacturer=COUNT-1', '?manufacturer=nobody', '?limit=1&offset=90&countonly=0']) {
+      const tolerated = query.includes('limit')
+      const counted = await store.call('GET', `/Manufacturers/Count${query}`, { tolerated })
+      const before = await store.call('GET', `/Manufacturers?${query.slice(1).replace(/&countonly=0/, '')}&countonly=1`)
+      expect([counted.statusCode, counted.body]).toEqual([200, before.body])
+      const xml = await store.call('GET', `/Manufacturers/Count${query}`, { tolerated, accept: 'application/xml' })
+      expect(xml.body).toContain(`<TotalCount>${counted.json().TotalCount}</TotalCount></CountOnly>`)
+    }
+    const wrong = await store.call('GET', '/Manufacturers/Count?manufacturerid=x')
+    expect([wrong.statusCode, wrong.json()[0].Value]).toEqual([400, 'manufacturerid'])
+  })
+
+  test('stands beside every list with filters, at every name of the service, without regard to case, and takes GET alone', async () => {
+    const store = await server.openStore()
+    const [id] = await add(store, ['maker'])
+    const count = async (address: string) => (await store.call('GET', address)).body
+
+    expect(await count(`/Manufacturers/${id}/Products/Count`)).toBe('{"TotalCount":0}')
+    expect((await store.call('GET', '/Manufacturers/999999/Products/Count')).statusCode).toBe(404)
+    expect(await count('/Products/skuinfo/Count?name=cup')).toBe('{"TotalCount":0}')
+    expect(await count('/Webhooks/Events/Count?name=order%20new')).toBe('{"TotalCount":1}')
+    for (const { names: known } of servedResources) {
+      for (const name of known) expect(await count(`/${name}/COUNT`)).toMatch(/^\{"TotalCount":\d+\}$/)
+    }
+    const put = await store.call('PUT', '/Manufacturers/Count', { body: { ManufacturerName: 'x' }, tolerated: true })
+    expect([put.statusCode, put.headers.allow]).toEqual([405, 'GET, HEAD'])
+  })
+
+  test('needs the privilege to read, and that of the records it counts', async () => {
+    const narrow = await server.openStore({ privileges: { Manufacturers: ['read', 'write'] } })
+    const [id] = await add(narrow, ['maker'])
+
+    expect((await narrow.call('GET', '/Manufacturers/Count')).statusCode).toBe(200)
+    expect((await narrow.call('GET', '/Products/Count')).statusCode).toBe(401)
+    expect((await narrow.call('GET', `/Manufacturers/${id}/Products/Count`)).statusCode).toBe(401)
+  })
 })

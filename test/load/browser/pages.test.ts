@@ -179,6 +179,8 @@ const pages = {
   applicant: [
     ['developers-applications', '/developers/applications'],
     ['developers-application', '/developers/applications/{applicationId}'],
+    ['developers-called-stores', '/developers/applications/{applicationId}/calls'],
+    ['developers-calls', '/developers/applications/{applicationId}/calls/{subscriptionId}'],
     ['developers-application-stores', '/developers/applications/{applicationId}/stores'],
     ['developers-application-delete', '/developers/applications/{applicationId}/delete'],
   ],
@@ -525,9 +527,29 @@ describe.skipIf(!hasBrowser)('every page', () => {
     await page.getByRole('button', { name: 'Allow' }).click()
     await page.getByText('The application can now access your store.').waitFor()
     places.subscriptionId = /\/(\d+)/.exec(new URL(page.url()).pathname)?.[1] ?? ''
+    await logCalls(Number(places.subscriptionId))
     // An application whose last three calls were refused fails.
     for (let count = 0; count < 3; count++) await shop.call('GET', '/Orders?limit=x')
     await server.services.callLog.flush()
+  }
+
+  /** Calls of the applicant's application, one with everything that is kept, and all of it long. */
+  async function logCalls(subscriptionId: number) {
+    const { callLog, db } = server.services
+    await db.subscription.update({ where: { id: subscriptionId }, data: { keepsBodies: true } })
+    const call = {
+      subscriptionId,
+      method: 'PUT',
+      requestId: '5f0c1f4e-8d8c-4c39-9f55-f8e6c62b8d07',
+      ignored: [],
+      body: null,
+    }
+    callLog.record({ ...call, method: 'GET', path: '/StoreWebAPI/v1/Products', status: 200, message: '' })
+    const body = JSON.stringify({ SKUInfo: { SKU: 'LAMP', Price: 'cheap', Description: 'x'.repeat(2_000) } })
+    const message = `SKUInfo.Price must be a number, ${'and '.repeat(50)}more`
+    const ignored = ['SKUInfo.Prise', `${'Nested.'.repeat(30)}Name`]
+    callLog.record({ ...call, path: `/StoreWebAPI/v1/${'Products'.repeat(20)}`, status: 400, message, ignored, body })
+    await callLog.flush()
   }
 
   async function addWebhooks() {

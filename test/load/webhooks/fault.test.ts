@@ -83,11 +83,12 @@ test('of 1,000 changes each is notified, whatever dies meanwhile: none is missin
   const distinct = new Map(receiver.arrivals.map((arrival) => [JSON.stringify(arrival), arrival]))
   const arrived = [...distinct.values()].sort((one, other) => one.sequence - other.sequence)
   expect(arrived.map(({ body, ...arrival }) => ({ ...arrival, body: JSON.parse(body) }))).toEqual(
-    feed.map(({ Sequence, EventType, EventName, Id, Record }) => ({
+    feed.map(({ Sequence, EventType, EventName, Id, Changed = null, Record }) => ({
       path: `/${EventType}`,
       id: Id,
       sequence: Sequence,
       event: EventName,
+      changed: Changed,
       type: 'application/json; charset=utf-8',
       body: [Record],
     })),

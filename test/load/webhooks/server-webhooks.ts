@@ -15,6 +15,7 @@ export interface FedEvent {
   readonly Id: string
   readonly EventType: number
   readonly EventName: string
+  readonly Changed?: string
   readonly RecordID: number
   readonly Record: FedRecord
 }

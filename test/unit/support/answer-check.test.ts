@@ -19,6 +19,7 @@ const reference = {
         parameters: [
           { name: 'limit', in: 'query', schema: { type: 'integer' } },
           { name: '$select', in: 'query', schema: { type: 'string' } },
+          { name: 'countonly', in: 'query', schema: {} },
         ],
         responses: {
           200: {
@@ -52,9 +53,8 @@ const reference = {
     schemas: { Thing: record },
     responses: {
       Refusal: refusal,
-      UnknownAddress: refusal,
       InsecureTransport: refusal,
-      MethodNotAllowed: { ...refusal, headers: { Allow: { required: true, schema: { type: 'string' } } } },
+      BadRequest: refusal,
     },
   },
 }
@@ -85,6 +85,7 @@ test.each<[string, Sent]>([
   ['a record made', created],
   ['a refusal', refused],
   ['members that were chosen', { ...list, url: '/api/v1/Things?%24select=Name', answer: '[{}]' }],
+  ['a number that countonly asked for', { ...list, url: '/api/v1/Things?countonly=True', answer: '{"TotalCount":3}' }],
   ['another name of the service', { ...list, url: '/api/v1/goods?limit=1' }],
   ['an empty 404', { ...one, status: 404, answer: '' }],
   ['an address that there is not', { url: '/api/v1/Others', status: 404, answer: '[{}]' }],
@@ -103,6 +104,7 @@ test.each<[string, Sent, string]>([
   ['a type', { ...one, answer: '[{"Id":"1"}]' }, 'the body /0/Id must be integer'],
   ['a member', { ...one, answer: '[{}]' }, "the body /0 must have required property 'Id'"],
   ['a shape', { ...refused, answer: '[]' }, 'the body must NOT have fewer than 1 items'],
+  ['a number that nobody asked for', { ...list, answer: '{"TotalCount":3}' }, 'the body must be array'],
   ['text', { ...one, answer: 'oops' }, 'the body is not JSON'],
   ['a body where none is', { method: 'DELETE', url: '/api/v1/Things/all', answer: 'x' }, 'the body is empty, not "x"'],
   ['no body', { ...list, answer: '' }, 'the body is not JSON'],

@@ -415,6 +415,7 @@ export const ModelName = {
   Handshake: 'Handshake',
   RemovalNotice: 'RemovalNotice',
   ApiCall: 'ApiCall',
+  RefusedBody: 'RefusedBody',
   SecretKey: 'SecretKey',
   AuthorizationCode: 'AuthorizationCode',
   AccessToken: 'AccessToken',
@@ -481,7 +482,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "store" | "storeHost" | "identity" | "recoveryCode" | "passkey" | "challenge" | "resetLink" | "addressChange" | "storeUser" | "storeRole" | "invitation" | "developer" | "operator" | "application" | "subscription" | "handshake" | "removalNotice" | "apiCall" | "secretKey" | "authorizationCode" | "accessToken" | "endedToken" | "session" | "alert" | "signInDelay" | "customerLoginToken" | "auditEntry" | "mail" | "historyEntry" | "counter" | "recordCount" | "salesSum" | "referencedVersion" | "manufacturer" | "distributor" | "category" | "customerGroup" | "product" | "productCategory" | "productDistributor" | "advancedOption" | "stockMovement" | "customer" | "orderStatus" | "paymentMethod" | "order" | "orderShipment" | "orderItem" | "orderTransaction" | "rma" | "rmaItem" | "giftRegistry" | "giftRegistryItem" | "event" | "eventFeed" | "eventCut" | "webhook" | "delivery" | "deliveryAttempt" | "idempotencyKey" | "idempotencyAnswer" | "csvImport" | "csvImportPart" | "csvImportName" | "csvMapping" | "csvImportLine" | "backup" | "rateBucket" | "serverProcess"
+    modelProps: "store" | "storeHost" | "identity" | "recoveryCode" | "passkey" | "challenge" | "resetLink" | "addressChange" | "storeUser" | "storeRole" | "invitation" | "developer" | "operator" | "application" | "subscription" | "handshake" | "removalNotice" | "apiCall" | "refusedBody" | "secretKey" | "authorizationCode" | "accessToken" | "endedToken" | "session" | "alert" | "signInDelay" | "customerLoginToken" | "auditEntry" | "mail" | "historyEntry" | "counter" | "recordCount" | "salesSum" | "referencedVersion" | "manufacturer" | "distributor" | "category" | "customerGroup" | "product" | "productCategory" | "productDistributor" | "advancedOption" | "stockMovement" | "customer" | "orderStatus" | "paymentMethod" | "order" | "orderShipment" | "orderItem" | "orderTransaction" | "rma" | "rmaItem" | "giftRegistry" | "giftRegistryItem" | "event" | "eventFeed" | "eventCut" | "webhook" | "delivery" | "deliveryAttempt" | "idempotencyKey" | "idempotencyAnswer" | "csvImport" | "csvImportPart" | "csvImportName" | "csvMapping" | "csvImportLine" | "backup" | "rateBucket" | "serverProcess"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1814,6 +1815,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.ApiCallCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.ApiCallCountAggregateOutputType> | number
+        }
+      }
+    }
+    RefusedBody: {
+      payload: Prisma.$RefusedBodyPayload<ExtArgs>
+      fields: Prisma.RefusedBodyFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.RefusedBodyFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RefusedBodyPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.RefusedBodyFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RefusedBodyPayload>
+        }
+        findFirst: {
+          args: Prisma.RefusedBodyFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RefusedBodyPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.RefusedBodyFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RefusedBodyPayload>
+        }
+        findMany: {
+          args: Prisma.RefusedBodyFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RefusedBodyPayload>[]
+        }
+        create: {
+          args: Prisma.RefusedBodyCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RefusedBodyPayload>
+        }
+        createMany: {
+          args: Prisma.RefusedBodyCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.RefusedBodyCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RefusedBodyPayload>[]
+        }
+        delete: {
+          args: Prisma.RefusedBodyDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RefusedBodyPayload>
+        }
+        update: {
+          args: Prisma.RefusedBodyUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RefusedBodyPayload>
+        }
+        deleteMany: {
+          args: Prisma.RefusedBodyDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.RefusedBodyUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.RefusedBodyUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RefusedBodyPayload>[]
+        }
+        upsert: {
+          args: Prisma.RefusedBodyUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RefusedBodyPayload>
+        }
+        aggregate: {
+          args: Prisma.RefusedBodyAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateRefusedBody>
+        }
+        groupBy: {
+          args: Prisma.RefusedBodyGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.RefusedBodyGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.RefusedBodyCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.RefusedBodyCountAggregateOutputType> | number
         }
       }
     }
@@ -5836,6 +5911,7 @@ export const SubscriptionScalarFieldEnum = {
   tokenBroughtAt: 'tokenBroughtAt',
   privileges: 'privileges',
   postBackUrl: 'postBackUrl',
+  keepsBodies: 'keepsBodies',
   lastUsedAt: 'lastUsedAt',
   createdAt: 'createdAt'
 } as const
@@ -5879,10 +5955,21 @@ export const ApiCallScalarFieldEnum = {
   method: 'method',
   path: 'path',
   status: 'status',
-  message: 'message'
+  message: 'message',
+  requestId: 'requestId',
+  ignored: 'ignored'
 } as const
 
 export type ApiCallScalarFieldEnum = (typeof ApiCallScalarFieldEnum)[keyof typeof ApiCallScalarFieldEnum]
+
+
+export const RefusedBodyScalarFieldEnum = {
+  callId: 'callId',
+  at: 'at',
+  body: 'body'
+} as const
+
+export type RefusedBodyScalarFieldEnum = (typeof RefusedBodyScalarFieldEnum)[keyof typeof RefusedBodyScalarFieldEnum]
 
 
 export const SecretKeyScalarFieldEnum = {
@@ -6981,6 +7068,7 @@ export type GlobalOmitConfig = {
   handshake?: Prisma.HandshakeOmit
   removalNotice?: Prisma.RemovalNoticeOmit
   apiCall?: Prisma.ApiCallOmit
+  refusedBody?: Prisma.RefusedBodyOmit
   secretKey?: Prisma.SecretKeyOmit
   authorizationCode?: Prisma.AuthorizationCodeOmit
   accessToken?: Prisma.AccessTokenOmit

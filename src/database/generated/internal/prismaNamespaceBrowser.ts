@@ -69,6 +69,7 @@ export const ModelName = {
   Handshake: 'Handshake',
   RemovalNotice: 'RemovalNotice',
   ApiCall: 'ApiCall',
+  RefusedBody: 'RefusedBody',
   SecretKey: 'SecretKey',
   AuthorizationCode: 'AuthorizationCode',
   AccessToken: 'AccessToken',
@@ -344,6 +345,7 @@ export const SubscriptionScalarFieldEnum = {
   tokenBroughtAt: 'tokenBroughtAt',
   privileges: 'privileges',
   postBackUrl: 'postBackUrl',
+  keepsBodies: 'keepsBodies',
   lastUsedAt: 'lastUsedAt',
   createdAt: 'createdAt'
 } as const
@@ -387,10 +389,21 @@ export const ApiCallScalarFieldEnum = {
   method: 'method',
   path: 'path',
   status: 'status',
-  message: 'message'
+  message: 'message',
+  requestId: 'requestId',
+  ignored: 'ignored'
 } as const
 
 export type ApiCallScalarFieldEnum = (typeof ApiCallScalarFieldEnum)[keyof typeof ApiCallScalarFieldEnum]
+
+
+export const RefusedBodyScalarFieldEnum = {
+  callId: 'callId',
+  at: 'at',
+  body: 'body'
+} as const
+
+export type RefusedBodyScalarFieldEnum = (typeof RefusedBodyScalarFieldEnum)[keyof typeof RefusedBodyScalarFieldEnum]
 
 
 export const SecretKeyScalarFieldEnum = {

@@ -46,6 +46,7 @@ export type ApiCallMinAggregateOutputType = {
   path: string | null
   status: number | null
   message: string | null
+  requestId: string | null
 }
 
 export type ApiCallMaxAggregateOutputType = {
@@ -56,6 +57,7 @@ export type ApiCallMaxAggregateOutputType = {
   path: string | null
   status: number | null
   message: string | null
+  requestId: string | null
 }
 
 export type ApiCallCountAggregateOutputType = {
@@ -66,6 +68,8 @@ export type ApiCallCountAggregateOutputType = {
   path: number
   status: number
   message: number
+  requestId: number
+  ignored: number
   _all: number
 }
 
@@ -90,6 +94,7 @@ export type ApiCallMinAggregateInputType = {
   path?: true
   status?: true
   message?: true
+  requestId?: true
 }
 
 export type ApiCallMaxAggregateInputType = {
@@ -100,6 +105,7 @@ export type ApiCallMaxAggregateInputType = {
   path?: true
   status?: true
   message?: true
+  requestId?: true
 }
 
 export type ApiCallCountAggregateInputType = {
@@ -110,6 +116,8 @@ export type ApiCallCountAggregateInputType = {
   path?: true
   status?: true
   message?: true
+  requestId?: true
+  ignored?: true
   _all?: true
 }
 
@@ -207,6 +215,8 @@ export type ApiCallGroupByOutputType = {
   path: string
   status: number
   message: string
+  requestId: string
+  ignored: string[]
   _count: ApiCallCountAggregateOutputType | null
   _avg: ApiCallAvgAggregateOutputType | null
   _sum: ApiCallSumAggregateOutputType | null
@@ -240,7 +250,10 @@ export type ApiCallWhereInput = {
   path?: Prisma.StringFilter<"ApiCall"> | string
   status?: Prisma.IntFilter<"ApiCall"> | number
   message?: Prisma.StringFilter<"ApiCall"> | string
+  requestId?: Prisma.StringFilter<"ApiCall"> | string
+  ignored?: Prisma.StringNullableListFilter<"ApiCall">
   subscription?: Prisma.XOR<Prisma.SubscriptionScalarRelationFilter, Prisma.SubscriptionWhereInput>
+  refusedBody?: Prisma.XOR<Prisma.RefusedBodyNullableScalarRelationFilter, Prisma.RefusedBodyWhereInput> | null
 }
 
 export type ApiCallOrderByWithRelationInput = {
@@ -251,7 +264,10 @@ export type ApiCallOrderByWithRelationInput = {
   path?: Prisma.SortOrder
   status?: Prisma.SortOrder
   message?: Prisma.SortOrder
+  requestId?: Prisma.SortOrder
+  ignored?: Prisma.SortOrder
   subscription?: Prisma.SubscriptionOrderByWithRelationInput
+  refusedBody?: Prisma.RefusedBodyOrderByWithRelationInput
 }
 
 export type ApiCallWhereUniqueInput = Prisma.AtLeast<{
@@ -265,7 +281,10 @@ export type ApiCallWhereUniqueInput = Prisma.AtLeast<{
   path?: Prisma.StringFilter<"ApiCall"> | string
   status?: Prisma.IntFilter<"ApiCall"> | number
   message?: Prisma.StringFilter<"ApiCall"> | string
+  requestId?: Prisma.StringFilter<"ApiCall"> | string
+  ignored?: Prisma.StringNullableListFilter<"ApiCall">
   subscription?: Prisma.XOR<Prisma.SubscriptionScalarRelationFilter, Prisma.SubscriptionWhereInput>
+  refusedBody?: Prisma.XOR<Prisma.RefusedBodyNullableScalarRelationFilter, Prisma.RefusedBodyWhereInput> | null
 }, "id">
 
 export type ApiCallOrderByWithAggregationInput = {
@@ -276,6 +295,8 @@ export type ApiCallOrderByWithAggregationInput = {
   path?: Prisma.SortOrder
   status?: Prisma.SortOrder
   message?: Prisma.SortOrder
+  requestId?: Prisma.SortOrder
+  ignored?: Prisma.SortOrder
   _count?: Prisma.ApiCallCountOrderByAggregateInput
   _avg?: Prisma.ApiCallAvgOrderByAggregateInput
   _max?: Prisma.ApiCallMaxOrderByAggregateInput
@@ -294,6 +315,8 @@ export type ApiCallScalarWhereWithAggregatesInput = {
   path?: Prisma.StringWithAggregatesFilter<"ApiCall"> | string
   status?: Prisma.IntWithAggregatesFilter<"ApiCall"> | number
   message?: Prisma.StringWithAggregatesFilter<"ApiCall"> | string
+  requestId?: Prisma.StringWithAggregatesFilter<"ApiCall"> | string
+  ignored?: Prisma.StringNullableListFilter<"ApiCall">
 }
 
 export type ApiCallCreateInput = {
@@ -303,7 +326,10 @@ export type ApiCallCreateInput = {
   path: string
   status: number
   message: string
+  requestId?: string
+  ignored?: Prisma.ApiCallCreateignoredInput | string[]
   subscription: Prisma.SubscriptionCreateNestedOneWithoutCallsInput
+  refusedBody?: Prisma.RefusedBodyCreateNestedOneWithoutCallInput
 }
 
 export type ApiCallUncheckedCreateInput = {
@@ -314,6 +340,9 @@ export type ApiCallUncheckedCreateInput = {
   path: string
   status: number
   message: string
+  requestId?: string
+  ignored?: Prisma.ApiCallCreateignoredInput | string[]
+  refusedBody?: Prisma.RefusedBodyUncheckedCreateNestedOneWithoutCallInput
 }
 
 export type ApiCallUpdateInput = {
@@ -323,7 +352,10 @@ export type ApiCallUpdateInput = {
   path?: Prisma.StringFieldUpdateOperationsInput | string
   status?: Prisma.IntFieldUpdateOperationsInput | number
   message?: Prisma.StringFieldUpdateOperationsInput | string
+  requestId?: Prisma.StringFieldUpdateOperationsInput | string
+  ignored?: Prisma.ApiCallUpdateignoredInput | string[]
   subscription?: Prisma.SubscriptionUpdateOneRequiredWithoutCallsNestedInput
+  refusedBody?: Prisma.RefusedBodyUpdateOneWithoutCallNestedInput
 }
 
 export type ApiCallUncheckedUpdateInput = {
@@ -334,6 +366,9 @@ export type ApiCallUncheckedUpdateInput = {
   path?: Prisma.StringFieldUpdateOperationsInput | string
   status?: Prisma.IntFieldUpdateOperationsInput | number
   message?: Prisma.StringFieldUpdateOperationsInput | string
+  requestId?: Prisma.StringFieldUpdateOperationsInput | string
+  ignored?: Prisma.ApiCallUpdateignoredInput | string[]
+  refusedBody?: Prisma.RefusedBodyUncheckedUpdateOneWithoutCallNestedInput
 }
 
 export type ApiCallCreateManyInput = {
@@ -344,6 +379,8 @@ export type ApiCallCreateManyInput = {
   path: string
   status: number
   message: string
+  requestId?: string
+  ignored?: Prisma.ApiCallCreateignoredInput | string[]
 }
 
 export type ApiCallUpdateManyMutationInput = {
@@ -353,6 +390,8 @@ export type ApiCallUpdateManyMutationInput = {
   path?: Prisma.StringFieldUpdateOperationsInput | string
   status?: Prisma.IntFieldUpdateOperationsInput | number
   message?: Prisma.StringFieldUpdateOperationsInput | string
+  requestId?: Prisma.StringFieldUpdateOperationsInput | string
+  ignored?: Prisma.ApiCallUpdateignoredInput | string[]
 }
 
 export type ApiCallUncheckedUpdateManyInput = {
@@ -363,6 +402,8 @@ export type ApiCallUncheckedUpdateManyInput = {
   path?: Prisma.StringFieldUpdateOperationsInput | string
   status?: Prisma.IntFieldUpdateOperationsInput | number
   message?: Prisma.StringFieldUpdateOperationsInput | string
+  requestId?: Prisma.StringFieldUpdateOperationsInput | string
+  ignored?: Prisma.ApiCallUpdateignoredInput | string[]
 }
 
 export type ApiCallListRelationFilter = {
@@ -383,6 +424,8 @@ export type ApiCallCountOrderByAggregateInput = {
   path?: Prisma.SortOrder
   status?: Prisma.SortOrder
   message?: Prisma.SortOrder
+  requestId?: Prisma.SortOrder
+  ignored?: Prisma.SortOrder
 }
 
 export type ApiCallAvgOrderByAggregateInput = {
@@ -399,6 +442,7 @@ export type ApiCallMaxOrderByAggregateInput = {
   path?: Prisma.SortOrder
   status?: Prisma.SortOrder
   message?: Prisma.SortOrder
+  requestId?: Prisma.SortOrder
 }
 
 export type ApiCallMinOrderByAggregateInput = {
@@ -409,12 +453,18 @@ export type ApiCallMinOrderByAggregateInput = {
   path?: Prisma.SortOrder
   status?: Prisma.SortOrder
   message?: Prisma.SortOrder
+  requestId?: Prisma.SortOrder
 }
 
 export type ApiCallSumOrderByAggregateInput = {
   id?: Prisma.SortOrder
   subscriptionId?: Prisma.SortOrder
   status?: Prisma.SortOrder
+}
+
+export type ApiCallScalarRelationFilter = {
+  is?: Prisma.ApiCallWhereInput
+  isNot?: Prisma.ApiCallWhereInput
 }
 
 export type ApiCallCreateNestedManyWithoutSubscriptionInput = {
@@ -459,6 +509,29 @@ export type ApiCallUncheckedUpdateManyWithoutSubscriptionNestedInput = {
   deleteMany?: Prisma.ApiCallScalarWhereInput | Prisma.ApiCallScalarWhereInput[]
 }
 
+export type ApiCallCreateignoredInput = {
+  set: string[]
+}
+
+export type ApiCallUpdateignoredInput = {
+  set?: string[]
+  push?: string | string[]
+}
+
+export type ApiCallCreateNestedOneWithoutRefusedBodyInput = {
+  create?: Prisma.XOR<Prisma.ApiCallCreateWithoutRefusedBodyInput, Prisma.ApiCallUncheckedCreateWithoutRefusedBodyInput>
+  connectOrCreate?: Prisma.ApiCallCreateOrConnectWithoutRefusedBodyInput
+  connect?: Prisma.ApiCallWhereUniqueInput
+}
+
+export type ApiCallUpdateOneRequiredWithoutRefusedBodyNestedInput = {
+  create?: Prisma.XOR<Prisma.ApiCallCreateWithoutRefusedBodyInput, Prisma.ApiCallUncheckedCreateWithoutRefusedBodyInput>
+  connectOrCreate?: Prisma.ApiCallCreateOrConnectWithoutRefusedBodyInput
+  upsert?: Prisma.ApiCallUpsertWithoutRefusedBodyInput
+  connect?: Prisma.ApiCallWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.ApiCallUpdateToOneWithWhereWithoutRefusedBodyInput, Prisma.ApiCallUpdateWithoutRefusedBodyInput>, Prisma.ApiCallUncheckedUpdateWithoutRefusedBodyInput>
+}
+
 export type ApiCallCreateWithoutSubscriptionInput = {
   id?: bigint | number
   at: Date | string
@@ -466,6 +539,9 @@ export type ApiCallCreateWithoutSubscriptionInput = {
   path: string
   status: number
   message: string
+  requestId?: string
+  ignored?: Prisma.ApiCallCreateignoredInput | string[]
+  refusedBody?: Prisma.RefusedBodyCreateNestedOneWithoutCallInput
 }
 
 export type ApiCallUncheckedCreateWithoutSubscriptionInput = {
@@ -475,6 +551,9 @@ export type ApiCallUncheckedCreateWithoutSubscriptionInput = {
   path: string
   status: number
   message: string
+  requestId?: string
+  ignored?: Prisma.ApiCallCreateignoredInput | string[]
+  refusedBody?: Prisma.RefusedBodyUncheckedCreateNestedOneWithoutCallInput
 }
 
 export type ApiCallCreateOrConnectWithoutSubscriptionInput = {
@@ -514,6 +593,72 @@ export type ApiCallScalarWhereInput = {
   path?: Prisma.StringFilter<"ApiCall"> | string
   status?: Prisma.IntFilter<"ApiCall"> | number
   message?: Prisma.StringFilter<"ApiCall"> | string
+  requestId?: Prisma.StringFilter<"ApiCall"> | string
+  ignored?: Prisma.StringNullableListFilter<"ApiCall">
+}
+
+export type ApiCallCreateWithoutRefusedBodyInput = {
+  id?: bigint | number
+  at: Date | string
+  method: string
+  path: string
+  status: number
+  message: string
+  requestId?: string
+  ignored?: Prisma.ApiCallCreateignoredInput | string[]
+  subscription: Prisma.SubscriptionCreateNestedOneWithoutCallsInput
+}
+
+export type ApiCallUncheckedCreateWithoutRefusedBodyInput = {
+  id?: bigint | number
+  subscriptionId: number
+  at: Date | string
+  method: string
+  path: string
+  status: number
+  message: string
+  requestId?: string
+  ignored?: Prisma.ApiCallCreateignoredInput | string[]
+}
+
+export type ApiCallCreateOrConnectWithoutRefusedBodyInput = {
+  where: Prisma.ApiCallWhereUniqueInput
+  create: Prisma.XOR<Prisma.ApiCallCreateWithoutRefusedBodyInput, Prisma.ApiCallUncheckedCreateWithoutRefusedBodyInput>
+}
+
+export type ApiCallUpsertWithoutRefusedBodyInput = {
+  update: Prisma.XOR<Prisma.ApiCallUpdateWithoutRefusedBodyInput, Prisma.ApiCallUncheckedUpdateWithoutRefusedBodyInput>
+  create: Prisma.XOR<Prisma.ApiCallCreateWithoutRefusedBodyInput, Prisma.ApiCallUncheckedCreateWithoutRefusedBodyInput>
+  where?: Prisma.ApiCallWhereInput
+}
+
+export type ApiCallUpdateToOneWithWhereWithoutRefusedBodyInput = {
+  where?: Prisma.ApiCallWhereInput
+  data: Prisma.XOR<Prisma.ApiCallUpdateWithoutRefusedBodyInput, Prisma.ApiCallUncheckedUpdateWithoutRefusedBodyInput>
+}
+
+export type ApiCallUpdateWithoutRefusedBodyInput = {
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  at?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  method?: Prisma.StringFieldUpdateOperationsInput | string
+  path?: Prisma.StringFieldUpdateOperationsInput | string
+  status?: Prisma.IntFieldUpdateOperationsInput | number
+  message?: Prisma.StringFieldUpdateOperationsInput | string
+  requestId?: Prisma.StringFieldUpdateOperationsInput | string
+  ignored?: Prisma.ApiCallUpdateignoredInput | string[]
+  subscription?: Prisma.SubscriptionUpdateOneRequiredWithoutCallsNestedInput
+}
+
+export type ApiCallUncheckedUpdateWithoutRefusedBodyInput = {
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  subscriptionId?: Prisma.IntFieldUpdateOperationsInput | number
+  at?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  method?: Prisma.StringFieldUpdateOperationsInput | string
+  path?: Prisma.StringFieldUpdateOperationsInput | string
+  status?: Prisma.IntFieldUpdateOperationsInput | number
+  message?: Prisma.StringFieldUpdateOperationsInput | string
+  requestId?: Prisma.StringFieldUpdateOperationsInput | string
+  ignored?: Prisma.ApiCallUpdateignoredInput | string[]
 }
 
 export type ApiCallCreateManySubscriptionInput = {
@@ -523,6 +668,8 @@ export type ApiCallCreateManySubscriptionInput = {
   path: string
   status: number
   message: string
+  requestId?: string
+  ignored?: Prisma.ApiCallCreateignoredInput | string[]
 }
 
 export type ApiCallUpdateWithoutSubscriptionInput = {
@@ -532,6 +679,9 @@ export type ApiCallUpdateWithoutSubscriptionInput = {
   path?: Prisma.StringFieldUpdateOperationsInput | string
   status?: Prisma.IntFieldUpdateOperationsInput | number
   message?: Prisma.StringFieldUpdateOperationsInput | string
+  requestId?: Prisma.StringFieldUpdateOperationsInput | string
+  ignored?: Prisma.ApiCallUpdateignoredInput | string[]
+  refusedBody?: Prisma.RefusedBodyUpdateOneWithoutCallNestedInput
 }
 
 export type ApiCallUncheckedUpdateWithoutSubscriptionInput = {
@@ -541,6 +691,9 @@ export type ApiCallUncheckedUpdateWithoutSubscriptionInput = {
   path?: Prisma.StringFieldUpdateOperationsInput | string
   status?: Prisma.IntFieldUpdateOperationsInput | number
   message?: Prisma.StringFieldUpdateOperationsInput | string
+  requestId?: Prisma.StringFieldUpdateOperationsInput | string
+  ignored?: Prisma.ApiCallUpdateignoredInput | string[]
+  refusedBody?: Prisma.RefusedBodyUncheckedUpdateOneWithoutCallNestedInput
 }
 
 export type ApiCallUncheckedUpdateManyWithoutSubscriptionInput = {
@@ -550,6 +703,8 @@ export type ApiCallUncheckedUpdateManyWithoutSubscriptionInput = {
   path?: Prisma.StringFieldUpdateOperationsInput | string
   status?: Prisma.IntFieldUpdateOperationsInput | number
   message?: Prisma.StringFieldUpdateOperationsInput | string
+  requestId?: Prisma.StringFieldUpdateOperationsInput | string
+  ignored?: Prisma.ApiCallUpdateignoredInput | string[]
 }
 
 
@@ -562,7 +717,10 @@ export type ApiCallSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   path?: boolean
   status?: boolean
   message?: boolean
+  requestId?: boolean
+  ignored?: boolean
   subscription?: boolean | Prisma.SubscriptionDefaultArgs<ExtArgs>
+  refusedBody?: boolean | Prisma.ApiCall$refusedBodyArgs<ExtArgs>
 }, ExtArgs["result"]["apiCall"]>
 
 export type ApiCallSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -573,6 +731,8 @@ export type ApiCallSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exten
   path?: boolean
   status?: boolean
   message?: boolean
+  requestId?: boolean
+  ignored?: boolean
   subscription?: boolean | Prisma.SubscriptionDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["apiCall"]>
 
@@ -584,6 +744,8 @@ export type ApiCallSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exten
   path?: boolean
   status?: boolean
   message?: boolean
+  requestId?: boolean
+  ignored?: boolean
   subscription?: boolean | Prisma.SubscriptionDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["apiCall"]>
 
@@ -595,11 +757,14 @@ export type ApiCallSelectScalar = {
   path?: boolean
   status?: boolean
   message?: boolean
+  requestId?: boolean
+  ignored?: boolean
 }
 
-export type ApiCallOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "subscriptionId" | "at" | "method" | "path" | "status" | "message", ExtArgs["result"]["apiCall"]>
+export type ApiCallOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "subscriptionId" | "at" | "method" | "path" | "status" | "message" | "requestId" | "ignored", ExtArgs["result"]["apiCall"]>
 export type ApiCallInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   subscription?: boolean | Prisma.SubscriptionDefaultArgs<ExtArgs>
+  refusedBody?: boolean | Prisma.ApiCall$refusedBodyArgs<ExtArgs>
 }
 export type ApiCallIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   subscription?: boolean | Prisma.SubscriptionDefaultArgs<ExtArgs>
@@ -612,6 +777,7 @@ export type $ApiCallPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
   name: "ApiCall"
   objects: {
     subscription: Prisma.$SubscriptionPayload<ExtArgs>
+    refusedBody: Prisma.$RefusedBodyPayload<ExtArgs> | null
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: bigint
@@ -627,6 +793,14 @@ export type $ApiCallPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
      * What was said of it; empty where nothing was wrong.
      */
     message: string
+    /**
+     * Empty: of a call before this was kept.
+     */
+    requestId: string
+    /**
+     * Names of members and parameters that were passed over.
+     */
+    ignored: string[]
   }, ExtArgs["result"]["apiCall"]>
   composites: {}
 }
@@ -1022,6 +1196,7 @@ readonly fields: ApiCallFieldRefs;
 export interface Prisma__ApiCallClient<T, Null = never, ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs, GlobalOmitOptions = {}> extends Prisma.PrismaPromise<T> {
   readonly [Symbol.toStringTag]: "PrismaPromise"
   subscription<T extends Prisma.SubscriptionDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.SubscriptionDefaultArgs<ExtArgs>>): Prisma.Prisma__SubscriptionClient<runtime.Types.Result.GetResult<Prisma.$SubscriptionPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
+  refusedBody<T extends Prisma.ApiCall$refusedBodyArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.ApiCall$refusedBodyArgs<ExtArgs>>): Prisma.Prisma__RefusedBodyClient<runtime.Types.Result.GetResult<Prisma.$RefusedBodyPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -1058,6 +1233,8 @@ export interface ApiCallFieldRefs {
   readonly path: Prisma.FieldRef<"ApiCall", 'String'>
   readonly status: Prisma.FieldRef<"ApiCall", 'Int'>
   readonly message: Prisma.FieldRef<"ApiCall", 'String'>
+  readonly requestId: Prisma.FieldRef<"ApiCall", 'String'>
+  readonly ignored: Prisma.FieldRef<"ApiCall", 'String[]'>
 }
     
 
@@ -1456,6 +1633,25 @@ export type ApiCallDeleteManyArgs<ExtArgs extends runtime.Types.Extensions.Inter
    * Limit how many ApiCalls to delete.
    */
   limit?: number
+}
+
+/**
+ * ApiCall.refusedBody
+ */
+export type ApiCall$refusedBodyArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the RefusedBody
+   */
+  select?: Prisma.RefusedBodySelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the RefusedBody
+   */
+  omit?: Prisma.RefusedBodyOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.RefusedBodyInclude<ExtArgs> | null
+  where?: Prisma.RefusedBodyWhereInput
 }
 
 /**

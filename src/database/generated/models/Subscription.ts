@@ -46,6 +46,7 @@ export type SubscriptionMinAggregateOutputType = {
   tokenSealed: string | null
   tokenBroughtAt: Date | null
   postBackUrl: string | null
+  keepsBodies: boolean | null
   lastUsedAt: Date | null
   createdAt: Date | null
 }
@@ -58,6 +59,7 @@ export type SubscriptionMaxAggregateOutputType = {
   tokenSealed: string | null
   tokenBroughtAt: Date | null
   postBackUrl: string | null
+  keepsBodies: boolean | null
   lastUsedAt: Date | null
   createdAt: Date | null
 }
@@ -71,6 +73,7 @@ export type SubscriptionCountAggregateOutputType = {
   tokenBroughtAt: number
   privileges: number
   postBackUrl: number
+  keepsBodies: number
   lastUsedAt: number
   createdAt: number
   _all: number
@@ -97,6 +100,7 @@ export type SubscriptionMinAggregateInputType = {
   tokenSealed?: true
   tokenBroughtAt?: true
   postBackUrl?: true
+  keepsBodies?: true
   lastUsedAt?: true
   createdAt?: true
 }
@@ -109,6 +113,7 @@ export type SubscriptionMaxAggregateInputType = {
   tokenSealed?: true
   tokenBroughtAt?: true
   postBackUrl?: true
+  keepsBodies?: true
   lastUsedAt?: true
   createdAt?: true
 }
@@ -122,6 +127,7 @@ export type SubscriptionCountAggregateInputType = {
   tokenBroughtAt?: true
   privileges?: true
   postBackUrl?: true
+  keepsBodies?: true
   lastUsedAt?: true
   createdAt?: true
   _all?: true
@@ -222,6 +228,7 @@ export type SubscriptionGroupByOutputType = {
   tokenBroughtAt: Date | null
   privileges: runtime.JsonValue | null
   postBackUrl: string | null
+  keepsBodies: boolean
   lastUsedAt: Date | null
   createdAt: Date
   _count: SubscriptionCountAggregateOutputType | null
@@ -258,6 +265,7 @@ export type SubscriptionWhereInput = {
   tokenBroughtAt?: Prisma.DateTimeNullableFilter<"Subscription"> | Date | string | null
   privileges?: Prisma.JsonNullableFilter<"Subscription">
   postBackUrl?: Prisma.StringNullableFilter<"Subscription"> | string | null
+  keepsBodies?: Prisma.BoolFilter<"Subscription"> | boolean
   lastUsedAt?: Prisma.DateTimeNullableFilter<"Subscription"> | Date | string | null
   createdAt?: Prisma.DateTimeFilter<"Subscription"> | Date | string
   store?: Prisma.XOR<Prisma.StoreScalarRelationFilter, Prisma.StoreWhereInput>
@@ -277,6 +285,7 @@ export type SubscriptionOrderByWithRelationInput = {
   tokenBroughtAt?: Prisma.SortOrderInput | Prisma.SortOrder
   privileges?: Prisma.SortOrderInput | Prisma.SortOrder
   postBackUrl?: Prisma.SortOrderInput | Prisma.SortOrder
+  keepsBodies?: Prisma.SortOrder
   lastUsedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   store?: Prisma.StoreOrderByWithRelationInput
@@ -301,6 +310,7 @@ export type SubscriptionWhereUniqueInput = Prisma.AtLeast<{
   tokenBroughtAt?: Prisma.DateTimeNullableFilter<"Subscription"> | Date | string | null
   privileges?: Prisma.JsonNullableFilter<"Subscription">
   postBackUrl?: Prisma.StringNullableFilter<"Subscription"> | string | null
+  keepsBodies?: Prisma.BoolFilter<"Subscription"> | boolean
   lastUsedAt?: Prisma.DateTimeNullableFilter<"Subscription"> | Date | string | null
   createdAt?: Prisma.DateTimeFilter<"Subscription"> | Date | string
   store?: Prisma.XOR<Prisma.StoreScalarRelationFilter, Prisma.StoreWhereInput>
@@ -320,6 +330,7 @@ export type SubscriptionOrderByWithAggregationInput = {
   tokenBroughtAt?: Prisma.SortOrderInput | Prisma.SortOrder
   privileges?: Prisma.SortOrderInput | Prisma.SortOrder
   postBackUrl?: Prisma.SortOrderInput | Prisma.SortOrder
+  keepsBodies?: Prisma.SortOrder
   lastUsedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   _count?: Prisma.SubscriptionCountOrderByAggregateInput
@@ -341,6 +352,7 @@ export type SubscriptionScalarWhereWithAggregatesInput = {
   tokenBroughtAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Subscription"> | Date | string | null
   privileges?: Prisma.JsonNullableWithAggregatesFilter<"Subscription">
   postBackUrl?: Prisma.StringNullableWithAggregatesFilter<"Subscription"> | string | null
+  keepsBodies?: Prisma.BoolWithAggregatesFilter<"Subscription"> | boolean
   lastUsedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Subscription"> | Date | string | null
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Subscription"> | Date | string
 }
@@ -351,6 +363,7 @@ export type SubscriptionCreateInput = {
   tokenBroughtAt?: Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: string | null
+  keepsBodies?: boolean
   lastUsedAt?: Date | string | null
   createdAt: Date | string
   store: Prisma.StoreCreateNestedOneWithoutSubscriptionsInput
@@ -370,6 +383,7 @@ export type SubscriptionUncheckedCreateInput = {
   tokenBroughtAt?: Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: string | null
+  keepsBodies?: boolean
   lastUsedAt?: Date | string | null
   createdAt: Date | string
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutSubscriptionInput
@@ -384,6 +398,7 @@ export type SubscriptionUpdateInput = {
   tokenBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  keepsBodies?: Prisma.BoolFieldUpdateOperationsInput | boolean
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   store?: Prisma.StoreUpdateOneRequiredWithoutSubscriptionsNestedInput
@@ -403,6 +418,7 @@ export type SubscriptionUncheckedUpdateInput = {
   tokenBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  keepsBodies?: Prisma.BoolFieldUpdateOperationsInput | boolean
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutSubscriptionNestedInput
@@ -420,6 +436,7 @@ export type SubscriptionCreateManyInput = {
   tokenBroughtAt?: Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: string | null
+  keepsBodies?: boolean
   lastUsedAt?: Date | string | null
   createdAt: Date | string
 }
@@ -430,6 +447,7 @@ export type SubscriptionUpdateManyMutationInput = {
   tokenBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  keepsBodies?: Prisma.BoolFieldUpdateOperationsInput | boolean
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -443,6 +461,7 @@ export type SubscriptionUncheckedUpdateManyInput = {
   tokenBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  keepsBodies?: Prisma.BoolFieldUpdateOperationsInput | boolean
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -476,6 +495,7 @@ export type SubscriptionCountOrderByAggregateInput = {
   tokenBroughtAt?: Prisma.SortOrder
   privileges?: Prisma.SortOrder
   postBackUrl?: Prisma.SortOrder
+  keepsBodies?: Prisma.SortOrder
   lastUsedAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
@@ -494,6 +514,7 @@ export type SubscriptionMaxOrderByAggregateInput = {
   tokenSealed?: Prisma.SortOrder
   tokenBroughtAt?: Prisma.SortOrder
   postBackUrl?: Prisma.SortOrder
+  keepsBodies?: Prisma.SortOrder
   lastUsedAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
@@ -506,6 +527,7 @@ export type SubscriptionMinOrderByAggregateInput = {
   tokenSealed?: Prisma.SortOrder
   tokenBroughtAt?: Prisma.SortOrder
   postBackUrl?: Prisma.SortOrder
+  keepsBodies?: Prisma.SortOrder
   lastUsedAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
@@ -674,6 +696,7 @@ export type SubscriptionCreateWithoutStoreInput = {
   tokenBroughtAt?: Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: string | null
+  keepsBodies?: boolean
   lastUsedAt?: Date | string | null
   createdAt: Date | string
   application: Prisma.ApplicationCreateNestedOneWithoutSubscriptionsInput
@@ -691,6 +714,7 @@ export type SubscriptionUncheckedCreateWithoutStoreInput = {
   tokenBroughtAt?: Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: string | null
+  keepsBodies?: boolean
   lastUsedAt?: Date | string | null
   createdAt: Date | string
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutSubscriptionInput
@@ -737,6 +761,7 @@ export type SubscriptionScalarWhereInput = {
   tokenBroughtAt?: Prisma.DateTimeNullableFilter<"Subscription"> | Date | string | null
   privileges?: Prisma.JsonNullableFilter<"Subscription">
   postBackUrl?: Prisma.StringNullableFilter<"Subscription"> | string | null
+  keepsBodies?: Prisma.BoolFilter<"Subscription"> | boolean
   lastUsedAt?: Prisma.DateTimeNullableFilter<"Subscription"> | Date | string | null
   createdAt?: Prisma.DateTimeFilter<"Subscription"> | Date | string
 }
@@ -747,6 +772,7 @@ export type SubscriptionCreateWithoutApplicationInput = {
   tokenBroughtAt?: Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: string | null
+  keepsBodies?: boolean
   lastUsedAt?: Date | string | null
   createdAt: Date | string
   store: Prisma.StoreCreateNestedOneWithoutSubscriptionsInput
@@ -764,6 +790,7 @@ export type SubscriptionUncheckedCreateWithoutApplicationInput = {
   tokenBroughtAt?: Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: string | null
+  keepsBodies?: boolean
   lastUsedAt?: Date | string | null
   createdAt: Date | string
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutSubscriptionInput
@@ -804,6 +831,7 @@ export type SubscriptionCreateWithoutCallsInput = {
   tokenBroughtAt?: Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: string | null
+  keepsBodies?: boolean
   lastUsedAt?: Date | string | null
   createdAt: Date | string
   store: Prisma.StoreCreateNestedOneWithoutSubscriptionsInput
@@ -822,6 +850,7 @@ export type SubscriptionUncheckedCreateWithoutCallsInput = {
   tokenBroughtAt?: Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: string | null
+  keepsBodies?: boolean
   lastUsedAt?: Date | string | null
   createdAt: Date | string
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutSubscriptionInput
@@ -851,6 +880,7 @@ export type SubscriptionUpdateWithoutCallsInput = {
   tokenBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  keepsBodies?: Prisma.BoolFieldUpdateOperationsInput | boolean
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   store?: Prisma.StoreUpdateOneRequiredWithoutSubscriptionsNestedInput
@@ -869,6 +899,7 @@ export type SubscriptionUncheckedUpdateWithoutCallsInput = {
   tokenBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  keepsBodies?: Prisma.BoolFieldUpdateOperationsInput | boolean
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutSubscriptionNestedInput
@@ -882,6 +913,7 @@ export type SubscriptionCreateWithoutAuthorizationCodesInput = {
   tokenBroughtAt?: Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: string | null
+  keepsBodies?: boolean
   lastUsedAt?: Date | string | null
   createdAt: Date | string
   store: Prisma.StoreCreateNestedOneWithoutSubscriptionsInput
@@ -900,6 +932,7 @@ export type SubscriptionUncheckedCreateWithoutAuthorizationCodesInput = {
   tokenBroughtAt?: Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: string | null
+  keepsBodies?: boolean
   lastUsedAt?: Date | string | null
   createdAt: Date | string
   accessTokens?: Prisma.AccessTokenUncheckedCreateNestedManyWithoutSubscriptionInput
@@ -929,6 +962,7 @@ export type SubscriptionUpdateWithoutAuthorizationCodesInput = {
   tokenBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  keepsBodies?: Prisma.BoolFieldUpdateOperationsInput | boolean
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   store?: Prisma.StoreUpdateOneRequiredWithoutSubscriptionsNestedInput
@@ -947,6 +981,7 @@ export type SubscriptionUncheckedUpdateWithoutAuthorizationCodesInput = {
   tokenBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  keepsBodies?: Prisma.BoolFieldUpdateOperationsInput | boolean
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   accessTokens?: Prisma.AccessTokenUncheckedUpdateManyWithoutSubscriptionNestedInput
@@ -960,6 +995,7 @@ export type SubscriptionCreateWithoutAccessTokensInput = {
   tokenBroughtAt?: Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: string | null
+  keepsBodies?: boolean
   lastUsedAt?: Date | string | null
   createdAt: Date | string
   store: Prisma.StoreCreateNestedOneWithoutSubscriptionsInput
@@ -978,6 +1014,7 @@ export type SubscriptionUncheckedCreateWithoutAccessTokensInput = {
   tokenBroughtAt?: Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: string | null
+  keepsBodies?: boolean
   lastUsedAt?: Date | string | null
   createdAt: Date | string
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutSubscriptionInput
@@ -1007,6 +1044,7 @@ export type SubscriptionUpdateWithoutAccessTokensInput = {
   tokenBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  keepsBodies?: Prisma.BoolFieldUpdateOperationsInput | boolean
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   store?: Prisma.StoreUpdateOneRequiredWithoutSubscriptionsNestedInput
@@ -1025,6 +1063,7 @@ export type SubscriptionUncheckedUpdateWithoutAccessTokensInput = {
   tokenBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  keepsBodies?: Prisma.BoolFieldUpdateOperationsInput | boolean
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutSubscriptionNestedInput
@@ -1038,6 +1077,7 @@ export type SubscriptionCreateWithoutWebhooksInput = {
   tokenBroughtAt?: Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: string | null
+  keepsBodies?: boolean
   lastUsedAt?: Date | string | null
   createdAt: Date | string
   store: Prisma.StoreCreateNestedOneWithoutSubscriptionsInput
@@ -1056,6 +1096,7 @@ export type SubscriptionUncheckedCreateWithoutWebhooksInput = {
   tokenBroughtAt?: Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: string | null
+  keepsBodies?: boolean
   lastUsedAt?: Date | string | null
   createdAt: Date | string
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutSubscriptionInput
@@ -1085,6 +1126,7 @@ export type SubscriptionUpdateWithoutWebhooksInput = {
   tokenBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  keepsBodies?: Prisma.BoolFieldUpdateOperationsInput | boolean
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   store?: Prisma.StoreUpdateOneRequiredWithoutSubscriptionsNestedInput
@@ -1103,6 +1145,7 @@ export type SubscriptionUncheckedUpdateWithoutWebhooksInput = {
   tokenBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  keepsBodies?: Prisma.BoolFieldUpdateOperationsInput | boolean
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutSubscriptionNestedInput
@@ -1118,6 +1161,7 @@ export type SubscriptionCreateManyStoreInput = {
   tokenBroughtAt?: Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: string | null
+  keepsBodies?: boolean
   lastUsedAt?: Date | string | null
   createdAt: Date | string
 }
@@ -1128,6 +1172,7 @@ export type SubscriptionUpdateWithoutStoreInput = {
   tokenBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  keepsBodies?: Prisma.BoolFieldUpdateOperationsInput | boolean
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   application?: Prisma.ApplicationUpdateOneRequiredWithoutSubscriptionsNestedInput
@@ -1145,6 +1190,7 @@ export type SubscriptionUncheckedUpdateWithoutStoreInput = {
   tokenBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  keepsBodies?: Prisma.BoolFieldUpdateOperationsInput | boolean
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutSubscriptionNestedInput
@@ -1161,6 +1207,7 @@ export type SubscriptionUncheckedUpdateManyWithoutStoreInput = {
   tokenBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  keepsBodies?: Prisma.BoolFieldUpdateOperationsInput | boolean
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -1173,6 +1220,7 @@ export type SubscriptionCreateManyApplicationInput = {
   tokenBroughtAt?: Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: string | null
+  keepsBodies?: boolean
   lastUsedAt?: Date | string | null
   createdAt: Date | string
 }
@@ -1183,6 +1231,7 @@ export type SubscriptionUpdateWithoutApplicationInput = {
   tokenBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  keepsBodies?: Prisma.BoolFieldUpdateOperationsInput | boolean
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   store?: Prisma.StoreUpdateOneRequiredWithoutSubscriptionsNestedInput
@@ -1200,6 +1249,7 @@ export type SubscriptionUncheckedUpdateWithoutApplicationInput = {
   tokenBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  keepsBodies?: Prisma.BoolFieldUpdateOperationsInput | boolean
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutSubscriptionNestedInput
@@ -1216,6 +1266,7 @@ export type SubscriptionUncheckedUpdateManyWithoutApplicationInput = {
   tokenBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   postBackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  keepsBodies?: Prisma.BoolFieldUpdateOperationsInput | boolean
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -1287,6 +1338,7 @@ export type SubscriptionSelect<ExtArgs extends runtime.Types.Extensions.Internal
   tokenBroughtAt?: boolean
   privileges?: boolean
   postBackUrl?: boolean
+  keepsBodies?: boolean
   lastUsedAt?: boolean
   createdAt?: boolean
   store?: boolean | Prisma.StoreDefaultArgs<ExtArgs>
@@ -1307,6 +1359,7 @@ export type SubscriptionSelectCreateManyAndReturn<ExtArgs extends runtime.Types.
   tokenBroughtAt?: boolean
   privileges?: boolean
   postBackUrl?: boolean
+  keepsBodies?: boolean
   lastUsedAt?: boolean
   createdAt?: boolean
   store?: boolean | Prisma.StoreDefaultArgs<ExtArgs>
@@ -1322,6 +1375,7 @@ export type SubscriptionSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.
   tokenBroughtAt?: boolean
   privileges?: boolean
   postBackUrl?: boolean
+  keepsBodies?: boolean
   lastUsedAt?: boolean
   createdAt?: boolean
   store?: boolean | Prisma.StoreDefaultArgs<ExtArgs>
@@ -1337,11 +1391,12 @@ export type SubscriptionSelectScalar = {
   tokenBroughtAt?: boolean
   privileges?: boolean
   postBackUrl?: boolean
+  keepsBodies?: boolean
   lastUsedAt?: boolean
   createdAt?: boolean
 }
 
-export type SubscriptionOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "storeId" | "applicationId" | "tokenHash" | "tokenSealed" | "tokenBroughtAt" | "privileges" | "postBackUrl" | "lastUsedAt" | "createdAt", ExtArgs["result"]["subscription"]>
+export type SubscriptionOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "storeId" | "applicationId" | "tokenHash" | "tokenSealed" | "tokenBroughtAt" | "privileges" | "postBackUrl" | "keepsBodies" | "lastUsedAt" | "createdAt", ExtArgs["result"]["subscription"]>
 export type SubscriptionInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   store?: boolean | Prisma.StoreDefaultArgs<ExtArgs>
   application?: boolean | Prisma.ApplicationDefaultArgs<ExtArgs>
@@ -1388,6 +1443,10 @@ export type $SubscriptionPayload<ExtArgs extends runtime.Types.Extensions.Intern
      * Where the application asked the merchant to complete the set-up.
      */
     postBackUrl: string | null
+    /**
+     * Whether the merchant lets the bodies of refused requests be kept.
+     */
+    keepsBodies: boolean
     lastUsedAt: Date | null
     createdAt: Date
   }, ExtArgs["result"]["subscription"]>
@@ -1827,6 +1886,7 @@ export interface SubscriptionFieldRefs {
   readonly tokenBroughtAt: Prisma.FieldRef<"Subscription", 'DateTime'>
   readonly privileges: Prisma.FieldRef<"Subscription", 'Json'>
   readonly postBackUrl: Prisma.FieldRef<"Subscription", 'String'>
+  readonly keepsBodies: Prisma.FieldRef<"Subscription", 'Boolean'>
   readonly lastUsedAt: Prisma.FieldRef<"Subscription", 'DateTime'>
   readonly createdAt: Prisma.FieldRef<"Subscription", 'DateTime'>
 }

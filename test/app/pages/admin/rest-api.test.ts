@@ -348,16 +348,58 @@ describe('the page of an application', () => {
       .split(/<h2>Last (?:refusals|calls)<\/h2>/)
       .map((part) => wordsOf(part))
     const at = (time: string) => `Mar 10, 2026, ${time} PM GMT\\+1`
+    const id = ' request [0-9a-f-]{36}'
     expect(refusals).toMatch(
       new RegExp(
-        `${at('5:01')} GET /StoreWebAPI/v1/OrderStatus/:id 400 .+ ` +
-          `${at('5:00')} GET /StoreWebAPI/v1/Customers 401 The application lacks the read privilege for Customers`,
+        `${at('5:01')} GET /StoreWebAPI/v1/OrderStatus/:id${id} 400 .+ ` +
+          `${at('5:00')} GET /StoreWebAPI/v1/Customers${id} 401 The application lacks the read privilege for Customers`,
       ),
     )
     expect(calls).toMatch(
-      new RegExp(`${at('5:01')} GET /StoreWebAPI/v1/OrderStatus 200 ${at('5:00')} GET /StoreWebAPI/v1/OrderStatus 200`),
+      new RegExp(
+        `${at('5:01')} GET /StoreWebAPI/v1/OrderStatus${id} 200 ${at('5:00')} GET /StoreWebAPI/v1/OrderStatus${id} 200`,
+      ),
     )
     expect(page.body).not.toContain('limit=1')
+  })
+
+  test('lets the bodies of refused requests be kept, shows them, and deletes them when that ends', async () => {
+    const own = await server.openStore({ timeZone: 'Europe/Berlin' })
+    const owner = await merchantIn(server, own.store)
+    const address = await firstApplicationOf(owner)
+    const page = async () => (await owner.open(address)).body
+    const press = () => owner.submit(address, {}, { action: `${address}/bodies` })
+    expect(wordsOf(await page())).toMatch(/It is not kept\. .* names, addresses and orders of your customers/)
+
+    expect((await press()).headers.location).toBe(`${address}?notice=bodies-kept`)
+    await own.call('PUT', '/Products', { body: { SKUInfo: { CatalogID: 99, Name: '<b>Lamp</b>' } } })
+    await server.services.callLog.flush()
+    const kept = await page()
+    expect(kept).toContain('It is kept and shown here and to the developer')
+    expect(kept).toContain('&quot;Name&quot;: &quot;&lt;b&gt;Lamp&lt;/b&gt;&quot;')
+
+    expect((await press()).headers.location).toBe(`${address}?notice=bodies-deleted`)
+    expect(await page()).not.toContain('Lamp')
+    const entries = await server.services.db.auditEntry.findMany({
+      where: { storeId: own.store.id, action: { startsWith: 'subscription.bodies' } },
+      orderBy: { id: 'asc' },
+    })
+    const by = { actorKind: 'merchant', applicationId: own.application.id, target: own.application.name }
+    expect(entries).toMatchObject([
+      { action: 'subscription.bodies-kept', ...by },
+      { action: 'subscription.bodies-deleted', ...by },
+    ])
+  })
+
+  test('refuses a switch that is neither on nor off, and changes nothing by one that is there already', async () => {
+    const own = await server.openStore()
+    const owner = await merchantIn(server, own.store)
+    const address = await firstApplicationOf(owner)
+    const answer = await owner.submit(address, { Keep: 'maybe' }, { action: `${address}/bodies` })
+    expect([answer.statusCode, wordsOf(answer.body)]).toEqual([400, expect.stringContaining('must be true or false')])
+    await owner.submit(address, { Keep: 'false' }, { action: `${address}/bodies` })
+    const where = { storeId: own.store.id, action: { startsWith: 'subscription.bodies' } }
+    expect(await server.services.db.auditEntry.count({ where })).toBe(0)
   })
 
   test('says what more is asked for; it may do that after the merchant agreed, and not before', async () => {

@@ -101,12 +101,13 @@ describe('a new webhook', () => {
     { field: 'EventType', given: { EventType: '' }, says: 'is required' },
     { field: 'EventType', given: { EventType: '99' }, says: 'must be one of' },
     { field: 'Format', given: { Format: 'CSV' }, says: 'must be' },
+    { field: 'Members', given: { Members: 'OrderItemList' }, says: 'does not apply to Order New' },
   ])('is refused with what is wrong beside $field: $given, and what was typed is still there', async (wrong) => {
     const { body, statusCode } = await add({ Name: 'Lager "1"', Enabled: [], ...wrong.given })
     expect(statusCode).toBe(400)
     const problem = new RegExp(`<small id="${wrong.field}-problem"[^>]*>([^<]*)<`).exec(body)?.[1]
     expect(problem).toContain(wrong.says)
-    expect(problem).toMatch(/^(Name|Address|Event|Format) (is|must|has)/)
+    expect(problem).toMatch(/^(Name|Address|Event|Format|Members) (is|must|has|does)/)
     expect(new RegExp(`id="${wrong.field}"[^>]* aria-invalid="true"`).test(body)).toBe(true)
     if (wrong.field !== 'Name') expect(body).toContain('value="Lager &quot;1&quot;"')
     if (wrong.field !== 'EventType') expect(body).toContain('<option value="1" selected>Order New</option>')
@@ -221,6 +222,19 @@ describe('a webhook’s page', () => {
       expect(body).not.toContain('<script>')
       expect(body.split('</pre>').length).toBe(body.split('<pre').length)
     }
+  })
+
+  test('says of whose changes it hears, and saves others', async () => {
+    const { id } = await storedWebhook(server, shop, { eventType: 5, members: 'SKUInfo.Price' })
+    expect((await merchant.open(`${home}/${id}`)).body).toMatch(/<dt>Members<\/dt>\s*<dd[^>]*>SKUInfo.Price<\/dd>/)
+    const fields = { Name: 'Warehouse', Url: 'https://hooks.example/products', Format: 'JSON' }
+    await press(id, '', { ...fields, Members: 'title, SKUInfo' })
+    expect(await webhookRow(id)).toMatchObject({ members: 'Title,SKUInfo' })
+    expect(await audited(1)).toMatchObject([{ Details: { members: { from: 'SKUInfo.Price', to: 'Title,SKUInfo' } } }])
+    await press(id, '', { ...fields, Members: '' })
+    expect(await webhookRow(id)).toMatchObject({ members: null })
+    const { id: other } = await storedWebhook(server, shop, { eventType: 1 })
+    expect((await merchant.open(`${home}/${other}`)).body).not.toContain('name="Members"')
   })
 
   test('saves another name, address and format, and the audit log has what changed, once', async () => {

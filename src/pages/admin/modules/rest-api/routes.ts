@@ -8,7 +8,7 @@ import {
   type Subscription,
   subscriptionById,
 } from '../../../../applications/subscription-rows.ts'
-import { type Subscribing, subscribe, unsubscribe } from '../../../../applications/subscriptions.ts'
+import { keepBodies, type Subscribing, subscribe, unsubscribe } from '../../../../applications/subscriptions.ts'
 import type { Privileges } from '../../../../engine/caller.ts'
 import { adviseMerchant } from '../../../../html/errors.ts'
 import { type HtmlPage, sendPage } from '../../../../html/page.ts'
@@ -18,6 +18,7 @@ import { readIds } from '../../../../server/parameters.ts'
 import { grantableBy } from '../../../../staff/roles.ts'
 import { namedObject, readInput, text } from '../../../../values/input.ts'
 import { KEY_LENGTH_MAX } from '../../../../values/key-strength.ts'
+import { callsShown } from '../../../calls.ts'
 
 const home = '/admin/modules/rest-api'
 const LISTED_MAX = 100
@@ -42,6 +43,9 @@ const shownPrivileges = z
 const publicKeyOnly = namedObject({ PublicKey: text(KEY_LENGTH_MAX) })
 const agreement = namedObject({ PublicKey: text(KEY_LENGTH_MAX), Privileges: shownPrivileges })
 const furtherAgreement = namedObject({ Privileges: shownPrivileges })
+const keeping = namedObject({
+  Keep: z.stringbool({ truthy: ['true'], falsy: ['false'], error: 'must be true or false' }),
+})
 const removal = namedObject({ Force: z.literal('true', 'must be true or absent').optional() })
 
 /** Adds the pages of a store's applications: adding one, its privileges and calls, removing it (contract §3). */
@@ -92,6 +96,19 @@ export function restApiPages(app: FastifyInstance, services: Subscribing): void 
   }
   form(`${home}/:subscriptionId/agree`, agree, (request) => applicationPage(services, request))
 
+  const keep = async (request: FastifyRequest) => {
+    const { subscriptionId } = readIds(request.params, 'subscriptionId')
+    const { Keep: isKept } = readInput(keeping, formOf(request))
+    await keepBodies(services, {
+      storeId: merchantOf(request).store.id,
+      subscriptionId,
+      isKept,
+      actor: actorOf(request),
+    })
+    return `${home}/${subscriptionId}?notice=${isKept ? 'bodies-kept' : 'bodies-deleted'}`
+  }
+  form(`${home}/:subscriptionId/bodies`, keep, (request) => applicationPage(services, request))
+
   const remove = async (request: FastifyRequest) => {
     const { id: subscriptionId } = await subscriptionIn(services, request)
     const { Force } = readInput(removal, formOf(request))
@@ -127,7 +144,7 @@ async function applicationPage(services: Subscribing, request: FastifyRequest): 
   const application = await subscriptionIn(services, request)
   const { id: subscriptionId } = application
   const storeId = merchantOf(request).store.id
-  const { calls, refusals } = await lastCalls(db, { subscriptionId, limit: CALLS_SHOWN_MAX })
+  const { calls, refusals } = await lastCalls(services, { subscriptionId, limit: CALLS_SHOWN_MAX })
   return {
     template: '/pages/admin/modules/rest-api/application',
     title: application.name,
@@ -136,8 +153,8 @@ async function applicationPage(services: Subscribing, request: FastifyRequest): 
       setUpHost: hostOf(application.postBackUrl),
       isNew: textIn(request.query, 'notice') === 'subscribed',
       webhookCount: await db.webhook.count({ where: { storeId, subscriptionId } }),
-      calls,
-      refusals,
+      calls: callsShown(calls),
+      refusals: callsShown(refusals),
       now: now(),
     },
   }

@@ -1,0 +1,188 @@
+import { accessOf } from '../../engine/caller.ts'
+import type { Resource } from '../../engine/definition/define.ts'
+import { columnPath, type FieldSet, type ListField } from '../../engine/definition/fields.ts'
+import type { Filter } from '../../engine/definition/filters.ts'
+import type { Given, RecordType } from '../../engine/reading/endpoints.ts'
+import { ITEMS_MAX } from '../../engine/reading/nested.ts'
+import { LIMIT_DEFAULT } from '../../engine/reading/paging.ts'
+import { dateForms } from '../../values/dates.ts'
+import { RECORDS_MAX } from '../body.ts'
+import { typesOf } from '../endpoints.ts'
+import type { Place } from './describe.ts'
+import { inWords, operationName, plural, possessive, type Subject, subjectOf, withArticle } from './names.ts'
+
+/** What an operation does, what it answers, and what its 404 means. */
+export function descriptionOf(place: Place): string {
+  const { privileges, operations } = place.endpoint
+  const { named } = operations[place.method] ?? {}
+  const needs =
+    privileges.length < 2 ? [] : [`Needs the ${accessOf(place.method)} privilege of ${privileges.join(' and ')}.`]
+  return [named?.description ?? sentencesOf(place), ...needs].join(' ')
+}
+
+function sentencesOf(place: Place): string {
+  const subject = subjectOf(place)
+  const { one, whose, missing } = wordsOf(subject)
+  const key = keyOf(place)
+  switch (subject.verb) {
+    case 'list':
+    case 'count':
+      return readingMany(place, subject)
+    case 'get':
+      if (whose === '') {
+        return `Answers the ${one} that the address names, as a list of one. 404, without a body: ${missing}.`
+      }
+      return `Answers ${recordsRead(place, subject)} as a list of one. 404, without a body: ${missing}, or the filters leave it out.`
+    case 'create':
+      return whose === ''
+        ? `Adds ${withArticle(one)}, or up to ${RECORDS_MAX} in a list, each by itself. The answer has ${given(key)} of each. Members that are not sent have their defaults.`
+        : `Adds ${withArticle(one)} to ${withArticle(whose)}, or up to ${RECORDS_MAX} in a list, and answers ${given(key)} of each. 404, without a body: ${missing}.`
+    case 'update':
+      return changing(subject, key)
+    case 'delete':
+      return `Deletes ${withArticle(one)} for good. 404, without a body: ${missing}.`
+  }
+}
+
+function given(key: string): string {
+  return key === '' ? 'a result item' : `the new ${key}`
+}
+
+function wordsOf({ inner, parent, isOfParent }: Subject) {
+  const [one, many] = [inner, plural(inner)].map((noun) => inWords(isOfParent ? noun : parent + noun)) as [
+    string,
+    string,
+  ]
+  const whose = isOfParent ? inWords(parent) : ''
+  return { one, many, whose, missing: `the store has no such ${whose || one}` }
+}
+
+function readingMany(place: Place, subject: Subject): string {
+  const { whose, missing } = wordsOf(subject)
+  const { gives } = place.endpoint.operations.GET as { gives: Given }
+  const which = recordsRead(place, subject)
+  if (subject.verb === 'count') {
+    const unknown = whose === '' ? '' : ` 404, without a body: ${missing}.`
+    if (!subject.isOfMany) return `1 if ${which} matches the filters, else 0.${unknown}`
+    return `The number of ${which} that match the filters. None is the answer 0.${unknown}`
+  }
+  if (gives.kind !== 'list' || gives.filters === null) {
+    return `Lists ${which} in their order in the ${whose}, ${ITEMS_MAX} a page. 404, without a body: none is there, or ${missing}.`
+  }
+  const unknown = whose === '' ? '' : `, or ${missing}`
+  return `Lists ${which} by ascending ${keyOf(place)}, ${LIMIT_DEFAULT} a page unless \`limit\` asks for up to ${gives.maxRecords}. The header \`Link\` leads to the next page. 404, without a body: none matches${unknown}. \`${countOf(place)}\` answers how many match.`
+}
+
+/** `the store’s products`, `the products of a category`, `the SKUInfo of …` for a part of records. */
+function recordsRead({ resource, endpoint }: Place, subject: Subject): string {
+  const { one, many, whose } = wordsOf(subject)
+  const types = Object.values(endpoint.operations).flatMap(typesOf)
+  const part = resource.fields.entries.find(([, field]) => field.kind === 'object' && types.includes(field))
+  const owners = whose === '' ? `the store’s ${inWords(plural(resource.typeName))}` : withArticle(whose)
+  if (part !== undefined) return `the \`${part[0]}\` of ${owners}, without the rest,`
+  return whose === '' ? `the store’s ${many}` : `the ${subject.isOfMany ? many : one} of ${owners}`
+}
+
+function countOf({ endpoints, endpoint, ...place }: Place): string {
+  const counting = endpoints.find(({ path }) => path === `${endpoint.path}/Count`)
+  const operation = counting?.operations.GET
+  if (counting === undefined || operation === undefined) throw new Error(`no count beside ${endpoint.path}`)
+  return operationName({ ...place, endpoints, endpoint: counting, method: 'GET', operation })
+}
+
+function changing({ isOfMany, ...subject }: Subject, key: string): string {
+  const { one, many, whose, missing } = wordsOf({ ...subject, isOfMany })
+  const at = whose === '' ? '' : ` of ${withArticle(whose)}`
+  if (!isOfMany)
+    return `Changes ${withArticle(one)}${at}. Members that are not sent stay as they are. 404, without a body: the ${whose || 'store'} has no such ${one}.`
+  const named = key === '' ? '' : `, each named by its ${key}`
+  const unknown = whose === '' ? '' : ` 404, without a body: ${missing}.`
+  return `Changes ${many}${at}, up to ${RECORDS_MAX} in a list${named}, each by itself. Members that are not sent stay as they are.${unknown}`
+}
+
+/** The identifier's wire path in code type; empty: the records have none. */
+function keyOf({ resource, endpoint }: Place): string {
+  const types = Object.values(endpoint.operations).flatMap(typesOf)
+  const type = types.find((each) => each !== resource)
+  if (type === undefined) return code(columnPath(resource.fields, 'id'))
+  if ('key' in type) return code((type as ListField).key === undefined ? undefined : [String((type as ListField).key)])
+  return code(columnPath(type.fields, 'id'))
+}
+
+function code(path: readonly string[] | undefined): string {
+  return path === undefined ? '' : `\`${path.join('.')}\``
+}
+
+/** What an identifier in an address names, with the member that has it. */
+export function identifierDescription({ resource, endpoints, endpoint }: Place, param: 'id' | 'itemId'): string {
+  const name = endpoint.params[param]?.name ?? ''
+  if (param === 'id') return ownIdentifier(resource)
+  const [list = ''] = endpoint.path.split('/:itemId')
+  const types = endpoints
+    .filter(({ path }) => path === list || path === `${list}/:itemId`)
+    .flatMap(({ operations }) => Object.values(operations).flatMap(typesOf))
+  for (const type of types) {
+    const member = type.fields.byLowerName.get(name)
+    if (member === undefined) continue
+    const only = 'zeroKeyIsOnly' in type && type.zeroKeyIsOnly ? ' 0 names the only one.' : ''
+    const { typeName } = resource
+    const noun = type.typeName.startsWith(typeName) ? type.typeName.slice(typeName.length) : type.typeName
+    return `The ${possessive(inWords(noun))} identifier, \`${member}\`.${only}`
+  }
+  throw new Error(`no member for ${name}`)
+}
+
+export function ownIdentifier({ typeName, fields }: Resource): string {
+  return `The ${possessive(inWords(typeName))} identifier, ${code(columnPath(fields, 'id'))}.`
+}
+
+type Compared = Pick<Filter, 'kind' | 'column' | 'ofItems' | 'isLower'>
+
+/** What a filter compares with what. */
+export function filterDescription(filter: Compared, type: RecordType, resource: Resource): string {
+  const member = code(filteredPath(filter, type, resource)) || hiddenMember(filter, resource)
+  const { kind, isLower } = filter
+  switch (kind) {
+    case 'text':
+      return `The whole ${member}, without regard to case.`
+    case 'part':
+      return `A part of ${member}, without regard to case.`
+    case 'integer':
+    case 'number':
+      if (isLower === undefined) return `The exact ${member}.`
+      return `The ${isLower ? 'least' : 'greatest'} ${member}, itself included.`
+    case 'flag':
+      return `1: those whose ${member} is true. 0: those whose ${member} is false. -1: both. Also \`true\` and \`false\`.`
+    case 'since':
+      return `The earliest ${member}, itself included, in the zone of the store: ${dateForms}. In the hour that autumn repeats, or spring skips, the earlier time counts.`
+    case 'until':
+      return `The latest ${member}, in the zone of the store: ${dateForms}. Its whole second is included, or its whole day where it has no time. In the hour that autumn repeats, or spring skips, the later time counts.`
+  }
+}
+
+/** The member that a filter compares, from the record inwards; undefined: records do not show it. */
+export function filteredPath(
+  { column, ofItems }: Pick<Filter, 'column' | 'ofItems'>,
+  type: RecordType,
+  { fields }: Resource,
+): readonly string[] | undefined {
+  return ofItems === undefined ? columnPath(type.fields, column ?? '') : itemPath(fields, ofItems)
+}
+
+function hiddenMember({ column }: Compared, { service, storedFields }: Resource): string {
+  const path = columnPath(storedFields, column ?? '')
+  if (path === undefined) throw new Error(`${service}: a filter of no member`)
+  return `${code(path)} (which records do not show)`
+}
+
+function itemPath(
+  { entries }: FieldSet,
+  { table, column }: { table: string; column: string },
+): readonly string[] | undefined {
+  for (const [name, field] of entries) {
+    if (field.kind !== 'list' || field.rows?.table !== table) continue
+    const inside = columnPath(field.fields, column)
+    return inside === undefined ? undefined : [name, ...inside]
+  }
+  return undefined
+}
