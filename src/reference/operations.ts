@@ -75,8 +75,8 @@ export interface Service {
   readonly operations: readonly DescribedOperation[]
 }
 
-/** The page of events is named like a service. */
-const EVENTS = 'Events-sent'
+/** The pages of what the server sends are named like those of a service. */
+const SENT = 'Notifications'
 
 /** Returns the services in the order of the document, without those that have no operations, and then the events. */
 export function servicesOf(document: ApiDocument, publicUrl: string): Service[] {
@@ -90,9 +90,10 @@ export function servicesOf(document: ApiDocument, publicUrl: string): Service[] 
   }))
   const events = Object.entries(document.webhooks ?? {}).flatMap(([name, item]) => describe('', item, name))
   const sent = {
-    name: EVENTS,
-    description: 'What the store sends to the addresses of webhooks, one kind of event each.',
-    address: addressOf(EVENTS),
+    name: SENT,
+    description:
+      'What the server sends: notifications to the addresses of webhooks, one kind of event each, and callbacks to the CallBackURL of an application.',
+    address: addressOf(SENT),
     operations: events,
   }
   return [...services, sent].filter(({ operations }) => operations.length > 0)
@@ -118,7 +119,7 @@ function describer(document: ApiDocument, publicUrl: string) {
       const operation = item[method]
       if (operation === undefined) return []
       const { operationId: id, summary, description = '', requestBody, responses } = operation
-      const tag = event === undefined ? (operation.tags[0] ?? '') : EVENTS
+      const tag = event === undefined ? (operation.tags[0] ?? '') : SENT
       const full = event === undefined ? (item.servers === undefined ? root : '') + path : ''
       const parameters = (operation.parameters ?? []).map((each) => parameterOf(followed<Parameter>(each), resolve))
       const { answers, refusals } = answersOf(responses, followed, resolve)

@@ -52,13 +52,16 @@ describe('every page below /docs', () => {
     }
   }, 120_000)
 
-  test('is led to from the start page: guides, and every operation of the document', () => {
-    const { paths } = openApiDocument(server.services.config)
+  test('is led to from the start page: guides, and every operation and notification of the document', () => {
+    const { paths, webhooks } = openApiDocument(server.services.config)
     const operations = Object.values(paths).flatMap(({ servers, ...item }: PathItem) => Object.values(item))
     expect(operations.length).toBeGreaterThan(150)
     for (const { operationId, tags } of operations) {
       expect([...pages.keys()]).toContain(`/docs/reference/${tags[0]}/${operationId}`)
     }
+    const sent = Object.values(webhooks).flatMap(({ post }) => post?.operationId ?? [])
+    expect(sent).toContain('receiveOrderNew')
+    for (const id of sent) expect([...pages.keys()]).toContain(`/docs/reference/Notifications/${id}`)
     const guides = readdirSync(new URL('../../../docs/guides/', import.meta.url)).filter((file) => file.endsWith('.md'))
     for (const file of guides) expect([...pages.keys()]).toContain(`/docs/guides/${file.replace('.md', '')}`)
   })
@@ -153,8 +156,9 @@ test('the pages may load and send nothing but to this server, and stand in no fr
 describe('the search', () => {
   test.each([
     ['SKUInfo.Price', 'SKUInfo.Price', /^\/docs\/reference\/Products\/getProduct#answer\.SKUInfo\.Price$/],
-    ['update product', 'Update product', /^\/docs\/reference\/Products\/updateProduct$/],
-    ['createWebhook', 'Create webhook', /^\/docs\/reference\/Webhooks\/createWebhook$/],
+    ['update product', 'Update a product', /^\/docs\/reference\/Products\/updateProduct$/],
+    ['order new', 'Notification: Order New', /^\/docs\/reference\/Notifications\/receiveOrderNew$/],
+    ['createWebhook', 'Create a webhook', /^\/docs\/reference\/Webhooks\/createWebhook$/],
     ['two writers', 'Two writers', /^\/docs\/reference\/conventions#two-writers$/],
     ['miss none', 'Export orders and miss none', /^\/docs\/guides\/order-export$/],
     ['PASSWORD customers', 'Password', /^\/docs\/reference\/Customers\//],
