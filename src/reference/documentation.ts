@@ -16,7 +16,7 @@ export interface Documentation {
   search(query: string): HtmlPage
 }
 
-/** Characters of pages that are kept; all of them have twice as many. */
+/** Characters of pages that are kept as they were shown last. */
 const KEPT_MAX = 4_000_000
 
 const assets = ['docs.css', 'docs.js']

@@ -108,6 +108,15 @@ const methods: readonly HttpMethod[] = ['get', 'post', 'put', 'delete']
 function describer(document: ApiDocument, publicUrl: string) {
   const resolve: Resolve = ({ $ref, ...rest }) =>
     $ref === undefined ? rest : { ...resolve(targetOf(document, String($ref)) as JsonSchema), ...rest }
+  const kept = new Map<string, Row[]>()
+  // Most operations share the schemas of a few records.
+  const rowsFor = (schema: JsonSchema): readonly Row[] => {
+    if (schema.$ref === undefined) return rowsOf(schema, resolve)
+    const key = JSON.stringify([schema.$ref, schema.required])
+    const rows = kept.get(key) ?? rowsOf(schema, resolve)
+    kept.set(key, rows)
+    return rows
+  }
   const followed = <T extends object>(value: T | Ref) =>
     '$ref' in value ? ({ ...(targetOf(document, value.$ref) as T), ...withoutRef(value) } as T) : value
   const [service] = document.servers
@@ -122,9 +131,9 @@ function describer(document: ApiDocument, publicUrl: string) {
       const tag = event === undefined ? (operation.tags[0] ?? '') : SENT
       const full = event === undefined ? (item.servers === undefined ? root : '') + path : ''
       const parameters = (operation.parameters ?? []).map((each) => parameterOf(followed<Parameter>(each), resolve))
-      const { answers, refusals } = answersOf(responses, followed, resolve)
+      const { answers, refusals } = answersOf(responses, followed, rowsFor)
       const credential = credentialOf(operation)
-      const body = requestBody ? bodyOf(requestBody, resolve) : null
+      const body = requestBody ? bodyOf(requestBody, resolve, rowsFor) : null
       const of = { method: method.toUpperCase(), path: full, parameters, body, credential }
       return {
         id,
@@ -164,7 +173,13 @@ function parameterOf(parameter: Parameter, resolve: Resolve): ParameterRow {
   }
 }
 
-function bodyOf({ required, description = '', content }: NonNullable<Operation['requestBody']>, resolve: Resolve) {
+type RowsFor = (schema: JsonSchema) => readonly Row[]
+
+function bodyOf(
+  { required, description = '', content }: NonNullable<Operation['requestBody']>,
+  resolve: Resolve,
+  rowsFor: RowsFor,
+) {
   const [media] = Object.values(content)
   const schema = resolve(media?.schema ?? {})
   const lists = [schema, ...((schema.oneOf ?? []) as JsonSchema[]).map(resolve)].filter(({ type }) => type === 'array')
@@ -176,7 +191,7 @@ function bodyOf({ required, description = '', content }: NonNullable<Operation['
     types: Object.keys(content),
     size: lists.length === 0 ? '' : takesOne ? `One record, or a list${most}.` : `A list${most}.`,
     record: recordOf(media?.schema ?? {}),
-    rows: rowsOf(schema, resolve),
+    rows: rowsFor(media?.schema ?? {}),
     examples: examplesOf(content),
   }
 }
@@ -204,7 +219,7 @@ function examplesOf(content: NonNullable<Response['content']>): Example[] {
 function answersOf(
   responses: Operation['responses'],
   followed: <T extends object>(value: T | Ref) => T,
-  resolve: Resolve,
+  rowsFor: RowsFor,
 ) {
   const all = Object.entries(responses).map(([status, response]) => {
     const { description, headers = {}, content = {} } = followed<Response>(response)
@@ -217,7 +232,7 @@ function answersOf(
       }),
       types: Object.keys(content),
       record: recordOf(media?.schema ?? {}),
-      rows: media && status < '400' ? rowsOf(media.schema, resolve) : [],
+      rows: media && status < '400' ? rowsFor(media.schema) : [],
       examples: examplesOf(content),
     }
   })
