@@ -13,6 +13,7 @@ import { describeOAuth } from './oauth/openapi.ts'
 import { type OAuthServices, oauth } from './oauth/routes.ts'
 import { type OperatorServices, operatorRoutes, registerOperatorRoutes } from './operator/routes.ts'
 import type { Outbound } from './outbound/outbound.ts'
+import { type InboxDoorServices, inboxDoor } from './pages/developers/inbox-door.ts'
 import { auditRoutes } from './pages/people/audit.ts'
 import { developerRoutes, type PagesServices, pages } from './pages/routes.ts'
 import type { Config } from './process/settings.ts'
@@ -21,6 +22,7 @@ import { examples, samples } from './reference/examples.ts'
 import { describeReference, type ReferenceServices, reference } from './reference/routes.ts'
 import { describeRest } from './rest/openapi/describe.ts'
 import { prefixAdvice, type RestServices, rest } from './rest/routes.ts'
+import type { TestStores } from './sandbox/runner.ts'
 import { countBytesInFlight } from './server/bytes-in-flight.ts'
 import { installCompression } from './server/compression.ts'
 import { limitConnections } from './server/connections.ts'
@@ -43,11 +45,13 @@ export interface Services
     OAuthServices,
     RestServices,
     SoapServices,
+    InboxDoorServices,
     ReferenceServices {
   readonly config: Config
   readonly authenticator: Authenticator
   readonly callLog: CallLog
   readonly csvImports: CsvImports
+  readonly testStores: TestStores
   readonly outbound: Outbound
   readonly db: Db
   readonly databaseHealth: Pick<DatabaseHealth, 'fault'>
@@ -96,6 +100,7 @@ export function buildApp(given: Services): FastifyInstance {
     scope.register(registerOperatorRoutes, services)
     scope.register(pages, services)
   })
+  app.register(async (scope) => inboxDoor(scope, services))
   app.register(async (scope) => oauth(scope, services))
   app.register(async (scope) => rest(scope, services, advisePrefix))
   app.register(async (scope) => soap(scope, services))

@@ -26,6 +26,7 @@ import { resourceNamed } from './registry.ts'
 import { recordsToXml } from './rest/xml.ts'
 import { ensureSandbox } from './sandbox/create.ts'
 import { fillSandbox } from './sandbox/records.ts'
+import { createTestStores } from './sandbox/runner.ts'
 import { showShared } from './server/figures.ts'
 import { webServer } from './server/listen.ts'
 import { createMetrics } from './server/metrics.ts'
@@ -116,6 +117,7 @@ async function start(config: Config, { log, outageLines }: Logging, parts: Shutd
   }
   parts.add('the deletion of what is old', createSweeper({ log, sweeps }))
   const csvImports = parts.add('the CSV imports', createCsvImports(background))
+  const testStores = parts.add('the test stores', createTestStores({ ...background, authenticator, config }))
   parts.add('the alerts', createAlerts({ ...background, config }))
   showProcess(metrics.registry, { databaseHealth, isStopping: parts.isRequested, tls: config.tls })
   const onFailure = showShared(metrics.registry, { ...background, config })
@@ -129,6 +131,7 @@ async function start(config: Config, { log, outageLines }: Logging, parts: Shutd
     authenticator,
     callLog,
     csvImports,
+    testStores,
     outbound,
     throttle,
     metrics,

@@ -119,6 +119,9 @@ export const storeAlerts = {
   },
 } as const satisfies Record<string, StoreKind>
 
+/** What developers break in their test stores needs nobody. */
+const ofShops = { store: { testStore: null } } as const
+
 export interface OperatorPlace {
   readonly config: Pick<Config, 'backupDir' | 'backupHours' | 'dataDir'>
 }
@@ -152,8 +155,10 @@ export const operatorAlerts = {
     link: '/operator/deliveries',
     find: async ({ tx, since }) => {
       const [failing, paused] = await Promise.all([
-        tx.webhook.count({ where: { enabled: true, failingSince: { not: null }, lastFailedAt: { gt: since } } }),
-        tx.webhook.count({ where: { pauseReason: { not: null }, disabledAt: { gt: since } } }),
+        tx.webhook.count({
+          where: { ...ofShops, enabled: true, failingSince: { not: null }, lastFailedAt: { gt: since } },
+        }),
+        tx.webhook.count({ where: { ...ofShops, pauseReason: { not: null }, disabledAt: { gt: since } } }),
       ])
       if (failing + paused === 0) return []
       return [`${failing} webhooks fail, and ${paused} were paused.`]

@@ -73,6 +73,13 @@ export const auditActions = [
   'factor.removal-cancelled',
   'factor.all-removed',
   'store.factor-required',
+  'test-store.created',
+  'test-store.reset',
+  'test-store.deleted',
+  'test-stores.allowed',
+  'test-stores.ended',
+  'inbox.created',
+  'inbox.deleted',
 ] as const
 
 export type AuditAction = (typeof auditActions)[number]

@@ -108,6 +108,11 @@ const notices = new Map(
     'notes-saved': 'The notes are saved.',
     'transaction-recorded': 'The transaction is recorded.',
     'return-added': 'The return is added.',
+    'test-store-made': 'The test store is made. Its records follow within seconds.',
+    'test-store-reset': 'The test store is reset. Its records follow within seconds.',
+    'test-store-deleted': 'The test store is thrown away.',
+    'inbox-emptied': 'The messages are deleted.',
+    'inbox-deleted': 'The inbox is deleted.',
   }),
 )
 

@@ -64,7 +64,7 @@ export const operatorRoute = routesOf({
 export const developerRoute = routesOf({
   tag: 'Developer',
   description:
-    'A developer’s applications, with the session from signing in at /developers/sign-in. JSON. Changes without a body need the header X-Requested-With, of any value.',
+    'A developer’s applications, test stores and inboxes, with the session from signing in at /developers/sign-in. JSON. Changes without a body need the header X-Requested-With, of any value.',
   credential: {
     name: 'DeveloperSession',
     scheme: {
@@ -78,13 +78,15 @@ export const developerRoute = routesOf({
     ...commonRefusals,
     401: refusal('There is no session, or it has ended.'),
     403: refusal(
-      'The request is a change without Content-Type: application/json or X-Requested-With, comes from a page of another site, or over plain http where only https is accepted.',
+      'Test stores are switched off on the server; or the request is a change without Content-Type: application/json or X-Requested-With, comes from a page of another site, or over plain http where only https is accepted.',
     ),
-    404: refusal('You have no such application, or the store does not use it.'),
+    404: refusal('You have no such application, test store or inbox, or the store does not use the application.'),
     409: refusal(
-      'You have 100 applications already; the key or secret to replace was replaced already; or the application has no CallBackURL.',
+      'You have 100 applications, 3 test stores or 5 inboxes already; the key or secret to replace was replaced already; the application has no CallBackURL; or the test store is being worked on.',
+      { 'Retry-After': { ...retryAfter['Retry-After'], required: false } },
     ),
-    429: refusal('Too many tests of CallBackURLs.', retryAfter),
+    429: refusal('Too many tests of CallBackURLs, or too many test stores or changes in a row.', retryAfter),
+    502: refusal('The application did not answer 200, or not in time: `Server not Responding`.'),
   },
   // A JSON content type would also suffice (guard.ts).
   bodilessHeader: {

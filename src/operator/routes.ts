@@ -5,6 +5,7 @@ import { applicationRoutes } from './applications.ts'
 import { namedOperatorRoutes } from './operators.ts'
 import { storeRoutes } from './stores.ts'
 import { subscriptionRoutes } from './subscriptions.ts'
+import { switchRoutes } from './switches.ts'
 import { streamBodies, transferRoutes } from './transfer.ts'
 
 const plainRoutes = [
@@ -13,6 +14,7 @@ const plainRoutes = [
   ...applicationRoutes,
   ...accountRoutes,
   ...namedOperatorRoutes,
+  ...switchRoutes,
 ]
 
 /** The JSON routes with which an operator runs the installation, and a merchant's programs manage one store. */

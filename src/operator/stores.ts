@@ -95,6 +95,10 @@ const store = record<ShownStore>('Store')({
   ],
   CartAPI: [cartApi, (from) => ({ Enabled: from.cartApi.enabled, Addresses: [...from.cartApi.addresses] })],
   Throttle: [throttle, (from) => throttleRecord(from.throttle)],
+  TestStore: [
+    z.literal(true).optional().describe('It is a developer’s own, to try things out in. Other stores lack the member.'),
+    (from) => from.isTest || undefined,
+  ],
   DateCreated: [time.describe('The time at which the store was opened.'), (from) => from.createdAt.toISOString()],
 })
 

@@ -28,14 +28,23 @@ import { settingsPages } from './admin/settings/routes.ts'
 import { webhookPages } from './admin/webhooks/routes.ts'
 import { applicationForms, applicationRoutes, usingStoreRoutes } from './developers/applications.ts'
 import { callRoutes } from './developers/calls.ts'
+import { inboxPages, inboxRoutes } from './developers/inboxes.ts'
 import { secretRoutes } from './developers/secrets.ts'
+import { testStoreForms, testStoreRoutes } from './developers/test-stores.ts'
 import { type OperatorPagesServices, operatorAdministration } from './operator/routes.ts'
 import { accountPages } from './people/account.ts'
 import { auditRoutes, developerAudit } from './people/audit.ts'
 import { resetPages } from './people/reset.ts'
 import { administration, developerPages, signInPages, signUpPages } from './people/sign-in.ts'
 
-export const developerRoutes = [...applicationRoutes, ...secretRoutes, ...usingStoreRoutes, ...callRoutes]
+export const developerRoutes = [
+  ...applicationRoutes,
+  ...secretRoutes,
+  ...usingStoreRoutes,
+  ...callRoutes,
+  ...testStoreRoutes,
+  ...inboxRoutes,
+]
 
 type AdminServices = CartApiServices & CsvServices & OutboxServices & Subscribing & SignInServices & MailServices
 type DeveloperServices = ServicesOf<(typeof developerRoutes)[number]> & SignUpServices & ResetServices
@@ -86,6 +95,8 @@ function addDeveloperPages(app: FastifyInstance, services: DeveloperServices): v
   })
   registerRoutes(app, developerRoutes, services)
   applicationForms(app, services)
+  testStoreForms(app, services)
+  inboxPages(app, services)
   signUpPages(app, services, area)
   signInPages(app, services, area)
   resetPages(app, services, area)

@@ -13,6 +13,7 @@ import { FORGOTTEN_MS } from '../people/sign-in-delay.ts'
 import { makePrivateFolder } from '../process/data-folder.ts'
 import type { Config } from '../process/settings.ts'
 import { oldMovements } from '../resources/products/carry-forward.ts'
+import { MESSAGES_HOURS } from '../sandbox/inbox.ts'
 import { deliverySweep } from '../webhooks/dispatch/retention.ts'
 
 interface RetentionServices {
@@ -21,7 +22,8 @@ interface RetentionServices {
   readonly now: () => Date
 }
 
-const DAY_MS = 86_400_000
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
 
 /** Everything that is deleted because of its age, by what it is, in words (docs/decisions/retention.md). */
 export function sweepsByAge({ db, now }: RetentionServices, { historyDays }: Pick<Config, 'historyDays'>) {
@@ -39,6 +41,7 @@ export function sweepsByAge({ db, now }: RetentionServices, { historyDays }: Pic
     ),
     'old bodies of refused requests': sweepByTime(db, { table: 'RefusedBody', time: 'at' }, days(BODIES_KEPT_DAYS)),
     'old mails': sweepByTime(db, { table: 'Mail', time: 'createdAt' }, days(MAIL_DAYS)),
+    'old messages of inboxes': sweepByTime(db, { table: 'InboxMessage', time: 'at' }, ago(MESSAGES_HOURS * HOUR_MS)),
     'old sessions': sweepByTime(db, { table: 'Session', time: 'expiresAt' }, now),
     'old sign-in links': sweepByTime(db, { table: 'CustomerLoginToken', time: 'expiresAt' }, now),
     'old invitations': sweepByTime(db, { table: 'Invitation', time: 'expiresAt' }, now),

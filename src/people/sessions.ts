@@ -54,9 +54,16 @@ export interface Operator extends AskedForFactor {
   readonly identityId: number
 }
 
+export interface Developer {
+  readonly kind: 'developer'
+  readonly identityId: number
+  /** Whether the operator lets developers have test stores; null: nobody has said. */
+  readonly testStores: boolean | null
+}
+
 /** A merchant's `id` is that of the account in `store`. An empty `email`: a customer without one. */
 export type Person = { readonly id: number; readonly email: string } & (
-  | { readonly kind: 'developer'; readonly identityId: number }
+  | Developer
   | Operator
   | Merchant
   | { readonly kind: 'customer'; readonly store: CallerStore; readonly name: string }
@@ -120,7 +127,8 @@ function isLive(kind: SessionKind, at: Date): Sql {
 /** Each kind joins only its own table, so a token of another kind finds nothing. */
 const persons: Readonly<Record<SessionKind, (at: Date) => { person: Sql; from: Sql }>> = {
   developer: () => ({
-    person: sql`json_build_object('kind', 'developer', 'id', "Developer"."id", 'email', "email", 'identityId', "identityId")`,
+    person: sql`json_build_object('kind', 'developer', 'id', "Developer"."id", 'email', "email", 'identityId', "identityId",
+      'testStores', (SELECT "isOn" FROM "Switch" WHERE "name" = 'test-stores'))`,
     from: sql`JOIN "Developer" ON "Developer"."id" = "Session"."developerId"`,
   }),
   operator: (at) => ({

@@ -184,7 +184,8 @@ function bodyOf(
   const schema = resolve(media?.schema ?? {})
   const lists = [schema, ...((schema.oneOf ?? []) as JsonSchema[]).map(resolve)].filter(({ type }) => type === 'array')
   const takesOne = lists[0] !== schema
-  const most = lists[0]?.maxItems === undefined ? '' : ` of at most ${lists[0].maxItems}`
+  const max = lists[0]?.maxItems
+  const most = max === undefined ? '' : max === 1 ? ' of one record' : ` of at most ${max}`
   return {
     isRequired: required,
     description,

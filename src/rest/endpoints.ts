@@ -48,10 +48,10 @@ export function endpointsOf(resource: Resource): Endpoint[] {
   return [...recordEndpoints(resource), ...below, ...(resource.endpoints?.() ?? [])].flatMap(withCount)
 }
 
-/** A list with filters has the number of its records at `{address}/Count`. */
-function withCount(endpoint: Endpoint): Endpoint[] {
+/** A list with filters has the number of its records at `{address}/Count`. The one of a single record needs none. */
+function withCount(endpoint: Endpoint, _index: number, endpoints: readonly Endpoint[]): Endpoint[] {
   const { GET } = endpoint.operations
-  if (GET?.gives.kind !== 'list' || GET.gives.filters === null) return [endpoint]
+  if (GET?.gives.kind !== 'list' || GET.gives.filters === null || isOfOne(endpoint, endpoints)) return [endpoint]
   const { type, filters, hasNoId = false } = GET.gives
   const count: Operation = {
     gives: { kind: 'count', type, filters, hasNoId },
@@ -59,6 +59,11 @@ function withCount(endpoint: Endpoint): Endpoint[] {
   }
   const { params, privileges } = endpoint
   return [endpoint, { path: `${endpoint.path}/Count`, params, privileges, operations: { GET: count } }]
+}
+
+/** The same may be listed for all records, as `/skuinfo` beside `/:id/skuinfo`: then the list of one record has one item. */
+export function isOfOne({ path }: Endpoint, endpoints: readonly Endpoint[]): boolean {
+  return path.startsWith('/:id/') && endpoints.some((other) => other.path === path.slice('/:id'.length))
 }
 
 /** The types of the records in an operation's requests and answers. */

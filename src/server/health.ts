@@ -77,23 +77,33 @@ export function describeProcess(): ApiPart {
     tags: [{ name: 'Server', description: 'Health, readiness and metrics of the process.' }],
     paths: {
       '/healthz': {
-        get: openOperation('isAlive', 'Whether the process is alive', 'Looks at nothing but the process: start it anew when this does not answer.', {
+        get: openOperation(
+          'isAlive',
+          'Whether the process is alive',
+          'Looks at nothing but the process: start it anew when this does not answer.',
+          {
             200: jsonAnswer(
               'It is.',
               closedObject({ status: { const: 'alive', description: 'The process answers.' } }),
             ),
-          }),
+          },
+        ),
       },
       '/readyz': {
         get: {
-          ...openOperation('isReady', 'Whether requests can be answered', 'Looks at the database, too: send requests only to processes that answer 200.', {
-            200: jsonAnswer(
-              'They can.',
-              closedObject({ status: { const: 'ready', description: 'Requests may be sent here.' } }),
-            ),
-            400: jsonAnswer('`for` has another value.', ref('schemas', 'ArrayOfResponseInfo')),
-            503: jsonAnswer('They cannot.', unavailable, retryAfter),
-          }),
+          ...openOperation(
+            'isReady',
+            'Whether requests can be answered',
+            'Looks at the database, too: send requests only to processes that answer 200.',
+            {
+              200: jsonAnswer(
+                'They can.',
+                closedObject({ status: { const: 'ready', description: 'Requests may be sent here.' } }),
+              ),
+              400: jsonAnswer('`for` has another value.', ref('schemas', 'ArrayOfResponseInfo')),
+              503: jsonAnswer('They cannot.', unavailable, retryAfter),
+            },
+          ),
           parameters: [
             query('for', '`reads`: also ready while the database answers only reads, as a standby does.', {
               enum: ['reads', 'changes'],

@@ -68,7 +68,8 @@ const storeWords = {
     'A key for cartAPI that programs have from another platform. Left out: one is made for a new store, or the one of now stays.',
 }
 
-const storeMembers = {
+/** What is said of a new store. */
+export const storeMembers = {
   Name: text(200).describe(storeWords.Name),
   SecureURL: secureUrlInput.describe(storeWords.SecureURL),
   Currency: currencyInput.optional().meta({ default: CURRENCY_DEFAULT, description: storeWords.Currency }),
@@ -201,7 +202,7 @@ export async function createUnownedStore(
   }
   return inTransaction(db, async (tx) => {
     await requireFreeKeys(tx, secrets, { UserKey: given.UserKey })
-    const row = await tx.store.create({ data })
+    const row = await tx.store.create({ data, ...withTest })
     const { id: storeId, name: target } = row
     await writeHosts(tx, row)
     const statuses = initialStatuses.map((name, index) => {
@@ -249,7 +250,12 @@ async function writeHosts(tx: Transaction, { id: storeId, secureUrl, furtherUrls
 
 export type Store = ReturnType<typeof storeOf>
 
-function storeOf(row: StoreRow, secrets: Secrets) {
+/** The row with whether the store is a developer's own. */
+const withTest = { include: { testStore: { select: { state: true } } } } as const
+
+type StoreRowWithTest = StoreRow & { readonly testStore: { readonly state: string } | null }
+
+function storeOf(row: StoreRowWithTest, secrets: Secrets) {
   return {
     ...callerStoreOf(row),
     /** The key for cartAPI. */
@@ -262,6 +268,8 @@ function storeOf(row: StoreRow, secrets: Secrets) {
     cartApi: { enabled: row.cartApiEnabled, addresses: row.cartApiAddresses },
     /** The rate limit of cartAPI. Null: the contract's rate limit. */
     throttle: rateLimitOf(row),
+    /** Whether it is a developer's own, to try things out in. */
+    isTest: row.testStore !== null,
     createdAt: row.createdAt,
   }
 }
@@ -302,7 +310,7 @@ export async function updateStore(
     if (isKeyNew) await requireFreeKeys(tx, secrets, { UserKey })
     const furtherUrls = SecureURLs ?? withoutHost(before.furtherUrls, SecureURL)
     const key = isKeyNew && { ...userKeyColumns(secrets, UserKey), userKeyBroughtAt: now() }
-    const row = await tx.store.update({ where: { id }, data: { ...data, furtherUrls, ...key } })
+    const row = await tx.store.update({ where: { id }, data: { ...data, furtherUrls, ...key }, ...withTest })
     if (SecureURL !== undefined || SecureURLs !== undefined) await writeHosts(tx, row)
     const about = { actor, target: row.name, storeId: id }
     const changed = [...(Object.keys(data) as (keyof typeof data)[]), 'furtherUrls'] as const
@@ -332,19 +340,23 @@ export async function rotateUserKey(services: AccessServices, id: number, actor:
   const { secrets, now } = services
   return changeAccess(services, async (tx) => {
     await lockStore(tx, id)
-    const row = await tx.store.update({ where: { id }, data: { ...userKeyColumns(secrets), userKeyBroughtAt: null } })
+    const row = await tx.store.update({
+      where: { id },
+      data: { ...userKeyColumns(secrets), userKeyBroughtAt: null },
+      ...withTest,
+    })
     await recordAudit(tx, now, { actor, action: 'store.user-key-rotated', target: row.name, storeId: id })
     return storeOf(row, secrets)
   })
 }
 
-async function lockStore(tx: Transaction, id: number): Promise<StoreRow> {
+async function lockStore(tx: Transaction, id: number): Promise<StoreRowWithTest> {
   await tx.$queryRaw`SELECT 1 FROM "Store" WHERE "id" = ${id} FOR UPDATE`
   return findStoreRow(tx, id)
 }
 
-async function findStoreRow(db: Db | Transaction, id: number): Promise<StoreRow> {
-  const row = await db.store.findUnique({ where: { id } })
+async function findStoreRow(db: Db | Transaction, id: number): Promise<StoreRowWithTest> {
+  const row = await db.store.findUnique({ where: { id }, ...withTest })
   if (!row) throw noSuchStore(id)
   return row
 }
@@ -354,7 +366,7 @@ export async function listStores(
   { db, secrets }: Pick<DataServices, 'db' | 'secrets'>,
   page: Paging,
 ): Promise<Store[]> {
-  const rows = await db.store.findMany(byId(page))
+  const rows = await db.store.findMany({ ...byId(page), ...withTest })
   return rows.map((row) => storeOf(row, secrets))
 }
 
@@ -377,7 +389,9 @@ export const hostsOfStore = sql`ARRAY(SELECT "host" FROM "StoreHost" WHERE "stor
 
 /** Throws for an unknown id (404). */
 export async function storeById(db: Db | Transaction, id: number): Promise<CallerStore> {
-  return callerStoreOf(await findStoreRow(db, id))
+  const row = await db.store.findUnique({ where: { id } })
+  if (!row) throw noSuchStore(id)
+  return callerStoreOf(row)
 }
 
 /** Returns the store that has an address, main or further, with or without scheme, `www.` and slash (rest-protocol §9.1), or null. */

@@ -10,6 +10,7 @@ import { createOutageLines } from '../../src/database/outage-lines.ts'
 import { createOutbound } from '../../src/outbound/outbound.ts'
 import { logOptions } from '../../src/process/log.ts'
 import { readConfig } from '../../src/process/settings.ts'
+import { createTestStores } from '../../src/sandbox/runner.ts'
 import { createMetrics } from '../../src/server/metrics.ts'
 import { createSecrets } from '../../src/values/secrets.ts'
 
@@ -29,6 +30,7 @@ export function servicesOn(db: Db, settings: Record<string, string> = {}, lines:
     },
   })
   const log = pino(logOptions(config.logLevel, createOutageLines().fateOf), destination)
+  const authenticator = createAuthenticator({ db, secrets, now })
   return {
     config,
     operatorKey: config.operatorKey ?? operatorKey,
@@ -38,9 +40,10 @@ export function servicesOn(db: Db, settings: Record<string, string> = {}, lines:
     backgroundDb: db,
     databaseHealth: { fault: async () => null },
     secrets,
-    authenticator: createAuthenticator({ db, secrets, now }),
+    authenticator,
     callLog: createCallLog({ db, now }),
     csvImports: createCsvImports({ db, secrets, now, log }),
+    testStores: createTestStores({ db, secrets, now, log, config, authenticator }),
     outbound: createOutbound({ allow: config.outboundAllow, log }),
     throttle: createThrottle(now),
     metrics: createMetrics(),

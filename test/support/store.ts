@@ -8,6 +8,7 @@ import { createThrottle } from '../../src/applications/throttle.ts'
 import { createCsvImports } from '../../src/csv/runner.ts'
 import type { Access, Caller } from '../../src/engine/caller.ts'
 import { servedResources } from '../../src/registry.ts'
+import { createTestStores } from '../../src/sandbox/runner.ts'
 import { createStore, type Store } from '../../src/stores/stores.ts'
 import { type AnswerCheck, answerCheck } from './answer-check.ts'
 import { createTestClock, type TestClock } from './clock.ts'
@@ -83,10 +84,14 @@ const checkedServices = [...servedResources, ...['Events', 'Calls'].map((service
 const roomy = { capacity: 1_000_000, leakPerSecond: 10_000 }
 let serial = 0
 
-/** The whole application on the worker's database or another, with a clock that stands at noon of a day in March 2026. */
+/**
+ * The whole application on the worker's database or another, with a clock that stands at noon of a day in March 2026. `fill`: makes
+ * the records of developers' test stores.
+ */
 export async function openServer(
   settings: Record<string, string> = {},
   openDatabase: () => Promise<TestDatabase> = workerDatabase,
+  { fill }: { fill?: (caller: Caller) => Promise<void> } = {},
 ): Promise<TestServer> {
   const database = await openDatabase()
   const { db } = database
@@ -94,12 +99,14 @@ export async function openServer(
   const now = () => new Date(clock.ms)
   const log: string[] = []
   const base = servicesOn(db, settings, log)
+  const authenticator = createAuthenticator({ db, secrets: base.secrets, now })
   const services: Services = {
     ...base,
     now,
-    authenticator: createAuthenticator({ db, secrets: base.secrets, now }),
+    authenticator,
     callLog: createCallLog({ db, now, log: base.log }),
     csvImports: createCsvImports({ db, secrets: base.secrets, now, log: base.log }),
+    testStores: createTestStores({ ...base, now, authenticator }, { fill }),
     throttle: createThrottle(now),
     setTimer: clock.setTimer,
   }
@@ -119,6 +126,7 @@ export async function openServer(
     close: async () => {
       await app.close()
       await services.csvImports.stop()
+      await services.testStores.stop()
       await services.callLog.stop()
       await database.drop()
       // The worker keeps each test file's variables, and with them the server, until it exits: 10 MB each.

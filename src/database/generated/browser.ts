@@ -365,6 +365,31 @@ export type CsvMapping = Prisma.CsvMappingModel
  */
 export type CsvImportLine = Prisma.CsvImportLineModel
 /**
+ * Model Switch
+ * Something that the operator switches on or off for the whole installation. Without a row: as the settings say.
+ */
+export type Switch = Prisma.SwitchModel
+/**
+ * Model TestStore
+ * That a store is a developer's own, to try things out in.
+ */
+export type TestStore = Prisma.TestStoreModel
+/**
+ * Model TestChange
+ * A change that was made in a test store at the press of a button, or by itself. The newest are kept.
+ */
+export type TestChange = Prisma.TestChangeModel
+/**
+ * Model Inbox
+ * An address that receives what webhooks and callbacks bring, for a developer to look at.
+ */
+export type Inbox = Prisma.InboxModel
+/**
+ * Model InboxMessage
+ * 
+ */
+export type InboxMessage = Prisma.InboxMessageModel
+/**
  * Model Backup
  * The newest whole backup of each maker, for the operator's figures.
  */

@@ -11,6 +11,7 @@ import {
   type FieldSet,
   type Fields,
   fieldSet,
+  fieldsWithout,
   type ListField,
   type ObjectType,
   type Scalar,
@@ -176,6 +177,8 @@ export interface Resource
   /** `fields` and the definition's `privateFields` together. */
   readonly storedFields: FieldSet
   readonly reader: Reader
+  /** For exports: also what no answer to the record has. */
+  readonly wholeReader: Reader
   readonly privateReader: Reader
   /** Of its projected and computed sub-resources. */
   readonly projections: ReadonlyMap<SubResource, Projection>
@@ -206,6 +209,7 @@ export function defineResource<const Service extends string>(
     if (definition.filters?.[name] === undefined) throw new Error(`${service}: no filter ${name} to search by`)
   }
   const reader = compileReader(fields.shown)
+  const whole = fieldsWithout(fields, (access) => access === 'sent')
   const resource: Resource & { readonly service: Service } = {
     privilege: service,
     inputTypeNames: [],
@@ -227,6 +231,7 @@ export function defineResource<const Service extends string>(
     fields,
     storedFields,
     reader,
+    wholeReader: whole === fields.shown ? reader : compileReader(whole),
     privateReader: compileReader(fieldSet(definition.privateFields ?? {})),
     projections: projectionsOf(service, fields, subResources),
     columns: [...columns],

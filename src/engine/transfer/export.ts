@@ -2,8 +2,8 @@ import { isClient, type Transaction } from '../../database/client.ts'
 import { anyOf, constant, empty, identifier, type Sql, sql } from '../../database/sql.ts'
 import type { Caller } from '../caller.ts'
 import type { Resource } from '../definition/define.ts'
-import { columnPath, fieldsWithout } from '../definition/fields.ts'
-import { compileReader, type Reader, type Selected } from '../definition/reader.ts'
+import { columnPath } from '../definition/fields.ts'
+import type { Selected } from '../definition/reader.ts'
 import type { Ledger } from '../recording/ledger.ts'
 import { compileExtras, type Extras } from './extras.ts'
 
@@ -46,14 +46,13 @@ async function exportResource(
 ) {
   const ledger = ids === null ? resource.ledger : undefined
   const extras = compileExtras(resource)
-  const reader = compileReader(fieldsWithout(resource.fields, (access) => access === 'sent'))
   let count = 0
   for (let last = 0; ; ) {
-    const page = await readPage(caller, resource, { reader, extras, ledger, ids, last })
+    const page = await readPage(caller, resource, { extras, ledger, ids, last })
     let lines = ''
     for (const stored of page) {
       const pieces = ledger ? await readPieces(caller, ledger, stored) : []
-      const recordLines = linesOf(resource, { reader, extras }, stored, pieces)
+      const recordLines = linesOf(resource, extras, stored, pieces)
       count += recordLines.length
       lines += recordLines.join('')
     }
@@ -66,13 +65,8 @@ async function exportResource(
 /** JSON texts: the arrays of the three selects, and the first piece of the ledger, rows with their ids. */
 type StoredRecord = { id: number; record: string; private: string; extras: string; ledger: string | null }
 
-/** How a record is exported: with what no answer to it has. */
-interface Whole {
-  readonly reader: Reader
+interface Page {
   readonly extras: Extras
-}
-
-interface Page extends Whole {
   readonly ledger: Ledger | undefined
   readonly ids: readonly number[] | null
   /** The id of the last record before the page; 0: none. */
@@ -82,9 +76,9 @@ interface Page extends Whole {
 async function readPage(
   caller: Caller,
   resource: Resource,
-  { reader, extras, ledger, ids, last }: Page,
+  { extras, ledger, ids, last }: Page,
 ): Promise<StoredRecord[]> {
-  const { table, privateReader } = resource
+  const { table, wholeReader: reader, privateReader } = resource
   const among = ids === null ? empty : sql`AND t."id" = ${anyOf(ids)}`
   return caller.db.$queryRaw<StoredRecord[]>(sql`
     SELECT p.*, ${ledger ? ledgerRows(caller, ledger, sql`p."id"`, sql`0`) : sql`NULL::text`} AS "ledger"
@@ -122,13 +116,8 @@ async function readPieces(caller: Caller, ledger: Ledger, stored: StoredRecord):
   return pieces
 }
 
-function linesOf(
-  resource: Resource,
-  { reader, extras }: Whole,
-  stored: StoredRecord,
-  pieces: readonly string[][],
-): string[] {
-  const { service, privateReader, ledger } = resource
+function linesOf(resource: Resource, extras: Extras, stored: StoredRecord, pieces: readonly string[][]): string[] {
+  const { service, wholeReader: reader, privateReader, ledger } = resource
   const [first, ...others] = pieces.map((rows) => `"${ledger?.name}":[${rows.join(',')}]`)
   const members = [
     privateReader.compose(JSON.parse(stored.private) as Selected).slice(1, -1),

@@ -22,10 +22,23 @@ const storesQuery = namedObject({
     .describe('Where the page begins; the header Link of the page before has it.'),
 })
 
+const answeredShape = {
+  Date: time.describe('The time at which the request was answered.'),
+  Method: z.string().describe('The HTTP method of the request, such as PUT.'),
+  Path: z
+    .string()
+    .describe('The address without its query; what is no number stands as in the route, such as /Products/:id.'),
+  Status: z.int().describe('The HTTP status of the answer, such as 404.'),
+  Message: z.string().describe('What was wrong; empty where nothing was. Of a 401 it has the reason.'),
+}
+
 const calledStore = record<CalledStore>('CalledStore')({
   Id: [id.describe('As in the list of stores that use the application.'), (from) => from.id],
-  Name: [z.string(), (from) => from.name],
-  SecureURL: [z.string(), (from) => from.secureUrl],
+  Name: [z.string().describe('The name of the store as its customers read it.'), (from) => from.name],
+  SecureURL: [
+    z.string().describe('The address of the shop, which requests send in the header SecureURL.'),
+    (from) => from.secureUrl,
+  ],
   KeepsBodies: [
     z.boolean().describe('Whether the merchant lets the bodies of refused requests be kept.'),
     (from) => from.keepsBodies,
@@ -33,9 +46,9 @@ const calledStore = record<CalledStore>('CalledStore')({
   DateLastUsed: [time.nullable().describe('Null: not yet.'), (from) => from.lastUsedAt?.toISOString() ?? null],
   LastRefusal: [
     z
-      .strictObject({ Date: time, Method: z.string(), Path: z.string(), Status: z.int(), Message: z.string() })
+      .strictObject(answeredShape)
       .nullable()
-      .describe('Null: none is kept.'),
+      .describe('The newest refusal of the application in the store. Null: none is kept.'),
     ({ lastRefusal: last }) =>
       last && {
         Date: last.at.toISOString(),
@@ -56,18 +69,12 @@ const callsQuery = namedObject({
 })
 
 const ownCall = record<LoggedCall>('OwnCall')({
-  Id: [z.int().min(1), (from) => from.id],
-  Date: [time, (from) => from.at.toISOString()],
-  Method: [z.string(), (from) => from.method],
-  Path: [
-    z.string().describe('Without the query; what is no number stands as in the route, such as /Products/:id.'),
-    (from) => from.path,
-  ],
-  Status: [z.int(), (from) => from.status],
-  Message: [
-    z.string().describe('What was wrong; empty where nothing was. Of a 401 it has the reason.'),
-    (from) => from.message,
-  ],
+  Id: [z.int().min(1).describe('The place of the call in the log.'), (from) => from.id],
+  Date: [answeredShape.Date, (from) => from.at.toISOString()],
+  Method: [answeredShape.Method, (from) => from.method],
+  Path: [answeredShape.Path, (from) => from.path],
+  Status: [answeredShape.Status, (from) => from.status],
+  Message: [answeredShape.Message, (from) => from.message],
   RequestID: [z.string().describe('The X-Request-Id of the answer.'), (from) => from.requestId],
   Ignored: [
     z.array(z.string()).describe('Names of members and parameters that were passed over.'),

@@ -49,10 +49,11 @@ async function read({ backgroundDb, now }: OverviewServices, parts: Parameters<t
 async function overviewPage(services: OverviewServices): Promise<HtmlPage> {
   const { db, now, config, databaseHealth } = services
   const figures = await read(services, [dispatchFigures, backupFigures])
-  const [stores, applications, people, developers] = await Promise.all([
-    db.store.count(),
+  const [stores, testStores, applications, people, developers] = await Promise.all([
+    db.store.count({ where: { testStore: null } }),
+    db.testStore.count(),
     db.application.count(),
-    db.storeUser.count(),
+    db.storeUser.count({ where: { store: { testStore: null } } }),
     db.developer.count(),
   ])
   const backups = figures
@@ -65,7 +66,7 @@ async function overviewPage(services: OverviewServices): Promise<HtmlPage> {
     template: '/pages/operator/overview',
     title: 'This installation',
     data: {
-      counts: { stores, applications, people, developers },
+      counts: { stores, testStores, applications, people, developers },
       databaseFault: await databaseHealth.fault('changes'),
       isWhole: figures.isWhole,
       backupAt,

@@ -100,7 +100,7 @@ const identityColumns = {
       role: true,
       createdAt: true,
       ownRole: { select: { name: true } },
-      store: { select: { name: true } },
+      store: { select: { name: true, testStore: { select: { state: true } } } },
     },
     orderBy: { id: 'asc' },
     take: PAGE,

@@ -12,9 +12,10 @@ import { operatorsPages } from './operators.ts'
 import { type OverviewServices, overviewPages } from './overview.ts'
 import { peoplePages } from './people.ts'
 import { type StorePagesServices, storePages } from './stores.ts'
+import { type TestStorePagesServices, testStorePages } from './test-stores.ts'
 import { deliveriesPage, mailsPage } from './waiting.ts'
 
-export type OperatorPagesServices = ResetServices & OverviewServices & StorePagesServices
+export type OperatorPagesServices = ResetServices & OverviewServices & StorePagesServices & TestStorePagesServices
 
 /**
  * Adds the pages with which people run the installation. They show no secret of anybody: keys and tokens are replaced, never read. What
@@ -26,6 +27,7 @@ export function operatorAdministration(app: FastifyInstance, services: OperatorP
   accountPages(app, services, area)
   overviewPages(app, services)
   storePages(app, services)
+  testStorePages(app, services)
   applicationPages(app, services)
   peoplePages(app, services)
   operatorsPages(app, services)

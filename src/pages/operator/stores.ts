@@ -124,6 +124,7 @@ async function storesPage({ db }: StorePagesServices, request: FastifyRequest): 
       name: true,
       secureUrl: true,
       createdAt: true,
+      testStore: { select: { state: true } },
       _count: { select: { users: true, subscriptions: true } },
     },
     orderBy: { id: 'asc' },
@@ -144,7 +145,7 @@ async function storePage(services: StorePagesServices, request: FastifyRequest, 
   const { db, config } = services
   const id = storeIdIn(request)
   const store = await storeWithKey(services, id)
-  const [members, invitations, own, subscriptions, orders] = await Promise.all([
+  const [members, invitations, own, subscriptions, orders, testStore] = await Promise.all([
     listMembers(services, { storeId: id, limit: MEMBERS_MAX, offset: 0 }),
     listInvitations(services, id),
     listRoles(db, id),
@@ -161,6 +162,10 @@ async function storePage(services: StorePagesServices, request: FastifyRequest, 
       take: PAGE,
     }),
     db.recordCount.groupBy({ by: ['table'], where: { storeId: id }, _sum: { count: true } }),
+    db.testStore.findUnique({
+      where: { storeId: id },
+      select: { state: true, developer: { select: { email: true } } },
+    }),
   ])
   const { name, secureUrl, furtherUrls, currency, timeZone, throttle, userKeyBroughtAt } = store
   const addresses = { SecureURL: secureUrl, SecureURLs: furtherUrls.join('\n') }
@@ -173,6 +178,7 @@ async function storePage(services: StorePagesServices, request: FastifyRequest, 
       id,
       createdAt: store.createdAt,
       userKeyBroughtAt,
+      testStore,
       members,
       invitations,
       roles: [...Object.keys(builtInRoles), ...own.map(({ role }) => role)],

@@ -20,7 +20,7 @@ interface Receiver {
   readonly oldest: Date | null
 }
 
-/** The receivers that wait or fail, those with the oldest delivery first; of the host alone, because an address may hold a secret. */
+/** The receivers that wait or fail, without those of test stores, those with the oldest delivery first; of the host alone, because an address may hold a secret. */
 export async function deliveriesPage({ db, now }: DataServices): Promise<HtmlPage> {
   const receivers = await db.$queryRaw<Receiver[]>`
     WITH "troubled" AS (
@@ -32,7 +32,8 @@ export async function deliveriesPage({ db, now }: DataServices): Promise<HtmlPag
           LIMIT ${COUNTED_MAX}
         ) AS "some"
       ) AS "waiting"
-      WHERE "waiting"."count" > 0 OR "failingSince" IS NOT NULL OR "pauseReason" IS NOT NULL
+      WHERE ("waiting"."count" > 0 OR "failingSince" IS NOT NULL OR "pauseReason" IS NOT NULL)
+        AND NOT EXISTS (SELECT FROM "TestStore" WHERE "TestStore"."storeId" = "Webhook"."storeId")
       LIMIT ${WEBHOOKS_MAX}
     )
     SELECT substring("url" FROM '^[a-z]+://(?:[^/@]*@)?([^/?#]*)') AS "host", count(*)::int AS "webhooks",

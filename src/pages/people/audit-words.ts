@@ -58,6 +58,13 @@ const actions: Readonly<Record<AuditAction, string>> = {
   'factor.removal-cancelled': 'Removal of second factors cancelled',
   'factor.all-removed': 'Second factors removed',
   'store.factor-required': 'Second factor required of everybody',
+  'test-store.created': 'Test store made',
+  'test-store.reset': 'Test store reset',
+  'test-store.deleted': 'Test store thrown away',
+  'test-stores.allowed': 'Test stores allowed',
+  'test-stores.ended': 'Test stores not allowed any more',
+  'inbox.created': 'Inbox made',
+  'inbox.deleted': 'Inbox deleted',
 }
 
 const nameless: Readonly<Record<AuditEntry['actorKind'], string>> = {

@@ -48,7 +48,7 @@ export function orderSums(filters: Filters): ComputedSubResource {
     filters,
     from: sql`(SELECT * FROM ${parts} parts CROSS JOIN LATERAL ${paidSums} payments)`,
     type: {
-      typeName: 'OrderSums',
+      typeName: 'OrderSum',
       fields: fieldSet({
         OrderID: integer({ sql: sql`t."id"`, description: 'The order, by its OrderID.' }),
         ItemTotal: money({

@@ -694,9 +694,9 @@ export const products = defineResource({
   },
   filters: {
     sku: exactly('sku', skuForms),
+    name: containing('name'),
     gtin: exactly('gtin'),
     mfgid: exactly('mfgId'),
-    name: containing('name'),
     costfrom: atLeast('cost'),
     costto: atMost('cost'),
     pricefrom: atLeast('price'),

@@ -63,14 +63,13 @@ function readingMany(place: Place, subject: Subject): string {
   const which = recordsRead(place, subject)
   if (subject.verb === 'count') {
     const unknown = whose === '' ? '' : ` 404, without a body: ${missing}.`
-    if (!subject.isOfMany) return `1 if ${which} matches the filters, else 0.${unknown}`
     return `The number of ${which} that match the filters. None is the answer 0.${unknown}`
   }
   if (gives.kind !== 'list' || gives.filters === null) {
     return `Lists ${which} in their order in the ${whose}, ${ITEMS_MAX} a page. 404, without a body: none is there, or ${missing}.`
   }
   const unknown = whose === '' ? '' : `, or ${missing}`
-  return `Lists ${which} by ascending ${keyOf(place)}, ${LIMIT_DEFAULT} a page unless \`limit\` asks for up to ${gives.maxRecords}. The header \`Link\` leads to the next page. 404, without a body: none matches${unknown}. \`${countOf(place)}\` answers how many match.`
+  return `Lists ${which} by ascending ${keyOf(place)}, ${gives.limitDefault ?? LIMIT_DEFAULT} a page unless \`limit\` asks for up to ${gives.maxRecords}. The header \`Link\` leads to the next page. 404, without a body: none matches${unknown}. \`${countOf(place)}\` answers how many match.`
 }
 
 /** `the store’s products`, `the products of a category`, `the SKUInfo of …` for a part of records. */
@@ -106,7 +105,8 @@ function keyOf({ resource, endpoint }: Place): string {
   const type = types.find((each) => each !== resource)
   if (type === undefined) return code(columnPath(resource.fields, 'id'))
   if ('key' in type) return code((type as ListField).key === undefined ? undefined : [String((type as ListField).key)])
-  return code(columnPath(type.fields, 'id'))
+  const own = type.fields.byLowerName.get(resource.idParam)
+  return code(columnPath(type.fields, 'id') ?? (own === undefined ? undefined : [own]))
 }
 
 function code(path: readonly string[] | undefined): string {
@@ -140,7 +140,8 @@ type Compared = Pick<Filter, 'kind' | 'column' | 'ofItems' | 'isLower'>
 
 /** What a filter compares with what. */
 export function filterDescription(filter: Compared, type: RecordType, resource: Resource): string {
-  const member = code(filteredPath(filter, type, resource)) || hiddenMember(filter, resource)
+  const { path, isHidden } = filteredPath(filter, type, resource)
+  const member = isHidden ? `${code(path)} (which these records do not show)` : code(path)
   const { kind, isLower } = filter
   switch (kind) {
     case 'text':
@@ -160,19 +161,16 @@ export function filterDescription(filter: Compared, type: RecordType, resource: 
   }
 }
 
-/** The member that a filter compares, from the record inwards; undefined: records do not show it. */
+/** The member that a filter compares, from the record inwards. `isHidden`: the records of the list do not show it. */
 export function filteredPath(
-  { column, ofItems }: Pick<Filter, 'column' | 'ofItems'>,
+  { column = '', ofItems }: Pick<Filter, 'column' | 'ofItems'>,
   type: RecordType,
-  { fields }: Resource,
-): readonly string[] | undefined {
-  return ofItems === undefined ? columnPath(type.fields, column ?? '') : itemPath(fields, ofItems)
-}
-
-function hiddenMember({ column }: Compared, { service, storedFields }: Resource): string {
-  const path = columnPath(storedFields, column ?? '')
+  { service, fields, storedFields }: Resource,
+): { readonly path: readonly string[]; readonly isHidden: boolean } {
+  const shown = ofItems === undefined ? columnPath(type.fields, column) : itemPath(fields, ofItems)
+  const path = shown ?? columnPath(storedFields, column)
   if (path === undefined) throw new Error(`${service}: a filter of no member`)
-  return `${code(path)} (which records do not show)`
+  return { path, isHidden: shown === undefined }
 }
 
 function itemPath(

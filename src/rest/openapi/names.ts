@@ -1,6 +1,6 @@
 import type { Resource } from '../../engine/definition/define.ts'
 import type { Endpoint } from '../../engine/reading/endpoints.ts'
-import { typesOf } from '../endpoints.ts'
+import { isOfOne, typesOf } from '../endpoints.ts'
 import type { Place } from './describe.ts'
 
 /** What an operation does, and to what: its name, its summary and its description are made of it. */
@@ -19,11 +19,9 @@ export function subjectOf({ resource, endpoints, endpoint, method }: Place): Sub
   const isCount = endpoint.operations.GET?.gives.kind === 'count'
   const path = isCount ? endpoint.path.slice(0, -'/Count'.length) : endpoint.path
   const isItem = path.endsWith('Id') || path === '/:id'
-  // The same may be listed for all records, as `/skuinfo` beside `/:id/skuinfo`: then this endpoint is a `get`.
-  const isOfOne = path.startsWith('/:id/') && endpoints.some((other) => other.path === path.slice('/:id'.length))
-  const reading = isCount ? 'count' : isItem || isOfOne ? 'get' : 'list'
+  const reading = isCount ? 'count' : isItem || isOfOne(endpoint, endpoints) ? 'get' : 'list'
   const verb = ({ GET: reading, POST: 'create', PUT: 'update', DELETE: 'delete' } as const)[method]
-  const isOfMany = verb === 'list' || (verb === 'count' && !isOfOne) || (verb === 'update' && !isItem)
+  const isOfMany = verb === 'list' || verb === 'count' || (verb === 'update' && !isItem)
   const isOfParent = path.startsWith('/:id/')
   return { verb, isOfMany, isOfParent, ...recordsAt(resource, endpoint, path) }
 }
@@ -57,8 +55,9 @@ export function inWords(name: string): string {
   return apart.replace(/\b[A-Z](?=[a-z])/g, (letter) => letter.toLowerCase())
 }
 
-/** `a product`, `an order`, `an RMA` */
+/** `a product`, `an order`, `an RMA`, `the sums` */
 export function withArticle(noun: string): string {
+  if (/[^su]s$/.test(noun)) return `the ${noun}`
   return `${/^([aeio]|up|[EIR][A-Z])/.test(noun) ? 'an' : 'a'} ${noun}`
 }
 
@@ -77,7 +76,7 @@ function summaryOfSubject({ verb, isOfMany, inner, parent, isOfParent }: Subject
   const whose = isOfParent ? inWords(parent) : ''
   const [one, many] = [inner, plural(inner)].map((noun) => inWords(isOfParent ? noun : parent + noun))
   if (verb === 'list' || verb === 'count') {
-    return `${verb} ${whose === '' ? '' : `${possessive(withArticle(whose))} `}${isOfMany ? many : one}`
+    return `${verb} ${whose === '' ? '' : `${possessive(withArticle(whose))} `}${many}`
   }
   const noun = verb === 'update' && isOfMany ? `several ${many}` : withArticle(String(one))
   return `${verb} ${noun}${whose === '' ? '' : ` of ${withArticle(whose)}`}`

@@ -11,6 +11,8 @@ import {
   ref,
 } from '../../server/openapi.ts'
 import { type ExampleSources, exampleOf } from '../../server/openapi-examples.ts'
+import { MEMBERS_LENGTH_MAX } from '../../webhooks/members.ts'
+import { sampleOf } from '../../webhooks/samples.ts'
 import { exampleXml, recordsToXml } from '../xml.ts'
 
 // The requests that the server makes: what webhooks are notified of, and the callbacks of applications.
@@ -35,7 +37,7 @@ function eventOperation(sources: ExampleSources & { readonly schemas: Schemas },
   return {
     operationId: `receive${name.replaceAll(' ', '')}`,
     summary: `Notification: ${name}`,
-    description: `Sent to each enabled webhook of the EventType ${type}, in the webhook’s Format, with the record as it was right after the change, in a list of one. ${signatureRule} The secret is that of \`/Webhooks/{id}/Secret\`. Deliveries come at least once and in no order: \`webhook-id\` tells a repetition, \`webhook-sequence\` the order.`,
+    description: `Sent to each enabled webhook of kind ${type}, in the webhook’s Format, with the record as it was right after the change, in a list of one. ${signatureRule} The secret is that of \`/Webhooks/{id}/Secret\`. Deliveries come at least once and in no order: \`webhook-id\` tells a repetition, \`webhook-sequence\` the order.`,
     tags: ['Webhooks'],
     security: [],
     parameters: [...signedHeaders('evt_0b6f0f3c2c1e4b0e9d0a6a3f1c9d7e55'), ...eventHeaders(kind)],
@@ -86,25 +88,23 @@ function signedHeaders(id: string): Parameter[] {
   ]
 }
 
-function eventHeaders({ name }: EventKind): Parameter[] {
+function eventHeaders(kind: EventKind): Parameter[] {
+  const { name } = kind
+  const { changed } = sampleOf(kind)
   const sequence = { type: 'integer', format: 'int64', minimum: 0 }
-  const changed = header(
-    'webhook-changed',
-    'The members of the record that took other values, with commas between them, at most 100; their names alone.',
-    { type: 'string', maxLength: 4_096 },
-    'SKUInfo.Price,Weight',
-    false,
-  )
+  const members = (example: string) =>
+    header(
+      'webhook-changed',
+      'The members of the record that took other values, with commas between them: paths without keys of items. At most 100; `*` at the end says that there are more.',
+      { type: 'string', maxLength: MEMBERS_LENGTH_MAX },
+      example,
+      false,
+    )
   return [
     header('webhook-event', 'The `EventName`.', { const: name }, name),
     header('webhook-sequence', 'The `Sequence` of the event in the feed (`/Events`); 0 for a test.', sequence, 17),
-    ...(namesMembers(name) ? [changed] : []),
+    ...(changed === null ? [] : [members(changed)]),
   ]
-}
-
-/** The stock of a product is all that the other one can tell of. */
-function namesMembers(name: string): boolean {
-  return name.endsWith(' Changed') && name !== 'Product Stock Changed'
 }
 
 const callbackSchema: JsonSchema = closedObject(

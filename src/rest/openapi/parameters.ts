@@ -46,12 +46,12 @@ export const sharedParameters = {
   Select: query(
     '$select',
     'Comma list of members to show, such as `Name` or `List/Name`. The others are left out, also those that the schema requires.',
-    { type: 'string', maxLength: 16_000, examples: ['LastUpdate'] },
+    { type: 'string', maxLength: 16_000, examples: ['Name'] },
   ),
   OrderBy: query(
     '$orderby',
     'Comma list of members, each with `asc` or `desc`. Sorts the page that was read, not the whole list.',
-    { type: 'string', maxLength: 16_000, examples: ['LastUpdate desc'] },
+    { type: 'string', maxLength: 16_000, examples: ['Name desc'] },
   ),
   Prefer: header('Prefer', '`count=exact` asks for X-Total-Count.', { type: 'string', enum: ['count=exact'] }),
   ReadIfNoneMatch: header(
@@ -131,8 +131,8 @@ function filterParameters(
   const byId = { ...equalToId, column: 'id' }
   const all = [...(hasNoId || isNamed ? [] : [[idParam, byId] as const]), ...Object.entries(filters ?? {})]
   return all.map(([name, filter]) => {
-    const path = filteredPath(filter, type, resource)
-    const found = [path?.reduce(memberOf, sample)].flat()
+    const path = filteredPath(filter, type, resource).path
+    const found = [path.reduce(memberOf, sample)].flat()
     const description = filter === byId ? ownIdentifier(resource) : filterDescription(filter, type, resource)
     const schema = { ...filterSchemas[filter.kind], ...(filter === byId && { minimum: 1 }) }
     const examples = [exampleFor(filter.kind, found[0])]

@@ -38,7 +38,7 @@ export interface Pause {
 }
 
 /** A webhook whose attempts have all failed for this long is paused. */
-const FAILING_MS_MAX = 5 * 24 * 3_600_000
+export const FAILING_MS_MAX = 5 * 24 * 3_600_000
 
 const GONE = 410
 

@@ -15,12 +15,12 @@ export const dispatchFigures: DatabaseFigures = {
     },
     webhook_unnumbered_events: { help: `Events without a place in their feed, counted up to ${COUNTED_MAX}` },
     webhook_delivery_lag_seconds: {
-      help: 'How long the longest waiting delivery has been due, by what its receiver did last: answering, failing. 0: none is due',
+      help: 'How long the longest waiting delivery has been due, without those of test stores, by what its receiver did last: answering, failing. 0: none is due',
       labelNames: ['receiver'],
     },
     webhook_pending_deliveries: { help: `Deliveries that are not over, counted up to ${COUNTED_MAX}` },
     webhook_endpoints: {
-      help: 'Webhooks by state: enabled; failing (enabled, and its last attempt failed); paused (by the platform, after failures); disabled (by somebody)',
+      help: 'Webhooks by state, without those of test stores: enabled; failing (enabled, and its last attempt failed); paused (by the platform, after failures); disabled (by somebody)',
       labelNames: ['state'],
     },
   },
@@ -73,7 +73,8 @@ async function longestDue(tx: Transaction) {
     FROM (SELECT * FROM "waiting" LIMIT ${constant(WEBHOOKS_MAX)}) AS "some" CROSS JOIN LATERAL (
       SELECT "failingSince" IS NOT NULL AS "isFailing" FROM "Webhook"
       WHERE "Webhook"."storeId" = "some"."storeId" AND "Webhook"."id" = "some"."webhookId" OFFSET 0
-    ) AS "webhook"`,
+    ) AS "webhook"
+    WHERE NOT EXISTS (SELECT FROM "TestStore" WHERE "TestStore"."storeId" = "some"."storeId")`,
   )
   return found
 }
@@ -94,7 +95,7 @@ async function webhooksByState(tx: Transaction): Promise<States> {
       count(*) FILTER (WHERE "enabled" AND "failingSince" IS NOT NULL)::int AS "failing",
       count(*) FILTER (WHERE NOT "enabled" AND "pauseReason" IS NOT NULL)::int AS "paused",
       count(*) FILTER (WHERE NOT "enabled" AND "pauseReason" IS NULL)::int AS "disabled"
-    FROM "Webhook"`,
+    FROM "Webhook" WHERE NOT EXISTS (SELECT FROM "TestStore" WHERE "TestStore"."storeId" = "Webhook"."storeId")`,
   )
   return found ?? { enabled: 0, failing: 0, paused: 0, disabled: 0 }
 }

@@ -127,6 +127,8 @@ function list(operation: Operation): void {
           countIn(await scene().quiet.call('GET', (await path()) + query, options), dialect)
         expect(await count('?countonly=1&limit=1')).toBe(listed.length)
         expect(await count(`?${recordParam}=${UNKNOWN}&countonly=1&limit=1&offset=0`)).toBe(0)
+        // A list of one record has no number.
+        if (idParam === recordParam) continue
         expect(await count('/Count')).toBe(listed.length)
         expect(await count(`/Count?${recordParam}=${UNKNOWN}`)).toBe(0)
       }

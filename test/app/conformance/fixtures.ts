@@ -216,9 +216,9 @@ export const fixtures = {
     },
     filters: {
       sku: { kind: 'text', a: 'Filter-A' },
+      name: { kind: 'part', a: 'kettle' },
       gtin: { kind: 'text', a: '4006381333931x' },
       mfgid: { kind: 'text', b: 'Mfg-B/7' },
-      name: { kind: 'part', a: 'kettle' },
       costfrom: { kind: 'bound', a: '20.5' },
       costto: { kind: 'bound', b: '10.5' },
       pricefrom: { kind: 'bound', a: '30.25' },

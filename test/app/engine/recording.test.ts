@@ -372,6 +372,19 @@ test('a deletion of many is told of in order, though it is written in pieces', a
   expect(new Set(recorded.map(({ record }) => record.ManufacturerID))).toEqual(new Set([0]))
 })
 
+test('steps of one change that tell of the same record are one event, with the members of all of them that answers show', async () => {
+  const id = await newProduct()
+  const { changed } = productKinds
+  await inChange(shop.caller, async (tx) => {
+    raise(tx, changed, products, id, { members: ['Title', 'SKUInfo.Price'] })
+    raise(tx, changed, products, id, { members: ['CategoryList.CategoryID', 'Title', 'NoSuchMember'] })
+  })
+
+  const where = { storeId: shop.store.id, eventType: changed.type, recordId: id }
+  const events = await server.database.db.event.findMany({ where })
+  expect(events.map((event) => event.changed)).toEqual(['CategoryList.CategoryID,SKUInfo.Price,Title'])
+})
+
 test('an event of a record that a later step of the same change deletes cannot be recorded, and undoes it', async () => {
   const id = await newProduct()
   const vanish = inChange(shop.caller, async (tx) => {

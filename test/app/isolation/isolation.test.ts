@@ -32,7 +32,7 @@ let away: Side
 let before: Record<string, string[]>
 
 beforeAll(async () => {
-  server = await openServer({ DEVELOPER_SIGNUP: 'open' })
+  server = await openServer({ DEVELOPER_SIGNUP: 'open' }, undefined, { fill: async () => {} })
   home = await openSide(server)
   away = await openSide(server, FIRST_AWAY_ID)
   before = await dumpOf(server, away)
@@ -448,6 +448,8 @@ POST /developers/account/factors/authenticator/remove  POST /developers/account/
 GET /developers/prove  POST /developers/prove  POST /developers/prove/passkey  POST /developers/prove/passkey/options
 GET /developers/sign-in/factor  POST /developers/sign-in/factor  POST /developers/sign-in/factor/passkey  POST /developers/sign-in/factor/passkey/options  POST /developers/sign-in/passkey  POST /developers/sign-in/passkey/options
 GET /admin/people/security  POST /admin/people/security
+GET /developers/test-stores  POST /developers/test-stores  GET /developers/inboxes  POST /developers/inboxes
+GET /admin/switches  PUT /admin/switches
 `
   .trim()
   .split(/\s{2,}|\n/)

@@ -35,6 +35,9 @@ export interface Side extends Shop {
   readonly developerSession: number
   /** Of the developer. */
   readonly application: Shop['application'] & { readonly own: ApplicationRecord }
+  /** Of the developer. */
+  readonly testStoreId: number
+  readonly inbox: { readonly id: number; readonly name: string; readonly messageId: number }
   readonly customer: TestPerson
   readonly client: TestClient
   readonly accessToken: string
@@ -66,6 +69,8 @@ export async function openSide(server: TestServer, idsAbove = 0): Promise<Side> 
   const { invitationId, roleId } = await peopleOf(server, { storeId, userId })
   const developer = await developerIn(server)
   const own = await registered(developer, { Name: `Tool of store ${storeId}` })
+  const testStoreId = await testStoreOf(server, developer)
+  const inbox = await inboxOf(server, developer)
   const client = await openClient(server)
   const { id: subscriptionId } = await services.db.subscription.findFirstOrThrow({ where: { storeId } })
   const newest = { orderBy: { id: 'desc' }, select: { id: true } } as const
@@ -89,6 +94,8 @@ export async function openSide(server: TestServer, idsAbove = 0): Promise<Side> 
     developer,
     developerSession: Number(developerSession.id),
     application: { ...shop.application, own },
+    testStoreId,
+    inbox,
     customer: await customerIn(server, shop),
     client,
     accessToken: await tokenOf(server, { store: shop.store, merchant }, client),
@@ -137,6 +144,22 @@ async function merchantOf({ app }: TestServer, storeId: number) {
   const { statusCode } = await merchant.submit('/admin/sign-in', account)
   if (statusCode !== 303) throw new Error(`The merchant could not sign in: ${statusCode} ${added.body}`)
   return { merchant, userId: Number(added.json().Id ?? added.json()[0].Value) }
+}
+
+async function testStoreOf({ services }: TestServer, developer: TestPerson): Promise<number> {
+  const made = await developer.call('POST', '/developers/test-stores', { Name: 'Trial' })
+  await services.testStores.settle()
+  return made.json().Id
+}
+
+/** An inbox with a message. */
+async function inboxOf({ app, services }: TestServer, developer: TestPerson) {
+  const made = await developer.call('POST', '/developers/inboxes', { Name: 'Webhooks' })
+  const { Id: id, Address } = made.json()
+  const url = new URL(Address).pathname
+  await app.inject({ method: 'POST', url, payload: `a message to ${id}` })
+  const { id: messageId } = await services.db.inboxMessage.findFirstOrThrow({ where: { inboxId: id } })
+  return { id, name: url.split('/').at(-1) ?? '', messageId: Number(messageId) }
 }
 
 /** A role of the store's own, and somebody who is invited to it. */

@@ -15,6 +15,8 @@ import { type Method, openServer, type TestServer, type TestStore } from '../../
 let server: TestServer
 let shop: TestStore
 let serial = 0
+/** In the sandbox of the tests. */
+let isSwitchedOn = true
 beforeAll(async () => {
   server = await openServer()
 })
@@ -134,6 +136,15 @@ const changes: readonly [string, number, () => Promise<Request> | Request][] = [
     'POST /admin/operators',
     201,
     () => ({ method: 'POST', url: '/admin/operators', body: { Email: `operator-${++serial}@server.example` } }),
+  ],
+  [
+    'PUT /admin/switches',
+    200,
+    () => {
+      // What is as it was is no change.
+      isSwitchedOn = !isSwitchedOn
+      return { method: 'PUT', url: '/admin/switches', body: { TestStores: isSwitchedOn } }
+    },
   ],
   ['POST /admin/developers', 201, () => ({ method: 'POST', url: '/admin/developers', body: account() })],
   [

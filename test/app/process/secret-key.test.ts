@@ -6,6 +6,7 @@ import { Webhook } from 'standardwebhooks'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { inTransaction } from '../../../src/database/client.ts'
 import { Connection } from '../../../src/database/connection.ts'
+import type { Inbox } from '../../../src/database/generated/client.ts'
 import { checkDatabase } from '../../../src/installation/checks.ts'
 import { checkSecretKey } from '../../../src/installation/secret-key/check.ts'
 import { announceKeys, joinProcesses } from '../../../src/installation/secret-key/keys-in-use.ts'
@@ -15,9 +16,11 @@ import { newSigningSecret } from '../../../src/outbound/standard-webhooks.ts'
 import { issueCustomerToken } from '../../../src/people/customer-tokens.ts'
 import { resourceNamed } from '../../../src/registry.ts'
 import { recordsToXml } from '../../../src/rest/xml.ts'
+import { listMessages, makeInbox } from '../../../src/sandbox/inbox.ts'
 import { createSecrets, generateKey } from '../../../src/values/secrets.ts'
 import { Dispatcher } from '../../../src/webhooks/dispatch/dispatcher.ts'
 import { createDispatcherMetrics } from '../../../src/webhooks/dispatch/metrics.ts'
+import { operator } from '../../support/actors.ts'
 import { cloneDatabase, type TestDatabase } from '../../support/database.ts'
 import { type TestPerson, testPerson } from '../../support/person.ts'
 import { openReceiver, type Receiver } from '../../support/receiver.ts'
@@ -94,6 +97,8 @@ interface Scene {
   /** Of a mail that the sandbox shows. */
   readonly mailId: number
   readonly callbackSecret: string
+  /** With a message, which is sealed. */
+  readonly inbox: Inbox
   /** Somebody with an authenticator app; each of the recovery codes works once. */
   readonly appOwner: AppOwner
   readonly recoveryCodes: string[]
@@ -128,9 +133,17 @@ async function makeScene(server: TestServer): Promise<Scene> {
     webhookId,
     webhookSecret: Secret,
     callbackSecret: client.CallBackSecret,
+    inbox: await inboxWithMessage(server),
     appOwner: owner,
     recoveryCodes: [...owner.recoveryCodes],
   }
+}
+
+async function inboxWithMessage({ app, services }: TestServer): Promise<Inbox> {
+  const { id: developerId } = await services.db.developer.findFirstOrThrow()
+  const inbox = await makeInbox(services, developerId, { Name: 'Webhooks' }, operator)
+  await app.inject({ method: 'POST', url: `/developers/inbox/${inbox.name}`, payload: 'a sealed message' })
+  return inbox
 }
 
 /** Brings an application with a token, a further address and a user key, which the store has from then on. */
@@ -158,6 +171,8 @@ async function expectAllWorks(scene: Scene, servers: readonly TestServer[]): Pro
     const other = servers[(index + 1) % servers.length] ?? server
     await expectAccess(scene, server)
     await expectPages(scene, server, other)
+    const [message] = await listMessages(server.services, scene.inbox, { limit: 1 })
+    expect(message?.body).toBe('a sealed message')
     await expectCodes(scene, server, other)
     await expectSignatures(scene, server)
     await expectApp(scene, server)

@@ -151,6 +151,10 @@ test('the operator’s routes for people answer as the document says', async () 
   await send('POST', '/admin/operators', 201, { body: { Email: 'ann@server.example' } })
   await send('POST', '/admin/operators', 400, { body: { Email: 'nobody' } })
 
+  await send('GET', '/admin/switches', 200)
+  await send('PUT', '/admin/switches', 200, { body: { TestStores: true } })
+  await send('PUT', '/admin/switches', 400, { body: { TestStores: 'yes' } })
+
   const [entry] = (await send('GET', '/admin/audit?limit=3', 200)).json()
   await send('GET', `/admin/audit?before=${entry.Id}`, 200)
   await send('GET', '/admin/audit?limit=0', 400)

@@ -46,7 +46,7 @@ describe('/records.xsd', () => {
     expect(types).toEqual(expect.arrayContaining(['Product', 'ProductSKU', 'Shipment']))
     const ofEndpoints = [
       ...['Event', 'WebhookSecret', 'WebhookStatus', 'Delivery', 'DeliveryDetail', 'Resume', 'FeedEvent'],
-      'Refund',
+      ...['Refund', 'Call'],
     ]
     const inBothForms = [...types, ...ofEndpoints].flatMap((name) => [name, `ArrayOf${name}`])
     const roots = new Set([...inBothForms, 'WebhookPOST', 'WebhookPUT', 'ArrayOfResponseInfo', 'CountOnly'])

@@ -296,7 +296,7 @@ describe('a deletion that takes references away changes the records that had the
   })
 })
 
-test('several changes of a record in one transaction are one event, which names all that changed', async () => {
+test('of a list of records each tells what changed of it', async () => {
   const ids = [await newCustomer(), await newCustomer()]
   const body = ids.map((CustomerID, index) => ({ CustomerID, BillingCity: `City ${index}`, MailList: index === 0 }))
   expect(await toldOf(() => shop.call('PUT', '/Customers', { body }))).toEqual([

@@ -171,6 +171,8 @@ const pages = {
   developer: [
     ['developers-applications-empty', '/developers/applications'],
     ['developers-application-new', '/developers/applications/new'],
+    ['developers-test-stores-empty', '/developers/test-stores'],
+    ['developers-inboxes-empty', '/developers/inboxes'],
     ['developers-audit', '/developers/audit'],
     ['developers-account', '/developers/account'],
     ['developers-account-factors', '/developers/account/factors'],
@@ -183,11 +185,17 @@ const pages = {
     ['developers-calls', '/developers/applications/{applicationId}/calls/{subscriptionId}'],
     ['developers-application-stores', '/developers/applications/{applicationId}/stores'],
     ['developers-application-delete', '/developers/applications/{applicationId}/delete'],
+    ['developers-test-stores', '/developers/test-stores'],
+    ['developers-test-store', '/developers/test-stores/{testStoreId}'],
+    ['developers-inboxes', '/developers/inboxes'],
+    ['developers-inbox', '/developers/inbox/{inbox}'],
+    ['developers-inbox-message', '/developers/inbox/{inbox}/{inboxMessageId}'],
   ],
   operator: [
     ['operator-overview', '/operator'],
     ['operator-stores', '/operator/stores'],
     ['operator-stores-none', '/operator/stores?name=nowhere'],
+    ['operator-test-stores', '/operator/test-stores'],
     ['operator-store-new', '/operator/stores/new'],
     ['operator-store', '/operator/stores/{storeId}'],
     ['operator-applications', '/operator/applications'],
@@ -248,6 +256,7 @@ describe.skipIf(!hasBrowser)('every page', () => {
     await addPeople()
     await signInCustomer()
     await losePhones()
+    await tryThingsOut()
   })
   afterAll(async () => {
     await browser?.close()
@@ -456,6 +465,35 @@ describe.skipIf(!hasBrowser)('every page', () => {
     await page.getByLabel('Password').fill(PASSWORD)
     await page.getByRole('main').getByRole('button').click()
     await page.waitForURL('**/developers/applications')
+  }
+
+  /** A test store in which something has happened, and an inbox with a message that is signed and one that is not. */
+  async function tryThingsOut() {
+    const page = pageOf('applicant')
+    await page.goto('/developers/test-stores')
+    await page.getByLabel('Name').fill('Returns and refunds')
+    await page.getByRole('button', { name: 'Make a test store' }).click()
+    await page.waitForURL('**/developers/test-stores/*')
+    const testStoreId = /\/(\d+)/.exec(new URL(page.url()).pathname)?.[1] ?? ''
+    const { db, testStores } = server.services
+    await testStores.settle()
+    await page.reload()
+    for (const name of ['A return', 'A change of stock']) {
+      await page.getByRole('button', { name }).click()
+      await page.waitForURL('**#happened')
+    }
+    await page.goto('/developers/inboxes')
+    await page.getByLabel('Name').fill('Order webhooks')
+    await page.getByRole('button', { name: 'Make an inbox' }).click()
+    await page.waitForURL('**/developers/inbox/*')
+    const inbox = new URL(page.url()).pathname.split('/').at(-1) ?? ''
+    const headers = { 'webhook-id': 'evt_1', 'webhook-timestamp': '1', 'webhook-signature': 'v1,none' }
+    for (const each of [headers, {}]) {
+      const options = { method: 'POST', headers: each, body: JSON.stringify([{ OrderID: 5 }]) }
+      await fetch(`${server.origin}/developers/inbox/${inbox}?from=here`, options)
+    }
+    const { id } = await db.inboxMessage.findFirstOrThrow({ where: { inbox: { name: inbox } } })
+    places = { ...places, testStoreId, inbox, inboxMessageId: String(id) }
   }
 
   async function registerApplication() {

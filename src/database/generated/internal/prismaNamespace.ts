@@ -464,6 +464,11 @@ export const ModelName = {
   CsvImportName: 'CsvImportName',
   CsvMapping: 'CsvMapping',
   CsvImportLine: 'CsvImportLine',
+  Switch: 'Switch',
+  TestStore: 'TestStore',
+  TestChange: 'TestChange',
+  Inbox: 'Inbox',
+  InboxMessage: 'InboxMessage',
   Backup: 'Backup',
   RateBucket: 'RateBucket',
   ServerProcess: 'ServerProcess'
@@ -482,7 +487,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "store" | "storeHost" | "identity" | "recoveryCode" | "passkey" | "challenge" | "resetLink" | "addressChange" | "storeUser" | "storeRole" | "invitation" | "developer" | "operator" | "application" | "subscription" | "handshake" | "removalNotice" | "apiCall" | "refusedBody" | "secretKey" | "authorizationCode" | "accessToken" | "endedToken" | "session" | "alert" | "signInDelay" | "customerLoginToken" | "auditEntry" | "mail" | "historyEntry" | "counter" | "recordCount" | "salesSum" | "referencedVersion" | "manufacturer" | "distributor" | "category" | "customerGroup" | "product" | "productCategory" | "productDistributor" | "advancedOption" | "stockMovement" | "customer" | "orderStatus" | "paymentMethod" | "order" | "orderShipment" | "orderItem" | "orderTransaction" | "rma" | "rmaItem" | "giftRegistry" | "giftRegistryItem" | "event" | "eventFeed" | "eventCut" | "webhook" | "delivery" | "deliveryAttempt" | "idempotencyKey" | "idempotencyAnswer" | "csvImport" | "csvImportPart" | "csvImportName" | "csvMapping" | "csvImportLine" | "backup" | "rateBucket" | "serverProcess"
+    modelProps: "store" | "storeHost" | "identity" | "recoveryCode" | "passkey" | "challenge" | "resetLink" | "addressChange" | "storeUser" | "storeRole" | "invitation" | "developer" | "operator" | "application" | "subscription" | "handshake" | "removalNotice" | "apiCall" | "refusedBody" | "secretKey" | "authorizationCode" | "accessToken" | "endedToken" | "session" | "alert" | "signInDelay" | "customerLoginToken" | "auditEntry" | "mail" | "historyEntry" | "counter" | "recordCount" | "salesSum" | "referencedVersion" | "manufacturer" | "distributor" | "category" | "customerGroup" | "product" | "productCategory" | "productDistributor" | "advancedOption" | "stockMovement" | "customer" | "orderStatus" | "paymentMethod" | "order" | "orderShipment" | "orderItem" | "orderTransaction" | "rma" | "rmaItem" | "giftRegistry" | "giftRegistryItem" | "event" | "eventFeed" | "eventCut" | "webhook" | "delivery" | "deliveryAttempt" | "idempotencyKey" | "idempotencyAnswer" | "csvImport" | "csvImportPart" | "csvImportName" | "csvMapping" | "csvImportLine" | "switch" | "testStore" | "testChange" | "inbox" | "inboxMessage" | "backup" | "rateBucket" | "serverProcess"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -5444,6 +5449,376 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    Switch: {
+      payload: Prisma.$SwitchPayload<ExtArgs>
+      fields: Prisma.SwitchFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.SwitchFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SwitchPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.SwitchFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SwitchPayload>
+        }
+        findFirst: {
+          args: Prisma.SwitchFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SwitchPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.SwitchFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SwitchPayload>
+        }
+        findMany: {
+          args: Prisma.SwitchFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SwitchPayload>[]
+        }
+        create: {
+          args: Prisma.SwitchCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SwitchPayload>
+        }
+        createMany: {
+          args: Prisma.SwitchCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.SwitchCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SwitchPayload>[]
+        }
+        delete: {
+          args: Prisma.SwitchDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SwitchPayload>
+        }
+        update: {
+          args: Prisma.SwitchUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SwitchPayload>
+        }
+        deleteMany: {
+          args: Prisma.SwitchDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.SwitchUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.SwitchUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SwitchPayload>[]
+        }
+        upsert: {
+          args: Prisma.SwitchUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SwitchPayload>
+        }
+        aggregate: {
+          args: Prisma.SwitchAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateSwitch>
+        }
+        groupBy: {
+          args: Prisma.SwitchGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SwitchGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.SwitchCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SwitchCountAggregateOutputType> | number
+        }
+      }
+    }
+    TestStore: {
+      payload: Prisma.$TestStorePayload<ExtArgs>
+      fields: Prisma.TestStoreFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.TestStoreFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TestStorePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.TestStoreFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TestStorePayload>
+        }
+        findFirst: {
+          args: Prisma.TestStoreFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TestStorePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.TestStoreFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TestStorePayload>
+        }
+        findMany: {
+          args: Prisma.TestStoreFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TestStorePayload>[]
+        }
+        create: {
+          args: Prisma.TestStoreCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TestStorePayload>
+        }
+        createMany: {
+          args: Prisma.TestStoreCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.TestStoreCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TestStorePayload>[]
+        }
+        delete: {
+          args: Prisma.TestStoreDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TestStorePayload>
+        }
+        update: {
+          args: Prisma.TestStoreUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TestStorePayload>
+        }
+        deleteMany: {
+          args: Prisma.TestStoreDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.TestStoreUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.TestStoreUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TestStorePayload>[]
+        }
+        upsert: {
+          args: Prisma.TestStoreUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TestStorePayload>
+        }
+        aggregate: {
+          args: Prisma.TestStoreAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateTestStore>
+        }
+        groupBy: {
+          args: Prisma.TestStoreGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.TestStoreGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.TestStoreCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.TestStoreCountAggregateOutputType> | number
+        }
+      }
+    }
+    TestChange: {
+      payload: Prisma.$TestChangePayload<ExtArgs>
+      fields: Prisma.TestChangeFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.TestChangeFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TestChangePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.TestChangeFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TestChangePayload>
+        }
+        findFirst: {
+          args: Prisma.TestChangeFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TestChangePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.TestChangeFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TestChangePayload>
+        }
+        findMany: {
+          args: Prisma.TestChangeFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TestChangePayload>[]
+        }
+        create: {
+          args: Prisma.TestChangeCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TestChangePayload>
+        }
+        createMany: {
+          args: Prisma.TestChangeCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.TestChangeCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TestChangePayload>[]
+        }
+        delete: {
+          args: Prisma.TestChangeDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TestChangePayload>
+        }
+        update: {
+          args: Prisma.TestChangeUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TestChangePayload>
+        }
+        deleteMany: {
+          args: Prisma.TestChangeDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.TestChangeUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.TestChangeUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TestChangePayload>[]
+        }
+        upsert: {
+          args: Prisma.TestChangeUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TestChangePayload>
+        }
+        aggregate: {
+          args: Prisma.TestChangeAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateTestChange>
+        }
+        groupBy: {
+          args: Prisma.TestChangeGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.TestChangeGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.TestChangeCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.TestChangeCountAggregateOutputType> | number
+        }
+      }
+    }
+    Inbox: {
+      payload: Prisma.$InboxPayload<ExtArgs>
+      fields: Prisma.InboxFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.InboxFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$InboxPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.InboxFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$InboxPayload>
+        }
+        findFirst: {
+          args: Prisma.InboxFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$InboxPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.InboxFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$InboxPayload>
+        }
+        findMany: {
+          args: Prisma.InboxFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$InboxPayload>[]
+        }
+        create: {
+          args: Prisma.InboxCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$InboxPayload>
+        }
+        createMany: {
+          args: Prisma.InboxCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.InboxCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$InboxPayload>[]
+        }
+        delete: {
+          args: Prisma.InboxDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$InboxPayload>
+        }
+        update: {
+          args: Prisma.InboxUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$InboxPayload>
+        }
+        deleteMany: {
+          args: Prisma.InboxDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.InboxUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.InboxUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$InboxPayload>[]
+        }
+        upsert: {
+          args: Prisma.InboxUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$InboxPayload>
+        }
+        aggregate: {
+          args: Prisma.InboxAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateInbox>
+        }
+        groupBy: {
+          args: Prisma.InboxGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.InboxGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.InboxCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.InboxCountAggregateOutputType> | number
+        }
+      }
+    }
+    InboxMessage: {
+      payload: Prisma.$InboxMessagePayload<ExtArgs>
+      fields: Prisma.InboxMessageFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.InboxMessageFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$InboxMessagePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.InboxMessageFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$InboxMessagePayload>
+        }
+        findFirst: {
+          args: Prisma.InboxMessageFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$InboxMessagePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.InboxMessageFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$InboxMessagePayload>
+        }
+        findMany: {
+          args: Prisma.InboxMessageFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$InboxMessagePayload>[]
+        }
+        create: {
+          args: Prisma.InboxMessageCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$InboxMessagePayload>
+        }
+        createMany: {
+          args: Prisma.InboxMessageCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.InboxMessageCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$InboxMessagePayload>[]
+        }
+        delete: {
+          args: Prisma.InboxMessageDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$InboxMessagePayload>
+        }
+        update: {
+          args: Prisma.InboxMessageUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$InboxMessagePayload>
+        }
+        deleteMany: {
+          args: Prisma.InboxMessageDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.InboxMessageUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.InboxMessageUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$InboxMessagePayload>[]
+        }
+        upsert: {
+          args: Prisma.InboxMessageUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$InboxMessagePayload>
+        }
+        aggregate: {
+          args: Prisma.InboxMessageAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateInboxMessage>
+        }
+        groupBy: {
+          args: Prisma.InboxMessageGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.InboxMessageGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.InboxMessageCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.InboxMessageCountAggregateOutputType> | number
+        }
+      }
+    }
     Backup: {
       payload: Prisma.$BackupPayload<ExtArgs>
       fields: Prisma.BackupFieldRefs
@@ -6698,6 +7073,74 @@ export const CsvImportLineScalarFieldEnum = {
 export type CsvImportLineScalarFieldEnum = (typeof CsvImportLineScalarFieldEnum)[keyof typeof CsvImportLineScalarFieldEnum]
 
 
+export const SwitchScalarFieldEnum = {
+  name: 'name',
+  isOn: 'isOn',
+  changedAt: 'changedAt'
+} as const
+
+export type SwitchScalarFieldEnum = (typeof SwitchScalarFieldEnum)[keyof typeof SwitchScalarFieldEnum]
+
+
+export const TestStoreScalarFieldEnum = {
+  storeId: 'storeId',
+  developerId: 'developerId',
+  state: 'state',
+  problem: 'problem',
+  createdAt: 'createdAt',
+  endedAt: 'endedAt',
+  perMinute: 'perMinute',
+  busyUntil: 'busyUntil',
+  nextAt: 'nextAt',
+  claim: 'claim',
+  leasedUntil: 'leasedUntil',
+  process: 'process'
+} as const
+
+export type TestStoreScalarFieldEnum = (typeof TestStoreScalarFieldEnum)[keyof typeof TestStoreScalarFieldEnum]
+
+
+export const TestChangeScalarFieldEnum = {
+  storeId: 'storeId',
+  id: 'id',
+  at: 'at',
+  kind: 'kind',
+  words: 'words',
+  isDone: 'isDone',
+  page: 'page'
+} as const
+
+export type TestChangeScalarFieldEnum = (typeof TestChangeScalarFieldEnum)[keyof typeof TestChangeScalarFieldEnum]
+
+
+export const InboxScalarFieldEnum = {
+  id: 'id',
+  developerId: 'developerId',
+  name: 'name',
+  title: 'title',
+  answer: 'answer',
+  postBackUrl: 'postBackUrl',
+  createdAt: 'createdAt'
+} as const
+
+export type InboxScalarFieldEnum = (typeof InboxScalarFieldEnum)[keyof typeof InboxScalarFieldEnum]
+
+
+export const InboxMessageScalarFieldEnum = {
+  id: 'id',
+  inboxId: 'inboxId',
+  at: 'at',
+  method: 'method',
+  sealed: 'sealed',
+  bytes: 'bytes',
+  signature: 'signature',
+  signer: 'signer',
+  status: 'status'
+} as const
+
+export type InboxMessageScalarFieldEnum = (typeof InboxMessageScalarFieldEnum)[keyof typeof InboxMessageScalarFieldEnum]
+
+
 export const BackupScalarFieldEnum = {
   by: 'by',
   createdAt: 'createdAt',
@@ -7117,6 +7560,11 @@ export type GlobalOmitConfig = {
   csvImportName?: Prisma.CsvImportNameOmit
   csvMapping?: Prisma.CsvMappingOmit
   csvImportLine?: Prisma.CsvImportLineOmit
+  switch?: Prisma.SwitchOmit
+  testStore?: Prisma.TestStoreOmit
+  testChange?: Prisma.TestChangeOmit
+  inbox?: Prisma.InboxOmit
+  inboxMessage?: Prisma.InboxMessageOmit
   backup?: Prisma.BackupOmit
   rateBucket?: Prisma.RateBucketOmit
   serverProcess?: Prisma.ServerProcessOmit

@@ -118,6 +118,11 @@ export const ModelName = {
   CsvImportName: 'CsvImportName',
   CsvMapping: 'CsvMapping',
   CsvImportLine: 'CsvImportLine',
+  Switch: 'Switch',
+  TestStore: 'TestStore',
+  TestChange: 'TestChange',
+  Inbox: 'Inbox',
+  InboxMessage: 'InboxMessage',
   Backup: 'Backup',
   RateBucket: 'RateBucket',
   ServerProcess: 'ServerProcess'
@@ -1130,6 +1135,74 @@ export const CsvImportLineScalarFieldEnum = {
 } as const
 
 export type CsvImportLineScalarFieldEnum = (typeof CsvImportLineScalarFieldEnum)[keyof typeof CsvImportLineScalarFieldEnum]
+
+
+export const SwitchScalarFieldEnum = {
+  name: 'name',
+  isOn: 'isOn',
+  changedAt: 'changedAt'
+} as const
+
+export type SwitchScalarFieldEnum = (typeof SwitchScalarFieldEnum)[keyof typeof SwitchScalarFieldEnum]
+
+
+export const TestStoreScalarFieldEnum = {
+  storeId: 'storeId',
+  developerId: 'developerId',
+  state: 'state',
+  problem: 'problem',
+  createdAt: 'createdAt',
+  endedAt: 'endedAt',
+  perMinute: 'perMinute',
+  busyUntil: 'busyUntil',
+  nextAt: 'nextAt',
+  claim: 'claim',
+  leasedUntil: 'leasedUntil',
+  process: 'process'
+} as const
+
+export type TestStoreScalarFieldEnum = (typeof TestStoreScalarFieldEnum)[keyof typeof TestStoreScalarFieldEnum]
+
+
+export const TestChangeScalarFieldEnum = {
+  storeId: 'storeId',
+  id: 'id',
+  at: 'at',
+  kind: 'kind',
+  words: 'words',
+  isDone: 'isDone',
+  page: 'page'
+} as const
+
+export type TestChangeScalarFieldEnum = (typeof TestChangeScalarFieldEnum)[keyof typeof TestChangeScalarFieldEnum]
+
+
+export const InboxScalarFieldEnum = {
+  id: 'id',
+  developerId: 'developerId',
+  name: 'name',
+  title: 'title',
+  answer: 'answer',
+  postBackUrl: 'postBackUrl',
+  createdAt: 'createdAt'
+} as const
+
+export type InboxScalarFieldEnum = (typeof InboxScalarFieldEnum)[keyof typeof InboxScalarFieldEnum]
+
+
+export const InboxMessageScalarFieldEnum = {
+  id: 'id',
+  inboxId: 'inboxId',
+  at: 'at',
+  method: 'method',
+  sealed: 'sealed',
+  bytes: 'bytes',
+  signature: 'signature',
+  signer: 'signer',
+  status: 'status'
+} as const
+
+export type InboxMessageScalarFieldEnum = (typeof InboxMessageScalarFieldEnum)[keyof typeof InboxMessageScalarFieldEnum]
 
 
 export const BackupScalarFieldEnum = {

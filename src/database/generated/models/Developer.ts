@@ -215,6 +215,8 @@ export type DeveloperWhereInput = {
   identity?: Prisma.XOR<Prisma.IdentityScalarRelationFilter, Prisma.IdentityWhereInput>
   applications?: Prisma.ApplicationListRelationFilter
   sessions?: Prisma.SessionListRelationFilter
+  testStores?: Prisma.TestStoreListRelationFilter
+  inboxes?: Prisma.InboxListRelationFilter
 }
 
 export type DeveloperOrderByWithRelationInput = {
@@ -225,6 +227,8 @@ export type DeveloperOrderByWithRelationInput = {
   identity?: Prisma.IdentityOrderByWithRelationInput
   applications?: Prisma.ApplicationOrderByRelationAggregateInput
   sessions?: Prisma.SessionOrderByRelationAggregateInput
+  testStores?: Prisma.TestStoreOrderByRelationAggregateInput
+  inboxes?: Prisma.InboxOrderByRelationAggregateInput
 }
 
 export type DeveloperWhereUniqueInput = Prisma.AtLeast<{
@@ -238,6 +242,8 @@ export type DeveloperWhereUniqueInput = Prisma.AtLeast<{
   identity?: Prisma.XOR<Prisma.IdentityScalarRelationFilter, Prisma.IdentityWhereInput>
   applications?: Prisma.ApplicationListRelationFilter
   sessions?: Prisma.SessionListRelationFilter
+  testStores?: Prisma.TestStoreListRelationFilter
+  inboxes?: Prisma.InboxListRelationFilter
 }, "id">
 
 export type DeveloperOrderByWithAggregationInput = {
@@ -267,6 +273,8 @@ export type DeveloperCreateInput = {
   identity: Prisma.IdentityCreateNestedOneWithoutDevelopersInput
   applications?: Prisma.ApplicationCreateNestedManyWithoutDeveloperInput
   sessions?: Prisma.SessionCreateNestedManyWithoutDeveloperInput
+  testStores?: Prisma.TestStoreCreateNestedManyWithoutDeveloperInput
+  inboxes?: Prisma.InboxCreateNestedManyWithoutDeveloperInput
 }
 
 export type DeveloperUncheckedCreateInput = {
@@ -276,6 +284,8 @@ export type DeveloperUncheckedCreateInput = {
   createdAt: Date | string
   applications?: Prisma.ApplicationUncheckedCreateNestedManyWithoutDeveloperInput
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutDeveloperInput
+  testStores?: Prisma.TestStoreUncheckedCreateNestedManyWithoutDeveloperInput
+  inboxes?: Prisma.InboxUncheckedCreateNestedManyWithoutDeveloperInput
 }
 
 export type DeveloperUpdateInput = {
@@ -283,6 +293,8 @@ export type DeveloperUpdateInput = {
   identity?: Prisma.IdentityUpdateOneRequiredWithoutDevelopersNestedInput
   applications?: Prisma.ApplicationUpdateManyWithoutDeveloperNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutDeveloperNestedInput
+  testStores?: Prisma.TestStoreUpdateManyWithoutDeveloperNestedInput
+  inboxes?: Prisma.InboxUpdateManyWithoutDeveloperNestedInput
 }
 
 export type DeveloperUncheckedUpdateInput = {
@@ -292,6 +304,8 @@ export type DeveloperUncheckedUpdateInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   applications?: Prisma.ApplicationUncheckedUpdateManyWithoutDeveloperNestedInput
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutDeveloperNestedInput
+  testStores?: Prisma.TestStoreUncheckedUpdateManyWithoutDeveloperNestedInput
+  inboxes?: Prisma.InboxUncheckedUpdateManyWithoutDeveloperNestedInput
 }
 
 export type DeveloperCreateManyInput = {
@@ -356,6 +370,11 @@ export type DeveloperSumOrderByAggregateInput = {
 export type DeveloperNullableScalarRelationFilter = {
   is?: Prisma.DeveloperWhereInput | null
   isNot?: Prisma.DeveloperWhereInput | null
+}
+
+export type DeveloperScalarRelationFilter = {
+  is?: Prisma.DeveloperWhereInput
+  isNot?: Prisma.DeveloperWhereInput
 }
 
 export type DeveloperCreateNestedManyWithoutIdentityInput = {
@@ -432,10 +451,42 @@ export type DeveloperUpdateOneWithoutSessionsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.DeveloperUpdateToOneWithWhereWithoutSessionsInput, Prisma.DeveloperUpdateWithoutSessionsInput>, Prisma.DeveloperUncheckedUpdateWithoutSessionsInput>
 }
 
+export type DeveloperCreateNestedOneWithoutTestStoresInput = {
+  create?: Prisma.XOR<Prisma.DeveloperCreateWithoutTestStoresInput, Prisma.DeveloperUncheckedCreateWithoutTestStoresInput>
+  connectOrCreate?: Prisma.DeveloperCreateOrConnectWithoutTestStoresInput
+  connect?: Prisma.DeveloperWhereUniqueInput
+}
+
+export type DeveloperUpdateOneWithoutTestStoresNestedInput = {
+  create?: Prisma.XOR<Prisma.DeveloperCreateWithoutTestStoresInput, Prisma.DeveloperUncheckedCreateWithoutTestStoresInput>
+  connectOrCreate?: Prisma.DeveloperCreateOrConnectWithoutTestStoresInput
+  upsert?: Prisma.DeveloperUpsertWithoutTestStoresInput
+  disconnect?: Prisma.DeveloperWhereInput | boolean
+  delete?: Prisma.DeveloperWhereInput | boolean
+  connect?: Prisma.DeveloperWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.DeveloperUpdateToOneWithWhereWithoutTestStoresInput, Prisma.DeveloperUpdateWithoutTestStoresInput>, Prisma.DeveloperUncheckedUpdateWithoutTestStoresInput>
+}
+
+export type DeveloperCreateNestedOneWithoutInboxesInput = {
+  create?: Prisma.XOR<Prisma.DeveloperCreateWithoutInboxesInput, Prisma.DeveloperUncheckedCreateWithoutInboxesInput>
+  connectOrCreate?: Prisma.DeveloperCreateOrConnectWithoutInboxesInput
+  connect?: Prisma.DeveloperWhereUniqueInput
+}
+
+export type DeveloperUpdateOneRequiredWithoutInboxesNestedInput = {
+  create?: Prisma.XOR<Prisma.DeveloperCreateWithoutInboxesInput, Prisma.DeveloperUncheckedCreateWithoutInboxesInput>
+  connectOrCreate?: Prisma.DeveloperCreateOrConnectWithoutInboxesInput
+  upsert?: Prisma.DeveloperUpsertWithoutInboxesInput
+  connect?: Prisma.DeveloperWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.DeveloperUpdateToOneWithWhereWithoutInboxesInput, Prisma.DeveloperUpdateWithoutInboxesInput>, Prisma.DeveloperUncheckedUpdateWithoutInboxesInput>
+}
+
 export type DeveloperCreateWithoutIdentityInput = {
   createdAt: Date | string
   applications?: Prisma.ApplicationCreateNestedManyWithoutDeveloperInput
   sessions?: Prisma.SessionCreateNestedManyWithoutDeveloperInput
+  testStores?: Prisma.TestStoreCreateNestedManyWithoutDeveloperInput
+  inboxes?: Prisma.InboxCreateNestedManyWithoutDeveloperInput
 }
 
 export type DeveloperUncheckedCreateWithoutIdentityInput = {
@@ -443,6 +494,8 @@ export type DeveloperUncheckedCreateWithoutIdentityInput = {
   createdAt: Date | string
   applications?: Prisma.ApplicationUncheckedCreateNestedManyWithoutDeveloperInput
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutDeveloperInput
+  testStores?: Prisma.TestStoreUncheckedCreateNestedManyWithoutDeveloperInput
+  inboxes?: Prisma.InboxUncheckedCreateNestedManyWithoutDeveloperInput
 }
 
 export type DeveloperCreateOrConnectWithoutIdentityInput = {
@@ -485,6 +538,8 @@ export type DeveloperCreateWithoutApplicationsInput = {
   createdAt: Date | string
   identity: Prisma.IdentityCreateNestedOneWithoutDevelopersInput
   sessions?: Prisma.SessionCreateNestedManyWithoutDeveloperInput
+  testStores?: Prisma.TestStoreCreateNestedManyWithoutDeveloperInput
+  inboxes?: Prisma.InboxCreateNestedManyWithoutDeveloperInput
 }
 
 export type DeveloperUncheckedCreateWithoutApplicationsInput = {
@@ -493,6 +548,8 @@ export type DeveloperUncheckedCreateWithoutApplicationsInput = {
   email: string
   createdAt: Date | string
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutDeveloperInput
+  testStores?: Prisma.TestStoreUncheckedCreateNestedManyWithoutDeveloperInput
+  inboxes?: Prisma.InboxUncheckedCreateNestedManyWithoutDeveloperInput
 }
 
 export type DeveloperCreateOrConnectWithoutApplicationsInput = {
@@ -515,6 +572,8 @@ export type DeveloperUpdateWithoutApplicationsInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   identity?: Prisma.IdentityUpdateOneRequiredWithoutDevelopersNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutDeveloperNestedInput
+  testStores?: Prisma.TestStoreUpdateManyWithoutDeveloperNestedInput
+  inboxes?: Prisma.InboxUpdateManyWithoutDeveloperNestedInput
 }
 
 export type DeveloperUncheckedUpdateWithoutApplicationsInput = {
@@ -523,12 +582,16 @@ export type DeveloperUncheckedUpdateWithoutApplicationsInput = {
   email?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutDeveloperNestedInput
+  testStores?: Prisma.TestStoreUncheckedUpdateManyWithoutDeveloperNestedInput
+  inboxes?: Prisma.InboxUncheckedUpdateManyWithoutDeveloperNestedInput
 }
 
 export type DeveloperCreateWithoutSessionsInput = {
   createdAt: Date | string
   identity: Prisma.IdentityCreateNestedOneWithoutDevelopersInput
   applications?: Prisma.ApplicationCreateNestedManyWithoutDeveloperInput
+  testStores?: Prisma.TestStoreCreateNestedManyWithoutDeveloperInput
+  inboxes?: Prisma.InboxCreateNestedManyWithoutDeveloperInput
 }
 
 export type DeveloperUncheckedCreateWithoutSessionsInput = {
@@ -537,6 +600,8 @@ export type DeveloperUncheckedCreateWithoutSessionsInput = {
   email: string
   createdAt: Date | string
   applications?: Prisma.ApplicationUncheckedCreateNestedManyWithoutDeveloperInput
+  testStores?: Prisma.TestStoreUncheckedCreateNestedManyWithoutDeveloperInput
+  inboxes?: Prisma.InboxUncheckedCreateNestedManyWithoutDeveloperInput
 }
 
 export type DeveloperCreateOrConnectWithoutSessionsInput = {
@@ -559,6 +624,8 @@ export type DeveloperUpdateWithoutSessionsInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   identity?: Prisma.IdentityUpdateOneRequiredWithoutDevelopersNestedInput
   applications?: Prisma.ApplicationUpdateManyWithoutDeveloperNestedInput
+  testStores?: Prisma.TestStoreUpdateManyWithoutDeveloperNestedInput
+  inboxes?: Prisma.InboxUpdateManyWithoutDeveloperNestedInput
 }
 
 export type DeveloperUncheckedUpdateWithoutSessionsInput = {
@@ -567,6 +634,112 @@ export type DeveloperUncheckedUpdateWithoutSessionsInput = {
   email?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   applications?: Prisma.ApplicationUncheckedUpdateManyWithoutDeveloperNestedInput
+  testStores?: Prisma.TestStoreUncheckedUpdateManyWithoutDeveloperNestedInput
+  inboxes?: Prisma.InboxUncheckedUpdateManyWithoutDeveloperNestedInput
+}
+
+export type DeveloperCreateWithoutTestStoresInput = {
+  createdAt: Date | string
+  identity: Prisma.IdentityCreateNestedOneWithoutDevelopersInput
+  applications?: Prisma.ApplicationCreateNestedManyWithoutDeveloperInput
+  sessions?: Prisma.SessionCreateNestedManyWithoutDeveloperInput
+  inboxes?: Prisma.InboxCreateNestedManyWithoutDeveloperInput
+}
+
+export type DeveloperUncheckedCreateWithoutTestStoresInput = {
+  id?: number
+  identityId: number
+  email: string
+  createdAt: Date | string
+  applications?: Prisma.ApplicationUncheckedCreateNestedManyWithoutDeveloperInput
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutDeveloperInput
+  inboxes?: Prisma.InboxUncheckedCreateNestedManyWithoutDeveloperInput
+}
+
+export type DeveloperCreateOrConnectWithoutTestStoresInput = {
+  where: Prisma.DeveloperWhereUniqueInput
+  create: Prisma.XOR<Prisma.DeveloperCreateWithoutTestStoresInput, Prisma.DeveloperUncheckedCreateWithoutTestStoresInput>
+}
+
+export type DeveloperUpsertWithoutTestStoresInput = {
+  update: Prisma.XOR<Prisma.DeveloperUpdateWithoutTestStoresInput, Prisma.DeveloperUncheckedUpdateWithoutTestStoresInput>
+  create: Prisma.XOR<Prisma.DeveloperCreateWithoutTestStoresInput, Prisma.DeveloperUncheckedCreateWithoutTestStoresInput>
+  where?: Prisma.DeveloperWhereInput
+}
+
+export type DeveloperUpdateToOneWithWhereWithoutTestStoresInput = {
+  where?: Prisma.DeveloperWhereInput
+  data: Prisma.XOR<Prisma.DeveloperUpdateWithoutTestStoresInput, Prisma.DeveloperUncheckedUpdateWithoutTestStoresInput>
+}
+
+export type DeveloperUpdateWithoutTestStoresInput = {
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  identity?: Prisma.IdentityUpdateOneRequiredWithoutDevelopersNestedInput
+  applications?: Prisma.ApplicationUpdateManyWithoutDeveloperNestedInput
+  sessions?: Prisma.SessionUpdateManyWithoutDeveloperNestedInput
+  inboxes?: Prisma.InboxUpdateManyWithoutDeveloperNestedInput
+}
+
+export type DeveloperUncheckedUpdateWithoutTestStoresInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  identityId?: Prisma.IntFieldUpdateOperationsInput | number
+  email?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  applications?: Prisma.ApplicationUncheckedUpdateManyWithoutDeveloperNestedInput
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutDeveloperNestedInput
+  inboxes?: Prisma.InboxUncheckedUpdateManyWithoutDeveloperNestedInput
+}
+
+export type DeveloperCreateWithoutInboxesInput = {
+  createdAt: Date | string
+  identity: Prisma.IdentityCreateNestedOneWithoutDevelopersInput
+  applications?: Prisma.ApplicationCreateNestedManyWithoutDeveloperInput
+  sessions?: Prisma.SessionCreateNestedManyWithoutDeveloperInput
+  testStores?: Prisma.TestStoreCreateNestedManyWithoutDeveloperInput
+}
+
+export type DeveloperUncheckedCreateWithoutInboxesInput = {
+  id?: number
+  identityId: number
+  email: string
+  createdAt: Date | string
+  applications?: Prisma.ApplicationUncheckedCreateNestedManyWithoutDeveloperInput
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutDeveloperInput
+  testStores?: Prisma.TestStoreUncheckedCreateNestedManyWithoutDeveloperInput
+}
+
+export type DeveloperCreateOrConnectWithoutInboxesInput = {
+  where: Prisma.DeveloperWhereUniqueInput
+  create: Prisma.XOR<Prisma.DeveloperCreateWithoutInboxesInput, Prisma.DeveloperUncheckedCreateWithoutInboxesInput>
+}
+
+export type DeveloperUpsertWithoutInboxesInput = {
+  update: Prisma.XOR<Prisma.DeveloperUpdateWithoutInboxesInput, Prisma.DeveloperUncheckedUpdateWithoutInboxesInput>
+  create: Prisma.XOR<Prisma.DeveloperCreateWithoutInboxesInput, Prisma.DeveloperUncheckedCreateWithoutInboxesInput>
+  where?: Prisma.DeveloperWhereInput
+}
+
+export type DeveloperUpdateToOneWithWhereWithoutInboxesInput = {
+  where?: Prisma.DeveloperWhereInput
+  data: Prisma.XOR<Prisma.DeveloperUpdateWithoutInboxesInput, Prisma.DeveloperUncheckedUpdateWithoutInboxesInput>
+}
+
+export type DeveloperUpdateWithoutInboxesInput = {
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  identity?: Prisma.IdentityUpdateOneRequiredWithoutDevelopersNestedInput
+  applications?: Prisma.ApplicationUpdateManyWithoutDeveloperNestedInput
+  sessions?: Prisma.SessionUpdateManyWithoutDeveloperNestedInput
+  testStores?: Prisma.TestStoreUpdateManyWithoutDeveloperNestedInput
+}
+
+export type DeveloperUncheckedUpdateWithoutInboxesInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  identityId?: Prisma.IntFieldUpdateOperationsInput | number
+  email?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  applications?: Prisma.ApplicationUncheckedUpdateManyWithoutDeveloperNestedInput
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutDeveloperNestedInput
+  testStores?: Prisma.TestStoreUncheckedUpdateManyWithoutDeveloperNestedInput
 }
 
 export type DeveloperCreateManyIdentityInput = {
@@ -578,6 +751,8 @@ export type DeveloperUpdateWithoutIdentityInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   applications?: Prisma.ApplicationUpdateManyWithoutDeveloperNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutDeveloperNestedInput
+  testStores?: Prisma.TestStoreUpdateManyWithoutDeveloperNestedInput
+  inboxes?: Prisma.InboxUpdateManyWithoutDeveloperNestedInput
 }
 
 export type DeveloperUncheckedUpdateWithoutIdentityInput = {
@@ -585,6 +760,8 @@ export type DeveloperUncheckedUpdateWithoutIdentityInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   applications?: Prisma.ApplicationUncheckedUpdateManyWithoutDeveloperNestedInput
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutDeveloperNestedInput
+  testStores?: Prisma.TestStoreUncheckedUpdateManyWithoutDeveloperNestedInput
+  inboxes?: Prisma.InboxUncheckedUpdateManyWithoutDeveloperNestedInput
 }
 
 export type DeveloperUncheckedUpdateManyWithoutIdentityInput = {
@@ -600,11 +777,15 @@ export type DeveloperUncheckedUpdateManyWithoutIdentityInput = {
 export type DeveloperCountOutputType = {
   applications: number
   sessions: number
+  testStores: number
+  inboxes: number
 }
 
 export type DeveloperCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   applications?: boolean | DeveloperCountOutputTypeCountApplicationsArgs
   sessions?: boolean | DeveloperCountOutputTypeCountSessionsArgs
+  testStores?: boolean | DeveloperCountOutputTypeCountTestStoresArgs
+  inboxes?: boolean | DeveloperCountOutputTypeCountInboxesArgs
 }
 
 /**
@@ -631,6 +812,20 @@ export type DeveloperCountOutputTypeCountSessionsArgs<ExtArgs extends runtime.Ty
   where?: Prisma.SessionWhereInput
 }
 
+/**
+ * DeveloperCountOutputType without action
+ */
+export type DeveloperCountOutputTypeCountTestStoresArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.TestStoreWhereInput
+}
+
+/**
+ * DeveloperCountOutputType without action
+ */
+export type DeveloperCountOutputTypeCountInboxesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.InboxWhereInput
+}
+
 
 export type DeveloperSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
@@ -640,6 +835,8 @@ export type DeveloperSelect<ExtArgs extends runtime.Types.Extensions.InternalArg
   identity?: boolean | Prisma.IdentityDefaultArgs<ExtArgs>
   applications?: boolean | Prisma.Developer$applicationsArgs<ExtArgs>
   sessions?: boolean | Prisma.Developer$sessionsArgs<ExtArgs>
+  testStores?: boolean | Prisma.Developer$testStoresArgs<ExtArgs>
+  inboxes?: boolean | Prisma.Developer$inboxesArgs<ExtArgs>
   _count?: boolean | Prisma.DeveloperCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["developer"]>
 
@@ -671,6 +868,8 @@ export type DeveloperInclude<ExtArgs extends runtime.Types.Extensions.InternalAr
   identity?: boolean | Prisma.IdentityDefaultArgs<ExtArgs>
   applications?: boolean | Prisma.Developer$applicationsArgs<ExtArgs>
   sessions?: boolean | Prisma.Developer$sessionsArgs<ExtArgs>
+  testStores?: boolean | Prisma.Developer$testStoresArgs<ExtArgs>
+  inboxes?: boolean | Prisma.Developer$inboxesArgs<ExtArgs>
   _count?: boolean | Prisma.DeveloperCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type DeveloperIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -686,6 +885,8 @@ export type $DeveloperPayload<ExtArgs extends runtime.Types.Extensions.InternalA
     identity: Prisma.$IdentityPayload<ExtArgs>
     applications: Prisma.$ApplicationPayload<ExtArgs>[]
     sessions: Prisma.$SessionPayload<ExtArgs>[]
+    testStores: Prisma.$TestStorePayload<ExtArgs>[]
+    inboxes: Prisma.$InboxPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: number
@@ -1089,6 +1290,8 @@ export interface Prisma__DeveloperClient<T, Null = never, ExtArgs extends runtim
   identity<T extends Prisma.IdentityDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.IdentityDefaultArgs<ExtArgs>>): Prisma.Prisma__IdentityClient<runtime.Types.Result.GetResult<Prisma.$IdentityPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
   applications<T extends Prisma.Developer$applicationsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Developer$applicationsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ApplicationPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   sessions<T extends Prisma.Developer$sessionsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Developer$sessionsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$SessionPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  testStores<T extends Prisma.Developer$testStoresArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Developer$testStoresArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$TestStorePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  inboxes<T extends Prisma.Developer$inboxesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Developer$inboxesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$InboxPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -1568,6 +1771,54 @@ export type Developer$sessionsArgs<ExtArgs extends runtime.Types.Extensions.Inte
   take?: number
   skip?: number
   distinct?: Prisma.SessionScalarFieldEnum | Prisma.SessionScalarFieldEnum[]
+}
+
+/**
+ * Developer.testStores
+ */
+export type Developer$testStoresArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the TestStore
+   */
+  select?: Prisma.TestStoreSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the TestStore
+   */
+  omit?: Prisma.TestStoreOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.TestStoreInclude<ExtArgs> | null
+  where?: Prisma.TestStoreWhereInput
+  orderBy?: Prisma.TestStoreOrderByWithRelationInput | Prisma.TestStoreOrderByWithRelationInput[]
+  cursor?: Prisma.TestStoreWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.TestStoreScalarFieldEnum | Prisma.TestStoreScalarFieldEnum[]
+}
+
+/**
+ * Developer.inboxes
+ */
+export type Developer$inboxesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Inbox
+   */
+  select?: Prisma.InboxSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Inbox
+   */
+  omit?: Prisma.InboxOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.InboxInclude<ExtArgs> | null
+  where?: Prisma.InboxWhereInput
+  orderBy?: Prisma.InboxOrderByWithRelationInput | Prisma.InboxOrderByWithRelationInput[]
+  cursor?: Prisma.InboxWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.InboxScalarFieldEnum | Prisma.InboxScalarFieldEnum[]
 }
 
 /**

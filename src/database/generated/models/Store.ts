@@ -324,6 +324,7 @@ export type StoreWhereInput = {
   handshakes?: Prisma.HandshakeListRelationFilter
   webhooks?: Prisma.WebhookListRelationFilter
   mails?: Prisma.MailListRelationFilter
+  testStore?: Prisma.XOR<Prisma.TestStoreNullableScalarRelationFilter, Prisma.TestStoreWhereInput> | null
 }
 
 export type StoreOrderByWithRelationInput = {
@@ -352,6 +353,7 @@ export type StoreOrderByWithRelationInput = {
   handshakes?: Prisma.HandshakeOrderByRelationAggregateInput
   webhooks?: Prisma.WebhookOrderByRelationAggregateInput
   mails?: Prisma.MailOrderByRelationAggregateInput
+  testStore?: Prisma.TestStoreOrderByWithRelationInput
 }
 
 export type StoreWhereUniqueInput = Prisma.AtLeast<{
@@ -383,6 +385,7 @@ export type StoreWhereUniqueInput = Prisma.AtLeast<{
   handshakes?: Prisma.HandshakeListRelationFilter
   webhooks?: Prisma.WebhookListRelationFilter
   mails?: Prisma.MailListRelationFilter
+  testStore?: Prisma.XOR<Prisma.TestStoreNullableScalarRelationFilter, Prisma.TestStoreWhereInput> | null
 }, "id" | "userKeyHash">
 
 export type StoreOrderByWithAggregationInput = {
@@ -458,6 +461,7 @@ export type StoreCreateInput = {
   handshakes?: Prisma.HandshakeCreateNestedManyWithoutStoreInput
   webhooks?: Prisma.WebhookCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailCreateNestedManyWithoutStoreInput
+  testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
 }
 
 export type StoreUncheckedCreateInput = {
@@ -486,6 +490,7 @@ export type StoreUncheckedCreateInput = {
   handshakes?: Prisma.HandshakeUncheckedCreateNestedManyWithoutStoreInput
   webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
+  testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
 }
 
 export type StoreUpdateInput = {
@@ -513,6 +518,7 @@ export type StoreUpdateInput = {
   handshakes?: Prisma.HandshakeUpdateManyWithoutStoreNestedInput
   webhooks?: Prisma.WebhookUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
+  testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
 }
 
 export type StoreUncheckedUpdateInput = {
@@ -541,6 +547,7 @@ export type StoreUncheckedUpdateInput = {
   handshakes?: Prisma.HandshakeUncheckedUpdateManyWithoutStoreNestedInput
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
+  testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
 }
 
 export type StoreCreateManyInput = {
@@ -862,6 +869,20 @@ export type StoreUpdateOneRequiredWithoutWebhooksNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.StoreUpdateToOneWithWhereWithoutWebhooksInput, Prisma.StoreUpdateWithoutWebhooksInput>, Prisma.StoreUncheckedUpdateWithoutWebhooksInput>
 }
 
+export type StoreCreateNestedOneWithoutTestStoreInput = {
+  create?: Prisma.XOR<Prisma.StoreCreateWithoutTestStoreInput, Prisma.StoreUncheckedCreateWithoutTestStoreInput>
+  connectOrCreate?: Prisma.StoreCreateOrConnectWithoutTestStoreInput
+  connect?: Prisma.StoreWhereUniqueInput
+}
+
+export type StoreUpdateOneRequiredWithoutTestStoreNestedInput = {
+  create?: Prisma.XOR<Prisma.StoreCreateWithoutTestStoreInput, Prisma.StoreUncheckedCreateWithoutTestStoreInput>
+  connectOrCreate?: Prisma.StoreCreateOrConnectWithoutTestStoreInput
+  upsert?: Prisma.StoreUpsertWithoutTestStoreInput
+  connect?: Prisma.StoreWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.StoreUpdateToOneWithWhereWithoutTestStoreInput, Prisma.StoreUpdateWithoutTestStoreInput>, Prisma.StoreUncheckedUpdateWithoutTestStoreInput>
+}
+
 export type StoreCreateWithoutHostsInput = {
   name: string
   secureUrl: string
@@ -886,6 +907,7 @@ export type StoreCreateWithoutHostsInput = {
   handshakes?: Prisma.HandshakeCreateNestedManyWithoutStoreInput
   webhooks?: Prisma.WebhookCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailCreateNestedManyWithoutStoreInput
+  testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
 }
 
 export type StoreUncheckedCreateWithoutHostsInput = {
@@ -913,6 +935,7 @@ export type StoreUncheckedCreateWithoutHostsInput = {
   handshakes?: Prisma.HandshakeUncheckedCreateNestedManyWithoutStoreInput
   webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
+  testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
 }
 
 export type StoreCreateOrConnectWithoutHostsInput = {
@@ -955,6 +978,7 @@ export type StoreUpdateWithoutHostsInput = {
   handshakes?: Prisma.HandshakeUpdateManyWithoutStoreNestedInput
   webhooks?: Prisma.WebhookUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
+  testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
 }
 
 export type StoreUncheckedUpdateWithoutHostsInput = {
@@ -982,6 +1006,7 @@ export type StoreUncheckedUpdateWithoutHostsInput = {
   handshakes?: Prisma.HandshakeUncheckedUpdateManyWithoutStoreNestedInput
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
+  testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
 }
 
 export type StoreCreateWithoutUsersInput = {
@@ -1008,6 +1033,7 @@ export type StoreCreateWithoutUsersInput = {
   handshakes?: Prisma.HandshakeCreateNestedManyWithoutStoreInput
   webhooks?: Prisma.WebhookCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailCreateNestedManyWithoutStoreInput
+  testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
 }
 
 export type StoreUncheckedCreateWithoutUsersInput = {
@@ -1035,6 +1061,7 @@ export type StoreUncheckedCreateWithoutUsersInput = {
   handshakes?: Prisma.HandshakeUncheckedCreateNestedManyWithoutStoreInput
   webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
+  testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
 }
 
 export type StoreCreateOrConnectWithoutUsersInput = {
@@ -1077,6 +1104,7 @@ export type StoreUpdateWithoutUsersInput = {
   handshakes?: Prisma.HandshakeUpdateManyWithoutStoreNestedInput
   webhooks?: Prisma.WebhookUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
+  testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
 }
 
 export type StoreUncheckedUpdateWithoutUsersInput = {
@@ -1104,6 +1132,7 @@ export type StoreUncheckedUpdateWithoutUsersInput = {
   handshakes?: Prisma.HandshakeUncheckedUpdateManyWithoutStoreNestedInput
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
+  testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
 }
 
 export type StoreCreateWithoutRolesInput = {
@@ -1130,6 +1159,7 @@ export type StoreCreateWithoutRolesInput = {
   handshakes?: Prisma.HandshakeCreateNestedManyWithoutStoreInput
   webhooks?: Prisma.WebhookCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailCreateNestedManyWithoutStoreInput
+  testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
 }
 
 export type StoreUncheckedCreateWithoutRolesInput = {
@@ -1157,6 +1187,7 @@ export type StoreUncheckedCreateWithoutRolesInput = {
   handshakes?: Prisma.HandshakeUncheckedCreateNestedManyWithoutStoreInput
   webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
+  testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
 }
 
 export type StoreCreateOrConnectWithoutRolesInput = {
@@ -1199,6 +1230,7 @@ export type StoreUpdateWithoutRolesInput = {
   handshakes?: Prisma.HandshakeUpdateManyWithoutStoreNestedInput
   webhooks?: Prisma.WebhookUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
+  testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
 }
 
 export type StoreUncheckedUpdateWithoutRolesInput = {
@@ -1226,6 +1258,7 @@ export type StoreUncheckedUpdateWithoutRolesInput = {
   handshakes?: Prisma.HandshakeUncheckedUpdateManyWithoutStoreNestedInput
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
+  testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
 }
 
 export type StoreCreateWithoutInvitationsInput = {
@@ -1252,6 +1285,7 @@ export type StoreCreateWithoutInvitationsInput = {
   handshakes?: Prisma.HandshakeCreateNestedManyWithoutStoreInput
   webhooks?: Prisma.WebhookCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailCreateNestedManyWithoutStoreInput
+  testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
 }
 
 export type StoreUncheckedCreateWithoutInvitationsInput = {
@@ -1279,6 +1313,7 @@ export type StoreUncheckedCreateWithoutInvitationsInput = {
   handshakes?: Prisma.HandshakeUncheckedCreateNestedManyWithoutStoreInput
   webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
+  testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
 }
 
 export type StoreCreateOrConnectWithoutInvitationsInput = {
@@ -1321,6 +1356,7 @@ export type StoreUpdateWithoutInvitationsInput = {
   handshakes?: Prisma.HandshakeUpdateManyWithoutStoreNestedInput
   webhooks?: Prisma.WebhookUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
+  testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
 }
 
 export type StoreUncheckedUpdateWithoutInvitationsInput = {
@@ -1348,6 +1384,7 @@ export type StoreUncheckedUpdateWithoutInvitationsInput = {
   handshakes?: Prisma.HandshakeUncheckedUpdateManyWithoutStoreNestedInput
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
+  testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
 }
 
 export type StoreCreateWithoutSubscriptionsInput = {
@@ -1374,6 +1411,7 @@ export type StoreCreateWithoutSubscriptionsInput = {
   handshakes?: Prisma.HandshakeCreateNestedManyWithoutStoreInput
   webhooks?: Prisma.WebhookCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailCreateNestedManyWithoutStoreInput
+  testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
 }
 
 export type StoreUncheckedCreateWithoutSubscriptionsInput = {
@@ -1401,6 +1439,7 @@ export type StoreUncheckedCreateWithoutSubscriptionsInput = {
   handshakes?: Prisma.HandshakeUncheckedCreateNestedManyWithoutStoreInput
   webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
+  testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
 }
 
 export type StoreCreateOrConnectWithoutSubscriptionsInput = {
@@ -1443,6 +1482,7 @@ export type StoreUpdateWithoutSubscriptionsInput = {
   handshakes?: Prisma.HandshakeUpdateManyWithoutStoreNestedInput
   webhooks?: Prisma.WebhookUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
+  testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
 }
 
 export type StoreUncheckedUpdateWithoutSubscriptionsInput = {
@@ -1470,6 +1510,7 @@ export type StoreUncheckedUpdateWithoutSubscriptionsInput = {
   handshakes?: Prisma.HandshakeUncheckedUpdateManyWithoutStoreNestedInput
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
+  testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
 }
 
 export type StoreCreateWithoutHandshakesInput = {
@@ -1496,6 +1537,7 @@ export type StoreCreateWithoutHandshakesInput = {
   subscriptions?: Prisma.SubscriptionCreateNestedManyWithoutStoreInput
   webhooks?: Prisma.WebhookCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailCreateNestedManyWithoutStoreInput
+  testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
 }
 
 export type StoreUncheckedCreateWithoutHandshakesInput = {
@@ -1523,6 +1565,7 @@ export type StoreUncheckedCreateWithoutHandshakesInput = {
   subscriptions?: Prisma.SubscriptionUncheckedCreateNestedManyWithoutStoreInput
   webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
+  testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
 }
 
 export type StoreCreateOrConnectWithoutHandshakesInput = {
@@ -1565,6 +1608,7 @@ export type StoreUpdateWithoutHandshakesInput = {
   subscriptions?: Prisma.SubscriptionUpdateManyWithoutStoreNestedInput
   webhooks?: Prisma.WebhookUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
+  testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
 }
 
 export type StoreUncheckedUpdateWithoutHandshakesInput = {
@@ -1592,6 +1636,7 @@ export type StoreUncheckedUpdateWithoutHandshakesInput = {
   subscriptions?: Prisma.SubscriptionUncheckedUpdateManyWithoutStoreNestedInput
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
+  testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
 }
 
 export type StoreCreateWithoutMailsInput = {
@@ -1618,6 +1663,7 @@ export type StoreCreateWithoutMailsInput = {
   subscriptions?: Prisma.SubscriptionCreateNestedManyWithoutStoreInput
   handshakes?: Prisma.HandshakeCreateNestedManyWithoutStoreInput
   webhooks?: Prisma.WebhookCreateNestedManyWithoutStoreInput
+  testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
 }
 
 export type StoreUncheckedCreateWithoutMailsInput = {
@@ -1645,6 +1691,7 @@ export type StoreUncheckedCreateWithoutMailsInput = {
   subscriptions?: Prisma.SubscriptionUncheckedCreateNestedManyWithoutStoreInput
   handshakes?: Prisma.HandshakeUncheckedCreateNestedManyWithoutStoreInput
   webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutStoreInput
+  testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
 }
 
 export type StoreCreateOrConnectWithoutMailsInput = {
@@ -1687,6 +1734,7 @@ export type StoreUpdateWithoutMailsInput = {
   subscriptions?: Prisma.SubscriptionUpdateManyWithoutStoreNestedInput
   handshakes?: Prisma.HandshakeUpdateManyWithoutStoreNestedInput
   webhooks?: Prisma.WebhookUpdateManyWithoutStoreNestedInput
+  testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
 }
 
 export type StoreUncheckedUpdateWithoutMailsInput = {
@@ -1714,6 +1762,7 @@ export type StoreUncheckedUpdateWithoutMailsInput = {
   subscriptions?: Prisma.SubscriptionUncheckedUpdateManyWithoutStoreNestedInput
   handshakes?: Prisma.HandshakeUncheckedUpdateManyWithoutStoreNestedInput
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutStoreNestedInput
+  testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
 }
 
 export type StoreCreateWithoutWebhooksInput = {
@@ -1740,6 +1789,7 @@ export type StoreCreateWithoutWebhooksInput = {
   subscriptions?: Prisma.SubscriptionCreateNestedManyWithoutStoreInput
   handshakes?: Prisma.HandshakeCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailCreateNestedManyWithoutStoreInput
+  testStore?: Prisma.TestStoreCreateNestedOneWithoutStoreInput
 }
 
 export type StoreUncheckedCreateWithoutWebhooksInput = {
@@ -1767,6 +1817,7 @@ export type StoreUncheckedCreateWithoutWebhooksInput = {
   subscriptions?: Prisma.SubscriptionUncheckedCreateNestedManyWithoutStoreInput
   handshakes?: Prisma.HandshakeUncheckedCreateNestedManyWithoutStoreInput
   mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
+  testStore?: Prisma.TestStoreUncheckedCreateNestedOneWithoutStoreInput
 }
 
 export type StoreCreateOrConnectWithoutWebhooksInput = {
@@ -1809,6 +1860,7 @@ export type StoreUpdateWithoutWebhooksInput = {
   subscriptions?: Prisma.SubscriptionUpdateManyWithoutStoreNestedInput
   handshakes?: Prisma.HandshakeUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
+  testStore?: Prisma.TestStoreUpdateOneWithoutStoreNestedInput
 }
 
 export type StoreUncheckedUpdateWithoutWebhooksInput = {
@@ -1835,6 +1887,133 @@ export type StoreUncheckedUpdateWithoutWebhooksInput = {
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutStoreNestedInput
   subscriptions?: Prisma.SubscriptionUncheckedUpdateManyWithoutStoreNestedInput
   handshakes?: Prisma.HandshakeUncheckedUpdateManyWithoutStoreNestedInput
+  mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
+  testStore?: Prisma.TestStoreUncheckedUpdateOneWithoutStoreNestedInput
+}
+
+export type StoreCreateWithoutTestStoreInput = {
+  name: string
+  secureUrl: string
+  furtherUrls?: Prisma.StoreCreatefurtherUrlsInput | string[]
+  currency: string
+  timeZone: string
+  userKeyHash: string
+  userKeySealed: string
+  userKeyBroughtAt?: Date | string | null
+  cartApiEnabled?: boolean
+  cartApiAddresses?: Prisma.StoreCreatecartApiAddressesInput | string[]
+  throttleCapacity?: number | null
+  throttleLeakPerSecond?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  invoicePrefix?: string
+  nextInvoiceNumber?: number
+  createdAt: Date | string
+  factorRequiredFrom?: Date | string | null
+  hosts?: Prisma.StoreHostCreateNestedManyWithoutStoreInput
+  users?: Prisma.StoreUserCreateNestedManyWithoutStoreInput
+  roles?: Prisma.StoreRoleCreateNestedManyWithoutStoreInput
+  invitations?: Prisma.InvitationCreateNestedManyWithoutStoreInput
+  subscriptions?: Prisma.SubscriptionCreateNestedManyWithoutStoreInput
+  handshakes?: Prisma.HandshakeCreateNestedManyWithoutStoreInput
+  webhooks?: Prisma.WebhookCreateNestedManyWithoutStoreInput
+  mails?: Prisma.MailCreateNestedManyWithoutStoreInput
+}
+
+export type StoreUncheckedCreateWithoutTestStoreInput = {
+  id?: number
+  name: string
+  secureUrl: string
+  furtherUrls?: Prisma.StoreCreatefurtherUrlsInput | string[]
+  currency: string
+  timeZone: string
+  userKeyHash: string
+  userKeySealed: string
+  userKeyBroughtAt?: Date | string | null
+  cartApiEnabled?: boolean
+  cartApiAddresses?: Prisma.StoreCreatecartApiAddressesInput | string[]
+  throttleCapacity?: number | null
+  throttleLeakPerSecond?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  invoicePrefix?: string
+  nextInvoiceNumber?: number
+  createdAt: Date | string
+  factorRequiredFrom?: Date | string | null
+  hosts?: Prisma.StoreHostUncheckedCreateNestedManyWithoutStoreInput
+  users?: Prisma.StoreUserUncheckedCreateNestedManyWithoutStoreInput
+  roles?: Prisma.StoreRoleUncheckedCreateNestedManyWithoutStoreInput
+  invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutStoreInput
+  subscriptions?: Prisma.SubscriptionUncheckedCreateNestedManyWithoutStoreInput
+  handshakes?: Prisma.HandshakeUncheckedCreateNestedManyWithoutStoreInput
+  webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutStoreInput
+  mails?: Prisma.MailUncheckedCreateNestedManyWithoutStoreInput
+}
+
+export type StoreCreateOrConnectWithoutTestStoreInput = {
+  where: Prisma.StoreWhereUniqueInput
+  create: Prisma.XOR<Prisma.StoreCreateWithoutTestStoreInput, Prisma.StoreUncheckedCreateWithoutTestStoreInput>
+}
+
+export type StoreUpsertWithoutTestStoreInput = {
+  update: Prisma.XOR<Prisma.StoreUpdateWithoutTestStoreInput, Prisma.StoreUncheckedUpdateWithoutTestStoreInput>
+  create: Prisma.XOR<Prisma.StoreCreateWithoutTestStoreInput, Prisma.StoreUncheckedCreateWithoutTestStoreInput>
+  where?: Prisma.StoreWhereInput
+}
+
+export type StoreUpdateToOneWithWhereWithoutTestStoreInput = {
+  where?: Prisma.StoreWhereInput
+  data: Prisma.XOR<Prisma.StoreUpdateWithoutTestStoreInput, Prisma.StoreUncheckedUpdateWithoutTestStoreInput>
+}
+
+export type StoreUpdateWithoutTestStoreInput = {
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  secureUrl?: Prisma.StringFieldUpdateOperationsInput | string
+  furtherUrls?: Prisma.StoreUpdatefurtherUrlsInput | string[]
+  currency?: Prisma.StringFieldUpdateOperationsInput | string
+  timeZone?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeyHash?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeySealed?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeyBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  cartApiEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  cartApiAddresses?: Prisma.StoreUpdatecartApiAddressesInput | string[]
+  throttleCapacity?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  throttleLeakPerSecond?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
+  nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  hosts?: Prisma.StoreHostUpdateManyWithoutStoreNestedInput
+  users?: Prisma.StoreUserUpdateManyWithoutStoreNestedInput
+  roles?: Prisma.StoreRoleUpdateManyWithoutStoreNestedInput
+  invitations?: Prisma.InvitationUpdateManyWithoutStoreNestedInput
+  subscriptions?: Prisma.SubscriptionUpdateManyWithoutStoreNestedInput
+  handshakes?: Prisma.HandshakeUpdateManyWithoutStoreNestedInput
+  webhooks?: Prisma.WebhookUpdateManyWithoutStoreNestedInput
+  mails?: Prisma.MailUpdateManyWithoutStoreNestedInput
+}
+
+export type StoreUncheckedUpdateWithoutTestStoreInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  secureUrl?: Prisma.StringFieldUpdateOperationsInput | string
+  furtherUrls?: Prisma.StoreUpdatefurtherUrlsInput | string[]
+  currency?: Prisma.StringFieldUpdateOperationsInput | string
+  timeZone?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeyHash?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeySealed?: Prisma.StringFieldUpdateOperationsInput | string
+  userKeyBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  cartApiEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  cartApiAddresses?: Prisma.StoreUpdatecartApiAddressesInput | string[]
+  throttleCapacity?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  throttleLeakPerSecond?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
+  nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  hosts?: Prisma.StoreHostUncheckedUpdateManyWithoutStoreNestedInput
+  users?: Prisma.StoreUserUncheckedUpdateManyWithoutStoreNestedInput
+  roles?: Prisma.StoreRoleUncheckedUpdateManyWithoutStoreNestedInput
+  invitations?: Prisma.InvitationUncheckedUpdateManyWithoutStoreNestedInput
+  subscriptions?: Prisma.SubscriptionUncheckedUpdateManyWithoutStoreNestedInput
+  handshakes?: Prisma.HandshakeUncheckedUpdateManyWithoutStoreNestedInput
+  webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutStoreNestedInput
   mails?: Prisma.MailUncheckedUpdateManyWithoutStoreNestedInput
 }
 
@@ -1958,6 +2137,7 @@ export type StoreSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   handshakes?: boolean | Prisma.Store$handshakesArgs<ExtArgs>
   webhooks?: boolean | Prisma.Store$webhooksArgs<ExtArgs>
   mails?: boolean | Prisma.Store$mailsArgs<ExtArgs>
+  testStore?: boolean | Prisma.Store$testStoreArgs<ExtArgs>
   _count?: boolean | Prisma.StoreCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["store"]>
 
@@ -2031,6 +2211,7 @@ export type StoreInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   handshakes?: boolean | Prisma.Store$handshakesArgs<ExtArgs>
   webhooks?: boolean | Prisma.Store$webhooksArgs<ExtArgs>
   mails?: boolean | Prisma.Store$mailsArgs<ExtArgs>
+  testStore?: boolean | Prisma.Store$testStoreArgs<ExtArgs>
   _count?: boolean | Prisma.StoreCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type StoreIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {}
@@ -2047,6 +2228,7 @@ export type $StorePayload<ExtArgs extends runtime.Types.Extensions.InternalArgs 
     handshakes: Prisma.$HandshakePayload<ExtArgs>[]
     webhooks: Prisma.$WebhookPayload<ExtArgs>[]
     mails: Prisma.$MailPayload<ExtArgs>[]
+    testStore: Prisma.$TestStorePayload<ExtArgs> | null
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: number
@@ -2492,6 +2674,7 @@ export interface Prisma__StoreClient<T, Null = never, ExtArgs extends runtime.Ty
   handshakes<T extends Prisma.Store$handshakesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Store$handshakesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$HandshakePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   webhooks<T extends Prisma.Store$webhooksArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Store$webhooksArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$WebhookPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   mails<T extends Prisma.Store$mailsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Store$mailsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$MailPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  testStore<T extends Prisma.Store$testStoreArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Store$testStoreArgs<ExtArgs>>): Prisma.Prisma__TestStoreClient<runtime.Types.Result.GetResult<Prisma.$TestStorePayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -3120,6 +3303,25 @@ export type Store$mailsArgs<ExtArgs extends runtime.Types.Extensions.InternalArg
   take?: number
   skip?: number
   distinct?: Prisma.MailScalarFieldEnum | Prisma.MailScalarFieldEnum[]
+}
+
+/**
+ * Store.testStore
+ */
+export type Store$testStoreArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the TestStore
+   */
+  select?: Prisma.TestStoreSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the TestStore
+   */
+  omit?: Prisma.TestStoreOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.TestStoreInclude<ExtArgs> | null
+  where?: Prisma.TestStoreWhereInput
 }
 
 /**

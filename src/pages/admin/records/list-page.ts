@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify'
+import { columnPath } from '../../../engine/definition/fields.ts'
 import { distinct, type FilterKind, severalValues } from '../../../engine/definition/filters.ts'
 import { wrongField } from '../../../engine/definition/refused.ts'
 import type { Query } from '../../../engine/reading/paging.ts'
@@ -153,10 +154,12 @@ function columnsOf({ values, titles, filters, key }: Service, chosen: string): r
 }
 
 /** The filters of the list, as fields of a form: those in sight, and those that are opened by `More filters`. */
-function filtersOf({ filters: offered, values }: Service, listing: Listing | null) {
+function filtersOf({ filters: offered, values, resource }: Service, listing: Listing | null) {
   const filters = Object.entries(offered).map(([name, { kind, column }]) => {
     const value = values.find(({ field }) => column !== undefined && field.column === column)
-    const label = listing?.labels[name] ?? filterLabel(name, kind, value)
+    // Of a value that no page shows, the name that files have for it.
+    const stored = column === undefined ? undefined : columnPath(resource.storedFields, column)?.at(-1)
+    const label = listing?.labels[name] ?? filterLabel(name, kind, value?.label ?? (stored && labelOf(stored)))
     return { name, kind, label, of: value?.path.join('.') ?? '' }
   })
   const texts = filters.filter(({ kind }) => kind === 'text' || kind === 'part').slice(0, TEXT_FILTERS_IN_SIGHT)
@@ -166,8 +169,8 @@ function filtersOf({ filters: offered, values }: Service, listing: Listing | nul
 
 const bounds: Partial<Record<FilterKind, string>> = { since: 'from', until: 'to' }
 
-function filterLabel(name: string, kind: FilterKind, value: Value | undefined): string {
-  const label = value?.label ?? labelOf(name.charAt(0).toUpperCase() + name.slice(1))
+function filterLabel(name: string, kind: FilterKind, known: string | undefined): string {
+  const label = known ?? labelOf(name.charAt(0).toUpperCase() + name.slice(1))
   const bound = bounds[kind] ?? /(from|to|start|end)$/.exec(name)?.[1]?.replace('start', 'from').replace('end', 'to')
   return kind === 'integer' || kind === 'number' || bounds[kind] ? [label, bound].filter(Boolean).join(', ') : label
 }
