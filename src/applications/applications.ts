@@ -20,7 +20,7 @@ import { type AccessServices, changeAccess } from './access-changes.ts'
 import { broughtKeyInput, requireFreeKeys } from './brought-keys.ts'
 import { type keyRotation, privateKeyColumns, replacePrivateKey } from './private-keys.ts'
 import { samePrivileges } from './privileges.ts'
-import { applicationName, type SettingsRules, settingsInput } from './settings-input.ts'
+import { type ApplicationKind, applicationName, type SettingsRules, settingsInput } from './settings-input.ts'
 import { rateLimitColumns, rateLimitOf, throttleInput } from './throttle.ts'
 
 /** The body of `POST /admin/applications` (contract §10.1). */
@@ -91,13 +91,17 @@ export async function registerApplication(
 
 /** The columns that all new applications have, with new keys. */
 export function newApplicationColumns(
-  { Name, Privileges = null }: { Name: string; Privileges?: Privileges | undefined },
+  {
+    Name,
+    Kind = 'existing',
+    Privileges = null,
+  }: { Name: string; Kind?: ApplicationKind | undefined; Privileges?: Privileges | undefined },
   { secrets, now }: Pick<DataServices, 'secrets' | 'now'>,
 ) {
   const privileges = privilegesColumn(Privileges)
   const callbackSecretSealed = secrets.seal(newSigningSecret())
   const own = { publicKey: generateKey(), ...privateKeyColumns(secrets), callbackSecretSealed }
-  return { name: Name, ...own, privileges, createdAt: now() }
+  return { name: Name, kind: Kind, ...own, privileges, createdAt: now() }
 }
 
 export function privilegesColumn(privileges: Privileges) {
@@ -117,6 +121,7 @@ export function applicationOf(row: ApplicationRow, secrets: Secrets) {
     privateKeyBroughtAt: row.privateKeyBroughtAt,
     /** False: it is no OAuth client, merchants do not find it, and its CallBackURL is not called. */
     openToMerchants: row.openToMerchants,
+    kind: row.kind as ApplicationKind,
     /** Null: no callback before a store subscribes or unsubscribes. */
     callbackUrl: row.callbackUrl,
     redirectUris: row.redirectUris,
@@ -147,9 +152,10 @@ export async function updateApplication(
   actor: Actor = installation,
 ): Promise<Application> {
   const { secrets, now } = services
-  const { Name, CallBackURL, RedirectURIs, Privileges, Throttle, OpenToMerchants } = given
+  const { Name, Kind, CallBackURL, RedirectURIs, Privileges, Throttle, OpenToMerchants } = given
   const data: Prisma.ApplicationUpdateInput = {
     ...(Name !== undefined && { name: Name }),
+    ...(Kind !== undefined && { kind: Kind }),
     ...(Privileges !== undefined && { privileges: privilegesColumn(Privileges) }),
     ...(Throttle !== undefined && rateLimitColumns(Throttle)),
     ...(CallBackURL !== undefined && { callbackUrl: CallBackURL }),
@@ -210,6 +216,7 @@ async function lockApplication(tx: Transaction, id: number): Promise<Application
 export function changedFields(before: ApplicationRow, after: ApplicationRow): string[] {
   const isSame = {
     name: before.name === after.name,
+    kind: before.kind === after.kind,
     callbackUrl: before.callbackUrl === after.callbackUrl,
     redirectUris: isDeepStrictEqual(before.redirectUris, after.redirectUris),
     privileges: samePrivileges(before.privileges as Privileges, after.privileges as Privileges),

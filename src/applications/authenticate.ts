@@ -34,6 +34,8 @@ export interface Authenticated {
   readonly throttle: RateLimit & { readonly key: string }
   /** A Bearer token named the caller, and not the header Token. */
   readonly isByBearer: boolean
+  /** Of a new application, which is told of every mistake. */
+  readonly isStrict: boolean
   /** The merchant lets the bodies of refused requests be kept. */
   readonly keepsBodies: boolean
 }
@@ -100,7 +102,7 @@ export type Authenticator = ReturnType<typeof createAuthenticator>
  * valid headers. A subscription's token requires PrivateKey and SecureURL, so that
  * rotating the key ends the access of the former one. An OAuth access token identifies application and store by itself;
  * PrivateKey and SecureURL must match it if sent. The former private key works until it expires. Callers are cached for
- * seconds, but never longer than their key is valid. Failures are not cached, so that a new token works at once.
+ * seconds, but never longer than their key and their token are valid. Failures are not cached, so that a new token works at once.
  */
 export function createAuthenticator({ db, secrets, now }: DataServices) {
   const remember = { max: CACHED_MAX, ttl: CACHED_MS, ttlResolution: 0, perf: { now: () => now().getTime() } }
@@ -124,9 +126,11 @@ export function createAuthenticator({ db, secrets, now }: DataServices) {
     const known = cache.get(cacheKey)
     if (known) return known
     const before = generation
-    const subscription =
-      (await findSubscription({ db, secrets }, first)) ?? (await findByThreeHeaders({ db, secrets }, presented))
-    if (!subscription) throw failed(refusalOf(presented), 'the token belongs to no subscription')
+    const named = await findSubscription({ db, secrets }, first)
+    const expired = named && hasExpired(named, now()) ? named : undefined
+    const isUsable = named !== undefined && expired === undefined
+    const subscription = isUsable ? named : await findByThreeHeaders({ db, secrets, now }, presented, expired)
+    if (!subscription) throw refusedToken(presented, expired)
     const untilMs = check(subscription, presented, { secrets, now })
     const { token, unsealedTokenId } = subscription
     if (unsealedTokenId !== null) {
@@ -206,12 +210,14 @@ function refusalOf(presented: Presented): string {
 }
 
 interface SubscriptionFound
-  extends Pick<Application, 'privateKeyHash' | 'previousPrivateKeyHash' | 'previousPrivateKeyUntil'> {
+  extends Pick<Application, 'kind' | 'privateKeyHash' | 'previousPrivateKeyHash' | 'previousPrivateKeyUntil'> {
   /** By which it was found. */
   token: string
   application: NonNullable<Caller['application']>
   /** False: the token of the subscription itself. */
   isAccessToken: boolean
+  /** Of an access token of a grant. */
+  expiresAt: Date | null
   /** An access token of an early version, which kept only its hash: a new secret key cannot take that over. */
   unsealedTokenId: number | null
   keepsBodies: boolean
@@ -230,16 +236,16 @@ async function findSubscription(
 ): Promise<SubscriptionFound | undefined> {
   const tokenHashes = secrets.lookups(token)
   const [row] = await db.$queryRaw<Omit<SubscriptionFound, 'token'>[]>`
-    SELECT "isAccessToken", "unsealedTokenId", "keepsBodies", ${callerStoreJson} AS "store", ${hostsOfStore} AS "hosts", json_build_object('id', "Application"."id",
+    SELECT "isAccessToken", "unsealedTokenId", "expiresAt", "kind", "keepsBodies", ${callerStoreJson} AS "store", ${hostsOfStore} AS "hosts", json_build_object('id', "Application"."id",
         'name', "Application"."name", 'subscriptionId', "Subscription"."id") AS "application",
       "privateKeyHash", "previousPrivateKeyHash", "previousPrivateKeyUntil", "Application"."privileges" AS "asked",
       "Subscription"."privileges" AS "agreed", "Application"."throttleCapacity",
       "Application"."throttleLeakPerSecond"::float8
     FROM (
-      SELECT "id", false AS "isAccessToken", NULL::int AS "unsealedTokenId"
+      SELECT "id", false AS "isAccessToken", NULL::int AS "unsealedTokenId", NULL::timestamptz AS "expiresAt"
       FROM "Subscription" WHERE "tokenHash" = ANY (${tokenHashes})
       UNION ALL
-      SELECT "subscriptionId", true, CASE WHEN "tokenSealed" IS NULL THEN "id" END
+      SELECT "subscriptionId", true, CASE WHEN "tokenSealed" IS NULL THEN "id" END, "expiresAt"
       FROM "AccessToken" WHERE "tokenHash" = ANY (${tokenHashes})
       LIMIT 1
     ) "found"
@@ -249,26 +255,35 @@ async function findSubscription(
   return row && { ...row, token }
 }
 
+function hasExpired({ expiresAt }: SubscriptionFound, at: Date): boolean {
+  return expiresAt !== null && expiresAt <= at
+}
+
 /**
  * Returns the subscription of the header Token, if the request has all three headers and its Bearer token is unknown: a gateway or
- * an HTTP library added it. Throws RefusedSubscription for a Bearer token of another application or store that has ended, because
+ * an HTTP library added it. `expired`: what it was a token of. Throws RefusedSubscription for a Bearer token of another application or store that has ended, because
  * the program may mean that one.
  */
 async function findByThreeHeaders(
-  { db, secrets }: Pick<DataServices, 'db' | 'secrets'>,
+  { db, secrets, now }: Pick<DataServices, 'db' | 'secrets' | 'now'>,
   presented: Presented,
+  expired: SubscriptionFound | undefined,
 ): Promise<SubscriptionFound | undefined> {
   const { bearer, token } = presented
   if (bearer === null || token === null || missingOf(presented).length > 0) return
   const found = await findSubscription({ db, secrets }, token)
-  if (!found) return
+  if (!found || hasExpired(found, now())) return
   const { application, store } = found
-  const ended = await db.endedToken.findFirst({
-    where: {
-      tokenHash: { in: secrets.lookups(bearer) },
-      OR: [{ storeId: { not: store.id } }, { applicationId: { not: application.id } }],
-    },
-  })
+  const isOfOther =
+    expired !== undefined && (expired.store.id !== store.id || expired.application.id !== application.id)
+  const ended =
+    isOfOther ||
+    (await db.endedToken.findFirst({
+      where: {
+        tokenHash: { in: secrets.lookups(bearer) },
+        OR: [{ storeId: { not: store.id } }, { applicationId: { not: application.id } }],
+      },
+    }))
   if (!ended) return found
   const logDetail = 'the Bearer token is an ended token of another application or store'
   throw new RefusedSubscription(application.subscriptionId, refusalOf(presented), NOT_OF_PAIR, logDetail)
@@ -332,7 +347,14 @@ function check(
   if (host !== null && !subscription.hosts.includes(host)) {
     throw refused('the secure URL is not that of the store that the token is for')
   }
-  return untilMs
+  return Math.min(untilMs, subscription.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY)
+}
+
+/** The refusal of a token that does not work: it is unknown, or was one of this subscription until it expired. */
+function refusedToken(presented: Presented, expired: SubscriptionFound | undefined): StoreFailure {
+  const message = refusalOf(presented)
+  if (expired === undefined) return failed(message, 'the token belongs to no subscription')
+  return new RefusedSubscription(expired.application.subscriptionId, message, 'the access token has expired')
 }
 
 function failed(message: string, logDetail: string): StoreFailure {
@@ -347,6 +369,7 @@ function authenticatedBy(found: SubscriptionFound, { db, secrets, now }: DataSer
   return {
     caller: { store, application, channel: 'api' as const, privileges, actor, db, now, secrets },
     throttle: { key: `${store.id}:${application.id}`, ...(rateLimitOf(found) ?? contractRateLimit) },
+    isStrict: found.kind === 'new',
     keepsBodies,
   }
 }
@@ -375,6 +398,7 @@ export async function findStoreEntry(
     caller: { ...ofCartApi, store: callerStoreOf(row), db, now, secrets },
     throttle: { key: `cartAPI ${id}`, ...(rateLimitOf(row) ?? contractRateLimit) },
     isByBearer: false,
+    isStrict: false,
     keepsBodies: false,
     isEnabled: cartApiEnabled,
     isAllowed: cartApiAddresses.length === 0 ? () => true : inBlocks(cartApiAddresses),

@@ -9,7 +9,8 @@ export type OAuthClient = ReturnType<typeof clientOf>
 
 function clientOf(row: Application) {
   const { id, name, publicKey, callbackUrl, redirectUris, developerId } = row
-  return { id, name, publicKey, callbackUrl, redirectUris, developerId, privileges: row.privileges as Privileges }
+  const privileges = row.privileges as Privileges
+  return { id, name, publicKey, callbackUrl, redirectUris, developerId, privileges, isNew: row.kind === 'new' }
 }
 
 /** Returns the application that is open to merchants and has this public key (client_id), or null. */

@@ -128,11 +128,12 @@ function unlessPast(at: Date | null, now: () => Date): Date | null {
 export async function changeOwnApplication(
   services: OwnApplicationServices,
   own: OwnId,
-  { Name, CallBackURL, RedirectURIs, Privileges }: z.output<ReturnType<typeof changedOwnApplication>>,
+  { Name, Kind, CallBackURL, RedirectURIs, Privileges }: z.output<ReturnType<typeof changedOwnApplication>>,
   actor: Actor,
 ): Promise<OwnApplication> {
   const data = {
     ...(Name !== undefined && { name: Name }),
+    ...(Kind !== undefined && { kind: Kind }),
     ...(CallBackURL !== undefined && { callbackUrl: CallBackURL }),
     ...(RedirectURIs !== undefined && { redirectUris: RedirectURIs }),
     ...(Privileges !== undefined && { privileges: privilegesColumn(Privileges) }),

@@ -23,6 +23,22 @@ export function rulesWithoutSettings(services: readonly string[]): SettingsRules
   return { services, outbound: { addressFault: () => null } }
 }
 
+/**
+ * What a program may expect of this server. `existing`: one that was written for another server or an earlier version, whose
+ * requests are read leniently. `new`: one that is told of every mistake, proves its codes by PKCE, and refreshes its access tokens.
+ */
+export const applicationKinds = ['existing', 'new'] as const
+
+export type ApplicationKind = (typeof applicationKinds)[number]
+
+export const applicationKindNote =
+  'Whether the program exists already or is a new one. `existing`, also where it is left out: requests are read leniently, and access tokens do not expire. `new`: requests are read strictly, OAuth demands PKCE with S256, and access tokens are refreshed every hour.'
+
+const kindInput = z
+  .enum(applicationKinds, `must be ${applicationKinds.join(' or ')}`)
+  .optional()
+  .describe(applicationKindNote)
+
 export function settingsInput({ services, outbound }: SettingsRules) {
   // Null or empty: no callbacks. Rejects an address that can never be called, with the reason.
   const CallBackURL = z
@@ -40,7 +56,7 @@ export function settingsInput({ services, outbound }: SettingsRules) {
     .describe(
       'The address that is told when a store lets the application in or ends that. It has to answer 200. Null or empty: no callbacks.',
     )
-  return { CallBackURL, RedirectURIs: redirectUrisInput, Privileges: privilegesInput(services) }
+  return { CallBackURL, RedirectURIs: redirectUrisInput, Privileges: privilegesInput(services), Kind: kindInput }
 }
 
 /** RFC 6749 §3.1.2: absolute, without fragment. Only RFC 3986 characters, because addresses are compared as text. */

@@ -2,6 +2,7 @@
 
 import { z } from 'zod'
 import { privilegeInWords } from '../applications/privileges-input.ts'
+import { applicationKindNote, applicationKinds } from '../applications/settings-input.ts'
 import type { Access, Privileges } from '../engine/caller.ts'
 import { servedResources } from '../registry.ts'
 import { commonRefusals, refusal, replayed, routesOf } from '../server/json-routes.ts'
@@ -10,6 +11,8 @@ import type { Privilege } from '../staff/roles.ts'
 
 export const id = z.int32().min(1)
 export const time = z.iso.datetime()
+
+export const applicationKind = z.enum(applicationKinds).describe(applicationKindNote)
 
 /** What records say of a key that another platform made. */
 export const broughtAlong = 'brought along from another platform: rotate it when you can'

@@ -20,7 +20,7 @@ import { OAuthRefusal } from './refusal.ts'
 const address = '/oauth/authorize'
 
 export interface AuthorizeServices extends Subscribing {
-  config: { readonly publicUrl: string }
+  config: { readonly publicUrl: string; readonly sandbox: boolean }
 }
 
 /** Where the answer goes: a registered application, and an address that it registered. */
@@ -88,7 +88,7 @@ async function answered(
     target = await findTarget(services.db, parameters)
     // Only by its scheme: applications redirect further, perhaps to another host, and Chromium counts that too.
     allowFormTarget(reply, new URL(target.redirectUri).protocol)
-    const wish = readWish(parameters)
+    const wish = readWish(parameters, target.client.isNew && !services.config.sandbox)
     const store = wish.storeUrl === null ? null : await findStoreAt(services.db, wish.storeUrl)
     return await work({ ...target, ...wish, store, query })
   } catch (error) {
@@ -232,12 +232,17 @@ function stateOf(parameters: Parameters): string | null {
 }
 
 /** Throws an OAuthRefusal for the application. */
-function readWish(parameters: Parameters): Pick<Asked, 'challenge' | 'storeUrl'> {
+function readWish(parameters: Parameters, needsS256: boolean): Pick<Asked, 'challenge' | 'storeUrl'> {
   parameters.raw('state')
   const responseType = parameters.value('response_type')
   if (responseType === null) throw invalid('response_type is missing; the only allowed value is code')
   if (responseType !== 'code') throw new OAuthRefusal('unsupported_response_type', 'response_type must be code')
-  return { challenge: readChallenge(parameters), storeUrl: parameters.value('store_url') }
+  const challenge = readChallenge(parameters)
+  if (needsS256 && challenge?.method !== 'S256') {
+    const problem = challenge === null ? 'code_challenge is missing' : 'code_challenge_method must be S256'
+    throw invalid(`${problem}: a new application proves its codes by PKCE with S256`)
+  }
+  return { challenge, storeUrl: parameters.value('store_url') }
 }
 
 /** RFC 7636 §4.3 */

@@ -70,8 +70,8 @@ const authorizeParameters = [
   query('response_type', 'What is asked for.', { const: 'code' }, true),
   query('state', 'Returned unchanged.', text),
   query('store_url', 'The address of the store, with or without scheme. Absent: the merchant is asked.', text),
-  query('code_challenge', 'PKCE (RFC 7636).', challenge),
-  query('code_challenge_method', 'PKCE; absent: plain.', { enum: ['S256', 'plain'] }),
+  query('code_challenge', 'PKCE (RFC 7636). Required of a new application, except in a sandbox.', challenge),
+  query('code_challenge_method', 'PKCE; absent: plain. A new application must send S256.', { enum: ['S256', 'plain'] }),
 ]
 
 const byClient = { tags: ['OAuth'], security: [{ ClientKeys: [] }, {}] }
@@ -134,7 +134,7 @@ const keyFields = {
   client_secret: { type: 'string', description: 'The private key; not needed with Basic.' },
 }
 
-const tokenSchema = closedObject({
+const tokenMembers = {
   access_token: {
     type: 'string',
     pattern: '^[0-9a-f]{32}$',
@@ -143,29 +143,57 @@ const tokenSchema = closedObject({
   },
   token_type: { const: 'bearer', description: 'The scheme by which the token is sent (RFC 6750).' },
   user_id: { type: 'integer', minimum: 1, description: 'The account of the merchant who agreed.' },
+}
+
+const tokenSchema = closedObject(tokenMembers)
+
+const expiringTokenSchema = closedObject({
+  ...tokenMembers,
+  expires_in: {
+    type: 'integer',
+    minimum: 0,
+    maximum: 3_600,
+    description: 'The seconds for which the access token works.',
+  },
+  refresh_token: {
+    type: 'string',
+    pattern: '^[0-9a-f]{64}$',
+    description: 'The token to exchange for the next access token. It works once, and within 90 days.',
+  },
 })
 
 const tokenOperation: Operation = {
   operationId: 'exchangeCode',
-  summary: 'Exchange a code for an access token',
+  summary: 'Exchange a code or a refresh token for an access token',
   description:
-    'Names match without regard to case (`Code`). Parameters missing from the form are read from the query. A parameter that is repeated with the same value counts once. A code works once; using it again revokes the token issued for it.',
+    'Names match without regard to case (`Code`). Parameters missing from the form are read from the query. A parameter that is repeated with the same value counts once. A code works once; using it again revokes the token issued for it. The access tokens of a new application expire after an hour: exchange the `refresh_token` of the last answer for the next ones. A refresh token works once; for 30 seconds its repetition gets the same answer, and after that it revokes the access.',
   ...byClient,
   requestBody: form(
     {
-      grant_type: { const: 'authorization_code', description: 'The kind of grant: a code for a token.' },
-      code: { type: 'string', description: 'The code with which the merchant was sent to the redirect address.' },
+      grant_type: {
+        enum: ['authorization_code', 'refresh_token'],
+        description: 'The kind of grant: a code, or a refresh token, for an access token.',
+      },
+      code: {
+        type: 'string',
+        description:
+          'The code with which the merchant was sent to the redirect address. Required with `authorization_code`.',
+      },
+      refresh_token: {
+        type: 'string',
+        description: 'The refresh token of the last answer. Required with `refresh_token`.',
+      },
       redirect_uri: { type: 'string', description: 'If sent, it must be the address the code was sent to.' },
       code_verifier: { type: 'string', description: 'PKCE; required if the code was requested with a challenge.' },
       ...keyFields,
     },
-    ['grant_type', 'code'],
+    ['grant_type'],
     { grant_type: 'authorization_code', code: 'the code', client_id: 'public key', client_secret: 'private key' },
   ),
   responses: {
     200: jsonAnswer(
-      'The token. It does not expire; it ends with the subscription, or when it is revoked.',
-      tokenSchema,
+      'The token. It ends with the subscription, or when it is revoked. That of an existing application does not expire; that of a new one comes with `expires_in` and `refresh_token`.',
+      { oneOf: [tokenSchema, expiringTokenSchema] },
     ),
     ...refused,
   },
@@ -173,16 +201,16 @@ const tokenOperation: Operation = {
 
 const revokeOperation: Operation = {
   operationId: 'revokeToken',
-  summary: 'Revoke an access token',
+  summary: 'Revoke an access token or a refresh token',
   description:
-    'RFC 7009. A token that is unknown or belongs to another client stays unchanged; the answer is the same.',
+    'RFC 7009. Of a new application, a refresh token or an access token ends the access that the merchant agreed to, with all its tokens. A token that is unknown or belongs to another client stays unchanged; the answer is the same.',
   ...byClient,
   requestBody: form(
     {
-      token: { type: 'string', description: 'The access token to revoke.' },
+      token: { type: 'string', description: 'The access token or the refresh token to revoke.' },
       token_type_hint: {
         type: 'string',
-        description: 'A hint at the kind of token. Not needed: there are only access tokens.',
+        description: 'A hint at the kind of token. Not needed: every token of the client is found without it.',
       },
       ...keyFields,
     },

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { AccessServices } from '../applications/access-changes.ts'
-import { exchangeCode, revokeAccessToken } from '../applications/access-tokens.ts'
+import { exchangeCode, type IssuedToken, refreshAccess, revokeToken } from '../applications/access-tokens.ts'
 import type { OAuthClient } from '../applications/oauth-clients.ts'
 import type { Actor } from '../audit/audit.ts'
 import type { GuardServices } from '../html/guard.ts'
@@ -63,21 +63,21 @@ async function openEndpoints(
 }
 
 function tokenRoutes(app: FastifyInstance, services: AccessServices & ClientServices): void {
-  // Contract §4.3, rest-protocol §9.2: an access token for a code.
+  // Contract §4.3, rest-protocol §9.2: an access token for a code or a refresh token.
   app.post('/oauth/token', async (request) => {
     const parameters = parametersOf(request)
     const client = await authenticateClient(services, request, parameters)
-    if (parameters.required('grant_type') !== 'authorization_code') {
-      throw new OAuthRefusal('unsupported_grant_type', 'grant_type must be authorization_code')
-    }
-    const { token, userId } = await exchangeCode(services, {
-      client,
+    const by = { client, actor: actorOf(client, request) }
+    const grantType = parameters.required('grant_type')
+    if (grantType === 'refresh_token') return tokenAnswer(await refreshed(services, parameters, by))
+    if (grantType !== 'authorization_code') throw unsupportedGrant(client)
+    const exchange = {
+      ...by,
       code: parameters.required('code'),
       redirectUri: parameters.value('redirect_uri'),
       verifier: parameters.value('code_verifier'),
-      actor: actorOf(client, request),
-    }).catch(refusingAs('bad-request', 'invalid_grant'))
-    return { access_token: token, token_type: 'bearer', user_id: userId }
+    }
+    return tokenAnswer(await exchangeCode(services, exchange).catch(refusingAs('bad-request', 'invalid_grant')))
   })
 
   // RFC 7009. A token of another client gets the same answer as an unknown one.
@@ -85,9 +85,37 @@ function tokenRoutes(app: FastifyInstance, services: AccessServices & ClientServ
     const parameters = parametersOf(request)
     const client = await authenticateClient(services, request, parameters)
     const change = { client, token: parameters.required('token'), actor: actorOf(client, request) }
-    await revokeAccessToken(services, change).catch(refusingAs('conflict', 'unsupported_token_type'))
+    await revokeToken(services, change).catch(refusingAs('conflict', 'unsupported_token_type'))
     return reply.send()
   })
+}
+
+function tokenAnswer({ token, userId, refresh }: IssuedToken) {
+  return {
+    access_token: token,
+    token_type: 'bearer',
+    ...(refresh && { expires_in: refresh.expiresInSeconds, refresh_token: refresh.token }),
+    user_id: userId,
+  }
+}
+
+/** An existing application that has no grant is answered as before there were any. */
+async function refreshed(
+  services: AccessServices,
+  parameters: Parameters,
+  by: { readonly client: OAuthClient; readonly actor: Actor },
+): Promise<IssuedToken> {
+  const sent = by.client.isNew ? parameters.required('refresh_token') : parameters.value('refresh_token')
+  const refresh = { ...by, refreshToken: sent ?? '' }
+  const issued = await refreshAccess(services, refresh).catch(refusingAs('bad-request', 'invalid_grant'))
+  if (issued !== null) return issued
+  if (!by.client.isNew) throw unsupportedGrant(by.client)
+  throw new OAuthRefusal('invalid_grant', 'This refresh token was not issued to this client, or its access has ended')
+}
+
+function unsupportedGrant({ isNew }: OAuthClient): OAuthRefusal {
+  const allowed = isNew ? 'authorization_code or refresh_token' : 'authorization_code'
+  return new OAuthRefusal('unsupported_grant_type', `grant_type must be ${allowed}`)
 }
 
 /** The parameters of the form, else of the query (rest-protocol §9.2). The OAuth library of Ruby always sends grant_type twice. */
@@ -125,7 +153,7 @@ export function metadataOf(publicUrl: string) {
     revocation_endpoint: `${publicUrl}/oauth/revoke`,
     response_types_supported: ['code'],
     response_modes_supported: ['query'],
-    grant_types_supported: ['authorization_code'],
+    grant_types_supported: ['authorization_code', 'refresh_token'],
     code_challenge_methods_supported: ['S256', 'plain'],
     token_endpoint_auth_methods_supported: authentication,
     revocation_endpoint_auth_methods_supported: authentication,

@@ -13,7 +13,15 @@ import { keyRotation } from '../applications/private-keys.ts'
 import { rulesWithoutSettings, type SettingsRules } from '../applications/settings-input.ts'
 import type { JoiningServices } from '../database/client.ts'
 import { actorOf } from '../html/request.ts'
-import { broughtAlong, id, operatorRoute, privileges, serviceNames, time } from '../html/route-groups.ts'
+import {
+  applicationKind,
+  broughtAlong,
+  id,
+  operatorRoute,
+  privileges,
+  serviceNames,
+  time,
+} from '../html/route-groups.ts'
 import type { Outbound } from '../outbound/outbound.ts'
 import { jsonBody, many, one, record } from '../server/json-routes.ts'
 import { pageQuery } from '../server/parameters.ts'
@@ -25,6 +33,7 @@ const application = record<Application>('Application')({
     z.string().describe('The name of the application. Merchants see it when they are asked for access.'),
     (from) => from.name,
   ],
+  Kind: [applicationKind, (from) => from.kind],
   PublicKey: [
     z.string().describe('The public key, which names the application: its client_id for OAuth.'),
     (from) => from.publicKey,

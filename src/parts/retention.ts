@@ -1,3 +1,4 @@
+import { EXPIRED_TOKEN_DAYS } from '../applications/access-tokens.ts'
 import { BODIES_KEPT_DAYS } from '../applications/call-log.ts'
 import { oldEntries } from '../audit/old-entries.ts'
 import { KEPT_DAYS as CSV_DAYS } from '../csv/limits.ts'
@@ -51,6 +52,9 @@ export function sweepsByAge({ db, now }: RetentionServices, { historyDays }: Pic
     'old challenges': sweepByTime(db, { table: 'Challenge', time: 'expiresAt' }, now),
     // An access token has the hash of its code, so that a later reuse is still detected.
     'old authorization codes': sweepByTime(db, { table: 'AuthorizationCode', time: 'expiresAt' }, now),
+    // For as long as an expired one is told from an unknown one.
+    'expired access tokens': sweepByTime(db, { table: 'AccessToken', time: 'expiresAt' }, days(EXPIRED_TOKEN_DAYS)),
+    'expired grants': sweepByTime(db, { table: 'AccessGrant', time: 'expiresAt' }, now),
     'old failures of sign-ins': sweepByTime(db, { table: 'SignInDelay', time: 'failedAt' }, ago(FORGOTTEN_MS)),
   } satisfies Record<string, Sweep>
 }

@@ -32,8 +32,9 @@ export function admission(
   return async function admit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     request.ignored = none
     request.isUnlogged = isUnlogged
-    const { caller, throttle: rateLimit, isByBearer, keepsBodies } = await identify(request, reply)
+    const { caller, throttle: rateLimit, isByBearer, isStrict, keepsBodies } = await identify(request, reply)
     request.caller = caller
+    request.isOfNewApplication = isStrict
     request.keepsBody = keepsBodies
     showBucket(reply, rateLimit, await throttle.take(rateLimit.key, rateLimit))
     check(request, reply, { caller, isByBearer })
@@ -127,8 +128,10 @@ declare module 'fastify' {
     refusedSubscriptionId: number | null
     /** The reason for refusing the request or a part of it; empty: none, or unknown. */
     refusal: string
-    /** Names of members and parameters that were passed over. */
+    /** Names of parameters and members that were passed over; at most 20. */
     ignored: readonly string[]
+    /** Whether mistakes of its requests are refused unless it asks for tolerance. */
+    isOfNewApplication: boolean
     /** Whether the body is kept if the request is refused. */
     keepsBody: boolean
     /** The body of a refused request, for the log of calls; null: it is not kept. */
@@ -143,6 +146,7 @@ export function logCalls(app: FastifyInstance, callLog: Pick<CallLog, 'record'>)
   app.decorateRequest('refusedSubscriptionId', null)
   app.decorateRequest('refusal', '')
   app.decorateRequest('ignored')
+  app.decorateRequest('isOfNewApplication', false)
   app.decorateRequest('keepsBody', false)
   app.decorateRequest('refusedBody', null)
   app.decorateRequest('isUnlogged', false)

@@ -22,7 +22,7 @@ export function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer:
   const { accept } = request.headers
   if (isRefusal(answer) && acceptsProblem(accept)) return sendProblem(request, reply, answer)
   if (answer.kind === 'nothing') return reply.code(404).send()
-  if (answer.kind === 'records') reply.headers(recordsHeaders(request, answer, baseUrl))
+  if (answer.kind === 'records') reply.headers(recordsHeaders(request, reply, answer, baseUrl))
   const format = acceptedFormat(accept)
   reply
     .code(answer.kind === 'results' ? answer.status : 200)
@@ -36,7 +36,9 @@ export function answerFailure(error: FastifyError | StoreFailure, request: Fasti
   request.refusal ||= failure.logMessage
   // An empty 404 means that the record does not exist; every other refusal is one result item.
   if (failure.kind === 'not-found') return sendAnswer(request, reply, { kind: 'nothing' })
-  return sendAnswer(request, reply, { kind: 'results', status: failure.status, items: [refusalItem(failure)] })
+  const { status, parts } = failure
+  const items = [refusalItem(failure)]
+  return sendAnswer(request, reply, { kind: 'results', status, items, parts: new Map([[0, parts]]) })
 }
 
 const wordings = {
@@ -61,15 +63,22 @@ export function isRefusal(answer: Answer): answer is ResultsAnswer | NothingAnsw
 
 /** Sends a refusal in the form of RFC 9457. */
 function sendProblem({ id }: FastifyRequest, reply: FastifyReply, answer: ResultsAnswer | NothingAnswer): FastifyReply {
-  const { status, items } = answer.kind === 'nothing' ? { status: 404, items: [] } : answer
-  const problem = problemOf(status, items, id)
+  const { status, items, parts } = answer.kind === 'nothing' ? { status: 404, items: [], parts: undefined } : answer
+  const problem = problemOf(status, items, id, parts)
   return reply.code(status).type(`${PROBLEM_TYPE}; charset=utf-8`).send(JSON.stringify(problem))
 }
 
-function recordsHeaders({ url }: FastifyRequest, { next, total, etag, isSecret }: RecordsAnswer, baseUrl: string) {
+function recordsHeaders(
+  { url }: FastifyRequest,
+  reply: FastifyReply,
+  { next, total, etag, isSecret }: RecordsAnswer,
+  baseUrl: string,
+) {
+  const handling = reply.getHeader('preference-applied')
+  const applied = handling === undefined ? 'count=exact' : `${handling}, count=exact`
   return {
     ...(next && { link: `<${nextPage(url, baseUrl, next)}>; rel="next"` }),
-    ...(typeof total === 'number' && { 'x-total-count': String(total), 'preference-applied': 'count=exact' }),
+    ...(typeof total === 'number' && { 'x-total-count': String(total), 'preference-applied': applied }),
     ...(etag !== undefined && { etag }),
     ...(isSecret && { 'cache-control': 'no-store' }),
   }

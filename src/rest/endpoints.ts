@@ -79,12 +79,14 @@ function recordEndpoints(resource: Resource): Endpoint[] {
     changing(resource, {
       takes: { type: resource, mode: 'update', many },
       gives: { kind: 'results', key, change: 'updated' },
-      changeOf: ({ id, format }, body) => ({ kind: 'update', body, shownAs: shownAs[format], ...(!many && { id }) }),
+      changeOf: ({ id, format, handling }, body) => {
+        return { kind: 'update', body, handling, shownAs: shownAs[format], ...(!many && { id }) }
+      },
     })
   const create = changing(resource, {
     takes: { type: resource, mode: 'create', many: true },
     gives: { kind: 'results', key, change: 'created' },
-    changeOf: (_call, body) => ({ kind: 'create', body }),
+    changeOf: ({ handling }, body) => ({ kind: 'create', body, handling }),
     conditionsOf: refuseIfMatch,
   })
   const remove = changing(resource, {
@@ -179,14 +181,15 @@ function nestedEndpoints(resource: Resource, name: string, list: NestedSubResour
   const add = changing(resource, {
     takes: { type, mode: 'create', many: true },
     gives: { kind: 'results', key, change: 'created' },
-    changeOf: ({ id }, body) => ({ kind: 'add-item', id, list, body }),
+    changeOf: ({ id, handling }, body) => ({ kind: 'add-item', id, list, body, handling }),
   })
   const update = (many: boolean) =>
     changing(resource, {
       takes: { type, mode: 'update', many },
       gives: { kind: 'results', key, change: 'updated' },
-      changeOf: ({ id, itemId, format }, body) => {
-        return { kind: 'update-item', id, list, body, shownAs: shownAs[format], ...(!many && { key: itemId }) }
+      changeOf: ({ id, itemId, format, handling }, body) => {
+        const sent = { body, handling, shownAs: shownAs[format] }
+        return { kind: 'update-item', id, list, ...sent, ...(!many && { key: itemId }) }
       },
     })
   const privileges = [resource.privilege]

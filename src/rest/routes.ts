@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { CallLog } from '../applications/call-log.ts'
 import type { Caller } from '../engine/caller.ts'
+import type { Method, Resource } from '../engine/definition/define.ts'
 import { readId } from '../engine/definition/filters.ts'
 import type { Answer, Body, Endpoint, Operation } from '../engine/reading/endpoints.ts'
 import { PastTheEnd, type Query } from '../engine/reading/paging.ts'
@@ -16,6 +17,8 @@ import { type AdmissionServices, admission, allowedMethods, logCalls, methodOf, 
 import { answerFailure, commonHeaders, isRefusal, sendAnswer } from './answer.ts'
 import { readTaken, receiveBodies } from './body.ts'
 import { endpointsOf } from './endpoints.ts'
+import { handlingOf, type KnownParameters, knownParameters, tellIgnored } from './handling.ts'
+import { queryNames } from './openapi/parameters.ts'
 import { refusedBody } from './refused-body.ts'
 import { recordSchema } from './xsd.ts'
 
@@ -53,13 +56,21 @@ function serve(app: FastifyInstance, services: RestServices, advisePrefix: (requ
   app.setErrorHandler(answerFailure)
   receiveBodies(app)
   for (const resource of servedResources) {
-    for (const endpoint of endpointsOf(resource)) {
+    const endpoints = endpointsOf(resource)
+    for (const endpoint of endpoints) {
+      const known = parametersOf(endpoint, resource, endpoints)
       const { root = resource.service } = endpoint
       const names = endpoint.root === undefined ? resource.names : [root]
       for (const version of versions) {
         const route = `/${version}/${root}${endpoint.path}`
         for (const name of names) {
-          addEndpoint(app, services, { url: `/${version}/${name}${endpoint.path}`, version, route, endpoint })
+          addEndpoint(app, services, {
+            url: `/${version}/${name}${endpoint.path}`,
+            version,
+            route,
+            endpoint,
+            known,
+          })
         }
       }
     }
@@ -75,11 +86,31 @@ async function tagEncoding(_request: FastifyRequest, reply: FastifyReply): Promi
   }
 }
 
+interface Served {
+  readonly url: string
+  readonly version: string
+  readonly route: string
+  readonly endpoint: Endpoint
+  readonly known: Known
+}
+
+type Known = Readonly<Partial<Record<Method, KnownParameters>>>
+
+/** The parameters that an address of a service knows. */
+function parametersOf(endpoint: Endpoint, resource: Resource, endpoints: readonly Endpoint[]): Known {
+  const operations = Object.entries(endpoint.operations) as [Method, Operation][]
+  return Object.fromEntries(
+    operations.map(([method, operation]) => {
+      return [method, knownParameters(queryNames({ resource, endpoints, endpoint, method, operation }))]
+    }),
+  )
+}
+
 /** Registers all methods, so that the refusal of one that the address does not take names those that it does. */
 function addEndpoint(
   app: FastifyInstance,
   services: RestServices,
-  { url, version, route, endpoint }: { url: string; version: string; route: string; endpoint: Endpoint },
+  { url, version, route, endpoint, known }: Served,
 ): void {
   const allowed = allowedMethods(endpoint.operations)
   app.route({
@@ -100,6 +131,8 @@ function addEndpoint(
     const operation = endpoint.operations[method] as Operation
     const { format } = (request.body ?? { format: 'json' }) as Pick<Body, 'format'>
     const records = await takeRecords(request, operation)
+    const query = readQuery(url)
+    const handling = handlingOf(request, reply, { ...operation, query, known: known[method] as KnownParameters })
     const call = {
       caller: { ...(caller as Caller), isGone: () => reply.raw.destroyed },
       method,
@@ -108,13 +141,17 @@ function addEndpoint(
       ...identifiersIn(endpoint, params as Readonly<Record<string, string>>),
       records,
       format,
-      query: readQuery(url),
+      query,
+      handling,
       headers,
       body: (request.body ?? null) as Body | null,
       secrets: services.secrets,
       log,
     }
-    const run = () => keepingRefused(request, records, operation, async () => operation.run(call))
+    const run = () =>
+      keepingRefused(request, records, operation, async () => operation.run(call)).finally(() =>
+        tellIgnored(request, reply, handling),
+      )
     if (method !== 'GET') return run()
     return run().catch((error: unknown): Answer => {
       // Clients of v2 end their pages at a 404, those of v1 at the 400 and its text (rest-resources §0.5).

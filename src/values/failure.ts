@@ -48,6 +48,8 @@ export class StoreFailure extends Error {
   readonly field: string = ''
   /** All problems, for a form that shows each beside its field. */
   readonly faults: readonly Fault[] = []
+  /** The refusals of one input that it stands for, each with its own field and message; empty: it is one itself. */
+  readonly parts: readonly StoreFailure[] = []
   /** For `throttled` and `unavailable`: whole seconds until a retry may succeed. */
   readonly retryAfterSeconds?: number
   /** The message for the server's log and a store's call log. Default: the message without its quoted part. */
@@ -71,7 +73,7 @@ export class StoreFailure extends Error {
 }
 
 type FailureOptions = Partial<
-  Pick<StoreFailure, 'field' | 'faults' | 'retryAfterSeconds' | 'logMessage' | 'logDetail' | 'origin'>
+  Pick<StoreFailure, 'field' | 'faults' | 'parts' | 'retryAfterSeconds' | 'logMessage' | 'logDetail' | 'origin'>
 >
 
 /** Makes an item of the list that answers every refusal and every change (contract §2, rest-protocol §5): four strings. */

@@ -1,5 +1,6 @@
 import type { Caller } from '../engine/caller.ts'
 import { changeOnce, created, updated } from '../engine/changing/change-requests.ts'
+import { readWhole } from '../engine/changing/passed-over.ts'
 import { type EventKind, eventKind, eventKinds } from '../engine/definition/event-kinds.ts'
 import { boolean, fieldSet, integer, type Scalar, text } from '../engine/definition/fields.ts'
 import {
@@ -10,7 +11,6 @@ import {
   readWholeNumber,
   wrongParameter,
 } from '../engine/definition/filters.ts'
-import { readPatch } from '../engine/definition/input.ts'
 import {
   type Answer,
   type Call,
@@ -189,9 +189,8 @@ const resume: Operation = {
   takes: { type: resumeType, mode: 'update', many: false, isOptional: true },
   gives: { kind: 'results', key: WEBHOOK_KEY, change: 'updated' },
   run: (call) => {
-    const { id, caller, records } = call
-    const rules = { mode: 'update', timeZone: caller.store.timeZone } as const
-    const catchUp = records.some((record) => readPatch(resumeType.fields, record, rules).details.CatchUp === true)
+    const { id, caller, records, handling } = call
+    const catchUp = records.some((record) => readWhole(resumeType, record, caller, handling).details.CatchUp === true)
     const message = (caughtUp: Scalar) => (caughtUp === 0 ? '' : `; ${caughtUp} notifications are sent again`)
     return sendOnce(
       call,

@@ -17,7 +17,7 @@ const numbered: Readonly<Record<string, string>> = {
 const root = join(import.meta.dirname, '../..')
 const self = 'test/unit/references.test.ts'
 const files = [
-  ...['docs', 'prisma', 'src', 'test', 'tools/sandbox-data', 'wsdl'].flatMap(filesIn),
+  ...['docs', 'clients/typescript', 'prisma', 'src', 'test', 'tools/sandbox-data', 'wsdl'].flatMap(filesIn),
   'README.md',
   'CHANGELOG.md',
 ].filter((file) => file !== self)

@@ -131,6 +131,11 @@ export type AuthorizationCode = Prisma.AuthorizationCodeModel
  */
 export type AccessToken = Prisma.AccessTokenModel
 /**
+ * Model AccessGrant
+ * What a code of a new application gave: expiring access tokens, and the refresh token for the next ones.
+ */
+export type AccessGrant = Prisma.AccessGrantModel
+/**
  * Model EndedToken
  * A token of a subscription, or an access token, that was revoked or removed: written by triggers. It has no foreign keys,
  * because it outlives its store and its application.

@@ -85,14 +85,24 @@ async function answerEach(
   }
   const stored = attempt?.stored ?? new Map<number, ResultItem>()
   const open = [...done.keys()].filter((place) => !stored.has(place))
-  const made = open.length === 0 ? [] : itemsOf(await make(open, attempt ? note : undefined))
+  const outcomes: Outcomes = open.length === 0 ? new Map() : await make(open, attempt ? note : undefined)
+  const made = itemsOf(outcomes)
   const byPlace = new Map([...stored, ...made])
   const items = [...done.keys()].map((place) => byPlace.get(place) as ResultItem)
   const replayed = open.length === 0
   // Replaying stored items does not mark the key as answered, so the lease must end here.
   if (attempt?.claim && (replayed || items.some(isToBeTriedAgain))) await endAttempt(caller, attempt, log)
   const status = statusOf(items)
-  return status === 404 ? { kind: 'nothing', replayed } : { kind: 'results', status, items, replayed }
+  return status === 404
+    ? { kind: 'nothing', replayed }
+    : { kind: 'results', status, items, replayed, parts: partsOf(outcomes) }
+}
+
+function partsOf(outcomes: Outcomes): ReadonlyMap<number, readonly StoreFailure[]> {
+  const refused = [...outcomes].flatMap(([place, outcome]) =>
+    'failure' in outcome ? [[place, outcome.failure] as const] : [],
+  )
+  return new Map(refused.map(([place, { parts }]) => [place, parts]))
 }
 
 /** The result item of a refusal. */

@@ -3,14 +3,16 @@ import { StoreFailure } from '../../values/failure.ts'
 import type { Caller, RaisedEvents } from '../caller.ts'
 import { refusalOf } from '../definition/constraints.ts'
 import type { Resource } from '../definition/define.ts'
-import { hasRows, type Scalar } from '../definition/fields.ts'
+import { hasRows, type Scalar, stamps } from '../definition/fields.ts'
 import type { Patch } from '../definition/input.ts'
 import { keyColumn, type Selected } from '../definition/reader.ts'
-import { getRecord, notFound } from '../reading/read.ts'
+import type { Document } from '../definition/stored-row.ts'
+import { getRecord, getRecords, notFound } from '../reading/read.ts'
 import { announce, eventsChannel } from '../recording/announce.ts'
 import { raiseDeletions, recordChanges } from '../recording/changes.ts'
-import { haveSameRows, stamps } from '../recording/differences.ts'
+import { haveSameRows } from '../recording/differences.ts'
 import { recordEvents } from '../recording/events.ts'
+import { settleBody } from './passed-over.ts'
 import { type NewRows, type PlannedChange, planChange, type RequestedChange } from './plan-change.ts'
 import { applyReferrers, lockDeletions } from './referrers.ts'
 import { settled } from './sent-back.ts'
@@ -128,6 +130,7 @@ async function stepsOf(
     ...partly,
   })
   if (locked === null) return outcomes
+  const shown = await readShown(tx, resource, set, locked)
   const changes = new Map<number, Change>()
   for (const [place, { caller, planned, precondition }] of set) {
     const before = storedOf(locked, planned)
@@ -135,7 +138,7 @@ async function stepsOf(
     try {
       if (before === null && planned.kind !== 'create') throw planned.refusal ?? notFound(resource, planned.id)
       const inside = { ...caller, db: tx.db, raised: tx.raised, written: tx.written }
-      const change = merge(inside, resource, { planned, before }, ids)
+      const change = merge(inside, resource, { planned, before, shown: shown.get(planned.id) ?? null }, ids)
       if (precondition && before) precondition(await getRecord(inside, resource, planned.id))
       changes.set(place, { ...change, isOfSet: partly !== undefined })
     } catch (error) {
@@ -150,6 +153,21 @@ async function stepsOf(
     outcomes.set(place, refusal === undefined ? { key } : { failure: refusal })
   }
   return outcomes
+}
+
+/** What answers show of the records whose changes give members that only the platform writes. */
+async function readShown(
+  tx: Tx,
+  resource: Resource,
+  set: ReadonlyMap<number, Member>,
+  { stored }: Locked,
+): Promise<ReadonlyMap<number, Document>> {
+  const compared = [...set.values()].flatMap(({ planned: { id, read } }) => {
+    return read?.notes.hasReadOnly && stored.has(id) ? id : []
+  })
+  if (compared.length === 0) return new Map()
+  const texts = await getRecords(tx, resource, compared)
+  return new Map(texts.map((text, place) => [compared[place] as number, JSON.parse(text) as Document]))
 }
 
 /** Locks the records that there are already, in the order of their ids, as everywhere. */
@@ -227,15 +245,24 @@ export async function inChange<T>(
   return result
 }
 
+interface Merged {
+  readonly planned: PlannedChange
+  readonly before: Stored | null
+  /** What answers show of it; null: nobody asks. */
+  readonly shown: Document | null
+}
+
 /** Stamps LastUpdate while the lock is held. */
 function merge(
   tx: Caller,
   resource: Resource,
-  { planned: { kind, id, patch: given }, before }: { planned: PlannedChange; before: Stored | null },
+  { planned: { kind, id, patch: given, read }, before, shown }: Merged,
   ids: RowIds,
 ): Change {
   const sent = typeof given === 'function' ? given(before as Stored) : given
-  const patch = settled(resource.storedFields, sent, before, tx.store.timeZone)
+  const { patch, refusals } = settled(resource.storedFields, sent, before, tx.store.timeZone)
+  if (read) settleBody(read, shown, refusals)
+  else if (refusals[0] !== undefined) throw refusals[0]
   const after = kind === 'delete' ? (before as Stored) : mergeRecord(tx, resource, id, before, patch, ids)
   return { kind, caller: tx, resource, id, patch, before, after }
 }

@@ -4,7 +4,15 @@ import { runInSlices } from '../../values/slices.ts'
 import type { Caller } from '../caller.ts'
 import { fieldOf } from '../definition/constraints.ts'
 import type { NestedSubResource, Resource } from '../definition/define.ts'
-import { columnPath, type FieldSet, hasRows, type ListField, type Scalar } from '../definition/fields.ts'
+import {
+  columnPath,
+  type FieldSet,
+  hasRows,
+  type ListField,
+  type ObjectType,
+  type Scalar,
+} from '../definition/fields.ts'
+import type { Handling } from '../definition/handling.ts'
 import { type Door, memberOf, type Patch, patchSteps } from '../definition/input.ts'
 import { keyColumn } from '../definition/reader.ts'
 import { wrongField } from '../definition/refused.ts'
@@ -12,25 +20,31 @@ import type { Document } from '../definition/stored-row.ts'
 import { listField } from '../reading/nested.ts'
 import { findByAlternateKeys } from '../reading/read.ts'
 import { keep } from './merge.ts'
+import { notesFor, type ReadBody, settleBody, shownItem } from './passed-over.ts'
 import { storedKeys } from './sent-back.ts'
 import { refuseStrayNames } from './stray-names.ts'
 import { reserveIds, type Stored } from './write.ts'
 
-/** The body of an update, and how its door shows texts. Omitted: as JSON does, as they are. */
-interface UpdateBody {
+interface Sent {
   readonly body: unknown
+  /** How the request is read. Omitted: nobody asks what is passed over. */
+  readonly handling?: Handling | undefined
+}
+
+/** The body of an update, and how its door shows texts. Omitted: as JSON does, as they are. */
+interface UpdateBody extends Sent {
   readonly shownAs?: Door['shownAs']
 }
 
 /** A change requested for one record. A patch is a body already read; it may hold more than wire fields. */
 export type RequestedChange =
-  | { readonly kind: 'create'; readonly body: unknown }
+  | ({ readonly kind: 'create' } & Sent)
   /** Without an id, the body identifies the record, by its identifier or else by the alternate key. */
   | ({ readonly kind: 'update'; readonly id?: number } & UpdateBody)
   | { readonly kind: 'patch'; readonly id: number | null; readonly patch: Patch }
   | { readonly kind: 'delete'; readonly id: number }
   /** Adds an item to a list inside the record. */
-  | { readonly kind: 'add-item'; readonly id: number; readonly list: NestedSubResource; readonly body: unknown }
+  | ({ readonly kind: 'add-item'; readonly id: number; readonly list: NestedSubResource } & Sent)
   /** Without a key, the body identifies the item. */
   | ({
       readonly kind: 'update-item'
@@ -54,6 +68,8 @@ export interface PlannedChange {
   readonly keyOf?: (after: Stored) => Scalar
   /** Why it is refused if the stored record does not show what was sent; null: for nothing. */
   readonly refusal: StoreFailure | null
+  /** The body, where something in it depends on what the stored record shows. */
+  readonly read?: ReadBody | undefined
 }
 
 export interface NewRows {
@@ -120,12 +136,13 @@ export async function planChanges(
 async function draftOf(caller: Caller, resource: Resource, requested: RequestedChange): Promise<Draft> {
   switch (requested.kind) {
     case 'create':
-      return draftPatch(resource, null, await readBody(caller, resource, requested.body))
+      return draftPatch(resource, null, await readNew(caller, resource, requested))
     case 'update': {
-      refuseStrayNames(resource, requested.body)
-      const patch = await readUpdate(caller, resource, requested)
-      if (requested.id !== undefined) return draftPatch(resource, requested.id, patch)
-      return draftNamed(resource, patch, requested.body)
+      if (!requested.handling?.isStrict) refuseStrayNames(resource, requested.body)
+      const { patch, read } = await readUpdate(caller, resource, requested)
+      if (requested.id === undefined) return draftNamed(resource, patch, requested.body, read)
+      noteOtherKey(read, patch, requested.id, columnPath(resource.fields, 'id')?.join('.'))
+      return draftPatch(resource, requested.id, patch, read)
     }
     case 'patch':
       return draftPatch(resource, requested.id, requested.patch)
@@ -135,60 +152,89 @@ async function draftOf(caller: Caller, resource: Resource, requested: RequestedC
       return { plan: () => ({ kind: 'delete', id, patch: emptyPatch, lists: [], newRows, refusal: null }) }
     }
     case 'add-item': {
-      const item = await readUpdate(caller, listField(resource, requested.list), { body: requested.body })
-      if (item.refusals?.[0]) throw item.refusals[0]
+      const field = listField(resource, requested.list)
+      const { patch: item, read } = await readUpdate(caller, field, requested)
+      if (field.keyFrom !== 'caller') noteOtherKey(read, item, null, field.key)
+      if (read) settleBody(read, null, item.refusals ?? [])
+      else if (item.refusals?.[0]) throw item.refusals[0]
       return { plan: () => planNewItem(resource, requested.id, requested.list, item) }
     }
     case 'update-item': {
       const field = listField(resource, requested.list)
-      refuseStrayNames(field, requested.body)
-      const item = await readUpdate(caller, field, requested)
-      const planned = planItem(resource, requested, item)
+      if (!requested.handling?.isStrict) refuseStrayNames(field, requested.body)
+      const { patch: item, read } = await readUpdate(caller, field, requested)
+      if (requested.key !== undefined) noteOtherKey(read, item, requested.key, field.key)
+      const planned = planItem(resource, requested, item, read)
       return { plan: () => planned }
     }
   }
 }
 
-function readBody({ store: { timeZone } }: Caller, { fields }: { fields: FieldSet }, body: unknown): Promise<Patch> {
-  return runInSlices(patchSteps(fields, body, { mode: 'create', timeZone }))
+/** Reads the body of a new record. */
+async function readNew({ store: { timeZone } }: Caller, resource: Resource, { body, handling }: Sent): Promise<Patch> {
+  const notes = handling && notesFor(handling)
+  const rules = { mode: 'create', timeZone, notes } as const
+  const patch = await runInSlices(patchSteps(resource.fields, body, rules))
+  const read = handling && notes && { handling, notes, type: resource, body, rules, shownIn: () => undefined }
+  noteOtherKey(read, patch, null, columnPath(resource.fields, 'id')?.join('.'))
+  if (read) settleBody(read, null, [])
+  return patch
+}
+
+/** Notes the identifier of a body that is not that of what is changed, which is new without one. 0 is none. */
+function noteOtherKey(
+  read: ReadBody | undefined,
+  { key }: Patch,
+  id: number | string | null,
+  path: string | undefined,
+): void {
+  const isNone = key === undefined || key === 0 || key === '' || path === undefined
+  if (!isNone && String(key) !== String(id)) read?.notes.otherKeys.push(path)
 }
 
 /** Reads a body whose refusals wait for the stored record (sent-back.ts). */
 async function readUpdate(
   { store: { timeZone } }: Caller,
-  { fields }: { fields: FieldSet },
-  { body, shownAs }: UpdateBody,
-): Promise<Patch> {
+  type: ObjectType,
+  { body, handling, shownAs }: UpdateBody,
+): Promise<{ readonly patch: Patch; readonly read: ReadBody | undefined }> {
   const refusals: StoreFailure[] = []
-  const rules = { mode: 'update', timeZone, door: { shownAs, refusals } } as const
-  const patch = await runInSlices(patchSteps(fields, body, rules)).catch((error: unknown) => {
+  const notes = handling && notesFor(handling)
+  const rules = { mode: 'update', timeZone, door: { shownAs, refusals }, notes } as const
+  const patch = await runInSlices(patchSteps(type.fields, body, rules)).catch((error: unknown) => {
     // What cannot wait is refused in its turn.
     throw (error instanceof StoreFailure ? refusals[0] : undefined) ?? error
   })
-  return refusals.length > 0 ? { ...patch, refusals } : patch
+  const read = handling && notes && { handling, notes, type, body, rules, shownIn: (record: Document) => record }
+  return { patch: refusals.length > 0 ? { ...patch, refusals } : patch, read }
 }
 
-function draftPatch(resource: Resource, id: number | null, patch: Patch): Draft {
+function draftPatch(resource: Resource, id: number | null, patch: Patch, read?: ReadBody): Draft {
   const refusal = patch.refusals?.[0] ?? null
-  const plan = { patch, lists: Object.keys(patch.lists), newRows: countItems(resource.fields, patch), refusal }
+  const plan = { patch, lists: Object.keys(patch.lists), newRows: countItems(resource.fields, patch), refusal, read }
   if (id !== null) return { plan: () => ({ kind: 'update', id, ...plan }) }
   return { isNew: true, plan: (newId) => ({ kind: 'create', id: newId, ...plan }) }
 }
 
 /** The alternate key identifies the record and is not changed (rest-resources §0.8). */
-function draftNamed(resource: Resource, patch: Patch, body: unknown): Draft {
+function draftNamed(resource: Resource, patch: Patch, body: unknown, noted: ReadBody | undefined): Draft {
   const { key } = patch
   if (key !== undefined && key !== 0) {
     if (typeof key !== 'number' || key < 0) throw unnamed(resource)
-    return draftPatch(resource, key, patch)
+    return draftPatch(resource, key, patch, noted)
   }
   const { alternateKey = '' } = resource
   const { [alternateKey]: read, ...columns } = patch.columns
-  if (typeof read !== 'string') throw patch.refusals?.[0] ?? unnamed(resource)
+  if (typeof read !== 'string') {
+    const refusal = patch.refusals?.[0] ?? unnamed(resource)
+    // What the record shows of it nobody knows.
+    if (noted) settleBody({ ...noted, notes: { ...noted.notes, hasReadOnly: false } }, null, [refusal])
+    throw refusal
+  }
   // As it was sent, because it may be stored in another form than a new one is.
   const sent = String(columnPath(resource.fields, alternateKey)?.reduce<unknown>(memberOf, body) ?? read).trim()
   const named = resource.keyForms?.(sent).includes(read) ? sent : read
-  return { named, plan: (id) => draftPatch(resource, id, { ...patch, columns }).plan(id) }
+  return { named, plan: (id) => draftPatch(resource, id, { ...patch, columns }, noted).plan(id) }
 }
 
 function unnamed(resource: Resource): StoreFailure {
@@ -218,6 +264,7 @@ function planItem(
   resource: Resource,
   { id, list, key: addressed }: Extract<RequestedChange, { kind: 'update-item' }>,
   item: Patch,
+  read: ReadBody | undefined,
 ): PlannedChange {
   const field = listField(resource, list)
   const key = addressed ?? itemKey(field, item)
@@ -235,7 +282,20 @@ function planItem(
     return { ...listPatch(list, items), ...(item.refusals && { refusals: item.refusals }) }
   }
   const newRows = countItems(field.fields, item)
-  return { kind: 'update', id, patch, lists: [list.list], newRows, keyOf: () => key, refusal }
+  return {
+    kind: 'update',
+    id,
+    patch,
+    lists: [list.list],
+    newRows,
+    keyOf: () => key,
+    refusal,
+    read: read && ofItem(read, field, list, key),
+  }
+}
+
+function ofItem(read: ReadBody, field: ListField, { list }: NestedSubResource, key: number | string): ReadBody {
+  return { ...read, shownIn: (record) => shownItem(field, (record[list] ?? []) as Document[], key) }
 }
 
 function itemKey({ key: name = '' }: ListField, { key }: Patch): number | string {

@@ -18,6 +18,8 @@ export interface Referrer {
   readonly by: Link | ((id: number) => Sql)
   /** `refuse`: records with references cannot be deleted. `clear`: references are removed, and their records changed. */
   readonly rule: 'refuse' | 'clear'
+  /** A cleared reference raises no event of its record: there may be too many for one transaction, and the deletion itself is told. */
+  readonly isUntold?: boolean
   /** Removes a reference from the `details` document, where no foreign key clears it. */
   readonly without?: (details: Document, id: number) => Document
 }
@@ -98,7 +100,7 @@ async function clear(target: Target, referrer: Referrer): Promise<void> {
   const ids = found?.ids?.split(',').map(Number) ?? []
   if (ids.length === 0) return
   const referring = definedFor(referrer.table)
-  if (referring?.events?.changed)
+  if (!referrer.isUntold && referring?.events?.changed)
     for (const id of ids) raise(caller, referring.events.changed, referring, id, { members })
   await recordReplaced(
     caller,

@@ -24,18 +24,21 @@ export function isShown({ field: { kind }, given, shownAs = asItIs }: SentBack, 
 const asItIs = (text: string) => text
 
 /**
- * The patch with the stored values where it has what the door shows of them. Throws the first of the refusals that are left.
- * Without a stored record all are.
+ * The patch with the stored values where it has what the door shows of them, and the refusals that are left. Without a stored
+ * record all are.
  */
-export function settled(fields: FieldSet, patch: Patch, stored: Stored | null, timeZone: string): Patch {
-  if (!hasSentBack(patch)) return patch
+export function settled(
+  fields: FieldSet,
+  patch: Patch,
+  stored: Stored | null,
+  timeZone: string,
+): { readonly patch: Patch; readonly refusals: readonly StoreFailure[] } {
+  if (!hasSentBack(patch)) return { patch, refusals: [] }
   const shown = new Set<StoreFailure | null>()
   const { row, lists = {} } = stored ?? {}
   const itemsIn = (name: string, field: ListField) => (hasRows(field) ? lists[name] : itemsOf(row, name)) ?? []
   const next = settledPatch(fields, patch, { row, itemsIn, timeZone, shown })
-  const refusal = patch.refusals?.find((one) => !shown.has(one))
-  if (refusal !== undefined) throw refusal
-  return next
+  return { patch: next, refusals: patch.refusals?.filter((one) => !shown.has(one)) ?? [] }
 }
 
 interface Settling {

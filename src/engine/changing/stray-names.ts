@@ -46,7 +46,8 @@ function strayName(fields: FieldSet, body: unknown): string | null {
 
 const candidates = new WeakMap<FieldSet, readonly Candidate[]>()
 
-function candidatesOf(fields: FieldSet): readonly Candidate[] {
+/** Every field at every depth, by its path. */
+export function candidatesOf(fields: FieldSet): readonly Candidate[] {
   const known = candidates.get(fields) ?? namesIn(fields, '')
   candidates.set(fields, known)
   return known

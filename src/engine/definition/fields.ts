@@ -438,6 +438,13 @@ export function columnPath({ leaves }: FieldSet, column: string): readonly strin
   return leaves.find(({ field }) => field.kind !== 'list' && field.column === column)?.path
 }
 
+/** The columns of the time and editor of a change, which every change replaces. */
+export const stamps: ReadonlySet<string> = new Set(['updatedAt', 'updatedBy'])
+
+export function isStamp(field: ValueField | ListField): boolean {
+  return field.kind !== 'list' && field.column !== undefined && stamps.has(field.column)
+}
+
 /** Whether the field (or the items of the list) is stored in the `details` document. */
 export function isDocumentMember(field: ValueField | ListField): boolean {
   if (field.kind === 'list') return field.rows === undefined && field.sql === undefined

@@ -7,6 +7,7 @@ import {
   type Folded,
   foldOnce,
   isHidden,
+  isStamp,
   type ListField,
   type Scalar,
   type ValueField,
@@ -58,12 +59,37 @@ export interface Patch {
   refusals?: readonly StoreFailure[]
 }
 
+/** What a body says that a change does not take, as far as its text alone tells. */
+export interface Notes {
+  /** Whether invalid values are noted too, so that all of them are told. */
+  readonly isStrict: boolean
+  /** Members that no definition has; at most 100. */
+  readonly unknown: UnknownMember[]
+  /** Why values are refused, in the order of the definition. */
+  readonly refusals: StoreFailure[]
+  /** Paths of identifiers that name another record or item than the one that is changed. */
+  readonly otherKeys: string[]
+  /** It gives members that only the platform writes, which may be what it shows of them. */
+  hasReadOnly: boolean
+}
+
+export interface UnknownMember {
+  /** From the record inwards, such as `SKUInfo.Prise`. */
+  readonly path: string
+  /** The fields that there are in its place. */
+  readonly within: FieldSet
+}
+
+const UNKNOWN_MAX = 100
+
 export interface InputRules {
   /** `create` demands the required fields, `update` takes any subset, `import` keeps platform-written fields too. */
   mode: 'create' | 'update' | 'import'
   timeZone: string
   /** Of an update whose refusals wait for the stored record. Omitted: they are thrown at once. */
   door?: Door
+  /** Where to note what is passed over. Omitted: nowhere. */
+  notes?: Notes | undefined
 }
 
 /** Maximum items of one nested list. */
@@ -97,9 +123,10 @@ const readersOf = foldOnce<ReadMember>({
   value:
     (field, name) =>
     (given, path, rules, { patch, details, names }) => {
+      noteReadOnly(field, given, rules)
       const value = rules.door
         ? readForDoor(field, given, path, rules, { patch, names: [...names, name] })
-        : readValue(field, given, rules, path)
+        : readNoting(field, given, rules, path)
       if (value === null) return undefined
       if (field.access === 'key') patch.key = value as string | number
       else if (field.access === 'wo' || field.access === 'sent') patch.writeOnly[name] = value
@@ -113,10 +140,12 @@ const readersOf = foldOnce<ReadMember>({
       : readObject(field.fields, { members, name }, given ?? {}, path, rules, into),
   list:
     (field, members, name) =>
-    (given, path, rules, { patch }) =>
-      given !== undefined && isTaken(field, rules)
+    (given, path, rules, { patch }) => {
+      noteReadOnly(field, given, rules)
+      return given !== undefined && isTaken(field, rules)
         ? readList(field, { members, name }, given, rules, path, patch)
-        : undefined,
+        : undefined
+    },
 })
 
 type Readers = Folded<ReadMember>
@@ -155,7 +184,7 @@ function* readMembers(
   into: Into,
 ): Steps<void> {
   if (!isRecord(body)) throw refused(path, `${path || 'The record'} must be an object with fields`)
-  const given = canonicalNames(fields, body)
+  const given = canonicalNames(fields, body, path, rules)
   for (const [name, read] of rules.mode === 'create' ? readers : readersFor(readers, given)) {
     const steps = read(given.get(name), path === '' ? name : `${path}.${name}`, rules, into)
     if (steps) yield* steps
@@ -219,7 +248,8 @@ function readForDoor(
   try {
     value = readValue(field, given, rules, path)
   } catch (error) {
-    if (!(error instanceof StoreFailure) || field.access === 'key' || isHidden(field)) throw error
+    if (!(error instanceof StoreFailure) || field.access === 'key') throw error
+    if (isHidden(field)) return noteRefusal(error, rules)
     refusal = error
     door.refusals.push(error)
     // More than any record has that somebody sends back: each costs memory until the record is locked.
@@ -230,6 +260,29 @@ function readForDoor(
     patch.sentBack.push({ field, path: names, given, shownAs: door.shownAs, refusal })
   }
   return value
+}
+
+function readNoting(field: ValueField, given: unknown, rules: InputRules, path: string): Scalar | null {
+  if (!rules.notes?.isStrict) return readValue(field, given, rules, path)
+  try {
+    return readValue(field, given, rules, path)
+  } catch (error) {
+    if (!(error instanceof StoreFailure)) throw error
+    return noteRefusal(error, rules)
+  }
+}
+
+/** Throws it where not all refusals are told, and beyond 100. */
+function noteRefusal(refusal: StoreFailure, { notes }: InputRules): null {
+  if (!notes?.isStrict || notes.refusals.length >= REFUSALS_MAX) throw refusal
+  notes.refusals.push(refusal)
+  return null
+}
+
+function noteReadOnly(field: ValueField | ListField, given: unknown, rules: InputRules): void {
+  const { notes } = rules
+  if (notes === undefined || notes.hasReadOnly || given === undefined) return
+  notes.hasReadOnly = !isTaken(field, rules) && !isStamp(field)
 }
 
 /** Null: the input does not change the field. */
@@ -260,17 +313,27 @@ function checked(field: ValueField, given: unknown, rules: InputRules, path: str
   return instantText(read.instant)
 }
 
-function isTaken(field: ValueField | ListField, { mode }: InputRules): boolean {
+/** Whether a change of this mode takes the member, and does not pass it over. */
+export function isTaken(field: ValueField | ListField, { mode }: Pick<InputRules, 'mode'>): boolean {
   if (field.access === 'derived') return false
   if (field.access === 'new') return mode !== 'update'
   return field.access !== 'ro' || mode === 'import'
 }
 
-function canonicalNames(fields: FieldSet, body: Record<string, unknown>): Map<string, unknown> {
+function canonicalNames(
+  fields: FieldSet,
+  body: Record<string, unknown>,
+  path: string,
+  { notes }: InputRules,
+): Map<string, unknown> {
   const given = new Map<string, unknown>()
   for (const [name, member] of Object.entries(body)) {
     const canonical = fields.byLowerName.get(name.toLowerCase())
-    if (canonical !== undefined && member !== null && member !== undefined) given.set(canonical, member)
+    if (canonical === undefined) {
+      if (notes && notes.unknown.length < UNKNOWN_MAX) {
+        notes.unknown.push({ path: path === '' ? name : `${path}.${name}`, within: fields })
+      }
+    } else if (member !== null && member !== undefined) given.set(canonical, member)
   }
   return given
 }

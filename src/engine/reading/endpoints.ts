@@ -1,10 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import type { ResultItem } from '../../values/failure.ts'
+import type { ResultItem, StoreFailure } from '../../values/failure.ts'
 import type { Secrets } from '../../values/secrets.ts'
 import type { Caller } from '../caller.ts'
 import type { Method, Resource } from '../definition/define.ts'
 import type { ObjectType } from '../definition/fields.ts'
 import type { Filter } from '../definition/filters.ts'
+import type { Handling } from '../definition/handling.ts'
 import type { JsonSchema } from '../definition/json-schema.ts'
 import type { Query } from './paging.ts'
 import type { Listing, ListOptions } from './read.ts'
@@ -31,6 +32,7 @@ export interface Call {
   readonly records: readonly unknown[]
   /** In which the records were sent. */
   readonly format: Body['format']
+  readonly handling: Handling
   readonly secrets: Pick<Secrets, 'open' | 'seal'>
   readonly log: Log
 }
@@ -180,6 +182,8 @@ export interface ResultsAnswer {
   readonly items: readonly ResultItem[]
   /** A replay of the answer to an earlier request with the same Idempotency-Key. */
   readonly replayed?: boolean
+  /** By the place of an item that is a refusal, those that it stands for. */
+  readonly parts?: ReadonlyMap<number, readonly StoreFailure[]>
 }
 
 /** 404 with an empty body: unknown record or empty list (rest-protocol §5.2). */

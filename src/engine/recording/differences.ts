@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Stored } from '../changing/write.ts'
 import type { Resource } from '../definition/define.ts'
-import { type FieldSet, hasRows, type ListField, type Scalar, type ValueField } from '../definition/fields.ts'
+import { type FieldSet, hasRows, type ListField, type Scalar, stamps, type ValueField } from '../definition/fields.ts'
 import type { Json } from '../definition/input.ts'
 import { keyColumn } from '../definition/reader.ts'
 import type { Document, Row } from '../definition/stored-row.ts'
@@ -29,9 +29,6 @@ export interface Differences {
 const CHANGED_MAX = 100
 /** Characters that are kept of a text. */
 const TEXT_MAX = 200
-
-/** The time and editor of a change, which every change replaces. */
-export const stamps: ReadonlySet<string> = new Set(['updatedAt', 'updatedBy'])
 
 /**
  * Compares what a change read with what it leaves; `after` is null for a deletion. Leaves out the stamps of the change, and what the

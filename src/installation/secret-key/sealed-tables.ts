@@ -22,6 +22,7 @@ export const sealedTables: readonly SealedTable[] = [
   },
   { table: 'Subscription', key: ['id'], sealed: ['tokenSealed'], hash: 'tokenHash' },
   { table: 'AccessToken', key: ['id'], sealed: ['tokenSealed'], hash: 'tokenHash' },
+  { table: 'AccessGrant', key: ['id'], sealed: ['tokenSealed'], hash: 'tokenHash' },
   { table: 'Identity', key: ['id'], sealed: ['totpSealed'] },
   { table: 'RecoveryCode', key: ['id'], sealed: ['codeSealed'], hash: 'codeHash' },
   { table: 'Handshake', key: ['storeId', 'applicationId'], sealed: ['tokenSealed'] },

@@ -4,7 +4,7 @@ import type { CallbackTest, OwnApplication, OwnId } from '../../applications/own
 import type { HtmlPage } from '../../html/page.ts'
 import { orShowAgain, refusedFields } from '../../html/page-routes.ts'
 import { type Form, formOf, isForm, linesIn, personOf, wantsHtml } from '../../html/request.ts'
-import { id, privileges, time } from '../../html/route-groups.ts'
+import { applicationKind, id, privileges, time } from '../../html/route-groups.ts'
 import { servedResources } from '../../registry.ts'
 import { one, record } from '../../server/json-routes.ts'
 import { readIds } from '../../server/parameters.ts'
@@ -24,6 +24,7 @@ export const ownApplication = record<OwnApplication>('OwnApplication')({
     z.string().describe('The name of the application. Merchants see it when they are asked for access.'),
     (from) => from.name,
   ],
+  Kind: [applicationKind, (from) => from.kind],
   PublicKey: [
     z.string().describe('The public key, which names the application: its client_id for OAuth.'),
     (from) => from.publicKey,
@@ -78,7 +79,7 @@ export function applicationPage(
   application: OwnApplication,
   { values, test = null }: { values?: Record<string, unknown>; test?: CallbackTest | null } = {},
 ): HtmlPage {
-  const { name, callbackUrl, redirectUris, privileges: asked } = application
+  const { name, kind, callbackUrl, redirectUris, privileges: asked } = application
   const ticked = Object.entries(asked ?? {}).map(([service, accesses]) => [TICKED + service, accesses])
   return {
     template: '/pages/developers/application',
@@ -86,6 +87,7 @@ export function applicationPage(
     data: { application, services: servicesInForm, now: now(), test },
     values: {
       Name: name,
+      Kind: kind,
       CallBackURL: callbackUrl ?? '',
       RedirectURIs: redirectUris.join('\n'),
       Privileges: asked === null ? 'everything' : 'these',

@@ -1,9 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
-import { execute, queryRows, rowsInTurn } from '../../database/client.ts'
+import { queryRows, rowsInTurn } from '../../database/client.ts'
 import { anyOfFew, sql, storeId } from '../../database/sql.ts'
 import type { Caller } from '../../engine/caller.ts'
 import type { Change } from '../../engine/changing/change.ts'
 import { readRows } from '../../engine/changing/write.ts'
+import { definedFor, type Resource } from '../../engine/definition/define.ts'
+import { orderChanged } from '../../engine/definition/event-kinds.ts'
 import { date, fieldSet, integer, money, text } from '../../engine/definition/fields.ts'
 import { compileReader, type Selected } from '../../engine/definition/reader.ts'
 import { wrongField } from '../../engine/definition/refused.ts'
@@ -12,12 +14,17 @@ import type { RecordType } from '../../engine/reading/endpoints.ts'
 import { pageOfItems } from '../../engine/reading/nested.ts'
 import type { Query } from '../../engine/reading/paging.ts'
 import { notFound, type RecordPage } from '../../engine/reading/read.ts'
+import { raise } from '../../engine/recording/events.ts'
+import { recordReplaced } from '../../engine/recording/history.ts'
 import { exact, sum, toNumber } from './amounts.ts'
 import { orderItemList, refundItemList } from './lists.ts'
 import { effect, effectOf } from './payments.ts'
 
 // What refunds are for: lines of the order, how much of each, and a return. It lies in the document of their transaction, so that it
 // comes and goes with it, and an old client that sends the transaction back keeps it.
+
+/** The member that names a return. */
+const RETURN_MEMBER = 'TransactionList.RMAID'
 
 interface RefundItem {
   readonly ItemIndexID: number
@@ -77,16 +84,16 @@ function meaningOf(row: Row) {
 }
 
 async function refuseOtherReturns(caller: Caller, orderId: number, refunds: readonly Refund[]): Promise<void> {
-  const named = refunds.filter(({ rmaId }) => rmaId !== 0)
-  if (named.length === 0) return
+  const ofReturns = refunds.filter(({ rmaId }) => rmaId !== 0)
+  if (ofReturns.length === 0) return
   const found = await queryRows<{ id: number }>(
     caller.db,
     sql`
     SELECT a."id" FROM "Rma" a WHERE a."storeId" = ${storeId(caller.store)} AND a."orderId" = ${orderId}::int
-      AND a."id" = ${anyOfFew(named.map(({ rmaId }) => rmaId))}`,
+      AND a."id" = ${anyOfFew(ofReturns.map(({ rmaId }) => rmaId))}`,
   )
   const known = new Set(found.map((row) => row.id))
-  const other = named.find(({ rmaId }) => !known.has(rmaId))
+  const other = ofReturns.find(({ rmaId }) => !known.has(rmaId))
   if (other) throw wrongField(`${other.path}.RMAID`, `must be that of a return of this order; ${other.rmaId} is none`)
 }
 
@@ -97,15 +104,15 @@ function refuseItems(lines: readonly Row[], stored: readonly Refund[], changed: 
     refunded.set(ItemIndexID, (refunded.get(ItemIndexID) ?? 0n) + exact(RefundQuantity))
   for (const { items } of stored) items.forEach(add)
   for (const { row, path, items } of changed) {
-    const named = new Set<number>()
+    const lines = new Set<number>()
     for (const [index, item] of items.entries()) {
       const at = `${path}.RefundItemList[${index}]`
       const { ItemIndexID, RefundQuantity = 0 } = item
       const line = bought.get(ItemIndexID)
       if (line === undefined)
         throw wrongField(`${at}.ItemIndexID`, `must be that of a line of this order; ${ItemIndexID} is none`)
-      if (named.has(ItemIndexID)) throw wrongField(`${at}.ItemIndexID`, `names line ${ItemIndexID} twice`)
-      named.add(ItemIndexID)
+      if (lines.has(ItemIndexID)) throw wrongField(`${at}.ItemIndexID`, `names line ${ItemIndexID} twice`)
+      lines.add(ItemIndexID)
       if (RefundQuantity <= 0) throw wrongField(`${at}.RefundQuantity`, 'must be more than 0')
       const already = refunded.get(ItemIndexID) ?? 0n
       const left = exact(Number(line.quantity)) - already
@@ -124,9 +131,13 @@ function refuseItems(lines: readonly Row[], stored: readonly Refund[], changed: 
   }
 }
 
-/** Lets the refunds of a locked order name a return no more, which is deleted or becomes one of another order, and stamps the order. */
-export async function forgetReturn({ db, store, now, actor }: Caller, orderId: number, rmaId: number): Promise<void> {
-  await execute(
+/**
+ * Lets the refunds of a locked order name a return no more, which is deleted or becomes one of another order: a change of the order, as
+ * where any reference is cleared.
+ */
+export async function forgetReturn(caller: Caller, orderId: number, rmaId: number): Promise<void> {
+  const { db, store, now, actor } = caller
+  const [changed] = await queryRows(
     db,
     sql`
     WITH named AS (
@@ -136,8 +147,13 @@ export async function forgetReturn({ db, store, now, actor }: Caller, orderId: n
       WHERE x."storeId" = ${storeId(store)} AND x."orderId" = ${orderId}::int AND x."details" ->> 'RMAID' = ${String(rmaId)}
       RETURNING 1)
     UPDATE "Order" o SET "updatedAt" = greatest(o."updatedAt", ${now().toISOString()}::timestamptz), "updatedBy" = ${actor}
-    WHERE o."storeId" = ${storeId(store)} AND o."id" = ${orderId}::int AND EXISTS (TABLE named)`,
+    WHERE o."storeId" = ${storeId(store)} AND o."id" = ${orderId}::int AND EXISTS (TABLE named)
+    RETURNING o."id"`,
   )
+  if (changed === undefined) return
+  const orders = definedFor('Order') as Resource
+  raise(caller, orderChanged, orders, orderId, { members: [RETURN_MEMBER] })
+  await recordReplaced(caller, orders.table, [orderId], [[RETURN_MEMBER, rmaId, null]])
 }
 
 const fields = fieldSet({

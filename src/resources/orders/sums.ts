@@ -50,7 +50,7 @@ export function orderSums(filters: Filters): ComputedSubResource {
     type: {
       typeName: 'OrderSum',
       fields: fieldSet({
-        OrderID: integer({ sql: sql`t."id"`, description: 'The order, by its OrderID.' }),
+        OrderID: integer({ column: 'id', access: 'key', description: 'The order, by its OrderID.' }),
         ItemTotal: money({
           sql: sql`p."items"`,
           description:
@@ -85,8 +85,8 @@ export function orderSums(filters: Filters): ComputedSubResource {
           description:
             'What is still to be paid; below 0 where more was paid than the order comes to. A refund of an order that was paid in full opens nothing.',
         }),
-        ItemSumsList: list(
-          'ItemSums',
+        ItemSumList: list(
+          'ItemSum',
           {
             ItemIndexID: integer({ description: 'The line of the order, by its ItemIndexID.' }),
             ItemID: text(150, { description: 'The SKU that was sold.' }),

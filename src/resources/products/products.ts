@@ -45,9 +45,9 @@ function numbered(first: number, last: number, fieldsOf: (n: number) => Fields):
   return Object.assign({}, ...Array.from({ length: last - first + 1 }, (_, index) => fieldsOf(first + index)))
 }
 
-/** The products in a list of other records, which keep the item when its product is deleted. */
+/** The products in a list of other records, which keep the item when its product is deleted. It may be in most orders of a store. */
 function itemsOf(table: string, list: string, items: TableLink): Referrer {
-  return { table, fields: [`${list}.CatalogID`], by: items, rule: 'clear' }
+  return { table, fields: [`${list}.CatalogID`], by: items, rule: 'clear', isUntold: true }
 }
 
 /** Products (rest-resources §1). Lists: rest-resources §1.4. */

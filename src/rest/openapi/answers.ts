@@ -55,7 +55,15 @@ export const headers = {
     description: 'The total number of matches, if `Prefer: count=exact` asked for it.',
     schema: number,
   },
-  'Preference-Applied': { description: 'With X-Total-Count.', schema: { type: 'string', const: 'count=exact' } },
+  'Preference-Applied': {
+    description: 'What of `Prefer` was followed: `handling`, and `count=exact` with X-Total-Count.',
+    schema: matching('^(handling=(strict|lenient)|(handling=(strict|lenient), )?count=exact)$'),
+  },
+  'X-Ignored': {
+    description:
+      'What a lenient request says in vain: parameters and members that nobody knows, and members that are read only and differ from what is stored. Names alone, percent-encoded, separated by commas; at most 20 and 1 kB. A replay by Idempotency-Key has none.',
+    schema: { ...matching(String.raw`^[^,\s]+(, [^,\s]+)*$`), maxLength: 1_024 },
+  },
   'Idempotency-Replayed': {
     description: 'This is the stored answer of the first request with the Idempotency-Key.',
     schema: { type: 'string', const: 'true' },
@@ -75,6 +83,9 @@ export const bucketHeaders: readonly HeaderName[] = [
   'RateLimit-Policy',
   'RateLimit',
 ]
+
+/** Headers that every answer to an admitted request may have. */
+export const handlingHeaders: readonly HeaderName[] = ['Preference-Applied', 'X-Ignored']
 
 export function headerRefs(names: readonly HeaderName[]): Readonly<Record<string, Ref>> {
   return Object.fromEntries(names.map((name) => [name, ref('headers', name)]))
@@ -120,7 +131,8 @@ export const resultSchemas: Readonly<Record<string, JsonSchema>> = {
       detail: text('What was wrong with this request.'),
       errors: {
         type: 'array',
-        description: 'One for each record that was refused.',
+        description:
+          'One for each record that was refused; of a strict request one for everything that is wrong with it.',
         items: ref('schemas', 'ProblemError'),
       },
       requestId: text('Also in the header X-Request-Id, and in the log.'),
@@ -152,7 +164,7 @@ function refusal(
   name: string,
   description: string,
   shown: Refusal['shown'],
-  { headers = bucketHeaders, optional = [], body = 'results' }: Partial<Refusal> = {},
+  { headers = [...bucketHeaders, ...handlingHeaders], optional = [], body = 'results' }: Partial<Refusal> = {},
 ): Refusal {
   return { name, description, shown, headers, optional, body }
 }
@@ -224,7 +236,7 @@ const refusals = {
     'The database does not answer, or others kept what was needed for too long.',
     ['', 'The database does not answer'],
     {
-      headers: [...bucketHeaders, 'Retry-After'],
+      headers: [...bucketHeaders, ...handlingHeaders, 'Retry-After'],
     },
   ),
 } as const satisfies Readonly<Record<number, Refusal>>

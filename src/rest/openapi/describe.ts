@@ -28,6 +28,7 @@ import {
   bucketHeaders,
   describedHeaders,
   type HeaderName,
+  handlingHeaders,
   headerRefs,
   type RefusalStatus,
   refusalRefs,
@@ -182,7 +183,7 @@ function responsesOf(sources: Sources, { operation, endpoint, method }: Place): 
   if (gives.kind === 'results') return resultResponses(operation, method === 'POST' && endpoint.path === '')
   const content = givenContent(sources, gives)
   if (gives.kind === 'list') {
-    const counted: HeaderName[] = gives.filters === null ? [] : ['X-Total-Count', 'Preference-Applied']
+    const counted: HeaderName[] = gives.filters === null ? [] : ['X-Total-Count']
     return { 200: success('The records.', ['Link', ...counted], content), ...refusalRefs(READ) }
   }
   if (gives.kind === 'record') {
@@ -232,7 +233,11 @@ function both(schema: JsonSchema, example: unknown, xml: string): Content {
 const items = { created, updated, deleted }
 
 function success(description: string, names: readonly HeaderName[], content?: Content): Response {
-  return { description, headers: headerRefs(['X-Request-Id', ...bucketHeaders, ...names]), ...(content && { content }) }
+  return {
+    description,
+    headers: headerRefs(['X-Request-Id', ...bucketHeaders, ...handlingHeaders, ...names]),
+    ...(content && { content }),
+  }
 }
 
 function givenContent(sources: Sources, gives: Exclude<Given, { kind: 'results' | 'count' }>): Content {

@@ -5,6 +5,7 @@ import type { JsonSchema } from '../../engine/definition/json-schema.ts'
 import type { Endpoint, Given } from '../../engine/reading/endpoints.ts'
 import { ITEMS_MAX } from '../../engine/reading/nested.ts'
 import { LIMIT_DEFAULT } from '../../engine/reading/paging.ts'
+import { servedResources } from '../../registry.ts'
 import { type Parameter, query, type Ref, ref } from '../../server/openapi.ts'
 import type { Place } from './describe.ts'
 import { filterDescription, filteredPath, identifierDescription, ownIdentifier } from './descriptions.ts'
@@ -53,7 +54,16 @@ export const sharedParameters = {
     'Comma list of members, each with `asc` or `desc`. Sorts the page that was read, not the whole list.',
     { type: 'string', maxLength: 16_000, examples: ['Name desc'] },
   ),
-  Prefer: header('Prefer', '`count=exact` asks for X-Total-Count.', { type: 'string', enum: ['count=exact'] }),
+  Prefer: header(
+    'Prefer',
+    '`count=exact` asks for X-Total-Count. `handling=strict` refuses parameters that the address does not have, `handling=lenient` passes over them, which X-Ignored tells; without either it is as the application’s kind says. Several are separated by commas.',
+    { type: 'string', maxLength: 200, examples: ['count=exact', 'handling=strict', 'handling=strict, count=exact'] },
+  ),
+  Handling: header(
+    'Prefer',
+    '`handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says.',
+    { type: 'string', maxLength: 200, examples: ['handling=strict', 'handling=lenient'] },
+  ),
   ReadIfNoneMatch: header(
     'If-None-Match',
     'ETags that the caller has: with one of them the answer is 304, without a body.',
@@ -94,8 +104,34 @@ export function pathParameters(place: Place): Parameter[] {
   })
 }
 
+/** The names of the query parameters that an operation reads, in small letters. */
+export function queryNames(place: Place): string[] {
+  const { operation, resource } = place
+  const { gives } = operation
+  // The filters of a list of related records are their own.
+  const isOfList = gives.kind === 'list' || gives.kind === 'count'
+  const listed = (isOfList && servedResources.find((other) => other === gives.type)) || resource
+  const documented = operationParameters(place, listed, undefined).map((parameter) =>
+    '$ref' in parameter ? sharedParameters[nameIn(parameter)] : parameter,
+  )
+  const names = documented.flatMap((parameter) => (parameter.in === 'query' ? parameter.name.toLowerCase() : []))
+  // Read in every list of records, whether it is documented there or not.
+  const isOfRecords = isOfList && gives.filters !== null && !gives.hasNoId
+  return [...new Set([...names, ...(isOfRecords ? [listed.idParam] : [])])]
+}
+
+function nameIn({ $ref }: Ref): keyof typeof sharedParameters {
+  return $ref.slice($ref.lastIndexOf('/') + 1) as keyof typeof sharedParameters
+}
+
 /** The parameters of an operation. `listed` is the service whose records a list returns. */
-export function operationParameters({ endpoint, operation, method }: Place, listed: Resource, sample: unknown) {
+export function operationParameters(place: Place, listed: Resource, sample: unknown): (Parameter | Ref)[] {
+  const own = ownParameters(place, listed, sample)
+  const { gives } = place.operation
+  return gives.kind === 'list' && gives.filters !== null ? own : [...own, ...shared('Handling')]
+}
+
+function ownParameters({ endpoint, operation, method }: Place, listed: Resource, sample: unknown): (Parameter | Ref)[] {
   const { gives, named } = operation
   if (gives.kind === 'own' && method === 'GET') {
     return [...gives.parameters, ...shared(...(gives.size === 'one' ? [] : (['OrderBy'] as const)), 'Select')]

@@ -501,7 +501,7 @@ function sumsOf(record: Wire): Wire {
     RefundedAmount: refunded,
     NetAmount: net,
     OpenAmount: open,
-    ItemSumsList: (record.OrderItemList as Wire[]).map(({ ItemIndexID, ItemID, ItemQuantity }) => {
+    ItemSumList: (record.OrderItemList as Wire[]).map(({ ItemIndexID, ItemID, ItemQuantity }) => {
       return { ItemIndexID, ItemID, ItemQuantity, ReturnedQuantity: 0, RefundedQuantity: 0 }
     }),
   }

@@ -92,7 +92,10 @@ export function listing(resource: Resource, stage: () => Stage): void {
       const { fullIds } = stage()
       const empty = Object.keys(resource.filters).map((name) => `${name}=&`)
 
-      expect(await page('?nonsense=5&bypass&=1&%24top=1', { tolerated: true })).toEqual(fullIds.slice(0, 10))
+      const unknown = '?nonsense=5&bypass&=1&%24top=1'
+      expect(await page(unknown, { tolerated: true })).toEqual(fullIds.slice(0, 10))
+      const answer = await stage().full.call('GET', `/${service}${unknown}`, { tolerated: true })
+      expect(answer.headers['x-ignored']).toBe('nonsense, %24top')
       expect(await page(`?${empty.join('')}limit=&offset=&${idParam}=&countonly=`)).toEqual(fullIds.slice(0, 10))
     })
   })

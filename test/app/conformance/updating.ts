@@ -101,6 +101,7 @@ export function updating(resource: Resource, stage: () => Stage): void {
       const { id, record } = await wholeRecord()
 
       await change(stage(), home, id, record)
+      await change(stage(), home, id, record, { headers: { prefer: 'handling=strict' } })
 
       expect(differences(await readRecord(stage(), home, id), record)).toEqual([])
     })

@@ -177,7 +177,9 @@ async function contents(): Promise<readonly string[]> {
 async function put(path: string, body: unknown, contentType?: string): Promise<void> {
   const options = { body, tolerated: true, ...(contentType && { contentType }) }
   const answer = await shop.call('PUT', path, options)
-  expect({ path, status: answer.statusCode, body: answer.body.slice(0, 300) }).toMatchObject({ path, status: 200 })
+  const ignored = answer.headers['x-ignored']
+  const seen = { path, status: answer.statusCode, ignored, body: answer.body.slice(0, 300) }
+  expect(seen).toMatchObject({ path, status: 200, ignored: undefined })
 }
 
 const asJson = async (path: string) => (await shop.call('GET', path)).json()

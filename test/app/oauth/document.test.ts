@@ -65,6 +65,12 @@ test('every address of OAuth answers as the reference says', async () => {
   check('POST', '/oauth/token', 401, await token({}))
   check('POST', '/oauth/token', 413, await token({ code: 'x'.repeat(70_000) }))
   check('POST', '/oauth/token', 415, await token({ code: 'x' }, { 'content-type': 'text/plain' }))
+  const own = await openClient(server, { Name: 'New', Kind: 'new' })
+  const granted = await token(exchangeOf(own, await codeOf(shop, own)))
+  check('POST', '/oauth/token', 200, granted)
+  const { refresh_token } = granted.json()
+  const keys = { client_id: own.PublicKey, client_secret: own.PrivateKey }
+  check('POST', '/oauth/token', 200, await token({ grant_type: 'refresh_token', refresh_token, ...keys }))
   for (let tries = 0; tries < 50; tries++) await token({})
   check('POST', '/oauth/token', 429, await token({}))
 

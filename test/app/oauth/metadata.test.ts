@@ -21,7 +21,7 @@ test('the metadata of RFC 8414 name every address under PUBLIC_URL, and only cli
     revocation_endpoint: 'https://api.shop.example/oauth/revoke',
     response_types_supported: ['code'],
     response_modes_supported: ['query'],
-    grant_types_supported: ['authorization_code'],
+    grant_types_supported: ['authorization_code', 'refresh_token'],
     code_challenge_methods_supported: ['S256', 'plain'],
     token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
     revocation_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],

@@ -21,6 +21,7 @@ test('POST /admin/applications answers 201 with a new key pair; without Privileg
   expect(application).toEqual({
     Id: expect.any(Number),
     Name: 'Order sync',
+    Kind: 'existing',
     PublicKey: expect.stringMatching(/^[0-9a-f]{32}$/),
     PrivateKey: expect.stringMatching(/^[0-9a-f]{32}$/),
     DatePrivateKeyBrought: null,
@@ -70,9 +71,10 @@ test.each([
     'allowed are Category, Manufacturers, Distributors',
   ],
   [{ Name: 'App', Privileges: { Products: 'read' } }, 'Privileges.Products', 'must be a list of read and write'],
+  [{ Name: 'App', Kind: 'New' }, 'Kind', 'must be existing or new'],
   [{ Name: 'App', Privileges: ['Products'] }, 'Privileges', 'must be an object'],
   [{ Name: 'App', Privileges: { Products: [], products: [] } }, 'Privileges.Products', 'is given twice'],
-  [{ Name: 'App', Colour: 'red' }, 'Colour', 'allowed are Name, CallBackURL, RedirectURIs, Privileges, Throttle'],
+  [{ Name: 'App', Colour: 'red' }, 'Colour', 'allowed are Name, CallBackURL, RedirectURIs, Privileges, Kind, Throttle'],
 ])('%j is refused with a 400 that names the field', async (body, field, message) => {
   const answer = await admin.call('POST', '/admin/applications', body)
   expect(refused(answer)).toMatchObject({ statusCode: 400, field, message: expect.stringContaining(message) })
@@ -109,10 +111,12 @@ test('the log tells who registered and changed an application, and each store wh
   await put({ Name: 'Watched', Privileges: { Orders: ['read'] } })
   expect(await logOf(Id)).toEqual([created])
 
-  await put({ Throttle: { Capacity: 10, LeakPerSecond: 1 }, Privileges: null })
+  expect((await put({ Throttle: { Capacity: 10, LeakPerSecond: 1 }, Kind: 'new', Privileges: null })).json().Kind).toBe(
+    'new',
+  )
   expect(await logOf(Id)).toEqual([
     created,
-    [...by, 'application.changed', null, { changed: ['privileges', 'throttle'] }],
+    [...by, 'application.changed', null, { changed: ['kind', 'privileges', 'throttle'] }],
     ...stores.map(({ id }) => [...by, 'subscription.agreed', id, { privileges: null }]),
   ])
   await put({ Privileges: { Orders: ['write'] } })

@@ -28,7 +28,7 @@ import { programEnv } from '../../support/run-server.ts'
 import { operatorKey } from '../../support/services.ts'
 import { merchantAccount } from '../../support/signed-in.ts'
 import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
-import { codeOf, exchangeOf, openClient, post, type TestClient } from '../oauth/fixture.ts'
+import { challenge, codeOf, exchangeOf, openClient, post, type TestClient, verifier } from '../oauth/fixture.ts'
 import { read } from '../pages/developers/fixture.ts'
 import { type AppOwner, newAppOwner } from '../people/factors/fixture.ts'
 import { newWebhook } from '../rest/webhooks-fixture.ts'
@@ -91,6 +91,8 @@ interface Scene {
   readonly brought: Readonly<Record<string, string>>
   readonly client: TestClient
   readonly accessToken: string
+  /** Of a new application; each refresh replaces the token. */
+  readonly grant: { readonly client: TestClient; refreshToken: string }
   readonly merchant: ReturnType<typeof browserOn>
   readonly webhookId: number
   readonly webhookSecret: string
@@ -113,6 +115,10 @@ async function makeScene(server: TestServer): Promise<Scene> {
   const client = await openClient(server, { CallBackURL: receiver.url })
   const code = await codeOf({ ...shop, merchant }, client)
   const token = await post(server, '/oauth/token', exchangeOf(client, code))
+  const granted = await openClient(server, { Kind: 'new' })
+  const s256 = { code_challenge: challenge, code_challenge_method: 'S256' }
+  const grantCode = await codeOf({ ...shop, merchant }, granted, s256)
+  const grant = await post(server, '/oauth/token', exchangeOf(granted, grantCode, { code_verifier: verifier }))
   const webhookId = await newWebhook(shop.call, { Url: receiver.url })
   const owner = await newAppOwner(server)
   server.clock.ms = Date.now()
@@ -129,6 +135,7 @@ async function makeScene(server: TestServer): Promise<Scene> {
     client,
     mailId,
     accessToken: token.json().access_token,
+    grant: { client: granted, refreshToken: grant.json().refresh_token },
     merchant,
     webhookId,
     webhookSecret: Secret,
@@ -196,12 +203,17 @@ async function expectApp({ appOwner: { account, codeAt } }: Scene, server: TestS
   await signInAndOut(server, { ...account, Code: codeAt(server) })
 }
 
-async function expectAccess({ shop, accessToken, brought }: Scene, server: TestServer): Promise<void> {
+async function expectAccess({ shop, accessToken, grant, brought }: Scene, server: TestServer): Promise<void> {
   const { secureUrl } = shop.store
   for (const headers of [shop.credentials, brought, { authorization: `Bearer ${accessToken}`, secureurl: secureUrl }]) {
     const answer = await server.app.inject({ url: '/StoreWebAPI/v1/OrderStatus', headers })
     expect(answer.statusCode, answer.body).toBe(200)
   }
+  const { PublicKey: client_id, PrivateKey: client_secret } = grant.client
+  const form = { grant_type: 'refresh_token', refresh_token: grant.refreshToken, client_id, client_secret }
+  const refreshed = await post(server, '/oauth/token', form)
+  expect(refreshed.statusCode, refreshed.body).toBe(200)
+  grant.refreshToken = refreshed.json().refresh_token
   expect(await soapCall(server, shop, 'getProductCount')).toContain('<ProductQuantity>')
 }
 
@@ -311,6 +323,7 @@ async function keysInUse(): Promise<string[]> {
     ...(await db.application.findMany()).flatMap((row) => [row.privateKeySealed, row.callbackSecretSealed]),
     ...(await db.subscription.findMany()).map(({ tokenSealed }) => tokenSealed),
     ...(await db.accessToken.findMany()).map(({ tokenSealed }) => tokenSealed ?? ''),
+    ...(await db.accessGrant.findMany()).map(({ tokenSealed }) => tokenSealed),
     ...(await db.webhook.findMany()).map(({ secretSealed }) => secretSealed),
     ...(await db.identity.findMany()).flatMap(({ totpSealed }) => totpSealed ?? []),
     ...(await db.recoveryCode.findMany()).map(({ codeSealed }) => codeSealed),

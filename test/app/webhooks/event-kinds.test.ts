@@ -251,11 +251,11 @@ test('a list in another order has changed', async () => {
 })
 
 describe('a deletion that takes references away changes the records that had them', () => {
-  test('of a product: orders, returns, gift registries, categories', async () => {
+  test('of a product: categories, and not what was ordered, returned and wished for, which may be very much', async () => {
     const product = await newProduct()
     const order = await place({ OrderItemList: [{ CatalogID: product, ItemQuantity: 1 }] })
-    const rma = await create('/RMA', { OrderID: order, RMAItemList: [{ CatalogID: product, ReturnQuantity: 1 }] })
-    const registry = await create('/GiftRegistries', {
+    await create('/RMA', { OrderID: order, RMAItemList: [{ CatalogID: product, ReturnQuantity: 1 }] })
+    await create('/GiftRegistries', {
       Name: 'Wedding',
       GiftRegistryItemList: [{ CatalogID: product, SKU: 'MUG', Listed: 1 }],
     })
@@ -267,9 +267,6 @@ describe('a deletion that takes references away changes the records that had the
 
     expect(await toldOf(() => shop.call('DELETE', `/Products/${product}`))).toEqual([
       `Product Deleted ${product}`,
-      `Order Changed ${order}: OrderItemList.CatalogID`,
-      `Return Changed ${rma}: RMAItemList.CatalogID`,
-      `Gift Registry Changed ${registry}: GiftRegistryItemList.CatalogID`,
       `Category Changed ${category}: OptionSetList.OptionList.OptionBundleCatalogId`,
     ])
   })

@@ -118,6 +118,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
   async function registerApplication(fields: { CallBackURL?: string; RedirectURIs?: string }) {
     await developer.getByText('New application', { exact: true }).click()
     await developer.getByLabel('Name', { exact: true }).fill('Order sync')
+    await developer.getByLabel('An existing program').check()
     for (const [name, value] of Object.entries(fields)) await developer.locator(`[name=${name}]`).fill(value)
     await developer.getByLabel('Everything').check()
     await developer.getByRole('button', { name: 'Register' }).click()

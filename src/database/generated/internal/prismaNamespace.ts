@@ -419,6 +419,7 @@ export const ModelName = {
   SecretKey: 'SecretKey',
   AuthorizationCode: 'AuthorizationCode',
   AccessToken: 'AccessToken',
+  AccessGrant: 'AccessGrant',
   EndedToken: 'EndedToken',
   Session: 'Session',
   Alert: 'Alert',
@@ -487,7 +488,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "store" | "storeHost" | "identity" | "recoveryCode" | "passkey" | "challenge" | "resetLink" | "addressChange" | "storeUser" | "storeRole" | "invitation" | "developer" | "operator" | "application" | "subscription" | "handshake" | "removalNotice" | "apiCall" | "refusedBody" | "secretKey" | "authorizationCode" | "accessToken" | "endedToken" | "session" | "alert" | "signInDelay" | "customerLoginToken" | "auditEntry" | "mail" | "historyEntry" | "counter" | "recordCount" | "salesSum" | "referencedVersion" | "manufacturer" | "distributor" | "category" | "customerGroup" | "product" | "productCategory" | "productDistributor" | "advancedOption" | "stockMovement" | "customer" | "orderStatus" | "paymentMethod" | "order" | "orderShipment" | "orderItem" | "orderTransaction" | "rma" | "rmaItem" | "giftRegistry" | "giftRegistryItem" | "event" | "eventFeed" | "eventCut" | "webhook" | "delivery" | "deliveryAttempt" | "idempotencyKey" | "idempotencyAnswer" | "csvImport" | "csvImportPart" | "csvImportName" | "csvMapping" | "csvImportLine" | "switch" | "testStore" | "testChange" | "inbox" | "inboxMessage" | "backup" | "rateBucket" | "serverProcess"
+    modelProps: "store" | "storeHost" | "identity" | "recoveryCode" | "passkey" | "challenge" | "resetLink" | "addressChange" | "storeUser" | "storeRole" | "invitation" | "developer" | "operator" | "application" | "subscription" | "handshake" | "removalNotice" | "apiCall" | "refusedBody" | "secretKey" | "authorizationCode" | "accessToken" | "accessGrant" | "endedToken" | "session" | "alert" | "signInDelay" | "customerLoginToken" | "auditEntry" | "mail" | "historyEntry" | "counter" | "recordCount" | "salesSum" | "referencedVersion" | "manufacturer" | "distributor" | "category" | "customerGroup" | "product" | "productCategory" | "productDistributor" | "advancedOption" | "stockMovement" | "customer" | "orderStatus" | "paymentMethod" | "order" | "orderShipment" | "orderItem" | "orderTransaction" | "rma" | "rmaItem" | "giftRegistry" | "giftRegistryItem" | "event" | "eventFeed" | "eventCut" | "webhook" | "delivery" | "deliveryAttempt" | "idempotencyKey" | "idempotencyAnswer" | "csvImport" | "csvImportPart" | "csvImportName" | "csvMapping" | "csvImportLine" | "switch" | "testStore" | "testChange" | "inbox" | "inboxMessage" | "backup" | "rateBucket" | "serverProcess"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -2116,6 +2117,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.AccessTokenCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.AccessTokenCountAggregateOutputType> | number
+        }
+      }
+    }
+    AccessGrant: {
+      payload: Prisma.$AccessGrantPayload<ExtArgs>
+      fields: Prisma.AccessGrantFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.AccessGrantFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AccessGrantPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.AccessGrantFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AccessGrantPayload>
+        }
+        findFirst: {
+          args: Prisma.AccessGrantFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AccessGrantPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.AccessGrantFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AccessGrantPayload>
+        }
+        findMany: {
+          args: Prisma.AccessGrantFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AccessGrantPayload>[]
+        }
+        create: {
+          args: Prisma.AccessGrantCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AccessGrantPayload>
+        }
+        createMany: {
+          args: Prisma.AccessGrantCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.AccessGrantCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AccessGrantPayload>[]
+        }
+        delete: {
+          args: Prisma.AccessGrantDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AccessGrantPayload>
+        }
+        update: {
+          args: Prisma.AccessGrantUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AccessGrantPayload>
+        }
+        deleteMany: {
+          args: Prisma.AccessGrantDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.AccessGrantUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.AccessGrantUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AccessGrantPayload>[]
+        }
+        upsert: {
+          args: Prisma.AccessGrantUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AccessGrantPayload>
+        }
+        aggregate: {
+          args: Prisma.AccessGrantAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateAccessGrant>
+        }
+        groupBy: {
+          args: Prisma.AccessGrantGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AccessGrantGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.AccessGrantCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AccessGrantCountAggregateOutputType> | number
         }
       }
     }
@@ -6262,6 +6337,7 @@ export const ApplicationScalarFieldEnum = {
   previousPrivateKeyUntil: 'previousPrivateKeyUntil',
   privateKeyBroughtAt: 'privateKeyBroughtAt',
   openToMerchants: 'openToMerchants',
+  kind: 'kind',
   callbackUrl: 'callbackUrl',
   callbackSecretSealed: 'callbackSecretSealed',
   formerCallbackSecretSealed: 'formerCallbackSecretSealed',
@@ -6378,10 +6454,28 @@ export const AccessTokenScalarFieldEnum = {
   tokenSealed: 'tokenSealed',
   subscriptionId: 'subscriptionId',
   codeHash: 'codeHash',
+  grantId: 'grantId',
+  expiresAt: 'expiresAt',
   createdAt: 'createdAt'
 } as const
 
 export type AccessTokenScalarFieldEnum = (typeof AccessTokenScalarFieldEnum)[keyof typeof AccessTokenScalarFieldEnum]
+
+
+export const AccessGrantScalarFieldEnum = {
+  id: 'id',
+  subscriptionId: 'subscriptionId',
+  storeUserId: 'storeUserId',
+  codeHash: 'codeHash',
+  name: 'name',
+  tokenHash: 'tokenHash',
+  tokenSealed: 'tokenSealed',
+  formerTokenHash: 'formerTokenHash',
+  refreshedAt: 'refreshedAt',
+  expiresAt: 'expiresAt'
+} as const
+
+export type AccessGrantScalarFieldEnum = (typeof AccessGrantScalarFieldEnum)[keyof typeof AccessGrantScalarFieldEnum]
 
 
 export const EndedTokenScalarFieldEnum = {
@@ -7515,6 +7609,7 @@ export type GlobalOmitConfig = {
   secretKey?: Prisma.SecretKeyOmit
   authorizationCode?: Prisma.AuthorizationCodeOmit
   accessToken?: Prisma.AccessTokenOmit
+  accessGrant?: Prisma.AccessGrantOmit
   endedToken?: Prisma.EndedTokenOmit
   session?: Prisma.SessionOmit
   alert?: Prisma.AlertOmit

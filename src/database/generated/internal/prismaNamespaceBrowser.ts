@@ -73,6 +73,7 @@ export const ModelName = {
   SecretKey: 'SecretKey',
   AuthorizationCode: 'AuthorizationCode',
   AccessToken: 'AccessToken',
+  AccessGrant: 'AccessGrant',
   EndedToken: 'EndedToken',
   Session: 'Session',
   Alert: 'Alert',
@@ -326,6 +327,7 @@ export const ApplicationScalarFieldEnum = {
   previousPrivateKeyUntil: 'previousPrivateKeyUntil',
   privateKeyBroughtAt: 'privateKeyBroughtAt',
   openToMerchants: 'openToMerchants',
+  kind: 'kind',
   callbackUrl: 'callbackUrl',
   callbackSecretSealed: 'callbackSecretSealed',
   formerCallbackSecretSealed: 'formerCallbackSecretSealed',
@@ -442,10 +444,28 @@ export const AccessTokenScalarFieldEnum = {
   tokenSealed: 'tokenSealed',
   subscriptionId: 'subscriptionId',
   codeHash: 'codeHash',
+  grantId: 'grantId',
+  expiresAt: 'expiresAt',
   createdAt: 'createdAt'
 } as const
 
 export type AccessTokenScalarFieldEnum = (typeof AccessTokenScalarFieldEnum)[keyof typeof AccessTokenScalarFieldEnum]
+
+
+export const AccessGrantScalarFieldEnum = {
+  id: 'id',
+  subscriptionId: 'subscriptionId',
+  storeUserId: 'storeUserId',
+  codeHash: 'codeHash',
+  name: 'name',
+  tokenHash: 'tokenHash',
+  tokenSealed: 'tokenSealed',
+  formerTokenHash: 'formerTokenHash',
+  refreshedAt: 'refreshedAt',
+  expiresAt: 'expiresAt'
+} as const
+
+export type AccessGrantScalarFieldEnum = (typeof AccessGrantScalarFieldEnum)[keyof typeof AccessGrantScalarFieldEnum]
 
 
 export const EndedTokenScalarFieldEnum = {

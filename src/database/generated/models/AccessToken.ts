@@ -29,11 +29,13 @@ export type AggregateAccessToken = {
 export type AccessTokenAvgAggregateOutputType = {
   id: number | null
   subscriptionId: number | null
+  grantId: number | null
 }
 
 export type AccessTokenSumAggregateOutputType = {
   id: number | null
   subscriptionId: number | null
+  grantId: number | null
 }
 
 export type AccessTokenMinAggregateOutputType = {
@@ -42,6 +44,8 @@ export type AccessTokenMinAggregateOutputType = {
   tokenSealed: string | null
   subscriptionId: number | null
   codeHash: string | null
+  grantId: number | null
+  expiresAt: Date | null
   createdAt: Date | null
 }
 
@@ -51,6 +55,8 @@ export type AccessTokenMaxAggregateOutputType = {
   tokenSealed: string | null
   subscriptionId: number | null
   codeHash: string | null
+  grantId: number | null
+  expiresAt: Date | null
   createdAt: Date | null
 }
 
@@ -60,6 +66,8 @@ export type AccessTokenCountAggregateOutputType = {
   tokenSealed: number
   subscriptionId: number
   codeHash: number
+  grantId: number
+  expiresAt: number
   createdAt: number
   _all: number
 }
@@ -68,11 +76,13 @@ export type AccessTokenCountAggregateOutputType = {
 export type AccessTokenAvgAggregateInputType = {
   id?: true
   subscriptionId?: true
+  grantId?: true
 }
 
 export type AccessTokenSumAggregateInputType = {
   id?: true
   subscriptionId?: true
+  grantId?: true
 }
 
 export type AccessTokenMinAggregateInputType = {
@@ -81,6 +91,8 @@ export type AccessTokenMinAggregateInputType = {
   tokenSealed?: true
   subscriptionId?: true
   codeHash?: true
+  grantId?: true
+  expiresAt?: true
   createdAt?: true
 }
 
@@ -90,6 +102,8 @@ export type AccessTokenMaxAggregateInputType = {
   tokenSealed?: true
   subscriptionId?: true
   codeHash?: true
+  grantId?: true
+  expiresAt?: true
   createdAt?: true
 }
 
@@ -99,6 +113,8 @@ export type AccessTokenCountAggregateInputType = {
   tokenSealed?: true
   subscriptionId?: true
   codeHash?: true
+  grantId?: true
+  expiresAt?: true
   createdAt?: true
   _all?: true
 }
@@ -194,7 +210,9 @@ export type AccessTokenGroupByOutputType = {
   tokenHash: string
   tokenSealed: string | null
   subscriptionId: number
-  codeHash: string
+  codeHash: string | null
+  grantId: number | null
+  expiresAt: Date | null
   createdAt: Date
   _count: AccessTokenCountAggregateOutputType | null
   _avg: AccessTokenAvgAggregateOutputType | null
@@ -226,9 +244,12 @@ export type AccessTokenWhereInput = {
   tokenHash?: Prisma.StringFilter<"AccessToken"> | string
   tokenSealed?: Prisma.StringNullableFilter<"AccessToken"> | string | null
   subscriptionId?: Prisma.IntFilter<"AccessToken"> | number
-  codeHash?: Prisma.StringFilter<"AccessToken"> | string
+  codeHash?: Prisma.StringNullableFilter<"AccessToken"> | string | null
+  grantId?: Prisma.IntNullableFilter<"AccessToken"> | number | null
+  expiresAt?: Prisma.DateTimeNullableFilter<"AccessToken"> | Date | string | null
   createdAt?: Prisma.DateTimeFilter<"AccessToken"> | Date | string
   subscription?: Prisma.XOR<Prisma.SubscriptionScalarRelationFilter, Prisma.SubscriptionWhereInput>
+  grant?: Prisma.XOR<Prisma.AccessGrantNullableScalarRelationFilter, Prisma.AccessGrantWhereInput> | null
 }
 
 export type AccessTokenOrderByWithRelationInput = {
@@ -236,9 +257,12 @@ export type AccessTokenOrderByWithRelationInput = {
   tokenHash?: Prisma.SortOrder
   tokenSealed?: Prisma.SortOrderInput | Prisma.SortOrder
   subscriptionId?: Prisma.SortOrder
-  codeHash?: Prisma.SortOrder
+  codeHash?: Prisma.SortOrderInput | Prisma.SortOrder
+  grantId?: Prisma.SortOrderInput | Prisma.SortOrder
+  expiresAt?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   subscription?: Prisma.SubscriptionOrderByWithRelationInput
+  grant?: Prisma.AccessGrantOrderByWithRelationInput
 }
 
 export type AccessTokenWhereUniqueInput = Prisma.AtLeast<{
@@ -250,8 +274,11 @@ export type AccessTokenWhereUniqueInput = Prisma.AtLeast<{
   NOT?: Prisma.AccessTokenWhereInput | Prisma.AccessTokenWhereInput[]
   tokenSealed?: Prisma.StringNullableFilter<"AccessToken"> | string | null
   subscriptionId?: Prisma.IntFilter<"AccessToken"> | number
+  grantId?: Prisma.IntNullableFilter<"AccessToken"> | number | null
+  expiresAt?: Prisma.DateTimeNullableFilter<"AccessToken"> | Date | string | null
   createdAt?: Prisma.DateTimeFilter<"AccessToken"> | Date | string
   subscription?: Prisma.XOR<Prisma.SubscriptionScalarRelationFilter, Prisma.SubscriptionWhereInput>
+  grant?: Prisma.XOR<Prisma.AccessGrantNullableScalarRelationFilter, Prisma.AccessGrantWhereInput> | null
 }, "id" | "tokenHash" | "codeHash">
 
 export type AccessTokenOrderByWithAggregationInput = {
@@ -259,7 +286,9 @@ export type AccessTokenOrderByWithAggregationInput = {
   tokenHash?: Prisma.SortOrder
   tokenSealed?: Prisma.SortOrderInput | Prisma.SortOrder
   subscriptionId?: Prisma.SortOrder
-  codeHash?: Prisma.SortOrder
+  codeHash?: Prisma.SortOrderInput | Prisma.SortOrder
+  grantId?: Prisma.SortOrderInput | Prisma.SortOrder
+  expiresAt?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   _count?: Prisma.AccessTokenCountOrderByAggregateInput
   _avg?: Prisma.AccessTokenAvgOrderByAggregateInput
@@ -276,16 +305,20 @@ export type AccessTokenScalarWhereWithAggregatesInput = {
   tokenHash?: Prisma.StringWithAggregatesFilter<"AccessToken"> | string
   tokenSealed?: Prisma.StringNullableWithAggregatesFilter<"AccessToken"> | string | null
   subscriptionId?: Prisma.IntWithAggregatesFilter<"AccessToken"> | number
-  codeHash?: Prisma.StringWithAggregatesFilter<"AccessToken"> | string
+  codeHash?: Prisma.StringNullableWithAggregatesFilter<"AccessToken"> | string | null
+  grantId?: Prisma.IntNullableWithAggregatesFilter<"AccessToken"> | number | null
+  expiresAt?: Prisma.DateTimeNullableWithAggregatesFilter<"AccessToken"> | Date | string | null
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"AccessToken"> | Date | string
 }
 
 export type AccessTokenCreateInput = {
   tokenHash: string
   tokenSealed?: string | null
-  codeHash: string
+  codeHash?: string | null
+  expiresAt?: Date | string | null
   createdAt: Date | string
   subscription: Prisma.SubscriptionCreateNestedOneWithoutAccessTokensInput
+  grant?: Prisma.AccessGrantCreateNestedOneWithoutAccessTokensInput
 }
 
 export type AccessTokenUncheckedCreateInput = {
@@ -293,16 +326,20 @@ export type AccessTokenUncheckedCreateInput = {
   tokenHash: string
   tokenSealed?: string | null
   subscriptionId: number
-  codeHash: string
+  codeHash?: string | null
+  grantId?: number | null
+  expiresAt?: Date | string | null
   createdAt: Date | string
 }
 
 export type AccessTokenUpdateInput = {
   tokenHash?: Prisma.StringFieldUpdateOperationsInput | string
   tokenSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  codeHash?: Prisma.StringFieldUpdateOperationsInput | string
+  codeHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   subscription?: Prisma.SubscriptionUpdateOneRequiredWithoutAccessTokensNestedInput
+  grant?: Prisma.AccessGrantUpdateOneWithoutAccessTokensNestedInput
 }
 
 export type AccessTokenUncheckedUpdateInput = {
@@ -310,7 +347,9 @@ export type AccessTokenUncheckedUpdateInput = {
   tokenHash?: Prisma.StringFieldUpdateOperationsInput | string
   tokenSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   subscriptionId?: Prisma.IntFieldUpdateOperationsInput | number
-  codeHash?: Prisma.StringFieldUpdateOperationsInput | string
+  codeHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  grantId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -319,14 +358,17 @@ export type AccessTokenCreateManyInput = {
   tokenHash: string
   tokenSealed?: string | null
   subscriptionId: number
-  codeHash: string
+  codeHash?: string | null
+  grantId?: number | null
+  expiresAt?: Date | string | null
   createdAt: Date | string
 }
 
 export type AccessTokenUpdateManyMutationInput = {
   tokenHash?: Prisma.StringFieldUpdateOperationsInput | string
   tokenSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  codeHash?: Prisma.StringFieldUpdateOperationsInput | string
+  codeHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -335,7 +377,9 @@ export type AccessTokenUncheckedUpdateManyInput = {
   tokenHash?: Prisma.StringFieldUpdateOperationsInput | string
   tokenSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   subscriptionId?: Prisma.IntFieldUpdateOperationsInput | number
-  codeHash?: Prisma.StringFieldUpdateOperationsInput | string
+  codeHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  grantId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -355,12 +399,15 @@ export type AccessTokenCountOrderByAggregateInput = {
   tokenSealed?: Prisma.SortOrder
   subscriptionId?: Prisma.SortOrder
   codeHash?: Prisma.SortOrder
+  grantId?: Prisma.SortOrder
+  expiresAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
 
 export type AccessTokenAvgOrderByAggregateInput = {
   id?: Prisma.SortOrder
   subscriptionId?: Prisma.SortOrder
+  grantId?: Prisma.SortOrder
 }
 
 export type AccessTokenMaxOrderByAggregateInput = {
@@ -369,6 +416,8 @@ export type AccessTokenMaxOrderByAggregateInput = {
   tokenSealed?: Prisma.SortOrder
   subscriptionId?: Prisma.SortOrder
   codeHash?: Prisma.SortOrder
+  grantId?: Prisma.SortOrder
+  expiresAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
 
@@ -378,12 +427,15 @@ export type AccessTokenMinOrderByAggregateInput = {
   tokenSealed?: Prisma.SortOrder
   subscriptionId?: Prisma.SortOrder
   codeHash?: Prisma.SortOrder
+  grantId?: Prisma.SortOrder
+  expiresAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
 
 export type AccessTokenSumOrderByAggregateInput = {
   id?: Prisma.SortOrder
   subscriptionId?: Prisma.SortOrder
+  grantId?: Prisma.SortOrder
 }
 
 export type AccessTokenCreateNestedManyWithoutSubscriptionInput = {
@@ -428,18 +480,64 @@ export type AccessTokenUncheckedUpdateManyWithoutSubscriptionNestedInput = {
   deleteMany?: Prisma.AccessTokenScalarWhereInput | Prisma.AccessTokenScalarWhereInput[]
 }
 
+export type AccessTokenCreateNestedManyWithoutGrantInput = {
+  create?: Prisma.XOR<Prisma.AccessTokenCreateWithoutGrantInput, Prisma.AccessTokenUncheckedCreateWithoutGrantInput> | Prisma.AccessTokenCreateWithoutGrantInput[] | Prisma.AccessTokenUncheckedCreateWithoutGrantInput[]
+  connectOrCreate?: Prisma.AccessTokenCreateOrConnectWithoutGrantInput | Prisma.AccessTokenCreateOrConnectWithoutGrantInput[]
+  createMany?: Prisma.AccessTokenCreateManyGrantInputEnvelope
+  connect?: Prisma.AccessTokenWhereUniqueInput | Prisma.AccessTokenWhereUniqueInput[]
+}
+
+export type AccessTokenUncheckedCreateNestedManyWithoutGrantInput = {
+  create?: Prisma.XOR<Prisma.AccessTokenCreateWithoutGrantInput, Prisma.AccessTokenUncheckedCreateWithoutGrantInput> | Prisma.AccessTokenCreateWithoutGrantInput[] | Prisma.AccessTokenUncheckedCreateWithoutGrantInput[]
+  connectOrCreate?: Prisma.AccessTokenCreateOrConnectWithoutGrantInput | Prisma.AccessTokenCreateOrConnectWithoutGrantInput[]
+  createMany?: Prisma.AccessTokenCreateManyGrantInputEnvelope
+  connect?: Prisma.AccessTokenWhereUniqueInput | Prisma.AccessTokenWhereUniqueInput[]
+}
+
+export type AccessTokenUpdateManyWithoutGrantNestedInput = {
+  create?: Prisma.XOR<Prisma.AccessTokenCreateWithoutGrantInput, Prisma.AccessTokenUncheckedCreateWithoutGrantInput> | Prisma.AccessTokenCreateWithoutGrantInput[] | Prisma.AccessTokenUncheckedCreateWithoutGrantInput[]
+  connectOrCreate?: Prisma.AccessTokenCreateOrConnectWithoutGrantInput | Prisma.AccessTokenCreateOrConnectWithoutGrantInput[]
+  upsert?: Prisma.AccessTokenUpsertWithWhereUniqueWithoutGrantInput | Prisma.AccessTokenUpsertWithWhereUniqueWithoutGrantInput[]
+  createMany?: Prisma.AccessTokenCreateManyGrantInputEnvelope
+  set?: Prisma.AccessTokenWhereUniqueInput | Prisma.AccessTokenWhereUniqueInput[]
+  disconnect?: Prisma.AccessTokenWhereUniqueInput | Prisma.AccessTokenWhereUniqueInput[]
+  delete?: Prisma.AccessTokenWhereUniqueInput | Prisma.AccessTokenWhereUniqueInput[]
+  connect?: Prisma.AccessTokenWhereUniqueInput | Prisma.AccessTokenWhereUniqueInput[]
+  update?: Prisma.AccessTokenUpdateWithWhereUniqueWithoutGrantInput | Prisma.AccessTokenUpdateWithWhereUniqueWithoutGrantInput[]
+  updateMany?: Prisma.AccessTokenUpdateManyWithWhereWithoutGrantInput | Prisma.AccessTokenUpdateManyWithWhereWithoutGrantInput[]
+  deleteMany?: Prisma.AccessTokenScalarWhereInput | Prisma.AccessTokenScalarWhereInput[]
+}
+
+export type AccessTokenUncheckedUpdateManyWithoutGrantNestedInput = {
+  create?: Prisma.XOR<Prisma.AccessTokenCreateWithoutGrantInput, Prisma.AccessTokenUncheckedCreateWithoutGrantInput> | Prisma.AccessTokenCreateWithoutGrantInput[] | Prisma.AccessTokenUncheckedCreateWithoutGrantInput[]
+  connectOrCreate?: Prisma.AccessTokenCreateOrConnectWithoutGrantInput | Prisma.AccessTokenCreateOrConnectWithoutGrantInput[]
+  upsert?: Prisma.AccessTokenUpsertWithWhereUniqueWithoutGrantInput | Prisma.AccessTokenUpsertWithWhereUniqueWithoutGrantInput[]
+  createMany?: Prisma.AccessTokenCreateManyGrantInputEnvelope
+  set?: Prisma.AccessTokenWhereUniqueInput | Prisma.AccessTokenWhereUniqueInput[]
+  disconnect?: Prisma.AccessTokenWhereUniqueInput | Prisma.AccessTokenWhereUniqueInput[]
+  delete?: Prisma.AccessTokenWhereUniqueInput | Prisma.AccessTokenWhereUniqueInput[]
+  connect?: Prisma.AccessTokenWhereUniqueInput | Prisma.AccessTokenWhereUniqueInput[]
+  update?: Prisma.AccessTokenUpdateWithWhereUniqueWithoutGrantInput | Prisma.AccessTokenUpdateWithWhereUniqueWithoutGrantInput[]
+  updateMany?: Prisma.AccessTokenUpdateManyWithWhereWithoutGrantInput | Prisma.AccessTokenUpdateManyWithWhereWithoutGrantInput[]
+  deleteMany?: Prisma.AccessTokenScalarWhereInput | Prisma.AccessTokenScalarWhereInput[]
+}
+
 export type AccessTokenCreateWithoutSubscriptionInput = {
   tokenHash: string
   tokenSealed?: string | null
-  codeHash: string
+  codeHash?: string | null
+  expiresAt?: Date | string | null
   createdAt: Date | string
+  grant?: Prisma.AccessGrantCreateNestedOneWithoutAccessTokensInput
 }
 
 export type AccessTokenUncheckedCreateWithoutSubscriptionInput = {
   id?: number
   tokenHash: string
   tokenSealed?: string | null
-  codeHash: string
+  codeHash?: string | null
+  grantId?: number | null
+  expiresAt?: Date | string | null
   createdAt: Date | string
 }
 
@@ -477,30 +575,83 @@ export type AccessTokenScalarWhereInput = {
   tokenHash?: Prisma.StringFilter<"AccessToken"> | string
   tokenSealed?: Prisma.StringNullableFilter<"AccessToken"> | string | null
   subscriptionId?: Prisma.IntFilter<"AccessToken"> | number
-  codeHash?: Prisma.StringFilter<"AccessToken"> | string
+  codeHash?: Prisma.StringNullableFilter<"AccessToken"> | string | null
+  grantId?: Prisma.IntNullableFilter<"AccessToken"> | number | null
+  expiresAt?: Prisma.DateTimeNullableFilter<"AccessToken"> | Date | string | null
   createdAt?: Prisma.DateTimeFilter<"AccessToken"> | Date | string
+}
+
+export type AccessTokenCreateWithoutGrantInput = {
+  tokenHash: string
+  tokenSealed?: string | null
+  codeHash?: string | null
+  expiresAt?: Date | string | null
+  createdAt: Date | string
+  subscription: Prisma.SubscriptionCreateNestedOneWithoutAccessTokensInput
+}
+
+export type AccessTokenUncheckedCreateWithoutGrantInput = {
+  id?: number
+  tokenHash: string
+  tokenSealed?: string | null
+  subscriptionId: number
+  codeHash?: string | null
+  expiresAt?: Date | string | null
+  createdAt: Date | string
+}
+
+export type AccessTokenCreateOrConnectWithoutGrantInput = {
+  where: Prisma.AccessTokenWhereUniqueInput
+  create: Prisma.XOR<Prisma.AccessTokenCreateWithoutGrantInput, Prisma.AccessTokenUncheckedCreateWithoutGrantInput>
+}
+
+export type AccessTokenCreateManyGrantInputEnvelope = {
+  data: Prisma.AccessTokenCreateManyGrantInput | Prisma.AccessTokenCreateManyGrantInput[]
+  skipDuplicates?: boolean
+}
+
+export type AccessTokenUpsertWithWhereUniqueWithoutGrantInput = {
+  where: Prisma.AccessTokenWhereUniqueInput
+  update: Prisma.XOR<Prisma.AccessTokenUpdateWithoutGrantInput, Prisma.AccessTokenUncheckedUpdateWithoutGrantInput>
+  create: Prisma.XOR<Prisma.AccessTokenCreateWithoutGrantInput, Prisma.AccessTokenUncheckedCreateWithoutGrantInput>
+}
+
+export type AccessTokenUpdateWithWhereUniqueWithoutGrantInput = {
+  where: Prisma.AccessTokenWhereUniqueInput
+  data: Prisma.XOR<Prisma.AccessTokenUpdateWithoutGrantInput, Prisma.AccessTokenUncheckedUpdateWithoutGrantInput>
+}
+
+export type AccessTokenUpdateManyWithWhereWithoutGrantInput = {
+  where: Prisma.AccessTokenScalarWhereInput
+  data: Prisma.XOR<Prisma.AccessTokenUpdateManyMutationInput, Prisma.AccessTokenUncheckedUpdateManyWithoutGrantInput>
 }
 
 export type AccessTokenCreateManySubscriptionInput = {
   id?: number
   tokenHash: string
   tokenSealed?: string | null
-  codeHash: string
+  codeHash?: string | null
+  grantId?: number | null
+  expiresAt?: Date | string | null
   createdAt: Date | string
 }
 
 export type AccessTokenUpdateWithoutSubscriptionInput = {
   tokenHash?: Prisma.StringFieldUpdateOperationsInput | string
   tokenSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  codeHash?: Prisma.StringFieldUpdateOperationsInput | string
+  codeHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  grant?: Prisma.AccessGrantUpdateOneWithoutAccessTokensNestedInput
 }
 
 export type AccessTokenUncheckedUpdateWithoutSubscriptionInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
   tokenHash?: Prisma.StringFieldUpdateOperationsInput | string
   tokenSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  codeHash?: Prisma.StringFieldUpdateOperationsInput | string
+  codeHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  grantId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -508,7 +659,48 @@ export type AccessTokenUncheckedUpdateManyWithoutSubscriptionInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
   tokenHash?: Prisma.StringFieldUpdateOperationsInput | string
   tokenSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  codeHash?: Prisma.StringFieldUpdateOperationsInput | string
+  codeHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  grantId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+}
+
+export type AccessTokenCreateManyGrantInput = {
+  id?: number
+  tokenHash: string
+  tokenSealed?: string | null
+  subscriptionId: number
+  codeHash?: string | null
+  expiresAt?: Date | string | null
+  createdAt: Date | string
+}
+
+export type AccessTokenUpdateWithoutGrantInput = {
+  tokenHash?: Prisma.StringFieldUpdateOperationsInput | string
+  tokenSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  codeHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  subscription?: Prisma.SubscriptionUpdateOneRequiredWithoutAccessTokensNestedInput
+}
+
+export type AccessTokenUncheckedUpdateWithoutGrantInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  tokenHash?: Prisma.StringFieldUpdateOperationsInput | string
+  tokenSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  subscriptionId?: Prisma.IntFieldUpdateOperationsInput | number
+  codeHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+}
+
+export type AccessTokenUncheckedUpdateManyWithoutGrantInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  tokenHash?: Prisma.StringFieldUpdateOperationsInput | string
+  tokenSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  subscriptionId?: Prisma.IntFieldUpdateOperationsInput | number
+  codeHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -520,8 +712,11 @@ export type AccessTokenSelect<ExtArgs extends runtime.Types.Extensions.InternalA
   tokenSealed?: boolean
   subscriptionId?: boolean
   codeHash?: boolean
+  grantId?: boolean
+  expiresAt?: boolean
   createdAt?: boolean
   subscription?: boolean | Prisma.SubscriptionDefaultArgs<ExtArgs>
+  grant?: boolean | Prisma.AccessToken$grantArgs<ExtArgs>
 }, ExtArgs["result"]["accessToken"]>
 
 export type AccessTokenSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -530,8 +725,11 @@ export type AccessTokenSelectCreateManyAndReturn<ExtArgs extends runtime.Types.E
   tokenSealed?: boolean
   subscriptionId?: boolean
   codeHash?: boolean
+  grantId?: boolean
+  expiresAt?: boolean
   createdAt?: boolean
   subscription?: boolean | Prisma.SubscriptionDefaultArgs<ExtArgs>
+  grant?: boolean | Prisma.AccessToken$grantArgs<ExtArgs>
 }, ExtArgs["result"]["accessToken"]>
 
 export type AccessTokenSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -540,8 +738,11 @@ export type AccessTokenSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.E
   tokenSealed?: boolean
   subscriptionId?: boolean
   codeHash?: boolean
+  grantId?: boolean
+  expiresAt?: boolean
   createdAt?: boolean
   subscription?: boolean | Prisma.SubscriptionDefaultArgs<ExtArgs>
+  grant?: boolean | Prisma.AccessToken$grantArgs<ExtArgs>
 }, ExtArgs["result"]["accessToken"]>
 
 export type AccessTokenSelectScalar = {
@@ -550,24 +751,30 @@ export type AccessTokenSelectScalar = {
   tokenSealed?: boolean
   subscriptionId?: boolean
   codeHash?: boolean
+  grantId?: boolean
+  expiresAt?: boolean
   createdAt?: boolean
 }
 
-export type AccessTokenOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "tokenHash" | "tokenSealed" | "subscriptionId" | "codeHash" | "createdAt", ExtArgs["result"]["accessToken"]>
+export type AccessTokenOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "tokenHash" | "tokenSealed" | "subscriptionId" | "codeHash" | "grantId" | "expiresAt" | "createdAt", ExtArgs["result"]["accessToken"]>
 export type AccessTokenInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   subscription?: boolean | Prisma.SubscriptionDefaultArgs<ExtArgs>
+  grant?: boolean | Prisma.AccessToken$grantArgs<ExtArgs>
 }
 export type AccessTokenIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   subscription?: boolean | Prisma.SubscriptionDefaultArgs<ExtArgs>
+  grant?: boolean | Prisma.AccessToken$grantArgs<ExtArgs>
 }
 export type AccessTokenIncludeUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   subscription?: boolean | Prisma.SubscriptionDefaultArgs<ExtArgs>
+  grant?: boolean | Prisma.AccessToken$grantArgs<ExtArgs>
 }
 
 export type $AccessTokenPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "AccessToken"
   objects: {
     subscription: Prisma.$SubscriptionPayload<ExtArgs>
+    grant: Prisma.$AccessGrantPayload<ExtArgs> | null
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: number
@@ -578,9 +785,14 @@ export type $AccessTokenPayload<ExtArgs extends runtime.Types.Extensions.Interna
     tokenSealed: string | null
     subscriptionId: number
     /**
-     * The code that it was given for: presented again, it revokes this token.
+     * The code that it was given for: presented again, it revokes this token. NULL: the grant has the code.
      */
-    codeHash: string
+    codeHash: string | null
+    /**
+     * NULL: it was given without a grant, and does not expire.
+     */
+    grantId: number | null
+    expiresAt: Date | null
     createdAt: Date
   }, ExtArgs["result"]["accessToken"]>
   composites: {}
@@ -977,6 +1189,7 @@ readonly fields: AccessTokenFieldRefs;
 export interface Prisma__AccessTokenClient<T, Null = never, ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs, GlobalOmitOptions = {}> extends Prisma.PrismaPromise<T> {
   readonly [Symbol.toStringTag]: "PrismaPromise"
   subscription<T extends Prisma.SubscriptionDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.SubscriptionDefaultArgs<ExtArgs>>): Prisma.Prisma__SubscriptionClient<runtime.Types.Result.GetResult<Prisma.$SubscriptionPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
+  grant<T extends Prisma.AccessToken$grantArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.AccessToken$grantArgs<ExtArgs>>): Prisma.Prisma__AccessGrantClient<runtime.Types.Result.GetResult<Prisma.$AccessGrantPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -1011,6 +1224,8 @@ export interface AccessTokenFieldRefs {
   readonly tokenSealed: Prisma.FieldRef<"AccessToken", 'String'>
   readonly subscriptionId: Prisma.FieldRef<"AccessToken", 'Int'>
   readonly codeHash: Prisma.FieldRef<"AccessToken", 'String'>
+  readonly grantId: Prisma.FieldRef<"AccessToken", 'Int'>
+  readonly expiresAt: Prisma.FieldRef<"AccessToken", 'DateTime'>
   readonly createdAt: Prisma.FieldRef<"AccessToken", 'DateTime'>
 }
     
@@ -1410,6 +1625,25 @@ export type AccessTokenDeleteManyArgs<ExtArgs extends runtime.Types.Extensions.I
    * Limit how many AccessTokens to delete.
    */
   limit?: number
+}
+
+/**
+ * AccessToken.grant
+ */
+export type AccessToken$grantArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the AccessGrant
+   */
+  select?: Prisma.AccessGrantSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the AccessGrant
+   */
+  omit?: Prisma.AccessGrantOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.AccessGrantInclude<ExtArgs> | null
+  where?: Prisma.AccessGrantWhereInput
 }
 
 /**

@@ -53,6 +53,7 @@ export type ApplicationMinAggregateOutputType = {
   previousPrivateKeyUntil: Date | null
   privateKeyBroughtAt: Date | null
   openToMerchants: boolean | null
+  kind: string | null
   callbackUrl: string | null
   callbackSecretSealed: string | null
   formerCallbackSecretSealed: string | null
@@ -74,6 +75,7 @@ export type ApplicationMaxAggregateOutputType = {
   previousPrivateKeyUntil: Date | null
   privateKeyBroughtAt: Date | null
   openToMerchants: boolean | null
+  kind: string | null
   callbackUrl: string | null
   callbackSecretSealed: string | null
   formerCallbackSecretSealed: string | null
@@ -95,6 +97,7 @@ export type ApplicationCountAggregateOutputType = {
   previousPrivateKeyUntil: number
   privateKeyBroughtAt: number
   openToMerchants: number
+  kind: number
   callbackUrl: number
   callbackSecretSealed: number
   formerCallbackSecretSealed: number
@@ -136,6 +139,7 @@ export type ApplicationMinAggregateInputType = {
   previousPrivateKeyUntil?: true
   privateKeyBroughtAt?: true
   openToMerchants?: true
+  kind?: true
   callbackUrl?: true
   callbackSecretSealed?: true
   formerCallbackSecretSealed?: true
@@ -157,6 +161,7 @@ export type ApplicationMaxAggregateInputType = {
   previousPrivateKeyUntil?: true
   privateKeyBroughtAt?: true
   openToMerchants?: true
+  kind?: true
   callbackUrl?: true
   callbackSecretSealed?: true
   formerCallbackSecretSealed?: true
@@ -178,6 +183,7 @@ export type ApplicationCountAggregateInputType = {
   previousPrivateKeyUntil?: true
   privateKeyBroughtAt?: true
   openToMerchants?: true
+  kind?: true
   callbackUrl?: true
   callbackSecretSealed?: true
   formerCallbackSecretSealed?: true
@@ -288,6 +294,7 @@ export type ApplicationGroupByOutputType = {
   previousPrivateKeyUntil: Date | null
   privateKeyBroughtAt: Date | null
   openToMerchants: boolean
+  kind: string
   callbackUrl: string | null
   callbackSecretSealed: string
   formerCallbackSecretSealed: string | null
@@ -334,6 +341,7 @@ export type ApplicationWhereInput = {
   previousPrivateKeyUntil?: Prisma.DateTimeNullableFilter<"Application"> | Date | string | null
   privateKeyBroughtAt?: Prisma.DateTimeNullableFilter<"Application"> | Date | string | null
   openToMerchants?: Prisma.BoolFilter<"Application"> | boolean
+  kind?: Prisma.StringFilter<"Application"> | string
   callbackUrl?: Prisma.StringNullableFilter<"Application"> | string | null
   callbackSecretSealed?: Prisma.StringFilter<"Application"> | string
   formerCallbackSecretSealed?: Prisma.StringNullableFilter<"Application"> | string | null
@@ -362,6 +370,7 @@ export type ApplicationOrderByWithRelationInput = {
   previousPrivateKeyUntil?: Prisma.SortOrderInput | Prisma.SortOrder
   privateKeyBroughtAt?: Prisma.SortOrderInput | Prisma.SortOrder
   openToMerchants?: Prisma.SortOrder
+  kind?: Prisma.SortOrder
   callbackUrl?: Prisma.SortOrderInput | Prisma.SortOrder
   callbackSecretSealed?: Prisma.SortOrder
   formerCallbackSecretSealed?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -393,6 +402,7 @@ export type ApplicationWhereUniqueInput = Prisma.AtLeast<{
   previousPrivateKeyUntil?: Prisma.DateTimeNullableFilter<"Application"> | Date | string | null
   privateKeyBroughtAt?: Prisma.DateTimeNullableFilter<"Application"> | Date | string | null
   openToMerchants?: Prisma.BoolFilter<"Application"> | boolean
+  kind?: Prisma.StringFilter<"Application"> | string
   callbackUrl?: Prisma.StringNullableFilter<"Application"> | string | null
   callbackSecretSealed?: Prisma.StringFilter<"Application"> | string
   formerCallbackSecretSealed?: Prisma.StringNullableFilter<"Application"> | string | null
@@ -421,6 +431,7 @@ export type ApplicationOrderByWithAggregationInput = {
   previousPrivateKeyUntil?: Prisma.SortOrderInput | Prisma.SortOrder
   privateKeyBroughtAt?: Prisma.SortOrderInput | Prisma.SortOrder
   openToMerchants?: Prisma.SortOrder
+  kind?: Prisma.SortOrder
   callbackUrl?: Prisma.SortOrderInput | Prisma.SortOrder
   callbackSecretSealed?: Prisma.SortOrder
   formerCallbackSecretSealed?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -452,6 +463,7 @@ export type ApplicationScalarWhereWithAggregatesInput = {
   previousPrivateKeyUntil?: Prisma.DateTimeNullableWithAggregatesFilter<"Application"> | Date | string | null
   privateKeyBroughtAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Application"> | Date | string | null
   openToMerchants?: Prisma.BoolWithAggregatesFilter<"Application"> | boolean
+  kind?: Prisma.StringWithAggregatesFilter<"Application"> | string
   callbackUrl?: Prisma.StringNullableWithAggregatesFilter<"Application"> | string | null
   callbackSecretSealed?: Prisma.StringWithAggregatesFilter<"Application"> | string
   formerCallbackSecretSealed?: Prisma.StringNullableWithAggregatesFilter<"Application"> | string | null
@@ -473,6 +485,7 @@ export type ApplicationCreateInput = {
   previousPrivateKeyUntil?: Date | string | null
   privateKeyBroughtAt?: Date | string | null
   openToMerchants?: boolean
+  kind?: string
   callbackUrl?: string | null
   callbackSecretSealed?: string
   formerCallbackSecretSealed?: string | null
@@ -501,6 +514,7 @@ export type ApplicationUncheckedCreateInput = {
   previousPrivateKeyUntil?: Date | string | null
   privateKeyBroughtAt?: Date | string | null
   openToMerchants?: boolean
+  kind?: string
   callbackUrl?: string | null
   callbackSecretSealed?: string
   formerCallbackSecretSealed?: string | null
@@ -526,6 +540,7 @@ export type ApplicationUpdateInput = {
   previousPrivateKeyUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   privateKeyBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   openToMerchants?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  kind?: Prisma.StringFieldUpdateOperationsInput | string
   callbackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   callbackSecretSealed?: Prisma.StringFieldUpdateOperationsInput | string
   formerCallbackSecretSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -554,6 +569,7 @@ export type ApplicationUncheckedUpdateInput = {
   previousPrivateKeyUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   privateKeyBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   openToMerchants?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  kind?: Prisma.StringFieldUpdateOperationsInput | string
   callbackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   callbackSecretSealed?: Prisma.StringFieldUpdateOperationsInput | string
   formerCallbackSecretSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -581,6 +597,7 @@ export type ApplicationCreateManyInput = {
   previousPrivateKeyUntil?: Date | string | null
   privateKeyBroughtAt?: Date | string | null
   openToMerchants?: boolean
+  kind?: string
   callbackUrl?: string | null
   callbackSecretSealed?: string
   formerCallbackSecretSealed?: string | null
@@ -602,6 +619,7 @@ export type ApplicationUpdateManyMutationInput = {
   previousPrivateKeyUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   privateKeyBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   openToMerchants?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  kind?: Prisma.StringFieldUpdateOperationsInput | string
   callbackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   callbackSecretSealed?: Prisma.StringFieldUpdateOperationsInput | string
   formerCallbackSecretSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -625,6 +643,7 @@ export type ApplicationUncheckedUpdateManyInput = {
   previousPrivateKeyUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   privateKeyBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   openToMerchants?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  kind?: Prisma.StringFieldUpdateOperationsInput | string
   callbackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   callbackSecretSealed?: Prisma.StringFieldUpdateOperationsInput | string
   formerCallbackSecretSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -658,6 +677,7 @@ export type ApplicationCountOrderByAggregateInput = {
   previousPrivateKeyUntil?: Prisma.SortOrder
   privateKeyBroughtAt?: Prisma.SortOrder
   openToMerchants?: Prisma.SortOrder
+  kind?: Prisma.SortOrder
   callbackUrl?: Prisma.SortOrder
   callbackSecretSealed?: Prisma.SortOrder
   formerCallbackSecretSealed?: Prisma.SortOrder
@@ -689,6 +709,7 @@ export type ApplicationMaxOrderByAggregateInput = {
   previousPrivateKeyUntil?: Prisma.SortOrder
   privateKeyBroughtAt?: Prisma.SortOrder
   openToMerchants?: Prisma.SortOrder
+  kind?: Prisma.SortOrder
   callbackUrl?: Prisma.SortOrder
   callbackSecretSealed?: Prisma.SortOrder
   formerCallbackSecretSealed?: Prisma.SortOrder
@@ -710,6 +731,7 @@ export type ApplicationMinOrderByAggregateInput = {
   previousPrivateKeyUntil?: Prisma.SortOrder
   privateKeyBroughtAt?: Prisma.SortOrder
   openToMerchants?: Prisma.SortOrder
+  kind?: Prisma.SortOrder
   callbackUrl?: Prisma.SortOrder
   callbackSecretSealed?: Prisma.SortOrder
   formerCallbackSecretSealed?: Prisma.SortOrder
@@ -849,6 +871,7 @@ export type ApplicationCreateWithoutDeveloperInput = {
   previousPrivateKeyUntil?: Date | string | null
   privateKeyBroughtAt?: Date | string | null
   openToMerchants?: boolean
+  kind?: string
   callbackUrl?: string | null
   callbackSecretSealed?: string
   formerCallbackSecretSealed?: string | null
@@ -875,6 +898,7 @@ export type ApplicationUncheckedCreateWithoutDeveloperInput = {
   previousPrivateKeyUntil?: Date | string | null
   privateKeyBroughtAt?: Date | string | null
   openToMerchants?: boolean
+  kind?: string
   callbackUrl?: string | null
   callbackSecretSealed?: string
   formerCallbackSecretSealed?: string | null
@@ -931,6 +955,7 @@ export type ApplicationScalarWhereInput = {
   previousPrivateKeyUntil?: Prisma.DateTimeNullableFilter<"Application"> | Date | string | null
   privateKeyBroughtAt?: Prisma.DateTimeNullableFilter<"Application"> | Date | string | null
   openToMerchants?: Prisma.BoolFilter<"Application"> | boolean
+  kind?: Prisma.StringFilter<"Application"> | string
   callbackUrl?: Prisma.StringNullableFilter<"Application"> | string | null
   callbackSecretSealed?: Prisma.StringFilter<"Application"> | string
   formerCallbackSecretSealed?: Prisma.StringNullableFilter<"Application"> | string | null
@@ -952,6 +977,7 @@ export type ApplicationCreateWithoutSubscriptionsInput = {
   previousPrivateKeyUntil?: Date | string | null
   privateKeyBroughtAt?: Date | string | null
   openToMerchants?: boolean
+  kind?: string
   callbackUrl?: string | null
   callbackSecretSealed?: string
   formerCallbackSecretSealed?: string | null
@@ -979,6 +1005,7 @@ export type ApplicationUncheckedCreateWithoutSubscriptionsInput = {
   previousPrivateKeyUntil?: Date | string | null
   privateKeyBroughtAt?: Date | string | null
   openToMerchants?: boolean
+  kind?: string
   callbackUrl?: string | null
   callbackSecretSealed?: string
   formerCallbackSecretSealed?: string | null
@@ -1019,6 +1046,7 @@ export type ApplicationUpdateWithoutSubscriptionsInput = {
   previousPrivateKeyUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   privateKeyBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   openToMerchants?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  kind?: Prisma.StringFieldUpdateOperationsInput | string
   callbackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   callbackSecretSealed?: Prisma.StringFieldUpdateOperationsInput | string
   formerCallbackSecretSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1046,6 +1074,7 @@ export type ApplicationUncheckedUpdateWithoutSubscriptionsInput = {
   previousPrivateKeyUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   privateKeyBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   openToMerchants?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  kind?: Prisma.StringFieldUpdateOperationsInput | string
   callbackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   callbackSecretSealed?: Prisma.StringFieldUpdateOperationsInput | string
   formerCallbackSecretSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1070,6 +1099,7 @@ export type ApplicationCreateWithoutHandshakesInput = {
   previousPrivateKeyUntil?: Date | string | null
   privateKeyBroughtAt?: Date | string | null
   openToMerchants?: boolean
+  kind?: string
   callbackUrl?: string | null
   callbackSecretSealed?: string
   formerCallbackSecretSealed?: string | null
@@ -1097,6 +1127,7 @@ export type ApplicationUncheckedCreateWithoutHandshakesInput = {
   previousPrivateKeyUntil?: Date | string | null
   privateKeyBroughtAt?: Date | string | null
   openToMerchants?: boolean
+  kind?: string
   callbackUrl?: string | null
   callbackSecretSealed?: string
   formerCallbackSecretSealed?: string | null
@@ -1137,6 +1168,7 @@ export type ApplicationUpdateWithoutHandshakesInput = {
   previousPrivateKeyUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   privateKeyBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   openToMerchants?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  kind?: Prisma.StringFieldUpdateOperationsInput | string
   callbackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   callbackSecretSealed?: Prisma.StringFieldUpdateOperationsInput | string
   formerCallbackSecretSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1164,6 +1196,7 @@ export type ApplicationUncheckedUpdateWithoutHandshakesInput = {
   previousPrivateKeyUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   privateKeyBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   openToMerchants?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  kind?: Prisma.StringFieldUpdateOperationsInput | string
   callbackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   callbackSecretSealed?: Prisma.StringFieldUpdateOperationsInput | string
   formerCallbackSecretSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1188,6 +1221,7 @@ export type ApplicationCreateWithoutRemovalNoticesInput = {
   previousPrivateKeyUntil?: Date | string | null
   privateKeyBroughtAt?: Date | string | null
   openToMerchants?: boolean
+  kind?: string
   callbackUrl?: string | null
   callbackSecretSealed?: string
   formerCallbackSecretSealed?: string | null
@@ -1215,6 +1249,7 @@ export type ApplicationUncheckedCreateWithoutRemovalNoticesInput = {
   previousPrivateKeyUntil?: Date | string | null
   privateKeyBroughtAt?: Date | string | null
   openToMerchants?: boolean
+  kind?: string
   callbackUrl?: string | null
   callbackSecretSealed?: string
   formerCallbackSecretSealed?: string | null
@@ -1255,6 +1290,7 @@ export type ApplicationUpdateWithoutRemovalNoticesInput = {
   previousPrivateKeyUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   privateKeyBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   openToMerchants?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  kind?: Prisma.StringFieldUpdateOperationsInput | string
   callbackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   callbackSecretSealed?: Prisma.StringFieldUpdateOperationsInput | string
   formerCallbackSecretSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1282,6 +1318,7 @@ export type ApplicationUncheckedUpdateWithoutRemovalNoticesInput = {
   previousPrivateKeyUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   privateKeyBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   openToMerchants?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  kind?: Prisma.StringFieldUpdateOperationsInput | string
   callbackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   callbackSecretSealed?: Prisma.StringFieldUpdateOperationsInput | string
   formerCallbackSecretSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1306,6 +1343,7 @@ export type ApplicationCreateWithoutAuthorizationCodesInput = {
   previousPrivateKeyUntil?: Date | string | null
   privateKeyBroughtAt?: Date | string | null
   openToMerchants?: boolean
+  kind?: string
   callbackUrl?: string | null
   callbackSecretSealed?: string
   formerCallbackSecretSealed?: string | null
@@ -1333,6 +1371,7 @@ export type ApplicationUncheckedCreateWithoutAuthorizationCodesInput = {
   previousPrivateKeyUntil?: Date | string | null
   privateKeyBroughtAt?: Date | string | null
   openToMerchants?: boolean
+  kind?: string
   callbackUrl?: string | null
   callbackSecretSealed?: string
   formerCallbackSecretSealed?: string | null
@@ -1373,6 +1412,7 @@ export type ApplicationUpdateWithoutAuthorizationCodesInput = {
   previousPrivateKeyUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   privateKeyBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   openToMerchants?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  kind?: Prisma.StringFieldUpdateOperationsInput | string
   callbackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   callbackSecretSealed?: Prisma.StringFieldUpdateOperationsInput | string
   formerCallbackSecretSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1400,6 +1440,7 @@ export type ApplicationUncheckedUpdateWithoutAuthorizationCodesInput = {
   previousPrivateKeyUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   privateKeyBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   openToMerchants?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  kind?: Prisma.StringFieldUpdateOperationsInput | string
   callbackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   callbackSecretSealed?: Prisma.StringFieldUpdateOperationsInput | string
   formerCallbackSecretSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1425,6 +1466,7 @@ export type ApplicationCreateManyDeveloperInput = {
   previousPrivateKeyUntil?: Date | string | null
   privateKeyBroughtAt?: Date | string | null
   openToMerchants?: boolean
+  kind?: string
   callbackUrl?: string | null
   callbackSecretSealed?: string
   formerCallbackSecretSealed?: string | null
@@ -1446,6 +1488,7 @@ export type ApplicationUpdateWithoutDeveloperInput = {
   previousPrivateKeyUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   privateKeyBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   openToMerchants?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  kind?: Prisma.StringFieldUpdateOperationsInput | string
   callbackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   callbackSecretSealed?: Prisma.StringFieldUpdateOperationsInput | string
   formerCallbackSecretSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1472,6 +1515,7 @@ export type ApplicationUncheckedUpdateWithoutDeveloperInput = {
   previousPrivateKeyUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   privateKeyBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   openToMerchants?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  kind?: Prisma.StringFieldUpdateOperationsInput | string
   callbackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   callbackSecretSealed?: Prisma.StringFieldUpdateOperationsInput | string
   formerCallbackSecretSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1498,6 +1542,7 @@ export type ApplicationUncheckedUpdateManyWithoutDeveloperInput = {
   previousPrivateKeyUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   privateKeyBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   openToMerchants?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  kind?: Prisma.StringFieldUpdateOperationsInput | string
   callbackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   callbackSecretSealed?: Prisma.StringFieldUpdateOperationsInput | string
   formerCallbackSecretSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1579,6 +1624,7 @@ export type ApplicationSelect<ExtArgs extends runtime.Types.Extensions.InternalA
   previousPrivateKeyUntil?: boolean
   privateKeyBroughtAt?: boolean
   openToMerchants?: boolean
+  kind?: boolean
   callbackUrl?: boolean
   callbackSecretSealed?: boolean
   formerCallbackSecretSealed?: boolean
@@ -1608,6 +1654,7 @@ export type ApplicationSelectCreateManyAndReturn<ExtArgs extends runtime.Types.E
   previousPrivateKeyUntil?: boolean
   privateKeyBroughtAt?: boolean
   openToMerchants?: boolean
+  kind?: boolean
   callbackUrl?: boolean
   callbackSecretSealed?: boolean
   formerCallbackSecretSealed?: boolean
@@ -1632,6 +1679,7 @@ export type ApplicationSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.E
   previousPrivateKeyUntil?: boolean
   privateKeyBroughtAt?: boolean
   openToMerchants?: boolean
+  kind?: boolean
   callbackUrl?: boolean
   callbackSecretSealed?: boolean
   formerCallbackSecretSealed?: boolean
@@ -1656,6 +1704,7 @@ export type ApplicationSelectScalar = {
   previousPrivateKeyUntil?: boolean
   privateKeyBroughtAt?: boolean
   openToMerchants?: boolean
+  kind?: boolean
   callbackUrl?: boolean
   callbackSecretSealed?: boolean
   formerCallbackSecretSealed?: boolean
@@ -1668,7 +1717,7 @@ export type ApplicationSelectScalar = {
   createdAt?: boolean
 }
 
-export type ApplicationOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "developerId" | "name" | "publicKey" | "privateKeyHash" | "privateKeySealed" | "previousPrivateKeyHash" | "previousPrivateKeyUntil" | "privateKeyBroughtAt" | "openToMerchants" | "callbackUrl" | "callbackSecretSealed" | "formerCallbackSecretSealed" | "callbackSecretVersion" | "callbackSecretRotatedAt" | "redirectUris" | "privileges" | "throttleCapacity" | "throttleLeakPerSecond" | "createdAt", ExtArgs["result"]["application"]>
+export type ApplicationOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "developerId" | "name" | "publicKey" | "privateKeyHash" | "privateKeySealed" | "previousPrivateKeyHash" | "previousPrivateKeyUntil" | "privateKeyBroughtAt" | "openToMerchants" | "kind" | "callbackUrl" | "callbackSecretSealed" | "formerCallbackSecretSealed" | "callbackSecretVersion" | "callbackSecretRotatedAt" | "redirectUris" | "privileges" | "throttleCapacity" | "throttleLeakPerSecond" | "createdAt", ExtArgs["result"]["application"]>
 export type ApplicationInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   developer?: boolean | Prisma.Application$developerArgs<ExtArgs>
   subscriptions?: boolean | Prisma.Application$subscriptionsArgs<ExtArgs>
@@ -1716,6 +1765,10 @@ export type $ApplicationPayload<ExtArgs extends runtime.Types.Extensions.Interna
      * False: only the operator lets it into stores. It is no OAuth client, and its callbackUrl is not called.
      */
     openToMerchants: boolean
+    /**
+     * `existing`: lenient requests, PKCE optional, access tokens without an end; `new`: strict, PKCE demanded, tokens that expire.
+     */
+    kind: string
     /**
      * Asked before a store is subscribed or unsubscribed; NULL: nobody is.
      */
@@ -2183,6 +2236,7 @@ export interface ApplicationFieldRefs {
   readonly previousPrivateKeyUntil: Prisma.FieldRef<"Application", 'DateTime'>
   readonly privateKeyBroughtAt: Prisma.FieldRef<"Application", 'DateTime'>
   readonly openToMerchants: Prisma.FieldRef<"Application", 'Boolean'>
+  readonly kind: Prisma.FieldRef<"Application", 'String'>
   readonly callbackUrl: Prisma.FieldRef<"Application", 'String'>
   readonly callbackSecretSealed: Prisma.FieldRef<"Application", 'String'>
   readonly formerCallbackSecretSealed: Prisma.FieldRef<"Application", 'String'>

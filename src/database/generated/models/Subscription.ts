@@ -272,6 +272,7 @@ export type SubscriptionWhereInput = {
   application?: Prisma.XOR<Prisma.ApplicationScalarRelationFilter, Prisma.ApplicationWhereInput>
   authorizationCodes?: Prisma.AuthorizationCodeListRelationFilter
   accessTokens?: Prisma.AccessTokenListRelationFilter
+  accessGrants?: Prisma.AccessGrantListRelationFilter
   calls?: Prisma.ApiCallListRelationFilter
   webhooks?: Prisma.WebhookListRelationFilter
 }
@@ -292,6 +293,7 @@ export type SubscriptionOrderByWithRelationInput = {
   application?: Prisma.ApplicationOrderByWithRelationInput
   authorizationCodes?: Prisma.AuthorizationCodeOrderByRelationAggregateInput
   accessTokens?: Prisma.AccessTokenOrderByRelationAggregateInput
+  accessGrants?: Prisma.AccessGrantOrderByRelationAggregateInput
   calls?: Prisma.ApiCallOrderByRelationAggregateInput
   webhooks?: Prisma.WebhookOrderByRelationAggregateInput
 }
@@ -317,6 +319,7 @@ export type SubscriptionWhereUniqueInput = Prisma.AtLeast<{
   application?: Prisma.XOR<Prisma.ApplicationScalarRelationFilter, Prisma.ApplicationWhereInput>
   authorizationCodes?: Prisma.AuthorizationCodeListRelationFilter
   accessTokens?: Prisma.AccessTokenListRelationFilter
+  accessGrants?: Prisma.AccessGrantListRelationFilter
   calls?: Prisma.ApiCallListRelationFilter
   webhooks?: Prisma.WebhookListRelationFilter
 }, "id" | "tokenHash" | "storeId_applicationId" | "storeId_id">
@@ -370,6 +373,7 @@ export type SubscriptionCreateInput = {
   application: Prisma.ApplicationCreateNestedOneWithoutSubscriptionsInput
   authorizationCodes?: Prisma.AuthorizationCodeCreateNestedManyWithoutSubscriptionInput
   accessTokens?: Prisma.AccessTokenCreateNestedManyWithoutSubscriptionInput
+  accessGrants?: Prisma.AccessGrantCreateNestedManyWithoutSubscriptionInput
   calls?: Prisma.ApiCallCreateNestedManyWithoutSubscriptionInput
   webhooks?: Prisma.WebhookCreateNestedManyWithoutSubscriptionInput
 }
@@ -388,6 +392,7 @@ export type SubscriptionUncheckedCreateInput = {
   createdAt: Date | string
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutSubscriptionInput
   accessTokens?: Prisma.AccessTokenUncheckedCreateNestedManyWithoutSubscriptionInput
+  accessGrants?: Prisma.AccessGrantUncheckedCreateNestedManyWithoutSubscriptionInput
   calls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutSubscriptionInput
   webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutSubscriptionInput
 }
@@ -405,6 +410,7 @@ export type SubscriptionUpdateInput = {
   application?: Prisma.ApplicationUpdateOneRequiredWithoutSubscriptionsNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUpdateManyWithoutSubscriptionNestedInput
   accessTokens?: Prisma.AccessTokenUpdateManyWithoutSubscriptionNestedInput
+  accessGrants?: Prisma.AccessGrantUpdateManyWithoutSubscriptionNestedInput
   calls?: Prisma.ApiCallUpdateManyWithoutSubscriptionNestedInput
   webhooks?: Prisma.WebhookUpdateManyWithoutSubscriptionNestedInput
 }
@@ -423,6 +429,7 @@ export type SubscriptionUncheckedUpdateInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutSubscriptionNestedInput
   accessTokens?: Prisma.AccessTokenUncheckedUpdateManyWithoutSubscriptionNestedInput
+  accessGrants?: Prisma.AccessGrantUncheckedUpdateManyWithoutSubscriptionNestedInput
   calls?: Prisma.ApiCallUncheckedUpdateManyWithoutSubscriptionNestedInput
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutSubscriptionNestedInput
 }
@@ -674,6 +681,20 @@ export type SubscriptionUpdateOneRequiredWithoutAccessTokensNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.SubscriptionUpdateToOneWithWhereWithoutAccessTokensInput, Prisma.SubscriptionUpdateWithoutAccessTokensInput>, Prisma.SubscriptionUncheckedUpdateWithoutAccessTokensInput>
 }
 
+export type SubscriptionCreateNestedOneWithoutAccessGrantsInput = {
+  create?: Prisma.XOR<Prisma.SubscriptionCreateWithoutAccessGrantsInput, Prisma.SubscriptionUncheckedCreateWithoutAccessGrantsInput>
+  connectOrCreate?: Prisma.SubscriptionCreateOrConnectWithoutAccessGrantsInput
+  connect?: Prisma.SubscriptionWhereUniqueInput
+}
+
+export type SubscriptionUpdateOneRequiredWithoutAccessGrantsNestedInput = {
+  create?: Prisma.XOR<Prisma.SubscriptionCreateWithoutAccessGrantsInput, Prisma.SubscriptionUncheckedCreateWithoutAccessGrantsInput>
+  connectOrCreate?: Prisma.SubscriptionCreateOrConnectWithoutAccessGrantsInput
+  upsert?: Prisma.SubscriptionUpsertWithoutAccessGrantsInput
+  connect?: Prisma.SubscriptionWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.SubscriptionUpdateToOneWithWhereWithoutAccessGrantsInput, Prisma.SubscriptionUpdateWithoutAccessGrantsInput>, Prisma.SubscriptionUncheckedUpdateWithoutAccessGrantsInput>
+}
+
 export type SubscriptionCreateNestedOneWithoutWebhooksInput = {
   create?: Prisma.XOR<Prisma.SubscriptionCreateWithoutWebhooksInput, Prisma.SubscriptionUncheckedCreateWithoutWebhooksInput>
   connectOrCreate?: Prisma.SubscriptionCreateOrConnectWithoutWebhooksInput
@@ -702,6 +723,7 @@ export type SubscriptionCreateWithoutStoreInput = {
   application: Prisma.ApplicationCreateNestedOneWithoutSubscriptionsInput
   authorizationCodes?: Prisma.AuthorizationCodeCreateNestedManyWithoutSubscriptionInput
   accessTokens?: Prisma.AccessTokenCreateNestedManyWithoutSubscriptionInput
+  accessGrants?: Prisma.AccessGrantCreateNestedManyWithoutSubscriptionInput
   calls?: Prisma.ApiCallCreateNestedManyWithoutSubscriptionInput
   webhooks?: Prisma.WebhookCreateNestedManyWithoutSubscriptionInput
 }
@@ -719,6 +741,7 @@ export type SubscriptionUncheckedCreateWithoutStoreInput = {
   createdAt: Date | string
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutSubscriptionInput
   accessTokens?: Prisma.AccessTokenUncheckedCreateNestedManyWithoutSubscriptionInput
+  accessGrants?: Prisma.AccessGrantUncheckedCreateNestedManyWithoutSubscriptionInput
   calls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutSubscriptionInput
   webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutSubscriptionInput
 }
@@ -778,6 +801,7 @@ export type SubscriptionCreateWithoutApplicationInput = {
   store: Prisma.StoreCreateNestedOneWithoutSubscriptionsInput
   authorizationCodes?: Prisma.AuthorizationCodeCreateNestedManyWithoutSubscriptionInput
   accessTokens?: Prisma.AccessTokenCreateNestedManyWithoutSubscriptionInput
+  accessGrants?: Prisma.AccessGrantCreateNestedManyWithoutSubscriptionInput
   calls?: Prisma.ApiCallCreateNestedManyWithoutSubscriptionInput
   webhooks?: Prisma.WebhookCreateNestedManyWithoutSubscriptionInput
 }
@@ -795,6 +819,7 @@ export type SubscriptionUncheckedCreateWithoutApplicationInput = {
   createdAt: Date | string
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutSubscriptionInput
   accessTokens?: Prisma.AccessTokenUncheckedCreateNestedManyWithoutSubscriptionInput
+  accessGrants?: Prisma.AccessGrantUncheckedCreateNestedManyWithoutSubscriptionInput
   calls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutSubscriptionInput
   webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutSubscriptionInput
 }
@@ -838,6 +863,7 @@ export type SubscriptionCreateWithoutCallsInput = {
   application: Prisma.ApplicationCreateNestedOneWithoutSubscriptionsInput
   authorizationCodes?: Prisma.AuthorizationCodeCreateNestedManyWithoutSubscriptionInput
   accessTokens?: Prisma.AccessTokenCreateNestedManyWithoutSubscriptionInput
+  accessGrants?: Prisma.AccessGrantCreateNestedManyWithoutSubscriptionInput
   webhooks?: Prisma.WebhookCreateNestedManyWithoutSubscriptionInput
 }
 
@@ -855,6 +881,7 @@ export type SubscriptionUncheckedCreateWithoutCallsInput = {
   createdAt: Date | string
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutSubscriptionInput
   accessTokens?: Prisma.AccessTokenUncheckedCreateNestedManyWithoutSubscriptionInput
+  accessGrants?: Prisma.AccessGrantUncheckedCreateNestedManyWithoutSubscriptionInput
   webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutSubscriptionInput
 }
 
@@ -887,6 +914,7 @@ export type SubscriptionUpdateWithoutCallsInput = {
   application?: Prisma.ApplicationUpdateOneRequiredWithoutSubscriptionsNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUpdateManyWithoutSubscriptionNestedInput
   accessTokens?: Prisma.AccessTokenUpdateManyWithoutSubscriptionNestedInput
+  accessGrants?: Prisma.AccessGrantUpdateManyWithoutSubscriptionNestedInput
   webhooks?: Prisma.WebhookUpdateManyWithoutSubscriptionNestedInput
 }
 
@@ -904,6 +932,7 @@ export type SubscriptionUncheckedUpdateWithoutCallsInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutSubscriptionNestedInput
   accessTokens?: Prisma.AccessTokenUncheckedUpdateManyWithoutSubscriptionNestedInput
+  accessGrants?: Prisma.AccessGrantUncheckedUpdateManyWithoutSubscriptionNestedInput
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutSubscriptionNestedInput
 }
 
@@ -919,6 +948,7 @@ export type SubscriptionCreateWithoutAuthorizationCodesInput = {
   store: Prisma.StoreCreateNestedOneWithoutSubscriptionsInput
   application: Prisma.ApplicationCreateNestedOneWithoutSubscriptionsInput
   accessTokens?: Prisma.AccessTokenCreateNestedManyWithoutSubscriptionInput
+  accessGrants?: Prisma.AccessGrantCreateNestedManyWithoutSubscriptionInput
   calls?: Prisma.ApiCallCreateNestedManyWithoutSubscriptionInput
   webhooks?: Prisma.WebhookCreateNestedManyWithoutSubscriptionInput
 }
@@ -936,6 +966,7 @@ export type SubscriptionUncheckedCreateWithoutAuthorizationCodesInput = {
   lastUsedAt?: Date | string | null
   createdAt: Date | string
   accessTokens?: Prisma.AccessTokenUncheckedCreateNestedManyWithoutSubscriptionInput
+  accessGrants?: Prisma.AccessGrantUncheckedCreateNestedManyWithoutSubscriptionInput
   calls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutSubscriptionInput
   webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutSubscriptionInput
 }
@@ -968,6 +999,7 @@ export type SubscriptionUpdateWithoutAuthorizationCodesInput = {
   store?: Prisma.StoreUpdateOneRequiredWithoutSubscriptionsNestedInput
   application?: Prisma.ApplicationUpdateOneRequiredWithoutSubscriptionsNestedInput
   accessTokens?: Prisma.AccessTokenUpdateManyWithoutSubscriptionNestedInput
+  accessGrants?: Prisma.AccessGrantUpdateManyWithoutSubscriptionNestedInput
   calls?: Prisma.ApiCallUpdateManyWithoutSubscriptionNestedInput
   webhooks?: Prisma.WebhookUpdateManyWithoutSubscriptionNestedInput
 }
@@ -985,6 +1017,7 @@ export type SubscriptionUncheckedUpdateWithoutAuthorizationCodesInput = {
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   accessTokens?: Prisma.AccessTokenUncheckedUpdateManyWithoutSubscriptionNestedInput
+  accessGrants?: Prisma.AccessGrantUncheckedUpdateManyWithoutSubscriptionNestedInput
   calls?: Prisma.ApiCallUncheckedUpdateManyWithoutSubscriptionNestedInput
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutSubscriptionNestedInput
 }
@@ -1001,6 +1034,7 @@ export type SubscriptionCreateWithoutAccessTokensInput = {
   store: Prisma.StoreCreateNestedOneWithoutSubscriptionsInput
   application: Prisma.ApplicationCreateNestedOneWithoutSubscriptionsInput
   authorizationCodes?: Prisma.AuthorizationCodeCreateNestedManyWithoutSubscriptionInput
+  accessGrants?: Prisma.AccessGrantCreateNestedManyWithoutSubscriptionInput
   calls?: Prisma.ApiCallCreateNestedManyWithoutSubscriptionInput
   webhooks?: Prisma.WebhookCreateNestedManyWithoutSubscriptionInput
 }
@@ -1018,6 +1052,7 @@ export type SubscriptionUncheckedCreateWithoutAccessTokensInput = {
   lastUsedAt?: Date | string | null
   createdAt: Date | string
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutSubscriptionInput
+  accessGrants?: Prisma.AccessGrantUncheckedCreateNestedManyWithoutSubscriptionInput
   calls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutSubscriptionInput
   webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutSubscriptionInput
 }
@@ -1050,6 +1085,7 @@ export type SubscriptionUpdateWithoutAccessTokensInput = {
   store?: Prisma.StoreUpdateOneRequiredWithoutSubscriptionsNestedInput
   application?: Prisma.ApplicationUpdateOneRequiredWithoutSubscriptionsNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUpdateManyWithoutSubscriptionNestedInput
+  accessGrants?: Prisma.AccessGrantUpdateManyWithoutSubscriptionNestedInput
   calls?: Prisma.ApiCallUpdateManyWithoutSubscriptionNestedInput
   webhooks?: Prisma.WebhookUpdateManyWithoutSubscriptionNestedInput
 }
@@ -1067,6 +1103,93 @@ export type SubscriptionUncheckedUpdateWithoutAccessTokensInput = {
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutSubscriptionNestedInput
+  accessGrants?: Prisma.AccessGrantUncheckedUpdateManyWithoutSubscriptionNestedInput
+  calls?: Prisma.ApiCallUncheckedUpdateManyWithoutSubscriptionNestedInput
+  webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutSubscriptionNestedInput
+}
+
+export type SubscriptionCreateWithoutAccessGrantsInput = {
+  tokenHash: string
+  tokenSealed: string
+  tokenBroughtAt?: Date | string | null
+  privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  postBackUrl?: string | null
+  keepsBodies?: boolean
+  lastUsedAt?: Date | string | null
+  createdAt: Date | string
+  store: Prisma.StoreCreateNestedOneWithoutSubscriptionsInput
+  application: Prisma.ApplicationCreateNestedOneWithoutSubscriptionsInput
+  authorizationCodes?: Prisma.AuthorizationCodeCreateNestedManyWithoutSubscriptionInput
+  accessTokens?: Prisma.AccessTokenCreateNestedManyWithoutSubscriptionInput
+  calls?: Prisma.ApiCallCreateNestedManyWithoutSubscriptionInput
+  webhooks?: Prisma.WebhookCreateNestedManyWithoutSubscriptionInput
+}
+
+export type SubscriptionUncheckedCreateWithoutAccessGrantsInput = {
+  id?: number
+  storeId: number
+  applicationId: number
+  tokenHash: string
+  tokenSealed: string
+  tokenBroughtAt?: Date | string | null
+  privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  postBackUrl?: string | null
+  keepsBodies?: boolean
+  lastUsedAt?: Date | string | null
+  createdAt: Date | string
+  authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutSubscriptionInput
+  accessTokens?: Prisma.AccessTokenUncheckedCreateNestedManyWithoutSubscriptionInput
+  calls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutSubscriptionInput
+  webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutSubscriptionInput
+}
+
+export type SubscriptionCreateOrConnectWithoutAccessGrantsInput = {
+  where: Prisma.SubscriptionWhereUniqueInput
+  create: Prisma.XOR<Prisma.SubscriptionCreateWithoutAccessGrantsInput, Prisma.SubscriptionUncheckedCreateWithoutAccessGrantsInput>
+}
+
+export type SubscriptionUpsertWithoutAccessGrantsInput = {
+  update: Prisma.XOR<Prisma.SubscriptionUpdateWithoutAccessGrantsInput, Prisma.SubscriptionUncheckedUpdateWithoutAccessGrantsInput>
+  create: Prisma.XOR<Prisma.SubscriptionCreateWithoutAccessGrantsInput, Prisma.SubscriptionUncheckedCreateWithoutAccessGrantsInput>
+  where?: Prisma.SubscriptionWhereInput
+}
+
+export type SubscriptionUpdateToOneWithWhereWithoutAccessGrantsInput = {
+  where?: Prisma.SubscriptionWhereInput
+  data: Prisma.XOR<Prisma.SubscriptionUpdateWithoutAccessGrantsInput, Prisma.SubscriptionUncheckedUpdateWithoutAccessGrantsInput>
+}
+
+export type SubscriptionUpdateWithoutAccessGrantsInput = {
+  tokenHash?: Prisma.StringFieldUpdateOperationsInput | string
+  tokenSealed?: Prisma.StringFieldUpdateOperationsInput | string
+  tokenBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  postBackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  keepsBodies?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  store?: Prisma.StoreUpdateOneRequiredWithoutSubscriptionsNestedInput
+  application?: Prisma.ApplicationUpdateOneRequiredWithoutSubscriptionsNestedInput
+  authorizationCodes?: Prisma.AuthorizationCodeUpdateManyWithoutSubscriptionNestedInput
+  accessTokens?: Prisma.AccessTokenUpdateManyWithoutSubscriptionNestedInput
+  calls?: Prisma.ApiCallUpdateManyWithoutSubscriptionNestedInput
+  webhooks?: Prisma.WebhookUpdateManyWithoutSubscriptionNestedInput
+}
+
+export type SubscriptionUncheckedUpdateWithoutAccessGrantsInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  storeId?: Prisma.IntFieldUpdateOperationsInput | number
+  applicationId?: Prisma.IntFieldUpdateOperationsInput | number
+  tokenHash?: Prisma.StringFieldUpdateOperationsInput | string
+  tokenSealed?: Prisma.StringFieldUpdateOperationsInput | string
+  tokenBroughtAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  privileges?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  postBackUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  keepsBodies?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutSubscriptionNestedInput
+  accessTokens?: Prisma.AccessTokenUncheckedUpdateManyWithoutSubscriptionNestedInput
   calls?: Prisma.ApiCallUncheckedUpdateManyWithoutSubscriptionNestedInput
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutSubscriptionNestedInput
 }
@@ -1084,6 +1207,7 @@ export type SubscriptionCreateWithoutWebhooksInput = {
   application: Prisma.ApplicationCreateNestedOneWithoutSubscriptionsInput
   authorizationCodes?: Prisma.AuthorizationCodeCreateNestedManyWithoutSubscriptionInput
   accessTokens?: Prisma.AccessTokenCreateNestedManyWithoutSubscriptionInput
+  accessGrants?: Prisma.AccessGrantCreateNestedManyWithoutSubscriptionInput
   calls?: Prisma.ApiCallCreateNestedManyWithoutSubscriptionInput
 }
 
@@ -1101,6 +1225,7 @@ export type SubscriptionUncheckedCreateWithoutWebhooksInput = {
   createdAt: Date | string
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutSubscriptionInput
   accessTokens?: Prisma.AccessTokenUncheckedCreateNestedManyWithoutSubscriptionInput
+  accessGrants?: Prisma.AccessGrantUncheckedCreateNestedManyWithoutSubscriptionInput
   calls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutSubscriptionInput
 }
 
@@ -1133,6 +1258,7 @@ export type SubscriptionUpdateWithoutWebhooksInput = {
   application?: Prisma.ApplicationUpdateOneRequiredWithoutSubscriptionsNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUpdateManyWithoutSubscriptionNestedInput
   accessTokens?: Prisma.AccessTokenUpdateManyWithoutSubscriptionNestedInput
+  accessGrants?: Prisma.AccessGrantUpdateManyWithoutSubscriptionNestedInput
   calls?: Prisma.ApiCallUpdateManyWithoutSubscriptionNestedInput
 }
 
@@ -1150,6 +1276,7 @@ export type SubscriptionUncheckedUpdateWithoutWebhooksInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutSubscriptionNestedInput
   accessTokens?: Prisma.AccessTokenUncheckedUpdateManyWithoutSubscriptionNestedInput
+  accessGrants?: Prisma.AccessGrantUncheckedUpdateManyWithoutSubscriptionNestedInput
   calls?: Prisma.ApiCallUncheckedUpdateManyWithoutSubscriptionNestedInput
 }
 
@@ -1178,6 +1305,7 @@ export type SubscriptionUpdateWithoutStoreInput = {
   application?: Prisma.ApplicationUpdateOneRequiredWithoutSubscriptionsNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUpdateManyWithoutSubscriptionNestedInput
   accessTokens?: Prisma.AccessTokenUpdateManyWithoutSubscriptionNestedInput
+  accessGrants?: Prisma.AccessGrantUpdateManyWithoutSubscriptionNestedInput
   calls?: Prisma.ApiCallUpdateManyWithoutSubscriptionNestedInput
   webhooks?: Prisma.WebhookUpdateManyWithoutSubscriptionNestedInput
 }
@@ -1195,6 +1323,7 @@ export type SubscriptionUncheckedUpdateWithoutStoreInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutSubscriptionNestedInput
   accessTokens?: Prisma.AccessTokenUncheckedUpdateManyWithoutSubscriptionNestedInput
+  accessGrants?: Prisma.AccessGrantUncheckedUpdateManyWithoutSubscriptionNestedInput
   calls?: Prisma.ApiCallUncheckedUpdateManyWithoutSubscriptionNestedInput
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutSubscriptionNestedInput
 }
@@ -1237,6 +1366,7 @@ export type SubscriptionUpdateWithoutApplicationInput = {
   store?: Prisma.StoreUpdateOneRequiredWithoutSubscriptionsNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUpdateManyWithoutSubscriptionNestedInput
   accessTokens?: Prisma.AccessTokenUpdateManyWithoutSubscriptionNestedInput
+  accessGrants?: Prisma.AccessGrantUpdateManyWithoutSubscriptionNestedInput
   calls?: Prisma.ApiCallUpdateManyWithoutSubscriptionNestedInput
   webhooks?: Prisma.WebhookUpdateManyWithoutSubscriptionNestedInput
 }
@@ -1254,6 +1384,7 @@ export type SubscriptionUncheckedUpdateWithoutApplicationInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutSubscriptionNestedInput
   accessTokens?: Prisma.AccessTokenUncheckedUpdateManyWithoutSubscriptionNestedInput
+  accessGrants?: Prisma.AccessGrantUncheckedUpdateManyWithoutSubscriptionNestedInput
   calls?: Prisma.ApiCallUncheckedUpdateManyWithoutSubscriptionNestedInput
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutSubscriptionNestedInput
 }
@@ -1279,6 +1410,7 @@ export type SubscriptionUncheckedUpdateManyWithoutApplicationInput = {
 export type SubscriptionCountOutputType = {
   authorizationCodes: number
   accessTokens: number
+  accessGrants: number
   calls: number
   webhooks: number
 }
@@ -1286,6 +1418,7 @@ export type SubscriptionCountOutputType = {
 export type SubscriptionCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   authorizationCodes?: boolean | SubscriptionCountOutputTypeCountAuthorizationCodesArgs
   accessTokens?: boolean | SubscriptionCountOutputTypeCountAccessTokensArgs
+  accessGrants?: boolean | SubscriptionCountOutputTypeCountAccessGrantsArgs
   calls?: boolean | SubscriptionCountOutputTypeCountCallsArgs
   webhooks?: boolean | SubscriptionCountOutputTypeCountWebhooksArgs
 }
@@ -1312,6 +1445,13 @@ export type SubscriptionCountOutputTypeCountAuthorizationCodesArgs<ExtArgs exten
  */
 export type SubscriptionCountOutputTypeCountAccessTokensArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   where?: Prisma.AccessTokenWhereInput
+}
+
+/**
+ * SubscriptionCountOutputType without action
+ */
+export type SubscriptionCountOutputTypeCountAccessGrantsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.AccessGrantWhereInput
 }
 
 /**
@@ -1345,6 +1485,7 @@ export type SubscriptionSelect<ExtArgs extends runtime.Types.Extensions.Internal
   application?: boolean | Prisma.ApplicationDefaultArgs<ExtArgs>
   authorizationCodes?: boolean | Prisma.Subscription$authorizationCodesArgs<ExtArgs>
   accessTokens?: boolean | Prisma.Subscription$accessTokensArgs<ExtArgs>
+  accessGrants?: boolean | Prisma.Subscription$accessGrantsArgs<ExtArgs>
   calls?: boolean | Prisma.Subscription$callsArgs<ExtArgs>
   webhooks?: boolean | Prisma.Subscription$webhooksArgs<ExtArgs>
   _count?: boolean | Prisma.SubscriptionCountOutputTypeDefaultArgs<ExtArgs>
@@ -1402,6 +1543,7 @@ export type SubscriptionInclude<ExtArgs extends runtime.Types.Extensions.Interna
   application?: boolean | Prisma.ApplicationDefaultArgs<ExtArgs>
   authorizationCodes?: boolean | Prisma.Subscription$authorizationCodesArgs<ExtArgs>
   accessTokens?: boolean | Prisma.Subscription$accessTokensArgs<ExtArgs>
+  accessGrants?: boolean | Prisma.Subscription$accessGrantsArgs<ExtArgs>
   calls?: boolean | Prisma.Subscription$callsArgs<ExtArgs>
   webhooks?: boolean | Prisma.Subscription$webhooksArgs<ExtArgs>
   _count?: boolean | Prisma.SubscriptionCountOutputTypeDefaultArgs<ExtArgs>
@@ -1422,6 +1564,7 @@ export type $SubscriptionPayload<ExtArgs extends runtime.Types.Extensions.Intern
     application: Prisma.$ApplicationPayload<ExtArgs>
     authorizationCodes: Prisma.$AuthorizationCodePayload<ExtArgs>[]
     accessTokens: Prisma.$AccessTokenPayload<ExtArgs>[]
+    accessGrants: Prisma.$AccessGrantPayload<ExtArgs>[]
     calls: Prisma.$ApiCallPayload<ExtArgs>[]
     webhooks: Prisma.$WebhookPayload<ExtArgs>[]
   }
@@ -1847,6 +1990,7 @@ export interface Prisma__SubscriptionClient<T, Null = never, ExtArgs extends run
   application<T extends Prisma.ApplicationDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.ApplicationDefaultArgs<ExtArgs>>): Prisma.Prisma__ApplicationClient<runtime.Types.Result.GetResult<Prisma.$ApplicationPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
   authorizationCodes<T extends Prisma.Subscription$authorizationCodesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Subscription$authorizationCodesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$AuthorizationCodePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   accessTokens<T extends Prisma.Subscription$accessTokensArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Subscription$accessTokensArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$AccessTokenPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  accessGrants<T extends Prisma.Subscription$accessGrantsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Subscription$accessGrantsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$AccessGrantPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   calls<T extends Prisma.Subscription$callsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Subscription$callsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ApiCallPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   webhooks<T extends Prisma.Subscription$webhooksArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Subscription$webhooksArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$WebhookPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
@@ -2335,6 +2479,30 @@ export type Subscription$accessTokensArgs<ExtArgs extends runtime.Types.Extensio
   take?: number
   skip?: number
   distinct?: Prisma.AccessTokenScalarFieldEnum | Prisma.AccessTokenScalarFieldEnum[]
+}
+
+/**
+ * Subscription.accessGrants
+ */
+export type Subscription$accessGrantsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the AccessGrant
+   */
+  select?: Prisma.AccessGrantSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the AccessGrant
+   */
+  omit?: Prisma.AccessGrantOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.AccessGrantInclude<ExtArgs> | null
+  where?: Prisma.AccessGrantWhereInput
+  orderBy?: Prisma.AccessGrantOrderByWithRelationInput | Prisma.AccessGrantOrderByWithRelationInput[]
+  cursor?: Prisma.AccessGrantWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.AccessGrantScalarFieldEnum | Prisma.AccessGrantScalarFieldEnum[]
 }
 
 /**

@@ -23,6 +23,7 @@ describe('JSON', () => {
     expect(application).toEqual({
       Id: expect.any(Number),
       Name: 'Order sync',
+      Kind: 'existing',
       PublicKey: expect.stringMatching(/^[0-9a-f]{32}$/),
       PrivateKey: expect.stringMatching(/^[0-9a-f]{32}$/),
       FormerPrivateKeyUntil: null,
@@ -217,6 +218,7 @@ describe('pages', () => {
         Name: 'Order sync',
         CallBackURL: 'https://app.example/callback',
         RedirectURIs: 'https://app.example/cb\r\n\r\n  https://app.example/cb2 ',
+        Kind: 'new',
         Privileges: 'these',
         'Privileges.Products': ['read', 'write'],
         'Privileges.Orders': 'read',
@@ -230,6 +232,7 @@ describe('pages', () => {
     const application = await read(developer, { Id: Number(id) })
     expect(application).toMatchObject({
       Name: 'Order sync',
+      Kind: 'new',
       CallBackURL: 'https://app.example/callback',
       RedirectURIs: ['https://app.example/cb', 'https://app.example/cb2'],
       Privileges: { Products: ['read', 'write'], Orders: ['read'] },
@@ -242,6 +245,7 @@ describe('pages', () => {
     }
     expect(page.body).toContain('data-copy="PrivateKey"')
     expect(checked(page.body)).toEqual([
+      'Kind=new',
       'Privileges.Orders=read',
       'Privileges.Products=read',
       'Privileges.Products=write',
@@ -256,7 +260,7 @@ describe('pages', () => {
       { action: list },
     )
     const page = await developer.open(String(headers.location))
-    expect(checked(page.body)).toEqual(['Privileges=everything'])
+    expect(checked(page.body)).toEqual(['Kind=existing', 'Privileges=everything'])
   })
 
   test('a form that is refused comes again with what was typed, and the faults beside its fields', async () => {
@@ -297,10 +301,10 @@ describe('pages', () => {
   test('the settings are changed by the form of the page; refused, it has what was typed and the keys still', async () => {
     const application = await registered(developer, { Name: 'Before', Privileges: { Products: ['read'] } })
     const address = `${list}/${application.Id}`
-    const settings = { Name: 'After', Privileges: 'these', 'Privileges.Orders': 'write' }
+    const settings = { Name: 'After', Kind: 'new', Privileges: 'these', 'Privileges.Orders': 'write' }
     const answer = await developer.submit(address, settings)
     expect([answer.statusCode, answer.headers.location]).toEqual([303, `${address}?notice=application-changed`])
-    const changed = { ...application, Name: 'After', Privileges: { Orders: ['write'] } }
+    const changed = { ...application, Name: 'After', Kind: 'new', Privileges: { Orders: ['write'] } }
     expect(await read(developer, application)).toEqual(changed)
 
     const refusal = await developer.submit(address, { ...settings, Name: 'Again', CallBackURL: 'nowhere' })

@@ -10,6 +10,7 @@ let serial = 0
 export interface ApplicationRecord {
   readonly Id: number
   readonly Name: string
+  readonly Kind: 'existing' | 'new'
   readonly PublicKey: string
   readonly PrivateKey: string
   readonly FormerPrivateKeyUntil: string | null

@@ -101,7 +101,7 @@ test('a refund names lines and a return, which its order never shows, and Refund
     OrderID: id,
     ...{ ItemTotal: 71.1, DiscountTotal: 1, ShippingTotal: 4.9, TaxTotal: 3, OtherAmount: 0, OrderAmount: 78 },
     ...{ PaidAmount: 78, RefundedAmount: 44.5, NetAmount: 33.5, OpenAmount: 0 },
-    ItemSumsList: [
+    ItemSumList: [
       { ItemIndexID: first, ItemID: 'R-1', ItemQuantity: 3, ReturnedQuantity: 2, RefundedQuantity: 2 },
       { ItemIndexID: second, ItemID: 'R-2', ItemQuantity: 2, ReturnedQuantity: 0, RefundedQuantity: 0.5 },
     ],
@@ -116,9 +116,12 @@ test('a refund names lines and a return, which its order never shows, and Refund
   expect(page.json()).toHaveLength(1)
   expect(page.headers.link).toContain(`cursor=${plain}`)
 
-  // A return that is gone is named no more.
+  // A return that is gone is named no more, and the order tells of it.
   expect((await shop.call('DELETE', `/RMA/${rma}`)).statusCode).toBe(200)
   expect((await refundsOf(id))[1]).toMatchObject({ RMAID: 0, RefundItemList: [sent[0], { RefundQuantity: 0.5 }] })
+  const events = await server.database.db.event.findMany({ where: { recordId: id }, orderBy: { id: 'asc' } })
+  const [last] = events.filter(({ eventType }) => eventType === 8).slice(-1)
+  expect(last?.changed).toContain('TransactionList.RMAID')
 })
 
 test('more than was bought and is not refunded yet is refused, however many ask at once', async () => {
@@ -132,7 +135,7 @@ test('more than was bought and is not refunded yet is refused, however many ask 
   expect(refused).toMatchObject({ field: 'TransactionList[2].RefundItemList[0].RefundQuantity' })
   expect(refused.message).toContain('must be at most 1: the line has 3, of which 2 were refunded already')
   expect((await ask(1)).statusCode).toBe(201)
-  expect((await sumsOf(id)).ItemSumsList[0]).toMatchObject({ RefundedQuantity: 3 })
+  expect((await sumsOf(id)).ItemSumList[0]).toMatchObject({ RefundedQuantity: 3 })
 
   // Of one that is changed its own former quantity does not count.
   const [first] = await refundsOf(id)
@@ -202,8 +205,8 @@ test('returns of goods that several lines have count for the first ones first', 
   ])
   await shop.add('/RMA', { OrderID: id, RMAItemList: [{ CatalogID, ReturnQuantity: 1 }] })
   await shop.add('/RMA', { OrderID: id, RMAItemList: [{ CatalogID, ReturnQuantity: 2 }] })
-  const { ItemSumsList } = await sumsOf(id)
-  expect(ItemSumsList.map(({ ReturnedQuantity }: Wire) => ReturnedQuantity)).toEqual([2, 1])
+  const { ItemSumList } = await sumsOf(id)
+  expect(ItemSumList.map(({ ReturnedQuantity }: Wire) => ReturnedQuantity)).toEqual([2, 1])
 })
 
 test('an export carries what refunds are for', async () => {

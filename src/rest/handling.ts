@@ -1,0 +1,70 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { oneOf, unknownName } from '../engine/changing/passed-over.ts'
+import { Handling } from '../engine/definition/handling.ts'
+import type { Operation } from '../engine/reading/endpoints.ts'
+import type { Query } from '../engine/reading/paging.ts'
+import { type Candidate, candidateOf } from '../values/nearest.ts'
+
+// How a request is read: as its application is, unless it says otherwise (RFC 7240 §4.4).
+
+/** The query parameters that an operation reads, in small letters. */
+export interface KnownParameters {
+  readonly names: ReadonlySet<string>
+  readonly candidates: readonly Candidate[]
+}
+
+export function knownParameters(names: readonly string[]): KnownParameters {
+  return { names: new Set(names), candidates: names.map((name) => candidateOf(name, [name])) }
+}
+
+/**
+ * Decides how the request is read, and says so where it asked. Throws `bad-request` that names all unknown parameters of a strict
+ * request, unless it takes records: then what is wrong with those is told with them.
+ */
+export function handlingOf(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { takes, query, known }: Pick<Operation, 'takes'> & { readonly query: Query; readonly known: KnownParameters },
+): Handling {
+  const preferred = preferredHandling(String(request.headers.prefer ?? ''))
+  if (preferred !== null) reply.header('preference-applied', `handling=${preferred}`)
+  const isStrict = preferred === null ? request.isOfNewApplication : preferred === 'strict'
+  const handling = new Handling(isStrict)
+  for (const name of query.keys()) {
+    if (name === '' || known.names.has(name)) continue
+    if (isStrict) handling.refuse(unknownParameter(name, handling.nearest(name, known.candidates)))
+    else handling.ignore(name)
+  }
+  if (takes === undefined && handling.refusals.length > 0) throw oneOf(handling.refusals)
+  return handling
+}
+
+function unknownParameter(name: string, nearest: string | null) {
+  return unknownName(name, { name, what: 'a parameter of this address', nearest })
+}
+
+const IGNORED_BYTES_MAX = 1_024
+
+/** Tells the caller and the log of calls what was passed over: names alone, percent-encoded, of at most 1 kB. */
+export function tellIgnored(request: FastifyRequest, reply: FastifyReply, { ignored }: Handling): void {
+  if (ignored.length === 0) return
+  request.ignored = ignored
+  let header = ''
+  for (const name of ignored) {
+    const longer = header + (header === '' ? '' : ', ') + encodeURIComponent(name)
+    if (longer.length > IGNORED_BYTES_MAX) break
+    header = longer
+  }
+  reply.header('x-ignored', header)
+}
+
+/** The first `handling` applies (RFC 7240 §2). */
+function preferredHandling(prefer: string): 'strict' | 'lenient' | null {
+  for (const one of prefer.split(',')) {
+    const [, given] = /^\s*handling\s*=\s*"?(\w*)"?\s*(?:;|$)/i.exec(one) ?? []
+    const handling = given?.toLowerCase()
+    if (handling === 'strict' || handling === 'lenient') return handling
+    if (handling !== undefined) return null
+  }
+  return null
+}
