@@ -68,11 +68,15 @@ const ways: Readonly<Record<DueKind, (tx: Transaction, storeId: number, at: Date
       where: { storeId, expiresAt: { gt: at } },
       data: { expiresAt: at },
     })
+    const tokens = await tx.accessToken.updateMany({
+      where: { subscription: { storeId }, expiresAt: { gt: at } },
+      data: { expiresAt: at },
+    })
     const over = new Date(at.getTime() - FORMER_SECRET_MS)
     const secrets = await tx.webhook.updateMany({
       where: { storeId, formerSecretSealed: { not: null }, secretRotatedAt: { gt: over } },
       data: { secretRotatedAt: over },
     })
-    return codes.count + links.count + secrets.count
+    return codes.count + links.count + tokens.count + secrets.count
   },
 }

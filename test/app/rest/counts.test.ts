@@ -103,6 +103,9 @@ describe('{service}/Count', () => {
     }
     const put = await store.call('PUT', '/Manufacturers/Count', { body: { ManufacturerName: 'x' }, tolerated: true })
     expect([put.statusCode, put.headers.allow]).toEqual([405, 'GET, HEAD'])
+    const head = await store.call('HEAD', '/Manufacturers/Count')
+    expect([head.statusCode, head.body]).toEqual([200, ''])
+    expect((await store.call('OPTIONS', '/Manufacturers/Count')).headers.allow).toBe('GET, HEAD')
   })
 
   test('needs the privilege to read, and that of the records it counts', async () => {

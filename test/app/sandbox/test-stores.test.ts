@@ -243,7 +243,7 @@ describe('a test store', () => {
 })
 
 describe('Due now', () => {
-  test('has deliveries tried again, pauses a failing webhook at its next failure, and ends codes', async () => {
+  test('has deliveries tried again, pauses a failing webhook at its next failure, and ends codes and access tokens', async () => {
     const { db } = server.services
     const inbox = (await developer.call('POST', '/developers/inboxes', { Name: 'Webhook' })).json()
     await developer.call('PUT', `/developers/inboxes/${inbox.Id}`, { Answer: 'error' })
@@ -296,7 +296,10 @@ describe('Due now', () => {
         expiresAt: new Date(at.getTime() + MINUTE_MS),
       },
     })
-    expect((await due('tokens')).json()).toEqual({ What: 'tokens', Count: 1 })
+    const expiresAt = new Date(at.getTime() + MINUTE_MS)
+    await db.accessToken.create({ data: { tokenHash: 'a token', subscriptionId, createdAt: at, expiresAt } })
+    expect((await due('tokens')).json()).toEqual({ What: 'tokens', Count: 2 })
+    expect(await db.accessToken.findUnique({ where: { tokenHash: 'a token' } })).toMatchObject({ expiresAt: at })
     expect(await db.authorizationCode.findUnique({ where: { codeHash: 'a code' } })).toMatchObject({ expiresAt: at })
   })
 })

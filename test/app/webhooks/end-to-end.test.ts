@@ -1,5 +1,6 @@
 import { Registry } from 'prom-client'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { openApiDocument } from '../../../src/app.ts'
 import {
   customerKinds,
   type EventKind,
@@ -14,6 +15,7 @@ import { Dispatcher } from '../../../src/webhooks/dispatch/dispatcher.ts'
 import { createDispatcherMetrics } from '../../../src/webhooks/dispatch/metrics.ts'
 import { shownMembers } from '../../../src/webhooks/members.ts'
 import { type Arrival, openServerReceiver, type ServerReceiver } from '../../load/webhooks/server-receiver.ts'
+import { type Part, readOpenApi } from '../../support/openapi.ts'
 import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
 import { operator } from '../engine/transfer/fixture.ts'
 
@@ -103,6 +105,26 @@ describe('placing an order', () => {
       ])
     },
   )
+})
+
+test('comes with the headers that the reference has of its kind, in their forms', async () => {
+  const document = openApiDocument(server.services.config)
+  const api = readOpenApi(document)
+  for (const kind of [productKinds.new, productKinds.changed]) await register(kind)
+  const product = await newProduct()
+  await shop.call('PUT', `/Products/${product}`, { body: { SKUInfo: { Price: 9 } } })
+  await dispatcher.settle()
+
+  const whole = { pointer: '', value: document as unknown as Record<string, unknown> }
+  expect(receiver.arrivals).toHaveLength(2)
+  for (const { event, headers } of receiver.arrivals) {
+    const parameters = api.members(api.member(whole, 'webhooks', event, 'post', 'parameters')).map(([, part]) => part)
+    expect(Object.keys(headers).toSorted()).toEqual(parameters.map(({ value }) => value.name).toSorted())
+    for (const parameter of parameters) {
+      const schema = api.member(parameter, 'schema') as Part
+      expect(api.textFaults(schema, headers[String(parameter.value.name)] ?? '')).toEqual([])
+    }
+  }
 })
 
 describe('every kind of event', () => {

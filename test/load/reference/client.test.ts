@@ -63,7 +63,7 @@ test('a client that is generated out of /openapi.json compiles, and works in eac
       listed: 1,
       invoice: 1000,
       secrets: ['whsec_', 'whsec_'],
-      kinds: 2,
+      kinds: 3,
       events: 0,
       gone: true,
     },

@@ -18,6 +18,8 @@ export interface Arrival {
   readonly changed: string | null
   /** Content-Type */
   readonly type: string
+  /** Those that begin with `webhook-`, by their names. */
+  readonly headers: Readonly<Record<string, string>>
   readonly body: string
 }
 
@@ -56,6 +58,9 @@ export async function openServerReceiver(
         event: header('webhook-event'),
         changed: request.headers['webhook-changed'] === undefined ? null : header('webhook-changed'),
         type: header('content-type'),
+        headers: Object.fromEntries(
+          Object.entries(request.headers as Record<string, string>).filter(([name]) => name.startsWith('webhook-')),
+        ),
         body,
       }
       new Webhook(secrets.get(path) ?? '').verify(body, request.headers as Record<string, string>, {
