@@ -17,6 +17,9 @@ RUN --mount=type=cache,target=/root/.npm npm ci --omit=dev --ignore-scripts && \
 COPY prisma/migrations ./prisma/migrations
 COPY src ./src
 COPY wsdl ./wsdl
+# Shown at /docs.
+COPY docs/guides ./docs/guides
+COPY CHANGELOG.md ./
 
 # sandbox.json, when SANDBOX=true; the program itself stays read-only for the user who runs it.
 RUN install -d -o node -g node -m 700 /data && install -d -o node -g node node_modules/.cache/compiled

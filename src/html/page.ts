@@ -22,6 +22,8 @@ export interface HtmlPage {
   readonly failure?: StoreFailure
   /** The values of the form's fields, by name. */
   readonly values?: Readonly<Record<string, unknown>>
+  /** Styles and a script of its own, by their names at `/assets`. */
+  readonly assets?: readonly string[]
 }
 
 declare module 'fastify' {
@@ -115,8 +117,27 @@ const notices = new Map(
 )
 
 /** Sends the page in the common layout. */
-export function sendPage(reply: FastifyReply, { template, title, status, data, failure, values = {} }: HtmlPage) {
+export function sendPage(reply: FastifyReply, page: HtmlPage) {
   const { request } = reply
+  // Outside the scopes of pages, such as for an unknown address, pages show no form that needs a token.
+  const csrf = typeof reply.generateCsrf === 'function' ? reply.generateCsrf({ userInfo: csrfUser(request) }) : ''
+  const notice = notices.get(textIn(request.query, 'notice')) ?? null
+  const html = renderPage(request, page, { csrf, notice })
+  const { status, failure } = page
+  if (failure?.retryAfterSeconds !== undefined) reply.header('retry-after', failure.retryAfterSeconds)
+  return reply
+    .code(status ?? failure?.status ?? 200)
+    .type('text/html; charset=utf-8')
+    .send(html)
+}
+
+/** Returns the page in the common layout. Without `csrf` it must have no form that changes anything. */
+export function renderPage(
+  request: FastifyRequest,
+  page: HtmlPage,
+  { csrf = '', notice = null }: { csrf?: string; notice?: string | null } = {},
+): string {
+  const { template, title, data, failure, values = {}, assets = [] } = page
   const person = request.session?.person ?? null
   const store = person && 'store' in person ? person.store : null
   const segment = /^\/([a-z]*)/.exec(request.url)?.[1] ?? ''
@@ -129,10 +150,10 @@ export function sendPage(reply: FastifyReply, { template, title, status, data, f
     store,
     // Developers work for stores of many zones.
     zone: store?.timeZone ?? 'UTC',
-    // Outside the scopes of pages, such as for an unknown address, pages show no form that needs a token.
-    csrf: typeof reply.generateCsrf === 'function' ? reply.generateCsrf({ userInfo: csrfUser(request) }) : '',
+    csrf,
+    assets,
     hasOutbox: Boolean(request.server.hasOutbox),
-    notice: notices.get(textIn(request.query, 'notice')) ?? null,
+    notice,
     failure: failure ?? null,
     values,
     // From when on the store requires the second factor that the person has not got.
@@ -143,12 +164,7 @@ export function sendPage(reply: FastifyReply, { template, title, status, data, f
     problem: (field: string) => problemOf(failure, field),
     format,
   }
-  const html = eta.render(template, { ...shared, ...data })
-  if (failure?.retryAfterSeconds !== undefined) reply.header('retry-after', failure.retryAfterSeconds)
-  return reply
-    .code(status ?? failure?.status ?? 200)
-    .type('text/html; charset=utf-8')
-    .send(html)
+  return eta.render(template, { ...shared, ...data })
 }
 
 /** Binds a token to its session, and a merchant's also to the store, so that no other one accepts the form. */

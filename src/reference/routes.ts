@@ -1,38 +1,21 @@
-import { readFile } from 'node:fs/promises'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { pageHeaders } from '../html/guard.ts'
+import { renderPage } from '../html/page.ts'
+import { textIn } from '../html/request.ts'
 import { sendTagged } from '../server/compression.ts'
 import { anyOrigin, sendOptions } from '../server/headers.ts'
 import { type ApiPart, openOperation, type Response, ref, requestId } from '../server/openapi.ts'
 import { plainHttpOfPages } from '../server/plain-http.ts'
 import { StoreFailure } from '../values/failure.ts'
+import type { Documentation } from './documentation.ts'
+import type { ApiDocument } from './operations.ts'
 
 export interface ReferenceServices {
   config: { readonly publicUrl: string; readonly trustProxy: readonly string[] }
 }
 
-const HTML = 'text/html; charset=utf-8'
-const CSS = 'text/css; charset=utf-8'
-const SCRIPT = 'text/javascript; charset=utf-8'
-
-const own = new URL('./page/', import.meta.url)
-const swagger = new URL('./static/', import.meta.resolve('@fastify/swagger-ui/package.json'))
-
-/** The page and its files, by address. */
-const files: Readonly<Record<string, { readonly file: URL; readonly type: string }>> = {
-  '/docs': { file: new URL('index.html', own), type: HTML },
-  '/docs/start.js': { file: new URL('start.js', own), type: SCRIPT },
-  '/docs/page.css': { file: new URL('page.css', own), type: CSS },
-  '/docs/swagger-ui.css': { file: new URL('swagger-ui.css', swagger), type: CSS },
-  '/docs/swagger-ui-bundle.js': { file: new URL('swagger-ui-bundle.js', swagger), type: SCRIPT },
-}
-
-/** Allows nothing from other hosts, no script but the page's files, and requests to this server only. */
-const CONTENT_SECURITY_POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
-  "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-
-/** Adds `/openapi.json` and `/docs`, for anyone. The document is created on the first request and cached. */
-export function reference(app: FastifyInstance, { config }: ReferenceServices, makeDocument: () => object): void {
+/** Adds `/openapi.json` and the pages below `/docs`, for anyone. Both are made at the first request and kept. */
+export function reference(app: FastifyInstance, { config }: ReferenceServices, makeDocument: () => ApiDocument): void {
   let text: string | undefined
   app.get('/openapi.json', async (request, reply) => {
     text ??= JSON.stringify(makeDocument())
@@ -40,26 +23,52 @@ export function reference(app: FastifyInstance, { config }: ReferenceServices, m
     return sendTagged(request, reply, text, 'application/json; charset=utf-8')
   })
   app.options('/openapi.json', (_request, reply) => sendOptions(reply, 'GET, HEAD'))
-  app.register(async (scope) => servePage(scope, config))
+  app.register(async (scope) => servePages(scope, config, makeDocument))
 }
 
-function servePage(app: FastifyInstance, config: ReferenceServices['config']): void {
-  const plainHttpOf = plainHttpOfPages(config)
+const config = { roles: ['anyone'] } as const
+const HTML = 'text/html; charset=utf-8'
+const { 'cache-control': _, ...headersOfPages } = pageHeaders
+
+/**
+ * The pages are the same for everybody, whoever is signed in, so that they can be kept and compressed. The keys that a developer tries
+ * operations with are fetched by the page's script.
+ */
+function servePages(
+  app: FastifyInstance,
+  services: ReferenceServices['config'],
+  makeDocument: () => ApiDocument,
+): void {
+  const plainHttpOf = plainHttpOfPages(services)
+  let making: Promise<Documentation> | undefined
+  const documentation = () => {
+    making ??= import('./documentation.ts').then(({ makeDocumentation }) => makeDocumentation(makeDocument(), services))
+    return making
+  }
   app.addHook('onRequest', async (request, reply) => {
     const plainHttp = plainHttpOf(request)
-    // Redirects to https, because users type keys into the page.
-    if (plainHttp?.canLeadOn) return reply.redirect(`${config.publicUrl}/docs`)
+    // Redirects to https, because users type keys into the pages.
+    if (plainHttp?.canLeadOn) return reply.redirect(services.publicUrl + request.url)
     if (plainHttp) throw new StoreFailure('insecure-transport', plainHttp.fault)
-    reply.headers({
-      ...anyOrigin,
-      'content-security-policy': CONTENT_SECURITY_POLICY,
-      'referrer-policy': 'no-referrer',
-    })
+    reply.headers({ ...anyOrigin, ...headersOfPages, 'cross-origin-opener-policy': 'same-origin' })
   })
-  for (const [address, { file, type }] of Object.entries(files)) {
-    app.get(address, async (request, reply) => sendTagged(request, reply, await readFile(file), type))
-    app.options(address, (_request, reply) => sendOptions(reply, 'GET, HEAD'))
+
+  const sendKept = async (request: FastifyRequest, reply: FastifyReply, address: string) => {
+    const html = (await documentation()).htmlOf(address, (page) => renderPage(request, page))
+    if (html === undefined) return reply.callNotFound()
+    return sendTagged(request, reply, html, HTML)
   }
+  app.get('/docs', { config }, (request, reply) => sendKept(request, reply, '/docs'))
+  app.get('/docs/*', { config }, (request, reply) => {
+    const { '*': rest = '' } = request.params as { '*'?: string }
+    return sendKept(request, reply, `/docs/${rest}`)
+  })
+  app.get('/docs/search', { config }, async (request, reply) => {
+    const page = (await documentation()).search(textIn(request.query, 'q'))
+    return reply.header('cache-control', 'no-cache').type(HTML).send(renderPage(request, page))
+  })
+  app.options('/docs', { config }, (_request, reply) => sendOptions(reply, 'GET, HEAD'))
+  app.options('/docs/*', { config }, (_request, reply) => sendOptions(reply, 'GET, HEAD'))
 }
 
 export function describeReference(): ApiPart {
@@ -80,10 +89,10 @@ export function describeReference(): ApiPart {
       '/docs': {
         get: openOperation(
           'browse',
-          'This reference, as a page',
-          'For people with a browser; requests can be tried from it.',
+          'Guides and this reference, as pages',
+          'For people with a browser, who need no script to read it; with one, requests can be tried.',
           {
-            200: found('The page.', 'text/html', { type: 'string' }),
+            200: found('The start page.', 'text/html', { type: 'string' }),
             302: { description: 'To its https address, where PUBLIC_URL is one.' },
             304: unmodified,
           },

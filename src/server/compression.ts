@@ -113,8 +113,8 @@ const compressors = {
 /** Above this level, compressing a file takes seconds. */
 const bestBrotli = { [constants.BROTLI_PARAM_QUALITY]: 9 }
 
-/** By tag. One version of the program has about twenty. */
-const kept = new LRUCache<string, Promise<Buffer>>({ max: 100 })
+/** By tag. One version of the program has about twenty files, and 250 pages of documentation with 6 kB each. */
+const kept = new LRUCache<string, Promise<Buffer>>({ max: 500 })
 
 /** Compresses once and caches the result, which allows a higher level than for responses that vary. */
 function compressed(content: string | Buffer, etag: string, encoding: Encoding): Promise<Buffer> {

@@ -34,6 +34,7 @@ const reserved: Readonly<Record<string, readonly string[]>> = {
   fastify: ['main.ts', 'app.ts', 'server', 'html', ...protocols],
   '@fastify/': ['server', 'html', ...protocols],
   eta: ['html', 'mail'],
+  marked: ['reference'],
   nodemailer: ['mail'],
   saxes: ['xml'],
   'fast-xml-parser': ['xml'],

@@ -84,7 +84,7 @@ const compressible: [what: string, get: (encoding?: string) => Promise<Answer>][
   ['the WSDL', (encoding) => ask('/cart.asmx?WSDL', accepting(encoding))],
   ['the reference', (encoding) => ask('/openapi.json', accepting(encoding))],
   ['the schema of the XML', (encoding) => ask('/records.xsd', accepting(encoding))],
-  ['the page of the reference', (encoding) => ask('/docs/swagger-ui-bundle.js', accepting(encoding))],
+  ['a page of the documentation', (encoding) => ask('/docs/reference/Products/getProduct', accepting(encoding))],
   ['a style sheet', (encoding) => ask('/assets/pico.css', accepting(encoding))],
 ]
 

@@ -177,8 +177,6 @@ function* mediaIn(value: unknown, pointer: string): Generator<{ pointer: string;
 }
 
 describe('the routes of the server', () => {
-  /** Files of the page. */
-  const assets = ['/docs/start.js', '/docs/page.css', '/docs/swagger-ui.css', '/docs/swagger-ui-bundle.js']
   /** Described by its WSDL. */
   const soapPaths = ['/cart.asmx', '/cart_advanced.asmx']
   const catchAlls = prefixes.flatMap((prefix) => [prefix, `${prefix}/*`])
@@ -200,13 +198,11 @@ describe('the routes of the server', () => {
     return of.every(({ roles }) => roles !== undefined && !roles.includes('operator-key'))
   }
 
-  test('are in the document, each one but pages, their files, and what is no address of a service', () => {
+  test('are in the document, each one but pages, and what is no address of a service', () => {
     expect(routes.length).toBeGreaterThan(250)
     const known = new Set(api.addresses.flatMap(({ path, item }) => fullPaths(path, item.value)))
     const urls = new Set(
-      routes
-        .map(({ url }) => url)
-        .filter((url) => ![...assets, ...catchAlls, ...soapPaths].includes(url) && !isPage(url)),
+      routes.map(({ url }) => url).filter((url) => ![...catchAlls, ...soapPaths].includes(url) && !isPage(url)),
     )
     const unknown = [...urls].filter((url) => !known.has(shapeOf(withoutAlias(url))))
     expect(unknown).toEqual([])
@@ -225,8 +221,7 @@ describe('the routes of the server', () => {
 
   test('of the operator and of the process have the methods that the document has, HEAD and OPTIONS aside', () => {
     const own = routes.filter(
-      ({ url }) =>
-        !prefixes.some((prefix) => url.startsWith(prefix)) && ![...assets, ...soapPaths].includes(url) && !isPage(url),
+      ({ url }) => !prefixes.some((prefix) => url.startsWith(prefix)) && !soapPaths.includes(url) && !isPage(url),
     )
     expect(own.length).toBeGreaterThan(12)
     for (const { url, methods } of own) {

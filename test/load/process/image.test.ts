@@ -73,6 +73,15 @@ describe.skipIf(!hasPostgres15)(`the image (needs PostgreSQL 15 in ${programs15}
     expect(await body.json()).toHaveLength(2)
   })
 
+  test('its documentation has its guides and the changelog', async () => {
+    for (const path of ['/docs/guides/first-call', '/docs/changelog']) {
+      const { statusCode } = await request(`http://127.0.0.1:${port}${path}`, {
+        headers: { 'x-forwarded-proto': 'https' },
+      })
+      expect([path, statusCode]).toEqual([path, 200])
+    }
+  })
+
   test('its health check succeeds while the server runs, and fails without it', async () => {
     const [program = '', ...args] = image.healthCheck
     const options = { cwd: image.folder, ...ordinaryUser }

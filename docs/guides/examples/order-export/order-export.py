@@ -1,0 +1,82 @@
+# python3 order-export.py folder: brings the folder up to date and ends; run it every minute, or as often as you like
+import json, os, pathlib, re, sys, time, urllib.error, urllib.request
+
+API = os.environ["API"]
+HEADERS = {"SecureURL": os.environ["SECURE_URL"], "PrivateKey": os.environ["PRIVATE_KEY"], "Token": os.environ["TOKEN"]}
+folder = pathlib.Path(sys.argv[1])
+folder.mkdir(parents=True, exist_ok=True)
+
+
+def read(address):
+    """Reads an address. Returns status, body and the address of the next page; 404 and 410 have no body."""
+    for tries in range(1, 9):
+        wait = 0
+        try:
+            with urllib.request.urlopen(urllib.request.Request(address, headers=HEADERS), timeout=60) as answer:
+                link = re.search(r'<([^>]+)>; rel="next"', answer.headers.get("Link") or "")
+                return answer.status, json.load(answer), link and link.group(1)
+        except urllib.error.HTTPError as error:
+            if error.code in (404, 410):
+                return error.code, [], None
+            if error.code != 429 and error.code < 500:
+                sys.exit(f"{address}: {error.code} {error.read().decode()}")
+            wait = int(error.headers.get("Retry-After") or 0)
+        except OSError as error:
+            print("no answer:", error, file=sys.stderr)
+        time.sleep(wait or tries)
+    sys.exit(f"{address}: no answer after {tries} tries")
+
+
+def store(name, value):
+    """Replaces a file as a whole, so that a kill leaves the former one or the new one."""
+    new = folder / f"{name}.new"
+    new.write_text(json.dumps(value))
+    new.replace(folder / name)
+
+
+def store_order(order):
+    store(f"order-{order['OrderID']}.json", order)
+
+
+def store_return(record):
+    store(f"return-{record['RMAID']}.json", record)
+
+
+def read_all(path, keep):
+    next_page = API + path
+    while next_page:
+        _, records, next_page = read(next_page)
+        for record in records:
+            keep(record)
+
+
+def begin():
+    """Remembers where the feed stands, and then reads everything: what changes meanwhile comes by the feed."""
+    _, newest, _ = read(f"{API}/Events?after=newest")
+    after = newest[0]["Sequence"] if newest else 0
+    read_all("/Orders?limit=300", store_order)
+    read_all("/RMA?limit=500", store_return)
+    store("after.json", after)
+    return after
+
+
+# The kinds by name, because a server may have more than this program knows.
+names = [kind["EventName"] for kind in read(f"{API}/Webhooks/Events")[1]]
+keepers = {name: store_order for name in names if name.startswith("Order ")}
+keepers |= {name: store_return for name in names if name.startswith("Return ")}
+
+place = folder / "after.json"
+after = json.loads(place.read_text()) if place.exists() else begin()
+while True:
+    status, events, _ = read(f"{API}/Events?after={after}&limit=100")
+    if status == 410:
+        after = begin()  # this program was away for more than 30 days
+        continue
+    if not events:
+        break
+    for event in events:
+        if event["EventName"] in keepers:
+            keepers[event["EventName"]](event["Record"])
+        after = event["Sequence"]
+    # Only now: after a kill before this line the same events come again.
+    store("after.json", after)

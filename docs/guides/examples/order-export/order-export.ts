@@ -1,0 +1,84 @@
+// node order-export.ts folder: brings the folder up to date and ends; run it every minute, or as often as you like
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+
+const { API = '', SECURE_URL = '', PRIVATE_KEY = '', TOKEN = '' } = process.env
+const headers = { SecureURL: SECURE_URL, PrivateKey: PRIVATE_KEY, Token: TOKEN }
+const folder = process.argv[2] ?? 'export'
+mkdirSync(folder, { recursive: true })
+
+type Order = { OrderID: number }
+type Return = { RMAID: number }
+interface Event {
+  Sequence: number
+  EventName: string
+  Record: Order & Return
+}
+
+/** Reads an address. Undefined: what is asked for is no longer kept (410), or nothing is there (404). */
+async function read<T>(address: string): Promise<{ body: T | undefined; next: string | undefined; status: number }> {
+  for (let tries = 1; ; tries++) {
+    const answer = await fetch(address, { headers }).catch((error: Error) => error)
+    if (!(answer instanceof Error)) {
+      const { status } = answer
+      const next = /<([^>]+)>; rel="next"/.exec(answer.headers.get('link') ?? '')?.[1]
+      if (answer.ok) return { body: (await answer.json()) as T, next, status }
+      if (status === 404 || status === 410) return { body: undefined, next, status }
+      if (status !== 429 && status < 500) throw new Error(`${address}: ${status} ${await answer.text()}`)
+    }
+    if (tries === 8) throw new Error(`${address}: no answer after ${tries} tries`)
+    const wait = answer instanceof Error ? 0 : Number(answer.headers.get('retry-after'))
+    await setTimeout(1_000 * (wait || tries))
+  }
+}
+
+/** Replaces a file as a whole, so that a kill leaves the former one or the new one. */
+function store(name: string, value: unknown): void {
+  writeFileSync(join(folder, `${name}.new`), JSON.stringify(value))
+  renameSync(join(folder, `${name}.new`), join(folder, name))
+}
+
+const storeOrder = (order: Order) => store(`order-${order.OrderID}.json`, order)
+const storeReturn = (of: Return) => store(`return-${of.RMAID}.json`, of)
+
+async function readAll<T>(path: string, keep: (record: T) => void): Promise<void> {
+  for (let next: string | undefined = API + path; next; ) {
+    const { body, next: following } = await read<T[]>(next)
+    for (const record of body ?? []) keep(record)
+    next = following
+  }
+}
+
+/** Remembers where the feed stands, and then reads everything: what changes meanwhile comes by the feed. */
+async function begin(): Promise<number> {
+  const { body: newest } = await read<Event[]>(`${API}/Events?after=newest`)
+  const after = newest?.[0]?.Sequence ?? 0
+  await readAll('/Orders?limit=300', storeOrder)
+  await readAll('/RMA?limit=500', storeReturn)
+  store('after.json', after)
+  return after
+}
+
+// The kinds by name, because a server may have more than this program knows.
+const { body: kinds = [] } = await read<{ EventName: string }[]>(`${API}/Webhooks/Events`)
+const ofOrders = new Set(kinds.map(({ EventName }) => EventName).filter((name) => name.startsWith('Order ')))
+const ofReturns = new Set(kinds.map(({ EventName }) => EventName).filter((name) => name.startsWith('Return ')))
+
+const place = join(folder, 'after.json')
+let after = existsSync(place) ? Number(readFileSync(place, 'utf8')) : await begin()
+for (;;) {
+  const { body: events, status } = await read<Event[]>(`${API}/Events?after=${after}&limit=100`)
+  if (status === 410) {
+    after = await begin() // this program was away for more than 30 days
+    continue
+  }
+  if (!events || events.length === 0) break
+  for (const { EventName, Record, Sequence } of events) {
+    if (ofOrders.has(EventName)) storeOrder(Record)
+    if (ofReturns.has(EventName)) storeReturn(Record)
+    after = Sequence
+  }
+  // Only now: after a kill before this line the same events come again.
+  store('after.json', after)
+}
