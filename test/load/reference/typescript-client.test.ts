@@ -339,7 +339,7 @@ describe('a notification', () => {
 test('OAuth: a merchant agrees, the callback verifies, the token works until it is revoked, and other answers are refused', async () => {
   const callback = await openReceiver()
   onTestFinished(callback.close)
-  const application = await openClient(server, { CallBackURL: callback.url })
+  const application = await openClient(server, { CallBackURL: callback.url, Kind: 'new' })
   const redirectUri = application.RedirectURIs[0] ?? ''
   const { PublicKey: publicKey, PrivateKey: privateKey } = application
   const oauth = client.createOAuth({ url: server.origin, publicKey, privateKey, redirectUri })
@@ -362,14 +362,17 @@ test('OAuth: a merchant agrees, the callback verifies, the token works until it 
   await expect(
     oauth.exchange(`${redirectUri}&state=${authorization.state}&error=access_denied`, authorization),
   ).rejects.toMatchObject({ error: 'access_denied' })
-  const { accessToken } = await oauth.exchange(back, authorization)
+  const first = await oauth.exchange(back, authorization)
+  expect(first.expiresAt?.getTime()).toBeGreaterThan(Date.now())
+  const { accessToken, refreshToken } = await oauth.refresh(first.refreshToken ?? '')
+  expect([accessToken === first.accessToken, refreshToken]).toEqual([false, expect.any(String)])
   const store = client.createClient({ url, accessToken: async () => accessToken })
   expect((await store.get('/OrderStatus')).status).toBe(200)
+  await oauth.revoke(accessToken)
+  await expect(store.get('/OrderStatus')).rejects.toMatchObject({ status: 401 })
   await expect(oauth.exchange(back, authorization)).rejects.toMatchObject({
     name: 'OAuthError',
     error: 'invalid_grant',
   })
   await expect(oauth.refresh('nothing')).rejects.toThrow(client.OAuthError)
-  await oauth.revoke(accessToken)
-  await expect(store.get('/OrderStatus')).rejects.toMatchObject({ status: 401 })
 })
