@@ -122,6 +122,8 @@ function typeOf(types: Types, field: Field): string {
     case 'integer':
       return integerType(types, field.bounds)
     default: {
+      // What is added up may go beyond the bounds of its parts.
+      if (field.access === 'derived') return 'xs:decimal'
       const { min = 0, max = 0 } = field.bounds
       const name = min === -max ? 'decimal' : `decimalFrom${min}`
       return addRestriction(types, name, 'decimal', { minInclusive: min, maxInclusive: max })

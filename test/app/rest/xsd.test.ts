@@ -164,7 +164,9 @@ function takenBy({ kind, bounds: { min, max, maxLength = 0, values } }: ValueFie
   return kind === 'date' ? ['', '2026-01-02T03:04:05', '9999-12-31T23:59:59'] : [String(min), String(max)]
 }
 
-function refusedBy({ kind, bounds: { min = 0, max = 0, maxLength = 0, values } }: ValueField): string[] {
+function refusedBy({ kind, access, bounds: { min = 0, max = 0, maxLength = 0, values } }: ValueField): string[] {
+  // What is added up has no bounds.
+  if (kind === 'decimal' && access === 'derived') return ['x', '']
   if (values !== undefined) return ['', 'x', ...values.map((value) => value.toLowerCase())]
   if (kind === 'text') return ['x'.repeat(maxLength + 1)]
   if (kind === 'boolean') return ['', 'yes', '2']
