@@ -156,12 +156,12 @@ export const orders = defineResource({
     OrderDiscountCoupon: money({
       column: 'discountCoupon',
       description:
-        'The discount by promotions that apply automatically. Together with OrderDiscountPromotion, it cannot be raised above the price of the goods.',
+        'Despite its name: the discount by promotions that apply automatically. Together with OrderDiscountPromotion, it cannot be raised above the price of the goods.',
     }),
     OrderDiscountPromotion: money({
       column: 'discountPromotion',
       description:
-        'The discount by coupons. Together with OrderDiscountCoupon, it cannot be raised above the price of the goods.',
+        'Despite its name: the discount by coupons. Together with OrderDiscountCoupon, it cannot be raised above the price of the goods.',
     }),
     SalesTax: money({
       column: 'salesTax',

@@ -115,7 +115,17 @@ export const resultSchemas: Readonly<Record<string, JsonSchema>> = {
     xml: { name: 'ArrayOfResponseInfo', wrapped: true },
   },
   CountOnly: {
-    ...closedObject({ TotalCount: { type: 'integer', format: 'int32', minimum: 0 } }, 'The answer to `countonly=1`.'),
+    ...closedObject(
+      {
+        TotalCount: {
+          type: 'integer',
+          format: 'int32',
+          minimum: 0,
+          description: 'How many records match the filters, on all pages.',
+        },
+      },
+      'The answer to `countonly=1`, and below `/Count`.',
+    ),
     xml: { name: 'CountOnly' },
   },
   Problem: closedObject(
@@ -126,8 +136,13 @@ export const resultSchemas: Readonly<Record<string, JsonSchema>> = {
         pattern: String.raw`^urn:store-platform:problem:\d{3}$`,
         description: 'The same for all errors of a kind.',
       },
-      title: { type: 'string' },
-      status: { type: 'integer', minimum: 400, maximum: 599 },
+      title: text('The name of the status in HTTP, such as `Bad Request`; `detail` says more.'),
+      status: {
+        type: 'integer',
+        minimum: 400,
+        maximum: 599,
+        description: 'The HTTP status of the answer, so that a stored problem has it too.',
+      },
       detail: text('What was wrong with this request.'),
       errors: {
         type: 'array',
@@ -142,8 +157,13 @@ export const resultSchemas: Readonly<Record<string, JsonSchema>> = {
   ProblemError: closedObject({
     index: { type: 'integer', minimum: 0, description: 'The index of the record in the request, from 0.' },
     field: text('The field, parameter or header at fault, or nothing.'),
-    status: { type: 'integer', minimum: 200, maximum: 599 },
-    detail: { type: 'string' },
+    status: {
+      type: 'integer',
+      minimum: 200,
+      maximum: 599,
+      description: 'What the record would have been answered alone, as an HTTP status.',
+    },
+    detail: text('What is wrong at this place, and what is allowed.'),
   }),
 }
 

@@ -13,11 +13,12 @@ import { inWords, operationName, plural, possessive, type Subject, subjectOf, wi
 
 /** What an operation does, what it answers, and what its 404 means. */
 export function descriptionOf(place: Place): string {
-  const { privileges, operations } = place.endpoint
+  const { privileges, operations, createdBy } = place.endpoint
   const { named } = operations[place.method] ?? {}
   const needs =
-    privileges.length < 2 ? [] : [`Needs the ${accessOf(place.method)} privilege of ${privileges.join(' and ')}.`]
-  return [named?.description ?? sentencesOf(place), ...needs].join(' ')
+    privileges.length === 0 ? [] : [`Needs the ${accessOf(place.method)} privilege of ${privileges.join(' and ')}.`]
+  const creation = createdBy === undefined || place.method !== 'GET' ? [] : [`${createdBy}.`]
+  return [named?.description ?? sentencesOf(place), ...creation, ...needs].join(' ')
 }
 
 function sentencesOf(place: Place): string {
@@ -32,7 +33,7 @@ function sentencesOf(place: Place): string {
       if (whose === '') {
         return `Answers the ${one} that the address names, as a list of one. 404, without a body: ${missing}.`
       }
-      return `Answers ${recordsRead(place, subject)} as a list of one. 404, without a body: ${missing}, or the filters leave it out.`
+      return `Answers ${recordsRead(place, subject)} as a list of one. 404, without a body: ${missing}.`
     case 'create':
       return whose === ''
         ? `Adds ${withArticle(one)}, or up to ${RECORDS_MAX} in a list, each by itself. The answer has ${given(key)} of each. Members that are not sent have their defaults.`
