@@ -163,7 +163,7 @@ function sentences(...parts: readonly string[]): string {
 /** What follows from the access. */
 function accessNote(field: ValueField, mode: SchemaMode): string {
   const { access, nullable, kind, required } = field
-  if (mode === 'read' && access === 'wo') return 'Write-only: always empty.'
+  if (mode === 'read' && access === 'wo') return 'Always empty in answers.'
   if (isHidden(field)) return 'Write-only: accepted, never returned.'
   if (access === 'key') return keyDescriptions[mode]
   if (mode === 'read' && (access === 'derived' || isFilledIn(field))) return 'Computed on read; ignored in requests.'

@@ -392,7 +392,7 @@ export const products = defineResource({
         'The first picture of the product: a path below the store’s address, such as `assets/images/lamp.jpg`, or a whole address. Lines of new orders copy it to ItemImage1.',
     }),
     MainImageCaption: text(LONG_TEXT, {
-      description: 'The text with MainImageFile, also for those who cannot see it.',
+      description: 'The caption and alternative text of MainImageFile.',
     }),
     ThumbnailFile: text(255, {
       isImage: true,
@@ -409,7 +409,7 @@ export const products = defineResource({
         description: `Picture ${n} of the product: a path below the store’s address, or a whole address. Lines of new orders copy it to ItemImage${n}.`,
       }),
       [`AdditionalImageCaption${n}`]: text(LONG_TEXT, {
-        description: `The text with AdditionalImageFile${n}, also for those who cannot see it.`,
+        description: `The caption and alternative text of AdditionalImageFile${n}.`,
       }),
     })),
     ImageGalleryList: list(
@@ -422,7 +422,7 @@ export const products = defineResource({
             'The picture: a path below the store’s address, such as `assets/images/lamp.jpg`, or a whole address.',
         }),
         ImageGalleryCaption: text(LONG_TEXT, {
-          description: 'The text with the picture, also for those who cannot see it.',
+          description: 'The caption and alternative text of the picture.',
         }),
         ImageGallerySorting: integer({
           description: 'The place of the picture in the gallery: the storefront shows lower numbers first.',

@@ -201,12 +201,11 @@ const replayed: HeaderName[] = ['Idempotency-Replayed']
 function resultResponses({ gives, takes }: EndpointOperation, isNew: boolean): Operation['responses'] {
   const { key, change } = gives as Extract<Given, { kind: 'results' }>
   const done = items[change](key)(1)
-  const refused = {
-    Key: 'Error',
-    Value: key,
-    Status: '400',
-    Message: `${key} must be a whole number from 1 to 2147483647`,
-  }
+  // Of new records no identifier is read.
+  const refused =
+    change === 'created'
+      ? { Key: 'Error', Value: '', Status: '400', Message: 'The record must be an object with fields' }
+      : { Key: 'Error', Value: key, Status: '400', Message: `${key} must be a whole number from 1 to 2147483647` }
   const results = (...shown: readonly ResultItem[]) =>
     both(ref('schemas', 'ArrayOfResponseInfo'), shown, resultsToXml(shown))
   return {

@@ -5,7 +5,6 @@ import type { Filter } from '../../engine/definition/filters.ts'
 import type { Given, RecordType } from '../../engine/reading/endpoints.ts'
 import { ITEMS_MAX } from '../../engine/reading/nested.ts'
 import { LIMIT_DEFAULT } from '../../engine/reading/paging.ts'
-import { dateForms } from '../../values/dates.ts'
 import { RECORDS_MAX } from '../body.ts'
 import { typesOf } from '../endpoints.ts'
 import type { Place } from './describe.ts'
@@ -154,11 +153,11 @@ export function filterDescription(filter: Compared, type: RecordType, resource: 
       if (isLower === undefined) return `The exact ${member}.`
       return `The ${isLower ? 'least' : 'greatest'} ${member}, itself included.`
     case 'flag':
-      return `1: those whose ${member} is true. 0: those whose ${member} is false. -1: both. Also \`true\` and \`false\`.`
+      return `1: only ${inWords(plural(type.typeName))} with ${member}. 0: only those without. -1, or left out: both. Also \`true\` and \`false\`.`
     case 'since':
-      return `The earliest ${member}, itself included, in the zone of the store: ${dateForms}. In the hour that autumn repeats, or spring skips, the earlier time counts.`
+      return `The earliest ${member}, in the store’s zone: \`2026-03-01\` (from midnight on) or \`2026-03-01T14:30:00\`; also \`03/01/2026\` and \`03/01/2026 14:30:00\`.`
     case 'until':
-      return `The latest ${member}, in the zone of the store: ${dateForms}. Its whole second is included, or its whole day where it has no time. In the hour that autumn repeats, or spring skips, the later time counts.`
+      return `The latest ${member}, in the store’s zone: \`2026-03-31\` (that whole day) or \`2026-03-31T14:30:00\` (that whole second); also \`03/31/2026\` and \`03/31/2026 14:30:00\`.`
   }
 }
 

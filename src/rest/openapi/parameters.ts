@@ -1,6 +1,6 @@
 import type { Resource } from '../../engine/definition/define.ts'
 import { DATE_LENGTH_MAX } from '../../engine/definition/fields.ts'
-import { anyOfValues, equalToId, type FilterKind } from '../../engine/definition/filters.ts'
+import { anyOfValues, equalToId, type Filter, type FilterKind } from '../../engine/definition/filters.ts'
 import type { JsonSchema } from '../../engine/definition/json-schema.ts'
 import type { Endpoint, Given } from '../../engine/reading/endpoints.ts'
 import { ITEMS_MAX } from '../../engine/reading/nested.ts'
@@ -178,7 +178,7 @@ function filterParameters(
     const found = [path.reduce(memberOf, sample)].flat()
     const description = filter === byId ? ownIdentifier(resource) : filterDescription(filter, type, resource)
     const schema = { ...filterSchemas[filter.kind], ...(filter === byId && { minimum: 1 }) }
-    const examples = [exampleFor(filter.kind, found[0])]
+    const examples = [exampleFor(filter, found[0])]
     if (!filter.readAny) return query(name, description, { ...schema, examples })
     const { listed, repeated, schema: schemaOf } = anyOfValues
     const several = filter.kind === 'integer' ? listed : repeated
@@ -192,7 +192,8 @@ function memberOf(value: unknown, name: string): unknown {
   return one === null || typeof one !== 'object' ? undefined : (one as Readonly<Record<string, unknown>>)[name]
 }
 
-function exampleFor(kind: FilterKind, value: unknown): unknown {
+/** Of bounds, a range that has the sample's value inside. */
+function exampleFor({ kind, isLower }: Pick<Filter, 'kind' | 'isLower'>, value: unknown): unknown {
   switch (kind) {
     case 'text':
       return value || 'text'
@@ -200,7 +201,8 @@ function exampleFor(kind: FilterKind, value: unknown): unknown {
       return String(value || 'part').slice(0, PART_LENGTH)
     case 'integer':
     case 'number':
-      return value ?? 1
+      if (isLower === undefined || typeof value !== 'number') return value ?? 1
+      return isLower ? Math.floor(value / 2) : Math.ceil(value) * 2
     case 'flag':
       return 1
     case 'since':
