@@ -177,7 +177,7 @@ const keyDescriptions: Readonly<Record<SchemaMode, string>> = {
   read: '',
   create: '',
   update: 'Names the record in a list of updates; in an update of one record the address names it.',
-  item: 'Names a stored item, which keeps the fields that are not sent; an item with an unknown key is new.',
+  item: 'Inside the record’s list: names a stored item, which keeps the members that are not sent; an item with another key, or none, is new. At the address of the items: PUT names the item by it unless the address does, and an unknown one is a 404; POST ignores it.',
 }
 
 /** Throws if two types with the same name and owner differ: a mistake in the definitions. */

@@ -49,6 +49,7 @@ export function orderSums(filters: Filters): ComputedSubResource {
     from: sql`(SELECT * FROM ${parts} parts CROSS JOIN LATERAL ${paidSums} payments)`,
     type: {
       typeName: 'OrderSum',
+      nouns: ['sums', 'sums'],
       fields: fieldSet({
         OrderID: integer({ column: 'id', access: 'key', description: 'The order whose sums these are.' }),
         ItemTotal: money({

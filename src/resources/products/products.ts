@@ -428,7 +428,10 @@ export const products = defineResource({
           description: 'The place of the picture in the gallery: the storefront shows lower numbers first.',
         }),
       },
-      { description: 'Further pictures of the product, beyond the four that have members of their own.' },
+      {
+        nouns: ['image', 'images'],
+        description: 'Further pictures of the product, beyond the four that have members of their own.',
+      },
     ),
     OptionSetList: optionSetList,
     AdvancedOptionList: list(
@@ -493,7 +496,10 @@ export const products = defineResource({
           description: 'The place of the related product: the storefront shows lower numbers first.',
         }),
       },
-      { description: 'Products that the storefront shows beside this one.' },
+      {
+        nouns: ['link to a related product', 'links to related products'],
+        description: 'Products that the storefront shows beside this one.',
+      },
     ),
     UpSellingItemList: list(
       'UpSellingItem',
@@ -509,7 +515,10 @@ export const products = defineResource({
           description: 'The place of the offered product: the storefront shows lower numbers first.',
         }),
       },
-      { description: 'Products that the storefront offers to somebody who is about to buy this one.' },
+      {
+        nouns: ['up-sell', 'up-sells'],
+        description: 'Products that the storefront offers to somebody who is about to buy this one.',
+      },
     ),
     /** Quantity discounts. */
     DiscountList: list(
@@ -669,6 +678,7 @@ export const products = defineResource({
       },
       {
         keyFrom: 'record',
+        nouns: ['downloadable file (EProduct)', 'downloadable files (EProducts)'],
         description: 'The files that buyers download. With one, cartAPI shows the product as `Downloadable`.',
       },
     ),

@@ -104,9 +104,12 @@ export function describeRest(examples: Examples, samples: ExampleSources['sample
   }
 }
 
-function tagOf({ service, names: [, ...aliases], privilege, typeName, maxRecords }: Resource) {
+function tagOf(resource: Resource) {
+  const { service, names, privilege, typeName, maxRecords, description: what, createdBy } = resource
+  const [, ...aliases] = names
+  const creation = createdBy === undefined ? '' : ` ${createdBy}.`
   const also = aliases.map((alias) => ` Also at \`/${alias}\`.`).join('')
-  const description = `Privilege \`${privilege}\`; at most ${maxRecords} records a page; \`${typeName}\` in XML.${also}`
+  const description = `${what}${creation} Privilege \`${privilege}\`; at most ${maxRecords} records a page; \`${typeName}\` in XML.${also}`
   return { name: service, description }
 }
 

@@ -8,7 +8,16 @@ import { LIMIT_DEFAULT } from '../../engine/reading/paging.ts'
 import { RECORDS_MAX } from '../body.ts'
 import { typesOf } from '../endpoints.ts'
 import type { Place } from './describe.ts'
-import { inWords, operationName, plural, possessive, type Subject, subjectOf, withArticle } from './names.ts'
+import {
+  innerName,
+  nounsOf,
+  operationName,
+  possessive,
+  type Subject,
+  subjectOf,
+  withArticle,
+  wordsOf,
+} from './names.ts'
 
 /** What an operation does, what it answers, and what its 404 means. */
 export function descriptionOf(place: Place): string {
@@ -22,7 +31,7 @@ export function descriptionOf(place: Place): string {
 
 function sentencesOf(place: Place): string {
   const subject = subjectOf(place)
-  const { one, whose, missing } = wordsOf(subject)
+  const { one, whose, missing } = sayings(subject)
   const key = keyOf(place)
   switch (subject.verb) {
     case 'list':
@@ -38,7 +47,7 @@ function sentencesOf(place: Place): string {
         ? `Adds ${withArticle(one)}, or up to ${RECORDS_MAX} in a list, each by itself. The answer has ${given(key)} of each. Members that are not sent have their defaults.`
         : `Adds ${withArticle(one)} to ${withArticle(whose)}, or up to ${RECORDS_MAX} in a list, and answers ${given(key)} of each. 404, without a body: ${missing}.`
     case 'update':
-      return changing(subject, key)
+      return changing(place, subject, key)
     case 'delete':
       return `Deletes ${withArticle(one)} for good. 404, without a body: ${missing}.`
   }
@@ -48,17 +57,13 @@ function given(key: string): string {
   return key === '' ? 'a result item' : `the new ${key}`
 }
 
-function wordsOf({ inner, parent, isOfParent }: Subject) {
-  const [one, many] = [inner, plural(inner)].map((noun) => inWords(isOfParent ? noun : parent + noun)) as [
-    string,
-    string,
-  ]
-  const whose = isOfParent ? inWords(parent) : ''
+function sayings(subject: Subject) {
+  const [one, many, whose] = wordsOf(subject)
   return { one, many, whose, missing: `the store has no such ${whose || one}` }
 }
 
 function readingMany(place: Place, subject: Subject): string {
-  const { whose, missing } = wordsOf(subject)
+  const { whose, missing } = sayings(subject)
   const { gives } = place.endpoint.operations.GET as { gives: Given }
   const which = recordsRead(place, subject)
   if (subject.verb === 'count') {
@@ -74,10 +79,10 @@ function readingMany(place: Place, subject: Subject): string {
 
 /** `the store’s products`, `the products of a category`, `the SKUInfo of …` for a part of records. */
 function recordsRead({ resource, endpoint }: Place, subject: Subject): string {
-  const { one, many, whose } = wordsOf(subject)
+  const { one, many, whose } = sayings(subject)
   const types = Object.values(endpoint.operations).flatMap(typesOf)
   const part = resource.fields.entries.find(([, field]) => field.kind === 'object' && types.includes(field))
-  const owners = whose === '' ? `the store’s ${inWords(plural(resource.typeName))}` : withArticle(whose)
+  const owners = whose === '' ? `the store’s ${nounsOf(resource)[1]}` : withArticle(whose)
   if (part !== undefined) return `the \`${part[0]}\` of ${owners}, without the rest,`
   return whose === '' ? `the store’s ${many}` : `the ${subject.isOfMany ? many : one} of ${owners}`
 }
@@ -89,14 +94,24 @@ function countOf({ endpoints, endpoint, ...place }: Place): string {
   return operationName({ ...place, endpoints, endpoint: counting, method: 'GET', operation })
 }
 
-function changing({ isOfMany, ...subject }: Subject, key: string): string {
-  const { one, many, whose, missing } = wordsOf({ ...subject, isOfMany })
+function changing(place: Place, subject: Subject, key: string): string {
+  const { isOfMany } = subject
+  const { one, many, whose, missing } = sayings(subject)
   const at = whose === '' ? '' : ` of ${withArticle(whose)}`
   if (!isOfMany)
     return `Changes ${withArticle(one)}${at}. Members that are not sent stay as they are. 404, without a body: the ${whose || 'store'} has no such ${one}.`
   const named = key === '' ? '' : `, each named by its ${key}`
   const unknown = whose === '' ? '' : ` 404, without a body: ${missing}.`
-  return `Changes ${many}${at}, up to ${RECORDS_MAX} in a list${named}, each by itself. Members that are not sent stay as they are.${unknown}`
+  return `Changes ${many}${at}, up to ${RECORDS_MAX} in a list${named}, each by itself. Members that are not sent stay as they are.${removing(place)}${unknown}`
+}
+
+/** How items go that have no DELETE. */
+function removing({ resource, endpoint }: Place): string {
+  const type = endpoint.operations.PUT?.takes?.type
+  const found = resource.fields.entries.find(([, field]) => field === type)
+  if (found === undefined || endpoint.operations.POST === undefined || !resource.methods.includes('PUT')) return ''
+  const [one] = nounsOf(resource)
+  return ` To remove one, send \`${found[0]}\` of the ${one} without it.`
 }
 
 /** The identifier's wire path in code type; empty: the records have none. */
@@ -125,15 +140,14 @@ export function identifierDescription({ resource, endpoints, endpoint }: Place, 
     const member = type.fields.byLowerName.get(name)
     if (member === undefined) continue
     const only = 'zeroKeyIsOnly' in type && type.zeroKeyIsOnly ? ' 0 names the only one.' : ''
-    const { typeName } = resource
-    const noun = type.typeName.startsWith(typeName) ? type.typeName.slice(typeName.length) : type.typeName
-    return `The ${possessive(inWords(noun))} identifier, \`${member}\`.${only}`
+    const [noun] = nounsOf({ ...type, typeName: innerName(type.typeName, resource.typeName) })
+    return `The ${possessive(noun)} identifier, \`${member}\`.${only}`
   }
   throw new Error(`no member for ${name}`)
 }
 
-export function ownIdentifier({ typeName, fields }: Resource): string {
-  return `The ${possessive(inWords(typeName))} identifier, ${code(columnPath(fields, 'id'))}.`
+export function ownIdentifier(resource: Resource): string {
+  return `The ${possessive(nounsOf(resource)[0])} identifier, ${code(columnPath(resource.fields, 'id'))}.`
 }
 
 type Compared = Pick<Filter, 'kind' | 'column' | 'ofItems' | 'isLower'>
@@ -153,7 +167,7 @@ export function filterDescription(filter: Compared, type: RecordType, resource: 
       if (isLower === undefined) return `The exact ${member}.`
       return `The ${isLower ? 'least' : 'greatest'} ${member}, itself included.`
     case 'flag':
-      return `1: only ${inWords(plural(type.typeName))} with ${member}. 0: only those without. -1, or left out: both. Also \`true\` and \`false\`.`
+      return `1: only ${nounsOf(type)[1]} with ${member}. 0: only those without. -1, or left out: both. Also \`true\` and \`false\`.`
     case 'since':
       return `The earliest ${member}, in the store’s zone: \`2026-03-01\` (from midnight on) or \`2026-03-01T14:30:00\`; also \`03/01/2026\` and \`03/01/2026 14:30:00\`.`
     case 'until':
