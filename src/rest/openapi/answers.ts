@@ -116,15 +116,8 @@ export const resultSchemas: Readonly<Record<string, JsonSchema>> = {
   },
   CountOnly: {
     ...closedObject(
-      {
-        TotalCount: {
-          type: 'integer',
-          format: 'int32',
-          minimum: 0,
-          description: 'How many records match the filters, on all pages.',
-        },
-      },
-      'The answer to `countonly=1`, and below `/Count`.',
+      { TotalCount: { type: 'integer', format: 'int32', minimum: 0, description: 'How many records match.' } },
+      'The answer of `/Count`, and of a list to `countonly=1`.',
     ),
     xml: { name: 'CountOnly' },
   },
@@ -136,13 +129,8 @@ export const resultSchemas: Readonly<Record<string, JsonSchema>> = {
         pattern: String.raw`^urn:store-platform:problem:\d{3}$`,
         description: 'The same for all errors of a kind.',
       },
-      title: text('The name of the status in HTTP, such as `Bad Request`; `detail` says more.'),
-      status: {
-        type: 'integer',
-        minimum: 400,
-        maximum: 599,
-        description: 'The HTTP status of the answer, so that a stored problem has it too.',
-      },
+      title: text('The status in English words.'),
+      status: { type: 'integer', minimum: 400, maximum: 599, description: 'The same as that of the answer.' },
       detail: text('What was wrong with this request.'),
       errors: {
         type: 'array',
@@ -157,13 +145,8 @@ export const resultSchemas: Readonly<Record<string, JsonSchema>> = {
   ProblemError: closedObject({
     index: { type: 'integer', minimum: 0, description: 'The index of the record in the request, from 0.' },
     field: text('The field, parameter or header at fault, or nothing.'),
-    status: {
-      type: 'integer',
-      minimum: 200,
-      maximum: 599,
-      description: 'What the record would have been answered alone, as an HTTP status.',
-    },
-    detail: text('What is wrong at this place, and what is allowed.'),
+    status: { type: 'integer', minimum: 200, maximum: 599, description: 'What became of this record alone.' },
+    detail: text('What is wrong with the record and what is allowed; or what was done.'),
   }),
 }
 
