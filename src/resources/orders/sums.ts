@@ -50,7 +50,7 @@ export function orderSums(filters: Filters): ComputedSubResource {
     type: {
       typeName: 'OrderSum',
       fields: fieldSet({
-        OrderID: integer({ column: 'id', access: 'key', description: 'The order, by its OrderID.' }),
+        OrderID: integer({ column: 'id', access: 'key', description: 'The order whose sums these are.' }),
         ItemTotal: money({
           sql: sql`p."items"`,
           description:
