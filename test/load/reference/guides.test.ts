@@ -244,12 +244,12 @@ describe.each(found)('in $name', (language) => {
     await run('order-export', [target])
     expect(existsSync(join(target, `return-${returnId}.json`))).toBe(false)
 
-    // Begun anew, it keeps nothing that the store does not have.
-    rmSync(join(target, 'after.json'))
+    // Beyond the newest event (410) it begins anew, and keeps nothing that the store does not have.
+    writeFileSync(join(target, 'after.json'), '999999999')
     writeFileSync(join(target, 'order-999999.json'), '{}')
     await run('order-export', [target])
     expect(exported()).toHaveLength(TotalCount + 1)
-    expect(Number(readFileSync(join(target, 'after.json'), 'utf8'))).toBeGreaterThan(0)
+    expect(Number(readFileSync(join(target, 'after.json'), 'utf8'))).toBeLessThan(999_999_999)
   })
 
   async function kindsSince(target: string): Promise<string[]> {

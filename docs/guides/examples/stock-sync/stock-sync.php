@@ -1,5 +1,6 @@
 <?php
-// php stock-sync.php stock.csv, with lines such as LAMP-1;12 (there are 12) or LAMP-1;+3;delivery-4711-2 (3 more, and the name of the change)
+// php stock-sync.php stock.csv
+// Lines are such as LAMP-1;12 (there are 12) or LAMP-1;+3;delivery-4711-2 (3 more, and the name of the change).
 
 function fail(string $message): never
 {

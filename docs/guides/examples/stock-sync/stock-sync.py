@@ -1,4 +1,5 @@
-# python3 stock-sync.py stock.csv, with lines such as LAMP-1;12 (there are 12) or LAMP-1;+3;delivery-4711-2 (3 more, and the name of the change)
+# python3 stock-sync.py stock.csv
+# Lines are such as LAMP-1;12 (there are 12) or LAMP-1;+3;delivery-4711-2 (3 more, and the name of the change).
 import json, os, re, sys, time, urllib.error, urllib.request, uuid
 
 API = os.environ["API"]

@@ -2,7 +2,9 @@
 # stock-sync.sh LAMP-1 +3 delivery-4711-2: adds to it; the last word names the change, so that it is made once.
 keys=(-H "SecureURL: $SECURE_URL" -H "PrivateKey: $PRIVATE_KEY" -H "Token: $TOKEN" -H 'Content-Type: application/json')
 sku=$1 stock=$2 name=$3
-[[ $stock =~ ^[0-9]+(\.[0-9]+)?$ || ($stock =~ ^[+-][0-9]+$ && -n $name) ]] || { echo "$sku: $stock is no number, or has no name" >&2; exit 1; }
+if [[ ! ($stock =~ ^[0-9]+(\.[0-9]+)?$ || ($stock =~ ^[+-][0-9]+$ && -n $name)) ]]; then
+  echo "$sku: $stock is no number, or the change has no name" >&2; exit 1
+fi
 
 # An unknown SKU is a 404 with an empty body, which --fail-with-body ends with 22.
 curl -sS --fail-with-body --get "$API/Products/skuinfo" "${keys[@]}" --data-urlencode "sku=$sku" >found.json ||
