@@ -62,6 +62,12 @@ const isDemanded = process.env.REQUIRE_LANGUAGES === 'true'
 const found = languages.filter(({ isInstalled, isRequired }) => isInstalled || (isRequired && isDemanded))
 const STOCK = 7_654
 
+interface StockInfo {
+  readonly CatalogID: number
+  readonly SKU: string
+  readonly Stock: number
+}
+
 let database: TestDatabase
 let folder: string
 let server: Run
@@ -152,16 +158,24 @@ describe.each(found)('in $name', (language) => {
     )
   })
 
-  test('stock is set once, and left alone after that', async () => {
-    const [product] = await services(`/Products/skuinfo?limit=1&offset=${10 + number}`)
-    const { SKU, CatalogID } = product as { SKU: string; CatalogID: number }
+  test('stock is set and adjusted once, and left alone after that', async () => {
+    const [product, other] = (await services(
+      `/Products/skuinfo?limit=2&offset=${10 + 2 * number}`,
+    )) as unknown as StockInfo[]
+    if (!product || !other) throw new Error('too few products')
+    const { SKU, CatalogID } = product
     const file = join(folder, `stock-${ending}.csv`)
-    writeFileSync(file, `${SKU};${STOCK}\nNOBODY-HAS-IT;1\n`)
+    const key = `delivery-${ending}`
+    writeFileSync(file, `${SKU};${STOCK}\nNOBODY-HAS-IT;1\n${other.SKU};+3;${key}\n`)
     const args = isCurl ? [SKU, String(STOCK)] : [file]
     const first = await run('stock-sync', args)
     expect(first).toMatch(isCurl ? /updated successfully/ : new RegExp(`${SKU} \\S+ -> ${STOCK}`))
     expect(await services(`/Products/${CatalogID}`)).toMatchObject([{ SKUInfo: { SKU, Stock: STOCK } }])
-    if (!isCurl) expect(await run('stock-sync', args)).not.toContain('->')
+    for (const words of isCurl ? [0, 1].map(() => [other.SKU, '+3', key]) : [args]) {
+      expect(await run('stock-sync', words)).not.toContain('->')
+    }
+    const adjusted = [{ SKUInfo: { SKU: other.SKU, Stock: other.Stock + 3 } }]
+    expect(await services(`/Products/${other.CatalogID}`)).toMatchObject(adjusted)
   })
 
   test('the export has every order, and what is new, changed and returned afterwards', async () => {

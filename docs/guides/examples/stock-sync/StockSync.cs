@@ -1,4 +1,4 @@
-// mcs -r:System.Net.Http -r:System.Web.Extensions StockSync.cs && mono StockSync.exe stock.csv, with lines such as LAMP-1;12
+// mcs -r:System.Net.Http -r:System.Web.Extensions StockSync.cs && mono StockSync.exe stock.csv, with lines such as LAMP-1;12, or LAMP-1;+3;delivery-4711-1 for three more
 using System;
 using System.Collections.Generic;
 using System.Globalization;
@@ -41,6 +41,7 @@ class StockSync
             var sku = cells[0].Trim();
             var stock = decimal.Parse(cells[1], CultureInfo.InvariantCulture);
             if (!products.ContainsKey(sku)) Console.WriteLine(sku + " is not in the store");
+            else if (cells[1][0] == '+' || cells[1][0] == '-') Console.WriteLine(sku + " " + AdjustStock(products[sku].CatalogID, (int)stock, cells[2]));
             else if (products[sku].Stock != stock) Console.WriteLine(sku + " " + SetStock(products[sku].CatalogID, stock));
         }
     }
@@ -93,6 +94,20 @@ class StockSync
             next = found.Success ? found.Groups[1].Value : null;
         }
         return products;
+    }
+
+    /// <summary>Adds to the stock that there is, or takes off. With the same key the store does it once, however often it is sent.</summary>
+    static string AdjustStock(int id, int by, string key)
+    {
+        var body = Json.Serialize(new { SKUInfo = new { StockAdjust = by } });
+        var answer = Call(() =>
+        {
+            var request = new HttpRequestMessage(HttpMethod.Put, Api + "/Products/" + id);
+            request.Headers.Add("Idempotency-Key", key);
+            request.Content = new StringContent(body, Encoding.UTF8, "application/json");
+            return request;
+        });
+        return answer.IsSuccessStatusCode ? "adjusted by " + by : "was refused: " + (int)answer.StatusCode + " " + answer.Content.ReadAsStringAsync().Result;
     }
 
     /// <summary>Sets the stock, if it is another one. Reads again when somebody else was first.</summary>

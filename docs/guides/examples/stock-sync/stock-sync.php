@@ -1,5 +1,5 @@
 <?php
-// php stock-sync.php stock.csv, with lines such as LAMP-1;12
+// php stock-sync.php stock.csv, with lines such as LAMP-1;12, or LAMP-1;+3;delivery-4711-1 for three more
 
 /** Sends a request until it has an answer that stays. Returns status, headers by their names in lower case, and text. */
 function call(string $address, string $method = 'GET', array $headers = [], ?array $body = null): array
@@ -71,13 +71,22 @@ function setStock(string $address, float $stock): string
     }
 }
 
+/** Adds to the stock that there is, or takes off. With the same key the store does it once, however often it is sent. */
+function adjustStock(string $address, int $by, string $key): string
+{
+    [$status, , $text] = call($address, 'PUT', ["Idempotency-Key: $key"], ['SKUInfo' => ['StockAdjust' => $by]]);
+    return $status === 200 ? "adjusted by $by" : "was refused: $status $text";
+}
+
 $api = getenv('API');
 $products = readProducts($api);
 foreach (file($argv[1], FILE_IGNORE_NEW_LINES | FILE_SKIP_EMPTY_LINES) as $line) {
-    [$sku, $stock] = explode(';', $line);
+    [$sku, $stock, $key] = [...explode(';', $line), ''];
     $product = $products[trim($sku)] ?? null;
     if ($product === null) {
         echo "$sku is not in the store\n";
+    } elseif (in_array($stock[0], ['+', '-'])) {
+        echo "$sku ", adjustStock("$api/Products/$product[CatalogID]", (int) $stock, $key), "\n";
     } elseif ($product['Stock'] != (float) $stock) {
         echo "$sku ", setStock("$api/Products/$product[CatalogID]", (float) $stock), "\n";
     }

@@ -1,4 +1,4 @@
-# python3 stock-sync.py stock.csv, with lines such as LAMP-1;12
+# python3 stock-sync.py stock.csv, with lines such as LAMP-1;12, or LAMP-1;+3;delivery-4711-1 for three more
 import csv, json, os, re, sys, time, urllib.error, urllib.request, uuid
 
 API = os.environ["API"]
@@ -62,11 +62,20 @@ def set_stock(product_id, stock):
             return f"was refused: {status} {answer}"
 
 
+def adjust_stock(product_id, by, key):
+    """Adds to the stock that there is, or takes off. With the same key the store does it once, however often it is sent."""
+    change = {"SKUInfo": {"StockAdjust": by}}
+    status, _, answer = call(f"{API}/Products/{product_id}", "PUT", {"Idempotency-Key": key}, change)
+    return f"adjusted by {by}" if status == 200 else f"was refused: {status} {answer}"
+
+
 products = read_products()
 with open(sys.argv[1], newline="", encoding="utf-8") as file:
-    for sku, stock in csv.reader(file, delimiter=";"):
+    for sku, stock, *key in csv.reader(file, delimiter=";"):
         product = products.get(sku.strip())
         if product is None:
             print(sku, "is not in the store")
+        elif stock[0] in "+-":
+            print(sku, adjust_stock(product["CatalogID"], int(stock), *key))
         elif product["Stock"] != float(stock):
             print(sku, set_stock(product["CatalogID"], float(stock)))

@@ -1,4 +1,4 @@
-// node stock-sync.ts stock.csv, with lines such as LAMP-1;12
+// node stock-sync.ts stock.csv, with lines such as LAMP-1;12, or LAMP-1;+3;delivery-4711-1 for three more
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
@@ -55,11 +55,23 @@ async function setStock(id: number, stock: number): Promise<string> {
   }
 }
 
+/** Adds to the stock that there is, or takes off. With the same key the store does it once, however often it is sent. */
+async function adjustStock(id: number, by: number, key: string): Promise<string> {
+  const answer = await call(`${API}/Products/${id}`, {
+    method: 'PUT',
+    headers: { 'Idempotency-Key': key },
+    body: JSON.stringify({ SKUInfo: { StockAdjust: by } }),
+  })
+  if (!answer.ok) throw new Error(`${answer.status} ${await answer.text()}`)
+  return `adjusted by ${by}`
+}
+
 const products = await readProducts()
 for (const line of readFileSync(process.argv[2] ?? 'stock.csv', 'utf8').split(/\r?\n/)) {
-  const [sku = '', stock = ''] = line.split(';')
+  const [sku = '', stock = '', key = ''] = line.split(';')
   const product = products.get(sku.trim())
   if (sku === '') continue
   if (!product) console.log(sku, 'is not in the store')
+  else if (/^[+-]/.test(stock)) console.log(sku, await adjustStock(product.CatalogID, Number(stock), key))
   else if (product.Stock !== Number(stock)) console.log(sku, await setStock(product.CatalogID, Number(stock)))
 }
