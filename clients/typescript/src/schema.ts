@@ -2117,7 +2117,7 @@ export interface webhooks {
         put?: never;
         /**
          * Notification: Order Status Change
-         * @description Occurs when OrderStatusID takes another value, also by the status of the order’s only shipment. Sent to each enabled webhook of kind 2, in its Format: a list of one, the record as it was right after the change.
+         * @description Occurs when the status of an order takes another value, through whatever interface, by that of its only shipment too. Sent to each enabled webhook of kind 2, in its Format: a list of one, the record as it was right after the change.
          */
         post: operations["receiveOrderStatusChange"];
         delete?: never;

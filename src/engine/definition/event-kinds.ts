@@ -58,7 +58,7 @@ export const orderStatusChange: EventKind = {
   type: 2,
   name: 'Order Status Change',
   service: 'Orders',
-  when: 'Occurs when OrderStatusID takes another value, also by the status of the order’s only shipment.',
+  when: 'Occurs when the status of an order takes another value, through whatever interface, by that of its only shipment too.',
 }
 export const orderChanged: EventKind = {
   type: 8,
