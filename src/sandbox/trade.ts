@@ -47,7 +47,8 @@ export function kindByChance(random: number): ChangeKind {
 }
 
 const LINES_MAX = 3
-const TRIES_MAX = 5
+/** Half of the products may ask for options. */
+const TRIES_MAX = 30
 
 const sellable = sql`NOT "notForSale" AND NOT "hide" AND NOT "giftCertificate" AND "accessGroupId" IS NULL AND "stock" >= ${LINES_MAX}
   AND NOT EXISTS (SELECT FROM "AdvancedOption" o WHERE o."storeId" = t."storeId" AND o."productId" = t."id")`
@@ -57,7 +58,8 @@ async function sell(caller: Caller): Promise<Happened> {
   const { store } = caller
   let refusal: unknown = new StoreFailure('conflict', 'The store has no product that can be sold: reset it')
   for (let tries = 0; tries < TRIES_MAX; tries++) {
-    const products = await some(caller, sql`"Product"`, sellable, 1 + Math.floor(Math.random() * LINES_MAX))
+    const lines = tries < LINES_MAX ? 1 + Math.floor(Math.random() * LINES_MAX) : 1
+    const products = await some(caller, sql`"Product"`, sellable, lines)
     const [customerId] = await some(caller, sql`"Customer"`, sql`"enabled" AND "email" IS NOT NULL`, 1)
     if (products.length === 0) break
     const body = {

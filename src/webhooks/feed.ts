@@ -8,7 +8,7 @@ import { type EventKind, eventKind, eventKinds } from '../engine/definition/even
 import { date, integer, long, text } from '../engine/definition/fields.ts'
 import { messageIdOf } from '../outbound/standard-webhooks.ts'
 import { StoreFailure } from '../values/failure.ts'
-import { MEMBERS_LENGTH_MAX, shownMembers } from './members.ts'
+import { MEMBERS_LENGTH_MAX, namingKinds, shownMembers } from './members.ts'
 import { type Members, shownType } from './shown-type.ts'
 import { eventRecord } from './told.ts'
 
@@ -35,7 +35,7 @@ export const happened: Members<Omit<FeedEvent, 'createdAt' | 'body' | 'changed'>
     'messageId',
   ],
   EventType: [
-    integer({ min: 0, max: 255, description: 'The kind of event; `/Webhooks/Events` lists them.' }),
+    integer({ min: 0, max: 255, description: 'The kind of event, by its number from `GET /Webhooks/Events`.' }),
     'eventType',
   ],
   EventName: [text(100, { description: 'The kind of event in words.' }), 'eventName'],
@@ -45,8 +45,7 @@ export const happened: Members<Omit<FeedEvent, 'createdAt' | 'body' | 'changed'>
   ],
 }
 
-const changedNote =
-  'Of kinds that end in Changed: the members of the record that took other values, separated by commas, such as `BillingCity,ShipmentList.ShipmentTrackingCode`. At most 100; `*` at the end says that there are more. Other kinds, and events from before they were named, have no such member.'
+const changedNote = `The members of the record that took other values, separated by commas, such as \`BillingCity,ShipmentList.ShipmentTrackingCode\`. At most 100; \`*\` at the end says that there are more. Only the kinds ${namingKinds}, have it; events from before members were named do not.`
 
 export const feedEventType = shownType<FeedEvent>(
   'FeedEvent',
@@ -75,7 +74,7 @@ const PAGE_BYTES_MAX = 10 * 1024 * 1024
  * bodies. Empty if nothing is newer. Position 0 starts at the oldest event; `newest` returns the newest event alone. Returns the kinds
  * in `eventTypes`; if that is empty, all kinds whose records the caller may read. `recordId`: only events of records with this number.
  * Throws `unauthorized` for a kind that the caller may not read, and `gone` if events after that position were deleted because of
- * their age.
+ * their age, or if there has been no such position: the feed of a reset store, or of a restored backup, began anew.
  */
 export async function readFeed(
   caller: Caller,
@@ -100,9 +99,11 @@ export async function readFeed(
   const rows = await readInTurn(
     caller,
     () => caller.db.$queryRaw<(FeedRow | NoRow)[]>`
-    SELECT f."deletedThrough"::float8 AS "deletedThrough", p.* FROM (SELECT) one
+    SELECT f."deletedThrough"::float8 AS "deletedThrough", f."lastSequence"::float8 AS "lastSequence", p.* FROM (SELECT) one
     CROSS JOIN LATERAL (
-      SELECT coalesce(max(c."deletedThrough"), 0) AS "deletedThrough" FROM "EventCut" c
+      SELECT coalesce(max(c."deletedThrough"), 0) AS "deletedThrough",
+        coalesce((SELECT "lastSequence" FROM "EventFeed" WHERE "storeId" = ${storeId}), 0) AS "lastSequence"
+      FROM "EventCut" c
       WHERE c."storeId" = ${storeId} AND c."eventType" = ANY (${types}) OFFSET 0) f
     LEFT JOIN LATERAL (
       SELECT * FROM (
@@ -123,7 +124,11 @@ export async function readFeed(
       WHERE sized."bytes" <= ${PAGE_BYTES_MAX} OR sized."place" = 1) p ON true
     ORDER BY p."sequence"`,
   )
-  const deletedThrough = rows[0]?.deletedThrough ?? 0
+  const { deletedThrough = 0, lastSequence = 0 } = rows[0] ?? {}
+  if (after > lastSequence) {
+    const message = `The newest event is ${lastSequence}, so the feed began anew: the store was reset, or a backup was restored. Compare the records themselves, and read on with after=${lastSequence}`
+    throw new StoreFailure('gone', message, { field: 'after' })
+  }
   if (after > 0 && after < deletedThrough) {
     const message = `The events up to ${deletedThrough} were deleted because of their age, and those after ${after} among them. Compare the records themselves, and read on with after=${deletedThrough}`
     throw new StoreFailure('gone', message, { field: 'after' })
@@ -133,9 +138,9 @@ export async function readFeed(
     .map((row) => named({ ...row, changed: row.changed === null ? null : shownMembers(row.changed) }))
 }
 
-type FeedRow = Omit<FeedEvent, 'eventName'> & { readonly deletedThrough: number }
+type FeedRow = Omit<FeedEvent, 'eventName'> & { readonly deletedThrough: number; readonly lastSequence: number }
 
-type NoRow = Pick<FeedRow, 'deletedThrough'> & { readonly sequence: null }
+type NoRow = Pick<FeedRow, 'deletedThrough' | 'lastSequence'> & { readonly sequence: null }
 
 /** Gives an event's row its name, and its id as clients know it. */
 export function named<Row extends { readonly eventType: number; readonly messageId: string }>(row: Row) {

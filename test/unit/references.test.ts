@@ -147,12 +147,15 @@ function mentionFaults(line: string): string[] {
 
 function linkFaults(file: string, markdown: string): string[] {
   const targets = [...withoutCode(markdown).matchAll(/\]\(([^()\s]+)\)/g)].map(([, target = '']) => target)
-  return targets
-    .filter((target) => !/^[a-z]+:/.test(target))
-    .flatMap((target) => {
-      const [path = '', anchor] = target.split('#')
-      return targetFaults(path === '' ? file : posix.join(posix.dirname(file), path), anchor)
-    })
+  return (
+    targets
+      // Guides are pages of the server, and name addresses there.
+      .filter((target) => !/^[a-z]+:/.test(target) && !(file.startsWith('docs/guides/') && target.startsWith('/')))
+      .flatMap((target) => {
+        const [path = '', anchor] = target.split('#')
+        return targetFaults(path === '' ? file : posix.join(posix.dirname(file), path), anchor)
+      })
+  )
 }
 
 /** Names in capitals, such as `src/resources/NAME/`, and patterns stand for many paths. */

@@ -3293,9 +3293,12 @@ export interface components {
             /** @description Identifiers of the category in other systems, such as marketplaces. Products of the category show them as well. Replaces the stored list as a whole; an item with a known ID keeps the fields that are not sent. */
             CategoryExternalIdsList?: components["schemas"]["CategoryExternalIdInput"][];
         };
-        /** @description The answer to `countonly=1`. */
+        /** @description The answer of `/Count`, and of a list to `countonly=1`. */
         CountOnly: {
-            /** Format: int32 */
+            /**
+             * Format: int32
+             * @description How many records match.
+             */
             TotalCount: number;
         };
         /** @description A person or company that buys from the shop, with the addresses that the checkout proposes. */
@@ -4825,7 +4828,7 @@ export interface components {
         OrderSum: {
             /**
              * Format: int32
-             * @description The order, by its OrderID.
+             * @description The order whose sums these are.
              */
             readonly OrderID: number;
             /** @description What the lines cost: of each its ItemQuantity at ItemUnitPrice and ItemOptionPrice, rounded to a cent. Computed on read; ignored in requests. */
@@ -4980,7 +4983,9 @@ export interface components {
              * @description The same for all errors of a kind.
              */
             type: string;
+            /** @description The status in English words. */
             title: string;
+            /** @description The same as that of the answer. */
             status: number;
             /** @description What was wrong with this request. */
             detail: string;
@@ -4994,7 +4999,9 @@ export interface components {
             index: number;
             /** @description The field, parameter or header at fault, or nothing. */
             field: string;
+            /** @description What became of this record alone. */
             status: number;
+            /** @description What is wrong with the record and what is allowed; or what was done. */
             detail: string;
         };
         /** @description A product that the shop sells: what it is, what it costs and how much is in stock. */

@@ -115,7 +115,10 @@ export const resultSchemas: Readonly<Record<string, JsonSchema>> = {
     xml: { name: 'ArrayOfResponseInfo', wrapped: true },
   },
   CountOnly: {
-    ...closedObject({ TotalCount: { type: 'integer', format: 'int32', minimum: 0 } }, 'The answer to `countonly=1`.'),
+    ...closedObject(
+      { TotalCount: { type: 'integer', format: 'int32', minimum: 0, description: 'How many records match.' } },
+      'The answer of `/Count`, and of a list to `countonly=1`.',
+    ),
     xml: { name: 'CountOnly' },
   },
   Problem: closedObject(
@@ -126,8 +129,8 @@ export const resultSchemas: Readonly<Record<string, JsonSchema>> = {
         pattern: String.raw`^urn:store-platform:problem:\d{3}$`,
         description: 'The same for all errors of a kind.',
       },
-      title: { type: 'string' },
-      status: { type: 'integer', minimum: 400, maximum: 599 },
+      title: text('The status in English words.'),
+      status: { type: 'integer', minimum: 400, maximum: 599, description: 'The same as that of the answer.' },
       detail: text('What was wrong with this request.'),
       errors: {
         type: 'array',
@@ -142,8 +145,8 @@ export const resultSchemas: Readonly<Record<string, JsonSchema>> = {
   ProblemError: closedObject({
     index: { type: 'integer', minimum: 0, description: 'The index of the record in the request, from 0.' },
     field: text('The field, parameter or header at fault, or nothing.'),
-    status: { type: 'integer', minimum: 200, maximum: 599 },
-    detail: { type: 'string' },
+    status: { type: 'integer', minimum: 200, maximum: 599, description: 'What became of this record alone.' },
+    detail: text('What is wrong with the record and what is allowed; or what was done.'),
   }),
 }
 

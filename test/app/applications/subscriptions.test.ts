@@ -56,7 +56,13 @@ test('a list holds the subscriptions of one store alone, and one of them is read
   const list = await listSubscriptions(services, { storeId: store.id, limit: 10, offset: 0 })
   const { id: applicationId, name, publicKey } = application
   const none = { privileges: null, askedPrivileges: null, postBackUrl: null, lastUsedAt: null }
-  const made = { tokenBroughtAt: null, privateKeyBroughtAt: null, openToMerchants: true, calledUrl: null }
+  const made = {
+    tokenBroughtAt: null,
+    privateKeyBroughtAt: null,
+    openToMerchants: true,
+    calledUrl: null,
+    keepsBodies: false,
+  }
   const one = { id: subscriptionId, applicationId, name, publicKey, token, ...made, ...none, createdAt: services.now() }
   expect(list).toEqual([one])
   expect(await subscriptionById(services, { storeId: store.id, subscriptionId })).toEqual(one)

@@ -63,7 +63,7 @@ describe('signing in', () => {
     expect(token).toMatch(/^[\w-]{43}$/)
     expect(expiresAt).toEqual(new Date(access.clock.ms + 7 * 24 * 3_600_000))
     const session = await findSession(services, 'developer', token)
-    expect(session?.person).toEqual({ kind: 'developer', id, email, identityId: expect.any(Number) })
+    expect(session?.person).toEqual({ kind: 'developer', id, email, identityId: expect.any(Number), testStores: null })
   })
 
   test('a merchant’s account is none of a developer, and the other way round', async () => {

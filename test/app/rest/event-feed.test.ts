@@ -37,6 +37,8 @@ async function addEvents(count: number): Promise<void> {
     INSERT INTO "Event" ("storeId", "sequence", "eventType", "recordId", "body", "createdAt")
     SELECT ${shop.store.id}, n, 1 + (n - 1) % 7, n, ${bodies}::json ->> ((n - 1) % 7), ${server.services.now()}
     FROM generate_series(1, ${count}::int) n`
+  const { id: storeId } = shop.store
+  await server.database.db.eventFeed.create({ data: { storeId, lastSequence: count } })
 }
 
 test('shows what happened, with the record as it was left', async () => {
@@ -97,7 +99,20 @@ describe('a loop', () => {
     await shop.call('POST', '/Customers', { body: { Email: 'a@shop.example', Password: 'secret words' } })
     expect(await server.database.db.event.count({ where: { storeId: shop.store.id, sequence: null } })).toBe(1)
     expect(await sequences('')).toEqual([])
-    expect(await sequences('?after=9007199254740991')).toEqual([])
+  })
+
+  test('is refused from a place where the feed has never been: the store was reset, or a backup restored', async () => {
+    await addEvents(3)
+    expect(await sequences('?after=3')).toEqual([])
+    const answer = await shop.call('GET', '/Events?after=4')
+    expect(refusalOf(answer)).toEqual({
+      statusCode: 410,
+      field: 'after',
+      status: '410',
+      message:
+        'The newest event is 3, so the feed began anew: the store was reset, or a backup was restored. Compare the records themselves, and read on with after=3',
+    })
+    expect((await shop.call('GET', '/Events?after=9007199254740991')).statusCode).toBe(410)
   })
 
   test('reads nothing of another store', async () => {

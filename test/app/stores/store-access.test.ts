@@ -101,6 +101,8 @@ describe('storeUrl and userKey', () => {
         reason: 'key',
         field: 'userKey',
         faults: [],
+        parts: [],
+        origin: undefined,
         retryAfterSeconds: undefined,
         logDetail: undefined,
         logMessage: 'userKey is not the key of the store that storeUrl names',

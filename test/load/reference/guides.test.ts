@@ -1,5 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process'
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -61,12 +61,6 @@ const languages: readonly Language[] = [
 const isDemanded = process.env.REQUIRE_LANGUAGES === 'true'
 const found = languages.filter(({ isInstalled, isRequired }) => isInstalled || (isRequired && isDemanded))
 const STOCK = 7_654
-
-interface StockInfo {
-  readonly CatalogID: number
-  readonly SKU: string
-  readonly Stock: number
-}
 
 let database: TestDatabase
 let folder: string
@@ -138,12 +132,25 @@ describe.each(found)('in $name', (language) => {
     return runProgram(program, words, { cwd: folder, env: { ...environment, ...more }, timeout: 60_000 })
   }
 
-  /** Runs a program to its end, which must be a good one; what it wrote. */
-  async function run(...[example, args, more]: Parameters<typeof start>): Promise<string> {
+  /** Runs a program to its end, and returns its exit code and what it wrote. */
+  async function result(...[example, args, more]: Parameters<typeof start>) {
     const started = start(example, args, more)
     const code = await started.exited
-    expect({ example, code, output: started.output() }).toMatchObject({ code: 0 })
-    return started.output()
+    return { example, code, output: started.output() }
+  }
+
+  /** Runs a program to its end, which must be a good one; what it wrote. */
+  async function run(...given: Parameters<typeof start>): Promise<string> {
+    const ended = await result(...given)
+    expect(ended).toMatchObject({ code: 0 })
+    return ended.output
+  }
+
+  /** Runs a program to its end, which must be a bad one; what it wrote. */
+  async function fail(...given: Parameters<typeof start>): Promise<string> {
+    const ended = await result(...given)
+    expect(ended.code, ended.output).toBeGreaterThan(0)
+    return ended.output
   }
 
   test('the first call shows products', async () => {
@@ -158,24 +165,48 @@ describe.each(found)('in $name', (language) => {
     )
   })
 
-  test('stock is set and adjusted once, and left alone after that', async () => {
-    const [product, other] = (await services(
-      `/Products/skuinfo?limit=2&offset=${10 + 2 * number}`,
-    )) as unknown as StockInfo[]
-    if (!product || !other) throw new Error('too few products')
-    const { SKU, CatalogID } = product
-    const file = join(folder, `stock-${ending}.csv`)
-    const key = `delivery-${ending}`
-    writeFileSync(file, `${SKU};${STOCK}\nNOBODY-HAS-IT;1\n${other.SKU};+3;${key}\n`)
-    const args = isCurl ? [SKU, String(STOCK)] : [file]
-    const first = await run('stock-sync', args)
-    expect(first).toMatch(isCurl ? /updated successfully/ : new RegExp(`${SKU} \\S+ -> ${STOCK}`))
-    expect(await services(`/Products/${CatalogID}`)).toMatchObject([{ SKUInfo: { SKU, Stock: STOCK } }])
-    for (const words of isCurl ? [0, 1].map(() => [other.SKU, '+3', key]) : [args]) {
-      expect(await run('stock-sync', words)).not.toContain('->')
+  test('a wrong address ends a program with its message, and no place in the feed is stored', async () => {
+    const wrong = { API: `${environment.API}/wrong` }
+    const target = join(folder, `wrong-${ending}`)
+    const [file, args] = [join(folder, `wrong-${ending}.csv`), ['SKU', '1']]
+    writeFileSync(file, 'SKU;1\n')
+    const outputs = await Promise.all([
+      fail('order-export', [target], wrong),
+      fail('stock-sync', isCurl ? args : [file], wrong),
+      fail('new-orders', [], wrong),
+      fail('first-call', [], wrong),
+      fail('compare-counts', [], wrong),
+    ])
+    for (const output of outputs) expect(output).toContain('No such address')
+    expect(existsSync(isCurl ? join(folder, 'after.txt') : join(target, 'after.json'))).toBe(false)
+  })
+
+  test('stock is set or adjusted once, and left alone after that', async () => {
+    const [counted, moved] = (await services(`/Products/skuinfo?limit=2&offset=${10 + 2 * number}`)) as [Info, Info]
+    const stockOf = async ({ CatalogID }: Info) => {
+      const [product] = (await services(`/Products/${CatalogID}`)) as unknown as [{ SKUInfo: Info }]
+      return product.SKUInfo.Stock
     }
-    const adjusted = [{ SKUInfo: { SKU: other.SKU, Stock: other.Stock + 3 } }]
-    expect(await services(`/Products/${other.CatalogID}`)).toMatchObject(adjusted)
+    const delivery = `delivery-${number}`
+    if (isCurl) {
+      expect(await run('stock-sync', [counted.SKU, String(STOCK)])).toContain('updated successfully')
+      for (const _ of [1, 2]) await run('stock-sync', [moved.SKU, '+3', delivery])
+      expect(await fail('stock-sync', ['NOBODY-HAS-IT', '1'])).toContain('NOBODY-HAS-IT is not there')
+      await fail('stock-sync', [moved.SKU, 'twelve'])
+    } else {
+      const file = join(folder, `stock-${ending}.csv`)
+      const counts = `${counted.SKU.toLowerCase()};${STOCK}\r\n`
+      const refused = `NOBODY-HAS-IT;1\n${moved.SKU};twelve\n${moved.SKU};+3\n`
+      writeFileSync(file, `\uFEFF${counts}\n \n${refused}${moved.SKU};+3;${delivery}\n`)
+      const output = await fail('stock-sync', [file])
+      expect(output).toMatch(new RegExp(`${counted.SKU} \\S+ -> ${STOCK}`, 'i'))
+      expect(output).toMatch(/line 4: NOBODY-HAS-IT is not/)
+      expect(output.match(/line [56]: \S+ needs a number/g)).toHaveLength(2)
+      writeFileSync(file, `${counts}${moved.SKU};+3;${delivery}\n`)
+      expect(await run('stock-sync', [file])).not.toContain('->')
+    }
+    expect(await stockOf(counted)).toBe(STOCK)
+    expect(await stockOf(moved)).toBe(moved.Stock + 3)
   })
 
   test('the export has every order, and what is new, changed and returned afterwards', async () => {
@@ -207,6 +238,18 @@ describe.each(found)('in $name', (language) => {
     expect(readFileSync(join(target, 'order-1.json'), 'utf8')).toContain(`Ring twice, says ${name}`)
     const returned = JSON.parse(readFileSync(join(target, `return-${returnId}.json`), 'utf8'))
     expect(returned).toMatchObject({ RMAID: Number(returnId), OrderID: id })
+
+    await services(`/RMA/${returnId}`, 'DELETE')
+    await expect.poll(() => kindsSince(target), { timeout: 10_000 }).toContain('Return Deleted')
+    await run('order-export', [target])
+    expect(existsSync(join(target, `return-${returnId}.json`))).toBe(false)
+
+    // Beyond the newest event (410) it begins anew, and keeps nothing that the store does not have.
+    writeFileSync(join(target, 'after.json'), '999999999')
+    writeFileSync(join(target, 'order-999999.json'), '{}')
+    await run('order-export', [target])
+    expect(exported()).toHaveLength(TotalCount + 1)
+    expect(Number(readFileSync(join(target, 'after.json'), 'utf8'))).toBeLessThan(999_999_999)
   })
 
   async function kindsSince(target: string): Promise<string[]> {
@@ -292,6 +335,12 @@ describe.each(found)('in $name', (language) => {
   })
 })
 
+interface Info {
+  readonly CatalogID: number
+  readonly SKU: string
+  readonly Stock: number
+}
+
 const newOrder = {
   CustomerID: 5,
   BillingOnLinePayment: false,
@@ -358,6 +407,7 @@ async function allow(address: string): Promise<URL> {
 
 function compiled(file: string): string {
   const target = join(folder, `${basename(file, '.cs')}.exe`)
+  if (existsSync(target)) return target
   const references = ['-r:System.Net.Http', '-r:System.Web.Extensions']
   execFileSync('mcs', ['-warnaserror', ...references, `-out:${target}`, file], { stdio: 'pipe' })
   return target

@@ -29,7 +29,9 @@ class CompareCounts
     static int Count(string api, string service)
     {
         var address = Environment.GetEnvironmentVariable(api) + "/" + service + "?countonly=1";
-        var text = Client.GetStringAsync(address).Result;
+        var answer = Client.GetAsync(address).Result;
+        var text = answer.Content.ReadAsStringAsync().Result;
+        if (!answer.IsSuccessStatusCode) throw new Exception(address + ": " + (int)answer.StatusCode + " " + text);
         return new JavaScriptSerializer().Deserialize<Dictionary<string, int>>(text)["TotalCount"];
     }
 }

@@ -1,5 +1,5 @@
 # OLD_API=https://… python3 compare-counts.py
-import json, os, sys, urllib.request
+import json, os, sys, urllib.error, urllib.request
 
 env = os.environ
 headers = {"SecureURL": env["SECURE_URL"], "PrivateKey": env["PRIVATE_KEY"], "Token": env["TOKEN"]}
@@ -8,8 +8,11 @@ services = ["Products", "Orders", "Customers", "Category", "Manufacturers", "Dis
 
 def count(api, service):
     request = urllib.request.Request(f"{api}/{service}?countonly=1", headers=headers)
-    with urllib.request.urlopen(request) as answer:
-        return json.load(answer)["TotalCount"]
+    try:
+        with urllib.request.urlopen(request) as answer:
+            return json.load(answer)["TotalCount"]
+    except urllib.error.HTTPError as error:
+        sys.exit(f"{api}/{service}: {error.code} {error.read().decode()}")
 
 
 is_equal = True

@@ -31,11 +31,12 @@ class NewOrders
         client.DefaultRequestHeaders.Add("PrivateKey", Environment.GetEnvironmentVariable("PRIVATE_KEY"));
         client.DefaultRequestHeaders.Add("Token", Environment.GetEnvironmentVariable("TOKEN"));
 
-        // getOrder with status 1; 404 is what "No Data Found" was.
+        // getOrder with status 1; an empty 404 is what "No Data Found" was. A 404 with a text: the address is wrong.
         var answer = client.GetAsync(api + "/Orders?orderstatus=1&limit=100").Result;
-        if (answer.StatusCode == HttpStatusCode.NotFound) return;
+        var text = answer.Content.ReadAsStringAsync().Result;
+        if (answer.StatusCode == HttpStatusCode.NotFound && text == "") return;
+        if (!answer.IsSuccessStatusCode) throw new Exception((int)answer.StatusCode + " " + text);
         var json = new JavaScriptSerializer { MaxJsonLength = int.MaxValue };
-        var text = answer.EnsureSuccessStatusCode().Content.ReadAsStringAsync().Result;
         var orders = json.Deserialize<List<Order>>(text);
         foreach (var order in orders)
         {

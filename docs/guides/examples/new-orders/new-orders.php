@@ -1,5 +1,11 @@
 <?php
 // php new-orders.php
+function fail(string $message): never
+{
+    fwrite(STDERR, "$message\n");
+    exit(1);
+}
+
 function call(string $method, string $path, array $headers = [], ?array $body = null): array
 {
     $keys = [
@@ -14,10 +20,10 @@ function call(string $method, string $path, array $headers = [], ?array $body = 
     return [(int) explode(' ', $http_response_header[0])[1], $text];
 }
 
-// getOrder with status 1; 404 is what "No Data Found" was.
+// getOrder with status 1; an empty 404 is what "No Data Found" was. A 404 with a text: the address is wrong.
 [$status, $text] = call('GET', '/Orders?orderstatus=1&limit=100');
-if ($status !== 200 && $status !== 404) {
-    exit("$status $text\n");
+if ($status !== 200 && !($status === 404 && $text === '')) {
+    fail("$status $text");
 }
 $orders = $status === 200 ? json_decode($text, true) : [];
 foreach ($orders as $order) {
@@ -30,6 +36,6 @@ $accepted = array_map(fn ($order) => ['OrderID' => $order['OrderID'], 'OrderStat
 if ($accepted !== []) {
     [$status, $text] = call('PUT', '/Orders', ['Idempotency-Key: ' . bin2hex(random_bytes(16))], $accepted);
     if ($status !== 200) {
-        exit("$status $text\n");
+        fail("$status $text");
     }
 }

@@ -17,11 +17,12 @@ def call(method, path, body=None, **more):
         return json.load(answer)
 
 
-try:  # getOrder with status 1; 404 is what "No Data Found" was.
+try:  # getOrder with status 1; an empty 404 is what "No Data Found" was. A 404 with a text: the address is wrong.
     orders = call("GET", "/Orders?orderstatus=1&limit=100")
 except urllib.error.HTTPError as error:
-    if error.code != 404:
-        sys.exit(f"{error.code} {error.read().decode()}")
+    text = error.read().decode()
+    if error.code != 404 or text != "":
+        sys.exit(f"{error.code} {text}")
     orders = []
 for order in orders:
     lines = [f"{line['ItemQuantity']} x {line['ItemID']}" for line in order["OrderItemList"]]

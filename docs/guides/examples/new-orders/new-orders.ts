@@ -16,10 +16,11 @@ interface Order {
   OrderItemList: { ItemID: string; ItemQuantity: number }[]
 }
 
-// getOrder with status 1; 404 is what "No Data Found" was.
+// getOrder with status 1; an empty 404 is what "No Data Found" was. A 404 with a text: the address is wrong.
 const answer = await fetch(`${API}/Orders?orderstatus=1&limit=100`, { headers })
-if (!answer.ok && answer.status !== 404) throw new Error(`${answer.status} ${await answer.text()}`)
-const orders = answer.ok ? ((await answer.json()) as Order[]) : []
+const text = await answer.text()
+if (!answer.ok && !(answer.status === 404 && text === '')) throw new Error(`${answer.status} ${text}`)
+const orders = answer.ok ? (JSON.parse(text) as Order[]) : []
 for (const { InvoiceNumberPrefix, InvoiceNumber, OrderItemList } of orders) {
   const lines = OrderItemList.map(({ ItemID, ItemQuantity }) => `${ItemQuantity} x ${ItemID}`)
   console.log(`${InvoiceNumberPrefix}${InvoiceNumber}`, lines.join(', '))

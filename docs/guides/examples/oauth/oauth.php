@@ -28,7 +28,8 @@ do {
     fclose($browser);
 } while (!$isOurs);
 if (!isset($sent['code'])) {
-    exit("not connected: $sent[error]\n");
+    fwrite(STDERR, "not connected: $sent[error]\n");
+    exit(1);
 }
 
 $form = http_build_query([

@@ -41,7 +41,7 @@ class OrderExport
             var page = Read(Api + "/Events?after=" + after + "&limit=100");
             if (page.Status == 410)
             {
-                after = Begin(); // this program was away for more than 30 days
+                after = Begin(); // events after this place were deleted, or the store was reset
                 continue;
             }
             if (page.Records.Count == 0) break;
@@ -49,8 +49,9 @@ class OrderExport
             {
                 var name = (string)happened["EventName"];
                 var record = happened["Record"] as Record;
-                if (kinds.Contains(name) && name.StartsWith("Order ")) StoreOrder(record);
-                if (kinds.Contains(name) && name.StartsWith("Return ")) StoreReturn(record);
+                if (name == "Return Deleted") File.Delete(Path.Combine(folder, FileOfReturn(record)));
+                else if (kinds.Contains(name) && name.StartsWith("Return ")) Store(FileOfReturn(record), record);
+                if (kinds.Contains(name) && name.StartsWith("Order ")) Store(FileOfOrder(record), record);
                 after = Convert.ToInt64(happened["Sequence"]);
             }
             // Only now: after a kill before this line the same events come again.
@@ -58,7 +59,7 @@ class OrderExport
         }
     }
 
-    /// <summary>Reads an address; 404 and 410 have no records.</summary>
+    /// <summary>Reads an address; an empty 404 (nothing matches) and 410 have no records.</summary>
     static Page Read(string address)
     {
         for (var tries = 1; tries <= 8; tries++)
@@ -69,7 +70,7 @@ class OrderExport
                 var answer = Client.GetAsync(address).Result;
                 var status = (int)answer.StatusCode;
                 var text = answer.Content.ReadAsStringAsync().Result;
-                if (status == 404 || status == 410) return new Page { Status = status };
+                if ((status == 404 && text == "") || status == 410) return new Page { Status = status };
                 if (status == 200)
                 {
                     IEnumerable<string> links;
@@ -103,33 +104,47 @@ class OrderExport
         else File.Move(file + ".new", file);
     }
 
-    static void StoreOrder(Record order)
+    static string FileOfOrder(Record order)
     {
-        Store("order-" + order["OrderID"] + ".json", order);
+        return "order-" + order["OrderID"] + ".json";
     }
 
-    static void StoreReturn(Record of)
+    static string FileOfReturn(Record of)
     {
-        Store("return-" + of["RMAID"] + ".json", of);
+        return "return-" + of["RMAID"] + ".json";
     }
 
-    static void ReadAll(string path, Action<Record> keep)
+    /// <summary>Reads and stores all records of a list, and returns the names of their files.</summary>
+    static List<string> StoreAll(string path, Func<Record, string> fileOf)
     {
+        var files = new List<string>();
         for (var next = Api + path; next != null;)
         {
             var page = Read(next);
-            page.Records.ForEach(keep);
+            foreach (var record in page.Records)
+            {
+                Store(fileOf(record), record);
+                files.Add(fileOf(record));
+            }
             next = page.Next;
         }
+        return files;
     }
 
-    /// <summary>Remembers where the feed stands, and then reads everything: what changes meanwhile comes by the feed.</summary>
+    /// <summary>Asks where the feed stands, and then reads everything: what changes meanwhile comes by the feed. Whatever
+    /// fails ends the program before it stores a place.</summary>
     static long Begin()
     {
         var newest = Read(Api + "/Events?after=newest").Records;
         var after = newest.Count == 0 ? 0 : Convert.ToInt64(newest[0]["Sequence"]);
-        ReadAll("/Orders?limit=300", StoreOrder);
-        ReadAll("/RMA?limit=500", StoreReturn);
+        var current = new HashSet<string>(StoreAll("/Orders?limit=300", FileOfOrder));
+        current.UnionWith(StoreAll("/RMA?limit=500", FileOfReturn));
+        // What an earlier beginning left, and the store no longer has.
+        foreach (var file in Directory.GetFiles(folder))
+        {
+            var name = Path.GetFileName(file);
+            if (Regex.IsMatch(name, @"^(order|return)-\d+\.json$") && !current.Contains(name)) File.Delete(file);
+        }
         Store("after.json", after);
         return after;
     }

@@ -4,7 +4,16 @@ $api = getenv('API');
 $folder = $argv[1];
 is_dir($folder) || mkdir($folder, 0777, true);
 
-/** Reads an address. Returns status, body and the address of the next page; 404 and 410 have no body. */
+function fail(string $message): never
+{
+    fwrite(STDERR, "$message\n");
+    exit(1);
+}
+
+/**
+ * Reads an address. Returns status, body and the address of the next page; an empty 404 (nothing matches) and 410
+ * have none.
+ */
 function read(string $address): array
 {
     $keys = ['SecureURL: ' . getenv('SECURE_URL'), 'PrivateKey: ' . getenv('PRIVATE_KEY'), 'Token: ' . getenv('TOKEN')];
@@ -18,49 +27,61 @@ function read(string $address): array
             $next = preg_match('/^link: <([^>]+)>; rel="next"/mi', $headers, $found) ? $found[1] : null;
             return [$status, json_decode($text, true), $next];
         }
-        if ($status === 404 || $status === 410) {
+        if (($status === 404 && $text === '') || $status === 410) {
             return [$status, [], null];
         }
         if ($status !== 0 && $status !== 429 && $status < 500) {
-            exit("$address: $status $text\n");
+            fail("$address: $status $text");
         }
         sleep(preg_match('/^retry-after: (\d+)/mi', $headers, $found) ? (int) $found[1] : $tries);
     }
-    exit("$address: no answer after 8 tries\n");
+    fail("$address: no answer after 8 tries");
 }
 
 /** Replaces a file as a whole, so that a kill leaves the former one or the new one. */
 function store(string $folder, string $name, mixed $value): void
 {
-    file_put_contents("$folder/$name.new", json_encode($value));
-    rename("$folder/$name.new", "$folder/$name");
+    if (!file_put_contents("$folder/$name.new", json_encode($value)) || !rename("$folder/$name.new", "$folder/$name")) {
+        fail("$folder/$name cannot be written");
+    }
 }
 
-$storeOrder = fn ($order) => store($folder, "order-$order[OrderID].json", $order);
-$storeReturn = fn ($return) => store($folder, "return-$return[RMAID].json", $return);
+$fileOfOrder = fn ($order) => "order-$order[OrderID].json";
+$fileOfReturn = fn ($return) => "return-$return[RMAID].json";
 
-/** Remembers where the feed stands, and then reads everything: what changes meanwhile comes by the feed. */
-$begin = function () use ($api, $folder, $storeOrder, $storeReturn): int {
+/**
+ * Asks where the feed stands, and then reads everything: what changes meanwhile comes by the feed. Whatever fails ends
+ * the program before it stores a place.
+ */
+$begin = function () use ($api, $folder, $fileOfOrder, $fileOfReturn): int {
     [, $newest] = read("$api/Events?after=newest");
     $after = $newest[0]['Sequence'] ?? 0;
-    foreach ([['/Orders?limit=300', $storeOrder], ['/RMA?limit=500', $storeReturn]] as [$path, $keep]) {
+    $current = [];
+    foreach ([['/Orders?limit=300', $fileOfOrder], ['/RMA?limit=500', $fileOfReturn]] as [$path, $fileOf]) {
         for ($next = $api . $path; $next;) {
             [, $records, $next] = read($next);
-            array_walk($records, $keep);
+            foreach ($records as $record) {
+                store($folder, $fileOf($record), $record);
+                $current[$fileOf($record)] = true;
+            }
         }
+    }
+    // What an earlier beginning left, and the store no longer has.
+    foreach (preg_grep('/^(order|return)-\d+\.json$/', scandir($folder)) as $file) {
+        isset($current[$file]) || unlink("$folder/$file");
     }
     store($folder, 'after.json', $after);
     return $after;
 };
 
 // The kinds by name, because a server may have more than this program knows.
-$keepers = [];
+$files = [];
 foreach (read("$api/Webhooks/Events")[1] as ['EventName' => $name]) {
     if (str_starts_with($name, 'Order ')) {
-        $keepers[$name] = $storeOrder;
+        $files[$name] = $fileOfOrder;
     }
     if (str_starts_with($name, 'Return ')) {
-        $keepers[$name] = $storeReturn;
+        $files[$name] = $fileOfReturn;
     }
 }
 
@@ -68,15 +89,18 @@ $after = file_exists("$folder/after.json") ? (int) file_get_contents("$folder/af
 while (true) {
     [$status, $events] = read("$api/Events?after=$after&limit=100");
     if ($status === 410) {
-        $after = $begin(); // this program was away for more than 30 days
+        $after = $begin(); // events after this place were deleted, or the store was reset
         continue;
     }
     if ($events === []) {
         break;
     }
     foreach ($events as $event) {
-        if (isset($keepers[$event['EventName']])) {
-            $keepers[$event['EventName']]($event['Record']);
+        ['EventName' => $name, 'Record' => $record] = $event;
+        if ($name === 'Return Deleted') {
+            @unlink("$folder/{$fileOfReturn($record)}");
+        } elseif (isset($files[$name])) {
+            store($folder, $files[$name]($record), $record);
         }
         $after = $event['Sequence'];
     }

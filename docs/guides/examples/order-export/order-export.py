@@ -8,7 +8,7 @@ folder.mkdir(parents=True, exist_ok=True)
 
 
 def read(address):
-    """Reads an address. Returns status, body and the address of the next page; 404 and 410 have no body."""
+    """Reads an address. Returns status, body and the address of the next page; an empty 404 (nothing matches) and 410 have none."""
     for tries in range(1, 9):
         wait = 0
         try:
@@ -16,10 +16,11 @@ def read(address):
                 link = re.search(r'<([^>]+)>; rel="next"', answer.headers.get("Link") or "")
                 return answer.status, json.load(answer), link and link.group(1)
         except urllib.error.HTTPError as error:
-            if error.code in (404, 410):
+            text = error.read().decode()
+            if error.code == 410 or (error.code == 404 and text == ""):
                 return error.code, [], None
             if error.code != 429 and error.code < 500:
-                sys.exit(f"{address}: {error.code} {error.read().decode()}")
+                sys.exit(f"{address}: {error.code} {text}")
             wait = int(error.headers.get("Retry-After") or 0)
         except OSError as error:
             print("no answer:", error, file=sys.stderr)
@@ -34,49 +35,54 @@ def store(name, value):
     new.replace(folder / name)
 
 
-def store_order(order):
-    store(f"order-{order['OrderID']}.json", order)
+def file_of_order(order):
+    return f"order-{order['OrderID']}.json"
 
 
-def store_return(record):
-    store(f"return-{record['RMAID']}.json", record)
-
-
-def read_all(path, keep):
-    next_page = API + path
-    while next_page:
-        _, records, next_page = read(next_page)
-        for record in records:
-            keep(record)
+def file_of_return(record):
+    return f"return-{record['RMAID']}.json"
 
 
 def begin():
-    """Remembers where the feed stands, and then reads everything: what changes meanwhile comes by the feed."""
+    """Asks where the feed stands, and then reads everything: what changes meanwhile comes by the feed. Whatever fails
+    ends the program before it stores a place."""
     _, newest, _ = read(f"{API}/Events?after=newest")
     after = newest[0]["Sequence"] if newest else 0
-    read_all("/Orders?limit=300", store_order)
-    read_all("/RMA?limit=500", store_return)
+    current = set()
+    for path, file_of in (("/Orders?limit=300", file_of_order), ("/RMA?limit=500", file_of_return)):
+        next_page = API + path
+        while next_page:
+            _, records, next_page = read(next_page)
+            for record in records:
+                store(file_of(record), record)
+                current.add(file_of(record))
+    for file in folder.iterdir():  # what an earlier beginning left, and the store no longer has
+        if re.fullmatch(r"(order|return)-\d+\.json", file.name) and file.name not in current:
+            file.unlink()
     store("after.json", after)
     return after
 
 
 # The kinds by name, because a server may have more than this program knows.
 names = [kind["EventName"] for kind in read(f"{API}/Webhooks/Events")[1]]
-keepers = {name: store_order for name in names if name.startswith("Order ")}
-keepers |= {name: store_return for name in names if name.startswith("Return ")}
+files = {name: file_of_order for name in names if name.startswith("Order ")}
+files |= {name: file_of_return for name in names if name.startswith("Return ")}
 
 place = folder / "after.json"
 after = json.loads(place.read_text()) if place.exists() else begin()
 while True:
     status, events, _ = read(f"{API}/Events?after={after}&limit=100")
     if status == 410:
-        after = begin()  # this program was away for more than 30 days
+        after = begin()  # events after this place were deleted, or the store was reset
         continue
     if not events:
         break
     for event in events:
-        if event["EventName"] in keepers:
-            keepers[event["EventName"]](event["Record"])
+        name, record = event["EventName"], event["Record"]
+        if name == "Return Deleted":
+            (folder / file_of_return(record)).unlink(missing_ok=True)
+        elif name in files:
+            store(files[name](record), record)
         after = event["Sequence"]
     # Only now: after a kill before this line the same events come again.
     store("after.json", after)

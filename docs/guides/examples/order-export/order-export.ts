@@ -1,5 +1,5 @@
 // node order-export.ts folder: brings the folder up to date and ends; run it every minute, or as often as you like
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 
@@ -16,16 +16,17 @@ interface Event {
   Record: Order & Return
 }
 
-/** Reads an address. Undefined: what is asked for is no longer kept (410), or nothing is there (404). */
+/** Reads an address. Undefined: nothing matches (a 404 that is empty), or the place in the feed is gone (410). */
 async function read<T>(address: string): Promise<{ body: T | undefined; next: string | undefined; status: number }> {
   for (let tries = 1; ; tries++) {
     const answer = await fetch(address, { headers }).catch((error: Error) => error)
     if (!(answer instanceof Error)) {
       const { status } = answer
       const next = /<([^>]+)>; rel="next"/.exec(answer.headers.get('link') ?? '')?.[1]
-      if (answer.ok) return { body: (await answer.json()) as T, next, status }
-      if (status === 404 || status === 410) return { body: undefined, next, status }
-      if (status !== 429 && status < 500) throw new Error(`${address}: ${status} ${await answer.text()}`)
+      const text = await answer.text()
+      if (answer.ok) return { body: JSON.parse(text) as T, next, status }
+      if ((status === 404 && text === '') || status === 410) return { body: undefined, next, status }
+      if (status !== 429 && status < 500) throw new Error(`${address}: ${status} ${text}`)
     }
     if (tries === 8) throw new Error(`${address}: no answer after ${tries} tries`)
     const wait = answer instanceof Error ? 0 : Number(answer.headers.get('retry-after'))
@@ -39,23 +40,34 @@ function store(name: string, value: unknown): void {
   renameSync(join(folder, `${name}.new`), join(folder, name))
 }
 
-const storeOrder = (order: Order) => store(`order-${order.OrderID}.json`, order)
-const storeReturn = (of: Return) => store(`return-${of.RMAID}.json`, of)
+const fileOfOrder = ({ OrderID }: Order) => `order-${OrderID}.json`
+const fileOfReturn = ({ RMAID }: Return) => `return-${RMAID}.json`
 
-async function readAll<T>(path: string, keep: (record: T) => void): Promise<void> {
-  for (let next: string | undefined = API + path; next; ) {
-    const { body, next: following } = await read<T[]>(next)
-    for (const record of body ?? []) keep(record)
-    next = following
-  }
-}
-
-/** Remembers where the feed stands, and then reads everything: what changes meanwhile comes by the feed. */
+/**
+ * Asks where the feed stands, and then reads everything: what changes meanwhile comes by the feed. Whatever fails ends the program
+ * before it stores a place.
+ */
 async function begin(): Promise<number> {
   const { body: newest } = await read<Event[]>(`${API}/Events?after=newest`)
   const after = newest?.[0]?.Sequence ?? 0
-  await readAll('/Orders?limit=300', storeOrder)
-  await readAll('/RMA?limit=500', storeReturn)
+  const current = new Set<string>()
+  for (const [path, fileOf] of [
+    ['/Orders?limit=300', fileOfOrder],
+    ['/RMA?limit=500', fileOfReturn],
+  ] as const) {
+    for (let next: string | undefined = API + path; next; ) {
+      const page: { body?: (Order & Return)[]; next?: string } = await read(next)
+      for (const record of page.body ?? []) {
+        store(fileOf(record), record)
+        current.add(fileOf(record))
+      }
+      next = page.next
+    }
+  }
+  // What an earlier beginning left, and the store no longer has.
+  for (const file of readdirSync(folder)) {
+    if (/^(order|return)-\d+\.json$/.test(file) && !current.has(file)) rmSync(join(folder, file))
+  }
   store('after.json', after)
   return after
 }
@@ -70,13 +82,14 @@ let after = existsSync(place) ? Number(readFileSync(place, 'utf8')) : await begi
 for (;;) {
   const { body: events, status } = await read<Event[]>(`${API}/Events?after=${after}&limit=100`)
   if (status === 410) {
-    after = await begin() // this program was away for more than 30 days
+    after = await begin() // events after this place were deleted, or the store was reset
     continue
   }
   if (!events || events.length === 0) break
   for (const { EventName, Record, Sequence } of events) {
-    if (ofOrders.has(EventName)) storeOrder(Record)
-    if (ofReturns.has(EventName)) storeReturn(Record)
+    if (ofOrders.has(EventName)) store(fileOfOrder(Record), Record)
+    if (EventName === 'Return Deleted') rmSync(join(folder, fileOfReturn(Record)), { force: true })
+    else if (ofReturns.has(EventName)) store(fileOfReturn(Record), Record)
     after = Sequence
   }
   // Only now: after a kill before this line the same events come again.

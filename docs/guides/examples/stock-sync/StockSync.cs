@@ -1,4 +1,5 @@
-// mcs -r:System.Net.Http -r:System.Web.Extensions StockSync.cs && mono StockSync.exe stock.csv, with lines such as LAMP-1;12, or LAMP-1;+3;delivery-4711-1 for three more
+// mcs -r:System.Net.Http -r:System.Web.Extensions StockSync.cs && mono StockSync.exe stock.csv
+// Lines are such as LAMP-1;12 (there are 12) or LAMP-1;+3;delivery-4711-2 (3 more, and the name of the change).
 using System;
 using System.Collections.Generic;
 using System.Globalization;
@@ -29,24 +30,61 @@ class StockSync
         public Info SKUInfo { get; set; }
     }
 
-    static void Main(string[] args)
+    static int Main(string[] args)
     {
         Client.DefaultRequestHeaders.Add("SecureURL", Environment.GetEnvironmentVariable("SECURE_URL"));
         Client.DefaultRequestHeaders.Add("PrivateKey", Environment.GetEnvironmentVariable("PRIVATE_KEY"));
         Client.DefaultRequestHeaders.Add("Token", Environment.GetEnvironmentVariable("TOKEN"));
         var products = ReadProducts();
-        foreach (var line in File.ReadLines(args[0]).Where(each => each != ""))
+        var isRefused = false;
+        var number = 0;
+        foreach (var line in File.ReadLines(args[0]))
         {
-            var cells = line.Split(';');
-            var sku = cells[0].Trim();
-            var stock = decimal.Parse(cells[1], CultureInfo.InvariantCulture);
-            if (!products.ContainsKey(sku)) Console.WriteLine(sku + " is not in the store");
-            else if (cells[1][0] == '+' || cells[1][0] == '-') Console.WriteLine(sku + " " + AdjustStock(products[sku].CatalogID, (int)stock, cells[2]));
-            else if (products[sku].Stock != stock) Console.WriteLine(sku + " " + SetStock(products[sku].CatalogID, stock));
+            number++;
+            if (line.Trim() == "") continue;
+            var cells = (line + ";;").Split(';').Select(cell => cell.Trim()).ToArray();
+            try
+            {
+                var result = Apply(products, cells[0], cells[1], cells[2]);
+                if (result != null) Console.WriteLine(cells[0] + " " + result);
+            }
+            catch (Refused error)
+            {
+                Console.Error.WriteLine("line " + number + ": " + cells[0] + " " + error.Message);
+                isRefused = true;
+            }
         }
+        return isRefused ? 1 : 0;
     }
 
-    /// <summary>Sends a request until it has an answer that stays.</summary>
+    class Refused : Exception
+    {
+        public Refused(string message) : base(message) { }
+
+        public Refused(HttpResponseMessage answer)
+            : base("was refused: " + (int)answer.StatusCode + " " + TextOf(answer)) { }
+    }
+
+    static string TextOf(HttpResponseMessage answer)
+    {
+        return answer.Content.ReadAsStringAsync().Result;
+    }
+
+    /// <summary>Does what a line says. Returns null where there is nothing to do.</summary>
+    static string Apply(Dictionary<string, Info> products, string sku, string stock, string name)
+    {
+        Info product;
+        if (!products.TryGetValue(sku, out product)) throw new Refused("is not in the store");
+        if (Regex.IsMatch(stock, "^[+-][0-9]+$") && name != "") return AdjustStock(product.SKU, stock, name);
+        if (!Regex.IsMatch(stock, @"^[0-9]+(\.[0-9]+)?$"))
+        {
+            throw new Refused("needs a number, or +n or -n and the name of the change");
+        }
+        var there = decimal.Parse(stock, CultureInfo.InvariantCulture);
+        return product.Stock == there ? null : SetStock(product.CatalogID, there);
+    }
+
+    /// <summary>Sends a request until it has an answer that stays: the same bytes with the same key in each try.</summary>
     static HttpResponseMessage Call(Func<HttpRequestMessage> request)
     {
         for (var tries = 1; tries <= 8; tries++)
@@ -56,8 +94,10 @@ class StockSync
             {
                 var answer = Client.SendAsync(request()).Result;
                 var status = (int)answer.StatusCode;
-                if (status != 429 && status < 500) return answer;
-                if (answer.Headers.RetryAfter != null) wait = answer.Headers.RetryAfter.Delta ?? wait;
+                var after = answer.Headers.RetryAfter;
+                // 409 with Retry-After: the first try with this key is still in progress.
+                if (status != 429 && status < 500 && !(status == 409 && after != null)) return answer;
+                if (after != null) wait = after.Delta ?? wait;
             }
             catch (AggregateException error)
             {
@@ -68,26 +108,33 @@ class StockSync
         throw new Exception("no answer after 8 tries");
     }
 
-    static HttpResponseMessage Read(string address)
+    static HttpResponseMessage Put(string address, string key, string ifMatch, object change)
     {
-        var answer = Call(() => new HttpRequestMessage(HttpMethod.Get, address));
-        if (answer.IsSuccessStatusCode || answer.StatusCode == HttpStatusCode.NotFound) return answer;
-        throw new Exception((int)answer.StatusCode + " " + answer.Content.ReadAsStringAsync().Result);
+        var body = Json.Serialize(change);
+        return Call(() =>
+        {
+            var request = new HttpRequestMessage(HttpMethod.Put, address);
+            if (ifMatch != null) request.Headers.TryAddWithoutValidation("If-Match", ifMatch);
+            request.Headers.Add("Idempotency-Key", key);
+            request.Content = new StringContent(body, Encoding.UTF8, "application/json");
+            return request;
+        });
     }
 
-    /// <summary>Returns the products by SKU, page by page.</summary>
+    /// <summary>Returns the products by SKU, in whatever case, page by page.</summary>
     static Dictionary<string, Info> ReadProducts()
     {
-        var products = new Dictionary<string, Info>();
+        var products = new Dictionary<string, Info>(StringComparer.OrdinalIgnoreCase);
         var next = Api + "/Products/skuinfo?limit=200";
         while (next != null)
         {
-            var answer = Read(next);
-            if (answer.StatusCode == HttpStatusCode.NotFound) break; // no product at all
-            foreach (var info in Json.Deserialize<List<Info>>(answer.Content.ReadAsStringAsync().Result))
-            {
-                products[info.SKU] = info;
-            }
+            var address = next;
+            var answer = Call(() => new HttpRequestMessage(HttpMethod.Get, address));
+            var text = TextOf(answer);
+            // No product at all; with a text the address is wrong.
+            if (answer.StatusCode == HttpStatusCode.NotFound && text == "") break;
+            if (!answer.IsSuccessStatusCode) throw new Exception(address + ": " + (int)answer.StatusCode + " " + text);
+            foreach (var info in Json.Deserialize<List<Info>>(text)) products[info.SKU] = info;
             IEnumerable<string> links;
             var link = answer.Headers.TryGetValues("Link", out links) ? links.First() : "";
             var found = Regex.Match(link, "<([^>]+)>; rel=\"next\"");
@@ -96,45 +143,29 @@ class StockSync
         return products;
     }
 
-    /// <summary>Adds to the stock that there is, or takes off. With the same key the store does it once, however often it is sent.</summary>
-    static string AdjustStock(int id, int by, string key)
-    {
-        var body = Json.Serialize(new { SKUInfo = new { StockAdjust = by } });
-        var answer = Call(() =>
-        {
-            var request = new HttpRequestMessage(HttpMethod.Put, Api + "/Products/" + id);
-            request.Headers.Add("Idempotency-Key", key);
-            request.Content = new StringContent(body, Encoding.UTF8, "application/json");
-            return request;
-        });
-        return answer.IsSuccessStatusCode ? "adjusted by " + by : "was refused: " + (int)answer.StatusCode + " " + answer.Content.ReadAsStringAsync().Result;
-    }
-
-    /// <summary>Sets the stock, if it is another one. Reads again when somebody else was first.</summary>
+    /// <summary>Sets the stock, if it is another one. Reads again, and takes a new key, when somebody else was first.</summary>
     static string SetStock(int id, decimal stock)
     {
         var address = Api + "/Products/" + id;
-        while (true)
+        for (var tries = 1; ; tries++)
         {
-            var read = Read(address);
-            if (read.StatusCode == HttpStatusCode.NotFound) return "was deleted";
-            var before = Json.Deserialize<List<Product>>(read.Content.ReadAsStringAsync().Result)[0].SKUInfo.Stock;
+            var read = Call(() => new HttpRequestMessage(HttpMethod.Get, address));
+            if (!read.IsSuccessStatusCode) throw new Refused(read);
+            var before = Json.Deserialize<List<Product>>(TextOf(read))[0].SKUInfo.Stock;
             if (before == stock) return "unchanged";
-            var key = Guid.NewGuid().ToString();
-            var body = Json.Serialize(new { SKUInfo = new { Stock = stock } });
-            var answer = Call(() =>
-            {
-                var request = new HttpRequestMessage(HttpMethod.Put, address);
-                request.Headers.TryAddWithoutValidation("If-Match", read.Headers.ETag.Tag);
-                request.Headers.Add("Idempotency-Key", key);
-                request.Content = new StringContent(body, Encoding.UTF8, "application/json");
-                return request;
-            });
+            var change = new { SKUInfo = new { Stock = stock } };
+            var answer = Put(address, Guid.NewGuid().ToString(), read.Headers.ETag.ToString(), change);
             if (answer.IsSuccessStatusCode) return before + " -> " + stock;
-            if (answer.StatusCode != HttpStatusCode.PreconditionFailed)
-            {
-                return "was refused: " + (int)answer.StatusCode + " " + answer.Content.ReadAsStringAsync().Result;
-            }
+            if (answer.StatusCode != HttpStatusCode.PreconditionFailed || tries == 8) throw new Refused(answer);
         }
+    }
+
+    /// <summary>Adds to the stock as it is at that moment; with the same name again, within 24 hours, nothing more.</summary>
+    static string AdjustStock(string sku, string added, string name)
+    {
+        var change = new[] { new { SKUInfo = new { SKU = sku, StockAdjust = int.Parse(added) } } };
+        var answer = Put(Api + "/Products", name, null, change);
+        if (answer.StatusCode != HttpStatusCode.OK) throw new Refused(answer);
+        return "adjusted by " + int.Parse(added);
     }
 }

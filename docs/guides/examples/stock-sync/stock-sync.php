@@ -1,7 +1,17 @@
 <?php
-// php stock-sync.php stock.csv, with lines such as LAMP-1;12, or LAMP-1;+3;delivery-4711-1 for three more
+// php stock-sync.php stock.csv
+// Lines are such as LAMP-1;12 (there are 12) or LAMP-1;+3;delivery-4711-2 (3 more, and the name of the change).
 
-/** Sends a request until it has an answer that stays. Returns status, headers by their names in lower case, and text. */
+function fail(string $message): never
+{
+    fwrite(STDERR, "$message\n");
+    exit(1);
+}
+
+/**
+ * Sends a request until it has an answer that stays: the same bytes with the same key in each try.
+ * Returns status, headers by their names in lower case, and text.
+ */
 function call(string $address, string $method = 'GET', array $headers = [], ?array $body = null): array
 {
     $keys = [
@@ -21,40 +31,44 @@ function call(string $address, string $method = 'GET', array $headers = [], ?arr
             [$name, $value] = [...explode(': ', $line, 2), ''];
             $received[strtolower($name)] = $value;
         }
-        if ($status !== 0 && $status !== 429 && $status < 500) {
+        $wait = (int) ($received['retry-after'] ?? 0);
+        // 409 with Retry-After: the first try with this key is still in progress.
+        if ($status !== 0 && $status !== 429 && $status < 500 && !($status === 409 && $wait > 0)) {
             return [$status, $received, $text];
         }
-        sleep((int) ($received['retry-after'] ?? 0) ?: $tries);
+        sleep($wait ?: $tries);
     }
-    exit("$address: no answer after $tries tries\n");
+    fail("$address: no answer after 8 tries");
 }
 
-/** Returns the products by SKU, page by page. */
+/** Returns the products by SKU in lower case, page by page. */
 function readProducts(string $api): array
 {
     $products = [];
     $next = "$api/Products/skuinfo?limit=200";
     while ($next) {
         [$status, $headers, $text] = call($next);
-        if ($status === 404) { // no product at all
+        if ($status === 404 && $text === '') { // no product at all; with a text the address is wrong
             break;
         }
         if ($status !== 200) {
-            exit("$status $text\n");
+            fail("$next: $status $text");
         }
-        $products += array_column(json_decode($text, true), null, 'SKU');
+        foreach (json_decode($text, true) as $info) {
+            $products[strtolower($info['SKU'])] = $info;
+        }
         $next = preg_match('/<([^>]+)>; rel="next"/', $headers['link'] ?? '', $found) ? $found[1] : null;
     }
     return $products;
 }
 
-/** Sets the stock, if it is another one. Reads again when somebody else was first. */
+/** Sets the stock, if it is another one. Reads again, and takes a new key, when somebody else was first. */
 function setStock(string $address, float $stock): string
 {
-    while (true) {
+    for ($tries = 1; $tries <= 8; $tries++) {
         [$status, $headers, $text] = call($address);
         if ($status !== 200) {
-            return "cannot be read: $status $text";
+            throw new RuntimeException("cannot be read: $status $text");
         }
         $before = json_decode($text, true)[0]['SKUInfo']['Stock'];
         if ($before == $stock) {
@@ -66,28 +80,44 @@ function setStock(string $address, float $stock): string
             return "$before -> $stock";
         }
         if ($status !== 412) {
-            return "was refused: $status $text";
+            break;
         }
     }
+    throw new RuntimeException("was refused: $status $text");
 }
 
-/** Adds to the stock that there is, or takes off. With the same key the store does it once, however often it is sent. */
-function adjustStock(string $address, int $by, string $key): string
+/** Adds to the stock as it is at that moment; with the same name again, within 24 hours, nothing more. */
+function adjustStock(string $api, string $sku, int $added, string $name): string
 {
-    [$status, , $text] = call($address, 'PUT', ["Idempotency-Key: $key"], ['SKUInfo' => ['StockAdjust' => $by]]);
-    return $status === 200 ? "adjusted by $by" : "was refused: $status $text";
+    $change = [['SKUInfo' => ['SKU' => $sku, 'StockAdjust' => $added]]];
+    [$status, , $text] = call("$api/Products", 'PUT', ["Idempotency-Key: $name"], $change);
+    if ($status !== 200) {
+        throw new RuntimeException("was refused: $status $text");
+    }
+    return "adjusted by $added";
 }
 
 $api = getenv('API');
 $products = readProducts($api);
-foreach (file($argv[1], FILE_IGNORE_NEW_LINES | FILE_SKIP_EMPTY_LINES) as $line) {
-    [$sku, $stock, $key] = [...explode(';', $line), ''];
-    $product = $products[trim($sku)] ?? null;
-    if ($product === null) {
-        echo "$sku is not in the store\n";
-    } elseif (in_array($stock[0], ['+', '-'])) {
-        echo "$sku ", adjustStock("$api/Products/$product[CatalogID]", (int) $stock, $key), "\n";
-    } elseif ($product['Stock'] != (float) $stock) {
-        echo "$sku ", setStock("$api/Products/$product[CatalogID]", (float) $stock), "\n";
+$isRefused = false;
+foreach (file($argv[1], FILE_IGNORE_NEW_LINES) ?: [] as $index => $line) {
+    $line = trim(preg_replace('/^\xEF\xBB\xBF/', '', $line));
+    if ($line === '') {
+        continue;
+    }
+    [$sku, $stock, $name] = array_map('trim', [...explode(';', $line), '', '']);
+    try {
+        $product = $products[strtolower($sku)] ?? throw new RuntimeException('is not in the store');
+        if (preg_match('/^[+-]\d+$/', $stock) && $name !== '') {
+            echo "$sku ", adjustStock($api, $product['SKU'], (int) $stock, $name), "\n";
+        } elseif (!preg_match('/^\d+(\.\d+)?$/', $stock)) {
+            throw new RuntimeException('needs a number, or +n or -n and the name of the change');
+        } elseif ($product['Stock'] != (float) $stock) {
+            echo "$sku ", setStock("$api/Products/$product[CatalogID]", (float) $stock), "\n";
+        }
+    } catch (RuntimeException $error) {
+        fwrite(STDERR, 'line ' . $index + 1 . ": $sku {$error->getMessage()}\n");
+        $isRefused = true;
     }
 }
+exit($isRefused ? 1 : 0);

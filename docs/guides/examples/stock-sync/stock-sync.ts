@@ -1,4 +1,5 @@
-// node stock-sync.ts stock.csv, with lines such as LAMP-1;12, or LAMP-1;+3;delivery-4711-1 for three more
+// node stock-sync.ts stock.csv
+// Lines are such as LAMP-1;12 (there are 12) or LAMP-1;+3;delivery-4711-2 (3 more, and the name of the change).
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
@@ -12,66 +13,80 @@ interface Info {
   Stock: number
 }
 
-/** Sends a request until it has an answer that stays. */
+/** Sends a request until it has an answer that stays: the same bytes with the same key in each try. */
 async function call(address: string, init: { method?: string; headers?: object; body?: string } = {}) {
   const headers = { ...keys, 'Content-Type': 'application/json', ...init.headers }
   for (let tries = 1; ; tries++) {
     const answer = await fetch(address, { ...init, headers }).catch((error: Error) => error)
-    const isTransient = answer instanceof Error || answer.status === 429 || answer.status >= 500
-    if (!isTransient) return answer
-    if (tries === 8) throw new Error(`${address}: ${answer instanceof Error ? answer.message : answer.status}`)
+    const status = answer instanceof Error ? 0 : answer.status
     const wait = answer instanceof Error ? 0 : Number(answer.headers.get('retry-after'))
+    // 409 with Retry-After: the first try with this key is still in progress.
+    const isTransient = status === 0 || status === 429 || status >= 500 || (status === 409 && wait > 0)
+    if (!(answer instanceof Error) && !isTransient)
+      return { status, headers: answer.headers, text: await answer.text() }
+    if (tries === 8) throw new Error(`${address}: ${answer instanceof Error ? answer.message : status}`)
     await setTimeout(1_000 * (wait || tries))
   }
 }
 
-/** The products by SKU, page by page. */
+/** The products by SKU in lower case, page by page. */
 async function readProducts(): Promise<Map<string, Info>> {
   const products = new Map<string, Info>()
   let next: string | undefined = `${API}/Products/skuinfo?limit=200`
   while (next) {
-    const answer = await call(next)
-    if (answer.status === 404) break // no product at all
-    if (!answer.ok) throw new Error(`${answer.status} ${await answer.text()}`)
-    for (const info of (await answer.json()) as Info[]) products.set(info.SKU, info)
-    next = /<([^>]+)>; rel="next"/.exec(answer.headers.get('link') ?? '')?.[1]
+    const { status, headers, text } = await call(next)
+    if (status === 404 && text === '') break // no product at all; with a text the address is wrong
+    if (status !== 200) throw new Error(`${next}: ${status} ${text}`)
+    for (const info of JSON.parse(text) as Info[]) products.set(info.SKU.toLowerCase(), info)
+    next = /<([^>]+)>; rel="next"/.exec(headers.get('link') ?? '')?.[1]
   }
   return products
 }
 
-/** Sets the stock, if it is another one. Reads again when somebody else was first. */
+/** Sets the stock, if it is another one. Reads again, and takes a new key, when somebody else was first. */
 async function setStock(id: number, stock: number): Promise<string> {
-  for (;;) {
-    const read = await call(`${API}/Products/${id}`)
-    const [product] = (await read.json()) as [{ SKUInfo: Info }]
+  const address = `${API}/Products/${id}`
+  for (let tries = 1; ; tries++) {
+    const read = await call(address)
+    if (read.status !== 200) throw new Error(`cannot be read: ${read.status} ${read.text}`)
+    const [product] = JSON.parse(read.text) as [{ SKUInfo: Info }]
     if (product.SKUInfo.Stock === stock) return 'unchanged'
-    const answer = await call(`${API}/Products/${id}`, {
+    const answer = await call(address, {
       method: 'PUT',
-      headers: { 'If-Match': read.headers.get('etag') ?? '', 'Idempotency-Key': randomUUID() },
+      headers: { 'If-Match': read.headers.get('etag'), 'Idempotency-Key': randomUUID() },
       body: JSON.stringify({ SKUInfo: { Stock: stock } }),
     })
-    if (answer.ok) return `${product.SKUInfo.Stock} -> ${stock}`
-    if (answer.status !== 412) throw new Error(`${answer.status} ${await answer.text()}`)
+    if (answer.status === 200) return `${product.SKUInfo.Stock} -> ${stock}`
+    if (answer.status !== 412 || tries === 8) throw new Error(`was refused: ${answer.status} ${answer.text}`)
   }
 }
 
-/** Adds to the stock that there is, or takes off. With the same key the store does it once, however often it is sent. */
-async function adjustStock(id: number, by: number, key: string): Promise<string> {
-  const answer = await call(`${API}/Products/${id}`, {
+/** Adds to the stock as it is at that moment; with the same name again, within 24 hours, nothing more. */
+async function adjustStock(sku: string, added: number, name: string): Promise<string> {
+  const { status, text } = await call(`${API}/Products`, {
     method: 'PUT',
-    headers: { 'Idempotency-Key': key },
-    body: JSON.stringify({ SKUInfo: { StockAdjust: by } }),
+    headers: { 'Idempotency-Key': name },
+    body: JSON.stringify([{ SKUInfo: { SKU: sku, StockAdjust: added } }]),
   })
-  if (!answer.ok) throw new Error(`${answer.status} ${await answer.text()}`)
-  return `adjusted by ${by}`
+  if (status !== 200) throw new Error(`was refused: ${status} ${text}`)
+  return `adjusted by ${added}`
 }
 
 const products = await readProducts()
-for (const line of readFileSync(process.argv[2] ?? 'stock.csv', 'utf8').split(/\r?\n/)) {
-  const [sku = '', stock = '', key = ''] = line.split(';')
-  const product = products.get(sku.trim())
-  if (sku === '') continue
-  if (!product) console.log(sku, 'is not in the store')
-  else if (/^[+-]/.test(stock)) console.log(sku, await adjustStock(product.CatalogID, Number(stock), key))
-  else if (product.Stock !== Number(stock)) console.log(sku, await setStock(product.CatalogID, Number(stock)))
+const lines = readFileSync(process.argv[2] ?? 'stock.csv', 'utf8')
+  .replace(/^\uFEFF/, '')
+  .split('\n')
+for (const [index, line] of lines.entries()) {
+  if (line.trim() === '') continue
+  const [sku = '', number = '', name = ''] = line.split(';').map((cell) => cell.trim())
+  try {
+    const product = products.get(sku.toLowerCase())
+    if (!product) throw new Error('is not in the store')
+    if (/^[+-]\d+$/.test(number) && name !== '') console.log(sku, await adjustStock(product.SKU, Number(number), name))
+    else if (!/^\d+(\.\d+)?$/.test(number)) throw new Error('needs a number, or +n or -n and the name of the change')
+    else if (product.Stock !== Number(number)) console.log(sku, await setStock(product.CatalogID, Number(number)))
+  } catch (error) {
+    console.error(`line ${index + 1}: ${sku} ${(error as Error).message}`)
+    process.exitCode = 1
+  }
 }
