@@ -98,7 +98,7 @@ export function servicesOf(document: ApiDocument, publicUrl: string): Service[] 
   const sent = {
     name: SENT,
     description:
-      'What the server sends: notifications to the addresses of webhooks, one kind of event each, and callbacks to the CallBackURL of an application.',
+      'What the server sends: notifications to the addresses of webhooks, one kind of event each, and callbacks to the CallBackURL of an application. How they are signed, repeated and put in order: [webhooks and the feed of events](/docs/reference/conventions#webhooks-and-the-feed-of-events).',
     address: addressOf(SENT),
     operations: events,
   }
