@@ -138,10 +138,11 @@ function entriesOf({ guides, services, conventions, changelog }: Sources): Entry
   ]
 }
 
-function entryOf({ id, tag, summary, method, path, description, own, address }: DescribedOperation): Entry {
+function entryOf({ id, tag, summary, method, path, description, address }: DescribedOperation): Entry {
   const context = `${tag}: ${id}`
-  // What all notifications say is no reason to find one.
-  if (path === '') return { kind: 'event', title: summary, context, text: plain(own), address }
+  // What all notifications say behind their first sentence is no reason to find one.
+  const [when = ''] = description.split(/(?<=\.)\s/)
+  if (path === '') return { kind: 'event', title: summary, context, text: plain(when), address }
   const request = `${method} ${path}`
   return { kind: 'operation', title: summary, context, text: plain(`${request}. ${description}`), address, request }
 }

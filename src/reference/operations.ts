@@ -50,8 +50,6 @@ export interface DescribedOperation {
   readonly description: string
   /** Of a notification: the EventType. Empty: it has none. */
   readonly eventType: string
-  /** `description` without what most operations of its group say in the same words. Of notifications alone. */
-  readonly own: string
   readonly method: string
   /** Without the address of the server: `/StoreWebAPI/v1/Products/{catalogid}`. Empty: the address is the receiver's own. */
   readonly path: string
@@ -81,8 +79,6 @@ export interface Service {
   readonly description: string
   readonly address: string
   readonly operations: readonly DescribedOperation[]
-  /** What most of them say in the same words, as Markdown. Of notifications alone. */
-  readonly shared: string
 }
 
 /** The pages of what the server sends are named like those of a service. */
@@ -97,33 +93,16 @@ export function servicesOf(document: ApiDocument, publicUrl: string): Service[] 
     description,
     address: addressOf(name),
     operations: described.filter(({ tag }) => tag === name),
-    shared: '',
   }))
   const events = Object.entries(document.webhooks ?? {}).flatMap(([name, item]) => describe('', item, name))
-  const shared = sentencesOfMost(events)
   const sent = {
     name: SENT,
     description:
-      'What the server sends: notifications to the addresses of webhooks, one kind of event each, and callbacks to the CallBackURL of an application.',
+      'What the server sends: notifications to the addresses of webhooks, one kind of event each, and callbacks to the CallBackURL of an application. How they are signed, repeated and put in order: [webhooks and the feed of events](/docs/reference/conventions#webhooks-and-the-feed-of-events).',
     address: addressOf(SENT),
-    operations: events.map((event) => {
-      const own = sentencesOf(event).filter((sentence) => !shared.has(sentence))
-      return { ...event, own: own.join(' ') }
-    }),
-    shared: [...shared].join(' '),
+    operations: events,
   }
   return [...services, sent].filter(({ operations }) => operations.length > 0)
-}
-
-function sentencesOf({ description }: DescribedOperation): string[] {
-  return description.split(/(?<=\.)\s+/)
-}
-
-/** The sentences that more than half of the operations have, in their order. */
-function sentencesOfMost(operations: readonly DescribedOperation[]): Set<string> {
-  const all = operations.flatMap((operation) => [...new Set(sentencesOf(operation))])
-  const count = Map.groupBy(all, (sentence) => sentence)
-  return new Set(all.filter((sentence) => (count.get(sentence)?.length ?? 0) > operations.length / 2))
 }
 
 function addressOf(tag: string): string {
@@ -168,7 +147,6 @@ function describer(document: ApiDocument, publicUrl: string) {
         summary,
         description,
         eventType: event === undefined ? '' : String(eventKinds.find(({ name }) => name === event)?.type ?? ''),
-        own: '',
         address: `${addressOf(tag)}/${encodeURIComponent(id)}`,
         ...of,
         answers,

@@ -133,9 +133,11 @@ function fitOfOther(word: string, one: Indexed): number {
   return one.spaced.includes(` ${word}`) ? fitOfWord(word, one) * 0.8 : 0
 }
 
-function fitOfWord(word: string, { title, beginnings, all }: Indexed): number {
+function fitOfWord(word: string, { entry, title, beginnings, all }: Indexed): number {
   if (title === word) return 60
+  if (title.endsWith(`.${word}`)) return 50
   if (` ${beginnings}`.includes(` ${word}`)) return 30
+  if (entry.context.toLowerCase() === word) return 20
   if (!all.includes(word)) return 0
   return title.includes(word) ? 15 : 2
 }
