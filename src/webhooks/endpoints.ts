@@ -282,7 +282,7 @@ const eventFeed: Operation = {
   named: {
     id: 'readEvents',
     description:
-      'What happened in the store, in the order of `Sequence`, which has no gaps: of the kinds whose records the application may read. Ask again with `after` being the last `Sequence` that was read: nothing is missed, and nothing comes twice. An empty list says that there is nothing newer. Events are kept for 30 days; where some after `after` were deleted, or the feed has never come so far (a reset store, a restored backup), the answer is 410. A page has at most 10 MB of records, and one event at least.',
+      'What happened in the store, in the order of `Sequence`: of the kinds whose records the application may read, so that there may be gaps. Ask again with `after` being the last `Sequence` that was read: nothing is missed, and nothing comes twice. An empty list says that there is nothing newer. Events are kept for 30 days; where some after `after` were deleted, or the feed has never come so far (a reset store, a restored backup), the answer is 410. A page has at most 10 MB of records, and one event at least.',
   },
   gives: {
     kind: 'own',

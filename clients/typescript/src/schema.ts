@@ -2053,7 +2053,7 @@ export interface paths {
         };
         /**
          * Read events
-         * @description What happened in the store, in the order of `Sequence`, which has no gaps: of the kinds whose records the application may read. Ask again with `after` being the last `Sequence` that was read: nothing is missed, and nothing comes twice. An empty list says that there is nothing newer. Events are kept for 30 days; where some after `after` were deleted, or the feed has never come so far (a reset store, a restored backup), the answer is 410. A page has at most 10 MB of records, and one event at least. Needs the read privilege of Webhooks.
+         * @description What happened in the store, in the order of `Sequence`: of the kinds whose records the application may read, so that there may be gaps. Ask again with `after` being the last `Sequence` that was read: nothing is missed, and nothing comes twice. An empty list says that there is nothing newer. Events are kept for 30 days; where some after `after` were deleted, or the feed has never come so far (a reset store, a restored backup), the answer is 410. A page has at most 10 MB of records, and one event at least. Needs the read privilege of Webhooks.
          */
         get: operations["readEvents"];
         put?: never;
@@ -2097,7 +2097,7 @@ export interface webhooks {
         put?: never;
         /**
          * Notification: Order New
-         * @description Occurs when an order is placed, unless it is Not Completed, and when one leaves Not Completed for any status but Cancel. Sent to each enabled webhook of kind 1, in its Format: a list of one, the record as it was right after the change.
+         * @description Occurs when an order is placed, unless it is Not Completed, and when one leaves Not Completed for any status but Cancel. Sent to each enabled webhook of the kind, in its Format, in a list of one. The record is as it was right after the change. The conventions say how it is signed.
          */
         post: operations["receiveOrderNew"];
         delete?: never;
@@ -2117,7 +2117,7 @@ export interface webhooks {
         put?: never;
         /**
          * Notification: Order Status Change
-         * @description Occurs when the status of an order takes another value, through whatever interface, by that of its only shipment too. Sent to each enabled webhook of kind 2, in its Format: a list of one, the record as it was right after the change.
+         * @description Occurs when the status of an order takes another value, through whatever interface, by that of its only shipment too. Sent to each enabled webhook of the kind, in its Format, in a list of one. The record is as it was right after the change. The conventions say how it is signed.
          */
         post: operations["receiveOrderStatusChange"];
         delete?: never;
@@ -2137,7 +2137,7 @@ export interface webhooks {
         put?: never;
         /**
          * Notification: Customer New
-         * @description Occurs when a customer is created. Sent to each enabled webhook of kind 3, in its Format: a list of one, the record as it was right after the change.
+         * @description Occurs when a customer is created. Sent to each enabled webhook of the kind, in its Format, in a list of one. The record is as it was right after the change. The conventions say how it is signed.
          */
         post: operations["receiveCustomerNew"];
         delete?: never;
@@ -2157,7 +2157,7 @@ export interface webhooks {
         put?: never;
         /**
          * Notification: Product New
-         * @description Occurs when a product is created. Sent to each enabled webhook of kind 4, in its Format: a list of one, the record as it was right after the change.
+         * @description Occurs when a product is created. Sent to each enabled webhook of the kind, in its Format, in a list of one. The record is as it was right after the change. The conventions say how it is signed.
          */
         post: operations["receiveProductNew"];
         delete?: never;
@@ -2177,7 +2177,7 @@ export interface webhooks {
         put?: never;
         /**
          * Notification: Product Changed
-         * @description Occurs when anything of a product except its stock takes another value. Sent to each enabled webhook of kind 5, in its Format: a list of one, the record as it was right after the change. The header `webhook-changed` names the members that took other values.
+         * @description Occurs when anything of a product except its stock takes another value. The header `webhook-changed` names the members that took other values. Sent to each enabled webhook of the kind, in its Format, in a list of one. The record is as it was right after the change. The conventions say how it is signed.
          */
         post: operations["receiveProductChanged"];
         delete?: never;
@@ -2197,7 +2197,7 @@ export interface webhooks {
         put?: never;
         /**
          * Notification: Product Deleted
-         * @description Occurs when a product is deleted. Sent to each enabled webhook of kind 6, in its Format: a list of one, the record as it was last.
+         * @description Occurs when a product is deleted. Sent to each enabled webhook of the kind, in its Format, in a list of one. The record is as it was last. The conventions say how it is signed.
          */
         post: operations["receiveProductDeleted"];
         delete?: never;
@@ -2217,7 +2217,7 @@ export interface webhooks {
         put?: never;
         /**
          * Notification: Product Stock Changed
-         * @description Occurs when the stock of a product, or of one of its advanced options, takes another value; orders, returns and cartAPI move stock too. Sent to each enabled webhook of kind 7, in its Format: a list of one, the record as it was right after the change.
+         * @description Occurs when the stock of a product, or of one of its advanced options, takes another value; orders, returns and cartAPI move stock too. Sent to each enabled webhook of the kind, in its Format, in a list of one. The record is as it was right after the change. The conventions say how it is signed.
          */
         post: operations["receiveProductStockChanged"];
         delete?: never;
@@ -2237,7 +2237,7 @@ export interface webhooks {
         put?: never;
         /**
          * Notification: Order Changed
-         * @description Occurs when anything of an order except its status takes another value: payments, shipments, tracking codes, addresses, lines, comments. Sent to each enabled webhook of kind 8, in its Format: a list of one, the record as it was right after the change. The header `webhook-changed` names the members that took other values.
+         * @description Occurs when anything of an order except its status takes another value: payments, shipments, tracking codes, addresses, lines, comments. The header `webhook-changed` names the members that took other values. Sent to each enabled webhook of the kind, in its Format, in a list of one. The record is as it was right after the change. The conventions say how it is signed.
          */
         post: operations["receiveOrderChanged"];
         delete?: never;
@@ -2257,7 +2257,7 @@ export interface webhooks {
         put?: never;
         /**
          * Notification: Customer Changed
-         * @description Occurs when anything of a customer, its password too, takes another value. Sent to each enabled webhook of kind 9, in its Format: a list of one, the record as it was right after the change. The header `webhook-changed` names the members that took other values.
+         * @description Occurs when anything of a customer, its password too, takes another value. The header `webhook-changed` names the members that took other values. Sent to each enabled webhook of the kind, in its Format, in a list of one. The record is as it was right after the change. The conventions say how it is signed.
          */
         post: operations["receiveCustomerChanged"];
         delete?: never;
@@ -2277,7 +2277,7 @@ export interface webhooks {
         put?: never;
         /**
          * Notification: Customer Deleted
-         * @description Occurs when a customer is deleted. Sent to each enabled webhook of kind 10, in its Format: a list of one, the record as it was last.
+         * @description Occurs when a customer is deleted. Sent to each enabled webhook of the kind, in its Format, in a list of one. The record is as it was last. The conventions say how it is signed.
          */
         post: operations["receiveCustomerDeleted"];
         delete?: never;
@@ -2297,7 +2297,7 @@ export interface webhooks {
         put?: never;
         /**
          * Notification: Return New
-         * @description Occurs when a return is created. Sent to each enabled webhook of kind 11, in its Format: a list of one, the record as it was right after the change.
+         * @description Occurs when a return is created. Sent to each enabled webhook of the kind, in its Format, in a list of one. The record is as it was right after the change. The conventions say how it is signed.
          */
         post: operations["receiveReturnNew"];
         delete?: never;
@@ -2317,7 +2317,7 @@ export interface webhooks {
         put?: never;
         /**
          * Notification: Return Changed
-         * @description Occurs when anything of a return takes another value. Sent to each enabled webhook of kind 12, in its Format: a list of one, the record as it was right after the change. The header `webhook-changed` names the members that took other values.
+         * @description Occurs when anything of a return takes another value. The header `webhook-changed` names the members that took other values. Sent to each enabled webhook of the kind, in its Format, in a list of one. The record is as it was right after the change. The conventions say how it is signed.
          */
         post: operations["receiveReturnChanged"];
         delete?: never;
@@ -2337,7 +2337,7 @@ export interface webhooks {
         put?: never;
         /**
          * Notification: Category New
-         * @description Occurs when a category is created. Sent to each enabled webhook of kind 13, in its Format: a list of one, the record as it was right after the change.
+         * @description Occurs when a category is created. Sent to each enabled webhook of the kind, in its Format, in a list of one. The record is as it was right after the change. The conventions say how it is signed.
          */
         post: operations["receiveCategoryNew"];
         delete?: never;
@@ -2357,7 +2357,7 @@ export interface webhooks {
         put?: never;
         /**
          * Notification: Category Changed
-         * @description Occurs when anything of a category takes another value. Sent to each enabled webhook of kind 14, in its Format: a list of one, the record as it was right after the change. The header `webhook-changed` names the members that took other values.
+         * @description Occurs when anything of a category takes another value. The header `webhook-changed` names the members that took other values. Sent to each enabled webhook of the kind, in its Format, in a list of one. The record is as it was right after the change. The conventions say how it is signed.
          */
         post: operations["receiveCategoryChanged"];
         delete?: never;
@@ -2377,7 +2377,7 @@ export interface webhooks {
         put?: never;
         /**
          * Notification: Category Deleted
-         * @description Occurs when a category is deleted. Sent to each enabled webhook of kind 15, in its Format: a list of one, the record as it was last.
+         * @description Occurs when a category is deleted. Sent to each enabled webhook of the kind, in its Format, in a list of one. The record is as it was last. The conventions say how it is signed.
          */
         post: operations["receiveCategoryDeleted"];
         delete?: never;
@@ -2397,7 +2397,7 @@ export interface webhooks {
         put?: never;
         /**
          * Notification: Manufacturer New
-         * @description Occurs when a manufacturer is created. Sent to each enabled webhook of kind 16, in its Format: a list of one, the record as it was right after the change.
+         * @description Occurs when a manufacturer is created. Sent to each enabled webhook of the kind, in its Format, in a list of one. The record is as it was right after the change. The conventions say how it is signed.
          */
         post: operations["receiveManufacturerNew"];
         delete?: never;
@@ -2417,7 +2417,7 @@ export interface webhooks {
         put?: never;
         /**
          * Notification: Manufacturer Changed
-         * @description Occurs when anything of a manufacturer takes another value. Sent to each enabled webhook of kind 17, in its Format: a list of one, the record as it was right after the change. The header `webhook-changed` names the members that took other values.
+         * @description Occurs when anything of a manufacturer takes another value. The header `webhook-changed` names the members that took other values. Sent to each enabled webhook of the kind, in its Format, in a list of one. The record is as it was right after the change. The conventions say how it is signed.
          */
         post: operations["receiveManufacturerChanged"];
         delete?: never;
@@ -2437,7 +2437,7 @@ export interface webhooks {
         put?: never;
         /**
          * Notification: Manufacturer Deleted
-         * @description Occurs when a manufacturer is deleted. Sent to each enabled webhook of kind 18, in its Format: a list of one, the record as it was last.
+         * @description Occurs when a manufacturer is deleted. Sent to each enabled webhook of the kind, in its Format, in a list of one. The record is as it was last. The conventions say how it is signed.
          */
         post: operations["receiveManufacturerDeleted"];
         delete?: never;
@@ -2457,7 +2457,7 @@ export interface webhooks {
         put?: never;
         /**
          * Notification: Distributor New
-         * @description Occurs when a distributor is created. Sent to each enabled webhook of kind 19, in its Format: a list of one, the record as it was right after the change.
+         * @description Occurs when a distributor is created. Sent to each enabled webhook of the kind, in its Format, in a list of one. The record is as it was right after the change. The conventions say how it is signed.
          */
         post: operations["receiveDistributorNew"];
         delete?: never;
@@ -2477,7 +2477,7 @@ export interface webhooks {
         put?: never;
         /**
          * Notification: Distributor Changed
-         * @description Occurs when anything of a distributor takes another value. Sent to each enabled webhook of kind 20, in its Format: a list of one, the record as it was right after the change. The header `webhook-changed` names the members that took other values.
+         * @description Occurs when anything of a distributor takes another value. The header `webhook-changed` names the members that took other values. Sent to each enabled webhook of the kind, in its Format, in a list of one. The record is as it was right after the change. The conventions say how it is signed.
          */
         post: operations["receiveDistributorChanged"];
         delete?: never;
@@ -2497,7 +2497,7 @@ export interface webhooks {
         put?: never;
         /**
          * Notification: Distributor Deleted
-         * @description Occurs when a distributor is deleted. Sent to each enabled webhook of kind 21, in its Format: a list of one, the record as it was last.
+         * @description Occurs when a distributor is deleted. Sent to each enabled webhook of the kind, in its Format, in a list of one. The record is as it was last. The conventions say how it is signed.
          */
         post: operations["receiveDistributorDeleted"];
         delete?: never;
@@ -2517,7 +2517,7 @@ export interface webhooks {
         put?: never;
         /**
          * Notification: Customer Group New
-         * @description Occurs when a customer group is created. Sent to each enabled webhook of kind 22, in its Format: a list of one, the record as it was right after the change.
+         * @description Occurs when a customer group is created. Sent to each enabled webhook of the kind, in its Format, in a list of one. The record is as it was right after the change. The conventions say how it is signed.
          */
         post: operations["receiveCustomerGroupNew"];
         delete?: never;
@@ -2537,7 +2537,7 @@ export interface webhooks {
         put?: never;
         /**
          * Notification: Customer Group Changed
-         * @description Occurs when anything of a customer group takes another value. Sent to each enabled webhook of kind 23, in its Format: a list of one, the record as it was right after the change. The header `webhook-changed` names the members that took other values.
+         * @description Occurs when anything of a customer group takes another value. The header `webhook-changed` names the members that took other values. Sent to each enabled webhook of the kind, in its Format, in a list of one. The record is as it was right after the change. The conventions say how it is signed.
          */
         post: operations["receiveCustomerGroupChanged"];
         delete?: never;
@@ -2557,7 +2557,7 @@ export interface webhooks {
         put?: never;
         /**
          * Notification: Customer Group Deleted
-         * @description Occurs when a customer group is deleted. Sent to each enabled webhook of kind 24, in its Format: a list of one, the record as it was last.
+         * @description Occurs when a customer group is deleted. Sent to each enabled webhook of the kind, in its Format, in a list of one. The record is as it was last. The conventions say how it is signed.
          */
         post: operations["receiveCustomerGroupDeleted"];
         delete?: never;
@@ -2577,7 +2577,7 @@ export interface webhooks {
         put?: never;
         /**
          * Notification: Gift Registry New
-         * @description Occurs when a gift registry is created. Sent to each enabled webhook of kind 25, in its Format: a list of one, the record as it was right after the change.
+         * @description Occurs when a gift registry is created. Sent to each enabled webhook of the kind, in its Format, in a list of one. The record is as it was right after the change. The conventions say how it is signed.
          */
         post: operations["receiveGiftRegistryNew"];
         delete?: never;
@@ -2597,7 +2597,7 @@ export interface webhooks {
         put?: never;
         /**
          * Notification: Gift Registry Changed
-         * @description Occurs when anything of a gift registry takes another value. Sent to each enabled webhook of kind 26, in its Format: a list of one, the record as it was right after the change. The header `webhook-changed` names the members that took other values.
+         * @description Occurs when anything of a gift registry takes another value. The header `webhook-changed` names the members that took other values. Sent to each enabled webhook of the kind, in its Format, in a list of one. The record is as it was right after the change. The conventions say how it is signed.
          */
         post: operations["receiveGiftRegistryChanged"];
         delete?: never;
@@ -2617,7 +2617,7 @@ export interface webhooks {
         put?: never;
         /**
          * Notification: Gift Registry Deleted
-         * @description Occurs when a gift registry is deleted. Sent to each enabled webhook of kind 27, in its Format: a list of one, the record as it was last.
+         * @description Occurs when a gift registry is deleted. Sent to each enabled webhook of the kind, in its Format, in a list of one. The record is as it was last. The conventions say how it is signed.
          */
         post: operations["receiveGiftRegistryDeleted"];
         delete?: never;
@@ -2637,7 +2637,7 @@ export interface webhooks {
         put?: never;
         /**
          * Notification: Return Deleted
-         * @description Occurs when a return is deleted. Sent to each enabled webhook of kind 28, in its Format: a list of one, the record as it was last.
+         * @description Occurs when a return is deleted. Sent to each enabled webhook of the kind, in its Format, in a list of one. The record is as it was last. The conventions say how it is signed.
          */
         post: operations["receiveReturnDeleted"];
         delete?: never;
@@ -13285,7 +13285,7 @@ export interface operations {
                 "webhook-id": string;
                 /** @description The second of this try, in Unix time. */
                 "webhook-timestamp": number;
-                /** @description One signature, or two after a rotation with a blank between them. The section *Webhooks and the feed of events* says how to check it. */
+                /** @description One signature, or two after a rotation with a blank between them. The conventions say how to check it, under *Webhooks and the feed of events*. */
                 "webhook-signature": string;
                 /** @description The `EventName`. */
                 "webhook-event": "Order New";
@@ -13318,7 +13318,7 @@ export interface operations {
                 "webhook-id": string;
                 /** @description The second of this try, in Unix time. */
                 "webhook-timestamp": number;
-                /** @description One signature, or two after a rotation with a blank between them. The section *Webhooks and the feed of events* says how to check it. */
+                /** @description One signature, or two after a rotation with a blank between them. The conventions say how to check it, under *Webhooks and the feed of events*. */
                 "webhook-signature": string;
                 /** @description The `EventName`. */
                 "webhook-event": "Order Status Change";
@@ -13351,7 +13351,7 @@ export interface operations {
                 "webhook-id": string;
                 /** @description The second of this try, in Unix time. */
                 "webhook-timestamp": number;
-                /** @description One signature, or two after a rotation with a blank between them. The section *Webhooks and the feed of events* says how to check it. */
+                /** @description One signature, or two after a rotation with a blank between them. The conventions say how to check it, under *Webhooks and the feed of events*. */
                 "webhook-signature": string;
                 /** @description The `EventName`. */
                 "webhook-event": "Customer New";
@@ -13384,7 +13384,7 @@ export interface operations {
                 "webhook-id": string;
                 /** @description The second of this try, in Unix time. */
                 "webhook-timestamp": number;
-                /** @description One signature, or two after a rotation with a blank between them. The section *Webhooks and the feed of events* says how to check it. */
+                /** @description One signature, or two after a rotation with a blank between them. The conventions say how to check it, under *Webhooks and the feed of events*. */
                 "webhook-signature": string;
                 /** @description The `EventName`. */
                 "webhook-event": "Product New";
@@ -13417,7 +13417,7 @@ export interface operations {
                 "webhook-id": string;
                 /** @description The second of this try, in Unix time. */
                 "webhook-timestamp": number;
-                /** @description One signature, or two after a rotation with a blank between them. The section *Webhooks and the feed of events* says how to check it. */
+                /** @description One signature, or two after a rotation with a blank between them. The conventions say how to check it, under *Webhooks and the feed of events*. */
                 "webhook-signature": string;
                 /** @description The `EventName`. */
                 "webhook-event": "Product Changed";
@@ -13452,7 +13452,7 @@ export interface operations {
                 "webhook-id": string;
                 /** @description The second of this try, in Unix time. */
                 "webhook-timestamp": number;
-                /** @description One signature, or two after a rotation with a blank between them. The section *Webhooks and the feed of events* says how to check it. */
+                /** @description One signature, or two after a rotation with a blank between them. The conventions say how to check it, under *Webhooks and the feed of events*. */
                 "webhook-signature": string;
                 /** @description The `EventName`. */
                 "webhook-event": "Product Deleted";
@@ -13485,7 +13485,7 @@ export interface operations {
                 "webhook-id": string;
                 /** @description The second of this try, in Unix time. */
                 "webhook-timestamp": number;
-                /** @description One signature, or two after a rotation with a blank between them. The section *Webhooks and the feed of events* says how to check it. */
+                /** @description One signature, or two after a rotation with a blank between them. The conventions say how to check it, under *Webhooks and the feed of events*. */
                 "webhook-signature": string;
                 /** @description The `EventName`. */
                 "webhook-event": "Product Stock Changed";
@@ -13518,7 +13518,7 @@ export interface operations {
                 "webhook-id": string;
                 /** @description The second of this try, in Unix time. */
                 "webhook-timestamp": number;
-                /** @description One signature, or two after a rotation with a blank between them. The section *Webhooks and the feed of events* says how to check it. */
+                /** @description One signature, or two after a rotation with a blank between them. The conventions say how to check it, under *Webhooks and the feed of events*. */
                 "webhook-signature": string;
                 /** @description The `EventName`. */
                 "webhook-event": "Order Changed";
@@ -13553,7 +13553,7 @@ export interface operations {
                 "webhook-id": string;
                 /** @description The second of this try, in Unix time. */
                 "webhook-timestamp": number;
-                /** @description One signature, or two after a rotation with a blank between them. The section *Webhooks and the feed of events* says how to check it. */
+                /** @description One signature, or two after a rotation with a blank between them. The conventions say how to check it, under *Webhooks and the feed of events*. */
                 "webhook-signature": string;
                 /** @description The `EventName`. */
                 "webhook-event": "Customer Changed";
@@ -13588,7 +13588,7 @@ export interface operations {
                 "webhook-id": string;
                 /** @description The second of this try, in Unix time. */
                 "webhook-timestamp": number;
-                /** @description One signature, or two after a rotation with a blank between them. The section *Webhooks and the feed of events* says how to check it. */
+                /** @description One signature, or two after a rotation with a blank between them. The conventions say how to check it, under *Webhooks and the feed of events*. */
                 "webhook-signature": string;
                 /** @description The `EventName`. */
                 "webhook-event": "Customer Deleted";
@@ -13621,7 +13621,7 @@ export interface operations {
                 "webhook-id": string;
                 /** @description The second of this try, in Unix time. */
                 "webhook-timestamp": number;
-                /** @description One signature, or two after a rotation with a blank between them. The section *Webhooks and the feed of events* says how to check it. */
+                /** @description One signature, or two after a rotation with a blank between them. The conventions say how to check it, under *Webhooks and the feed of events*. */
                 "webhook-signature": string;
                 /** @description The `EventName`. */
                 "webhook-event": "Return New";
@@ -13654,7 +13654,7 @@ export interface operations {
                 "webhook-id": string;
                 /** @description The second of this try, in Unix time. */
                 "webhook-timestamp": number;
-                /** @description One signature, or two after a rotation with a blank between them. The section *Webhooks and the feed of events* says how to check it. */
+                /** @description One signature, or two after a rotation with a blank between them. The conventions say how to check it, under *Webhooks and the feed of events*. */
                 "webhook-signature": string;
                 /** @description The `EventName`. */
                 "webhook-event": "Return Changed";
@@ -13689,7 +13689,7 @@ export interface operations {
                 "webhook-id": string;
                 /** @description The second of this try, in Unix time. */
                 "webhook-timestamp": number;
-                /** @description One signature, or two after a rotation with a blank between them. The section *Webhooks and the feed of events* says how to check it. */
+                /** @description One signature, or two after a rotation with a blank between them. The conventions say how to check it, under *Webhooks and the feed of events*. */
                 "webhook-signature": string;
                 /** @description The `EventName`. */
                 "webhook-event": "Category New";
@@ -13722,7 +13722,7 @@ export interface operations {
                 "webhook-id": string;
                 /** @description The second of this try, in Unix time. */
                 "webhook-timestamp": number;
-                /** @description One signature, or two after a rotation with a blank between them. The section *Webhooks and the feed of events* says how to check it. */
+                /** @description One signature, or two after a rotation with a blank between them. The conventions say how to check it, under *Webhooks and the feed of events*. */
                 "webhook-signature": string;
                 /** @description The `EventName`. */
                 "webhook-event": "Category Changed";
@@ -13757,7 +13757,7 @@ export interface operations {
                 "webhook-id": string;
                 /** @description The second of this try, in Unix time. */
                 "webhook-timestamp": number;
-                /** @description One signature, or two after a rotation with a blank between them. The section *Webhooks and the feed of events* says how to check it. */
+                /** @description One signature, or two after a rotation with a blank between them. The conventions say how to check it, under *Webhooks and the feed of events*. */
                 "webhook-signature": string;
                 /** @description The `EventName`. */
                 "webhook-event": "Category Deleted";
@@ -13790,7 +13790,7 @@ export interface operations {
                 "webhook-id": string;
                 /** @description The second of this try, in Unix time. */
                 "webhook-timestamp": number;
-                /** @description One signature, or two after a rotation with a blank between them. The section *Webhooks and the feed of events* says how to check it. */
+                /** @description One signature, or two after a rotation with a blank between them. The conventions say how to check it, under *Webhooks and the feed of events*. */
                 "webhook-signature": string;
                 /** @description The `EventName`. */
                 "webhook-event": "Manufacturer New";
@@ -13823,7 +13823,7 @@ export interface operations {
                 "webhook-id": string;
                 /** @description The second of this try, in Unix time. */
                 "webhook-timestamp": number;
-                /** @description One signature, or two after a rotation with a blank between them. The section *Webhooks and the feed of events* says how to check it. */
+                /** @description One signature, or two after a rotation with a blank between them. The conventions say how to check it, under *Webhooks and the feed of events*. */
                 "webhook-signature": string;
                 /** @description The `EventName`. */
                 "webhook-event": "Manufacturer Changed";
@@ -13858,7 +13858,7 @@ export interface operations {
                 "webhook-id": string;
                 /** @description The second of this try, in Unix time. */
                 "webhook-timestamp": number;
-                /** @description One signature, or two after a rotation with a blank between them. The section *Webhooks and the feed of events* says how to check it. */
+                /** @description One signature, or two after a rotation with a blank between them. The conventions say how to check it, under *Webhooks and the feed of events*. */
                 "webhook-signature": string;
                 /** @description The `EventName`. */
                 "webhook-event": "Manufacturer Deleted";
@@ -13891,7 +13891,7 @@ export interface operations {
                 "webhook-id": string;
                 /** @description The second of this try, in Unix time. */
                 "webhook-timestamp": number;
-                /** @description One signature, or two after a rotation with a blank between them. The section *Webhooks and the feed of events* says how to check it. */
+                /** @description One signature, or two after a rotation with a blank between them. The conventions say how to check it, under *Webhooks and the feed of events*. */
                 "webhook-signature": string;
                 /** @description The `EventName`. */
                 "webhook-event": "Distributor New";
@@ -13924,7 +13924,7 @@ export interface operations {
                 "webhook-id": string;
                 /** @description The second of this try, in Unix time. */
                 "webhook-timestamp": number;
-                /** @description One signature, or two after a rotation with a blank between them. The section *Webhooks and the feed of events* says how to check it. */
+                /** @description One signature, or two after a rotation with a blank between them. The conventions say how to check it, under *Webhooks and the feed of events*. */
                 "webhook-signature": string;
                 /** @description The `EventName`. */
                 "webhook-event": "Distributor Changed";
@@ -13959,7 +13959,7 @@ export interface operations {
                 "webhook-id": string;
                 /** @description The second of this try, in Unix time. */
                 "webhook-timestamp": number;
-                /** @description One signature, or two after a rotation with a blank between them. The section *Webhooks and the feed of events* says how to check it. */
+                /** @description One signature, or two after a rotation with a blank between them. The conventions say how to check it, under *Webhooks and the feed of events*. */
                 "webhook-signature": string;
                 /** @description The `EventName`. */
                 "webhook-event": "Distributor Deleted";
@@ -13992,7 +13992,7 @@ export interface operations {
                 "webhook-id": string;
                 /** @description The second of this try, in Unix time. */
                 "webhook-timestamp": number;
-                /** @description One signature, or two after a rotation with a blank between them. The section *Webhooks and the feed of events* says how to check it. */
+                /** @description One signature, or two after a rotation with a blank between them. The conventions say how to check it, under *Webhooks and the feed of events*. */
                 "webhook-signature": string;
                 /** @description The `EventName`. */
                 "webhook-event": "Customer Group New";
@@ -14025,7 +14025,7 @@ export interface operations {
                 "webhook-id": string;
                 /** @description The second of this try, in Unix time. */
                 "webhook-timestamp": number;
-                /** @description One signature, or two after a rotation with a blank between them. The section *Webhooks and the feed of events* says how to check it. */
+                /** @description One signature, or two after a rotation with a blank between them. The conventions say how to check it, under *Webhooks and the feed of events*. */
                 "webhook-signature": string;
                 /** @description The `EventName`. */
                 "webhook-event": "Customer Group Changed";
@@ -14060,7 +14060,7 @@ export interface operations {
                 "webhook-id": string;
                 /** @description The second of this try, in Unix time. */
                 "webhook-timestamp": number;
-                /** @description One signature, or two after a rotation with a blank between them. The section *Webhooks and the feed of events* says how to check it. */
+                /** @description One signature, or two after a rotation with a blank between them. The conventions say how to check it, under *Webhooks and the feed of events*. */
                 "webhook-signature": string;
                 /** @description The `EventName`. */
                 "webhook-event": "Customer Group Deleted";
@@ -14093,7 +14093,7 @@ export interface operations {
                 "webhook-id": string;
                 /** @description The second of this try, in Unix time. */
                 "webhook-timestamp": number;
-                /** @description One signature, or two after a rotation with a blank between them. The section *Webhooks and the feed of events* says how to check it. */
+                /** @description One signature, or two after a rotation with a blank between them. The conventions say how to check it, under *Webhooks and the feed of events*. */
                 "webhook-signature": string;
                 /** @description The `EventName`. */
                 "webhook-event": "Gift Registry New";
@@ -14126,7 +14126,7 @@ export interface operations {
                 "webhook-id": string;
                 /** @description The second of this try, in Unix time. */
                 "webhook-timestamp": number;
-                /** @description One signature, or two after a rotation with a blank between them. The section *Webhooks and the feed of events* says how to check it. */
+                /** @description One signature, or two after a rotation with a blank between them. The conventions say how to check it, under *Webhooks and the feed of events*. */
                 "webhook-signature": string;
                 /** @description The `EventName`. */
                 "webhook-event": "Gift Registry Changed";
@@ -14161,7 +14161,7 @@ export interface operations {
                 "webhook-id": string;
                 /** @description The second of this try, in Unix time. */
                 "webhook-timestamp": number;
-                /** @description One signature, or two after a rotation with a blank between them. The section *Webhooks and the feed of events* says how to check it. */
+                /** @description One signature, or two after a rotation with a blank between them. The conventions say how to check it, under *Webhooks and the feed of events*. */
                 "webhook-signature": string;
                 /** @description The `EventName`. */
                 "webhook-event": "Gift Registry Deleted";
@@ -14194,7 +14194,7 @@ export interface operations {
                 "webhook-id": string;
                 /** @description The second of this try, in Unix time. */
                 "webhook-timestamp": number;
-                /** @description One signature, or two after a rotation with a blank between them. The section *Webhooks and the feed of events* says how to check it. */
+                /** @description One signature, or two after a rotation with a blank between them. The conventions say how to check it, under *Webhooks and the feed of events*. */
                 "webhook-signature": string;
                 /** @description The `EventName`. */
                 "webhook-event": "Return Deleted";
@@ -14227,7 +14227,7 @@ export interface operations {
                 "webhook-id": string;
                 /** @description The second of this try, in Unix time. */
                 "webhook-timestamp": number;
-                /** @description One signature, or two after a rotation with a blank between them. The section *Webhooks and the feed of events* says how to check it. */
+                /** @description One signature, or two after a rotation with a blank between them. The conventions say how to check it, under *Webhooks and the feed of events*. */
                 "webhook-signature": string;
             };
             path?: never;
@@ -14264,7 +14264,7 @@ export interface operations {
                 "webhook-id": string;
                 /** @description The second of this try, in Unix time. */
                 "webhook-timestamp": number;
-                /** @description One signature, or two after a rotation with a blank between them. The section *Webhooks and the feed of events* says how to check it. */
+                /** @description One signature, or two after a rotation with a blank between them. The conventions say how to check it, under *Webhooks and the feed of events*. */
                 "webhook-signature": string;
             };
             path?: never;

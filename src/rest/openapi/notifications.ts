@@ -31,16 +31,16 @@ export function describeNotifications(
 }
 
 function eventOperation(sources: ExampleSources & { readonly schemas: Schemas }, kind: EventKind): Operation {
-  const { name, service, type, when } = kind
+  const { name, service, when } = kind
   const told =
     resourceOf(kind).events?.deleted === kind
-      ? 'the record as it was last'
-      : 'the record as it was right after the change'
+      ? 'The record is as it was last.'
+      : 'The record is as it was right after the change.'
   const says = namesMembers(kind) ? ' The header `webhook-changed` names the members that took other values.' : ''
   return {
     operationId: `receive${name.replaceAll(' ', '')}`,
     summary: `Notification: ${name}`,
-    description: `${when} Sent to each enabled webhook of kind ${type}, in its Format: a list of one, ${told}.${says}`,
+    description: `${when}${says} Sent to each enabled webhook of the kind, in its Format, in a list of one. ${told} The conventions say how it is signed.`,
     tags: ['Webhooks'],
     security: [],
     parameters: [...signedHeaders('evt_0b6f0f3c2c1e4b0e9d0a6a3f1c9d7e55'), ...eventHeaders(kind)],
@@ -84,7 +84,7 @@ function signedHeaders(id: string): Parameter[] {
     header('webhook-timestamp', 'The second of this try, in Unix time.', { type: 'integer' }, 1773140400),
     header(
       'webhook-signature',
-      'One signature, or two after a rotation with a blank between them. The section *Webhooks and the feed of events* says how to check it.',
+      'One signature, or two after a rotation with a blank between them. The conventions say how to check it, under *Webhooks and the feed of events*.',
       { type: 'string', pattern: '^v1,[A-Za-z0-9+/]{43}=( v1,[A-Za-z0-9+/]{43}=)?$' },
       'v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=',
     ),
