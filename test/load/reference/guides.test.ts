@@ -182,7 +182,10 @@ describe.each(found)('in $name', (language) => {
   })
 
   test('stock is set or adjusted once, and left alone after that', async () => {
-    const [counted, moved] = (await services(`/Products/skuinfo?limit=2&offset=${10 + 2 * number}`)) as [Info, Info]
+    const [counted, moved] = (await services(`/Products/skuinfo?limit=2&offset=${10 + 2 * number}`)) as unknown as [
+      Info,
+      Info,
+    ]
     const stockOf = async ({ CatalogID }: Info) => {
       const [product] = (await services(`/Products/${CatalogID}`)) as unknown as [{ SKUInfo: Info }]
       return product.SKUInfo.Stock
