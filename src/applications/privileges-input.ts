@@ -17,8 +17,14 @@ export function privilegesInput(services: readonly string[]) {
 
 /** What the member of a service says. */
 export function privilegeInWords(service: string): string {
+  const under = readUnderOther[service]
+  if (under !== undefined)
+    return `Taken, and nothing depends on it: \`/${service}\` is read with the privilege ${under}.`
   return `The access to \`/${service}\` and the addresses below it: \`read\`, \`write\` or both. Left out: none.`
 }
+
+/** The privileges of services that have none of their own. */
+const readUnderOther: Readonly<Record<string, string>> = { OrderStatus: 'Orders' }
 
 const allowed = 'must be a list of read and write'
 const accesses = z

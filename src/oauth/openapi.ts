@@ -166,7 +166,7 @@ const tokenOperation: Operation = {
   operationId: 'exchangeCode',
   summary: 'Exchange a code or a refresh token for an access token',
   description:
-    'Names match without regard to case (`Code`). Parameters missing from the form are read from the query. A parameter that is repeated with the same value counts once. A code works once; using it again revokes the token issued for it. The access tokens of a new application expire after an hour: exchange the `refresh_token` of the last answer for the next ones. A refresh token works once; for 30 seconds its repetition gets the same answer, and after that it revokes the access.',
+    'Names match without regard to case (`Code`). Parameters missing from the form are read from the query. A parameter that is repeated with the same value counts once. A code works once; using it again revokes the token issued for it. The access tokens of a new application expire after an hour: exchange the `refresh_token` of the last answer for the next ones. A refresh token works once; for 30 seconds its repetition gets the same answer, and after that it revokes the access. To refresh, the form is `grant_type=refresh_token&refresh_token=…` with the same keys.',
   ...byClient,
   requestBody: form(
     {
@@ -194,6 +194,14 @@ const tokenOperation: Operation = {
     200: jsonAnswer(
       'The token. It ends with the subscription, or when it is revoked. That of an existing application does not expire; that of a new one comes with `expires_in` and `refresh_token`.',
       { oneOf: [tokenSchema, expiringTokenSchema] },
+      {},
+      {
+        access_token: '0123456789abcdef0123456789abcdef',
+        token_type: 'bearer',
+        user_id: 1,
+        expires_in: 3_600,
+        refresh_token: '0123456789abcdef'.repeat(4),
+      },
     ),
     ...refused,
   },

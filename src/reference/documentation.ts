@@ -7,13 +7,15 @@ import { type Guide, readGuides, samplesHtml } from './guides.ts'
 import { type Rendered, renderInline, renderMarkdown } from './markdown.ts'
 import { type ApiDocument, type DescribedOperation, type Service, servicesOf } from './operations.ts'
 import type { Row } from './schema-rows.ts'
-import { createSearch, type Entry, QUERY_LENGTH_MAX } from './search.ts'
+import { createSearch, type Entry, FOUND_MAX, QUERY_LENGTH_MAX } from './search.ts'
 
 export interface Documentation {
   /** Returns a page as HTML, which is kept; undefined for an address that has none. */
   htmlOf(address: string, render: (page: HtmlPage) => string): string | undefined
-  /** Returns the page of what was found. */
-  search(query: string): HtmlPage
+  /** Returns the address of a page that is written in another case; undefined: there is none. */
+  canonicalOf(address: string): string | undefined
+  /** Returns the page of what was found, from a place on. */
+  search(query: string, from: string): HtmlPage
 }
 
 /** Characters of pages that are kept as they were shown last. */
@@ -34,6 +36,7 @@ export function makeDocumentation(document: ApiDocument, { publicUrl }: { readon
   const changelog = renderMarkdown(readFileSync(new URL('../../CHANGELOG.md', import.meta.url), 'utf8'))
   const pages = pagesOf({ guides, services, conventions, changelog, base })
   const find = createSearch(entriesOf({ guides, services, conventions, changelog }))
+  const canonical = new Map([...pages.keys()].map((address) => [address.toLowerCase(), address]))
   const kept = new LRUCache<string, string>({ maxSize: KEPT_MAX, sizeCalculation: (text) => text.length })
   return {
     htmlOf: (address, render) => {
@@ -47,13 +50,26 @@ export function makeDocumentation(document: ApiDocument, { publicUrl }: { readon
       kept.set(address, text)
       return text
     },
-    search: (sent) => {
+    canonicalOf: (address) => canonical.get(address.toLowerCase()),
+    search: (sent, from) => {
       const query = sent.trim().slice(0, QUERY_LENGTH_MAX).toWellFormed()
       const title = query === '' ? 'Search' : `Search: ${query}`
-      const data = { path: '/docs/search', area: 'docs', query, found: find(query), ...html }
+      const data = {
+        path: '/docs/search',
+        area: 'docs',
+        query,
+        ...find(query, placeOf(from)),
+        pageSize: FOUND_MAX,
+        ...html,
+      }
       return { template: '/reference/templates/search', title, assets, data }
     },
   }
+}
+
+/** Of what is no number, the beginning. */
+function placeOf(from: string): number {
+  return /^\d{1,6}$/.test(from) ? Number(from) : 0
 }
 
 interface Sources {
@@ -122,21 +138,27 @@ function entriesOf({ guides, services, conventions, changelog }: Sources): Entry
   ]
 }
 
-function entryOf({ id, tag, summary, method, path, description, address }: DescribedOperation): Entry {
-  const kind = path === '' ? 'event' : 'operation'
-  return { kind, title: summary, context: `${tag}: ${id}`, text: plain(`${method} ${path}. ${description}`), address }
+function entryOf({ id, tag, summary, method, path, description, own, address }: DescribedOperation): Entry {
+  const context = `${tag}: ${id}`
+  // What all notifications say is no reason to find one.
+  if (path === '') return { kind: 'event', title: summary, context, text: plain(own), address }
+  const request = `${method} ${path}`
+  return { kind: 'operation', title: summary, context, text: plain(`${request}. ${description}`), address, request }
 }
 
-/** A member that several operations give or take is found once, where its record is read by itself. */
+/** A member that several operations or records have in the same words is found once, where its record is read by itself. */
 function entriesOfMembers(operations: readonly DescribedOperation[]): Entry[] {
   const found = new Map<string, Entry>()
+  const texts = new Set<string>()
   const ordered = operations.toSorted((one, other) => distance(one) - distance(other))
   const add = (of: DescribedOperation, part: string, { record, rows }: { record: string; rows: readonly Row[] }) => {
     for (const { path, type, description } of rows) {
       const key = `${record || of.address} ${path}`
-      if (found.has(key)) continue
       const text = plain(`${type}. ${description}`)
-      const context = `${of.tag}: ${of.summary}`
+      const said = `${path} ${text}`
+      if (found.has(key) || texts.has(said)) continue
+      texts.add(said)
+      const context = record || `${of.tag}: ${of.summary}`
       found.set(key, { kind: 'field', title: path, context, text, address: `${of.address}#${part}.${path}` })
     }
   }

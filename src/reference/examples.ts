@@ -170,12 +170,32 @@ export const examples: Examples = {
   updateRMA: { body: { StaffComments: 'Received' } },
 }
 
+/** What reads fill in of other records, which the file has by their numbers alone; of a list, its first item. */
+const filledIn: Readonly<Record<string, object>> = {
+  Products: {
+    ManufacturerName: 'Hollis Ironworks',
+    CategoryList: [{ CategoryID: 7, CategoryName: 'Cookware' }],
+    DistributorList: [
+      {
+        DistributorID: 8,
+        DistributorName: 'Lone Star Outfitters Supply',
+        DistributorItemCost: 22.47,
+        DistributorItemID: 'KIT-HOL-0001-D8',
+        DistributorStockID: 'ST749135',
+      },
+    ],
+  },
+}
+
 /** What answers show of the sandbox: its first records, by their names in XML. */
 const records = readFileSync(samplesFile, 'utf8')
   .trimEnd()
   .split('\n')
   .map((line) => JSON.parse(line) as { readonly service: string; readonly record: object })
-  .map(({ service, record }) => [resources.find((one) => one.service === service)?.typeName, record] as const)
+  .map(({ service, record }) => {
+    const filled = filledIn[service] ?? {}
+    return [resources.find((one) => one.service === service)?.typeName, { ...record, ...filled }] as const
+  })
 
 /** What examples of answers are made of: records by their names in XML, then values of members, whatever contains them. */
 export const samples: Readonly<Record<string, unknown>> = {
@@ -184,6 +204,45 @@ export const samples: Readonly<Record<string, unknown>> = {
   Webhook: { Id: 1, ...(examples.createWebhook?.body as object) },
   ResponseInfo: { Key: 'Id', Value: '1', Status: '200', Message: 'updated successfully' },
   Event: { EventType: 1, EventName: 'Order New' },
+  FeedEvent: {
+    Sequence: 17,
+    Id: 'evt_0b6f0f3c2c1e4b0e9d0a6a3f1c9d7e55',
+    EventType: 9,
+    EventName: 'Customer Changed',
+    RecordID: 1,
+    DateCreated: '2026-03-10T12:00:00',
+    Changed: 'BillingCity,BillingZipCode',
+  },
+  // Two of the three pieces came back, and were refunded.
+  OrderSum: {
+    OrderID: 1,
+    ItemTotal: 60,
+    DiscountTotal: 6,
+    ShippingTotal: 8,
+    TaxTotal: 3.5,
+    OtherAmount: 0,
+    OrderAmount: 65.5,
+    PaidAmount: 65.5,
+    RefundedAmount: 40,
+    NetAmount: 25.5,
+    OpenAmount: 0,
+    ItemSumList: [{ ItemIndexID: 1, ItemID: 'MUG-ENAMEL', ItemQuantity: 3, ReturnedQuantity: 2, RefundedQuantity: 2 }],
+  },
+  CallbackTest: {
+    Sent: {
+      PublicKey: '0123456789abcdef0123456789abcdef',
+      TimeStamp: '07-11-2026 10:44:08',
+      TokenKey: '0'.repeat(32),
+      Action: 'AUTHORIZE',
+      SecureURL: 'https://sample.store.example',
+    },
+    MessageId: 'msg_0b6f0f3c-2c1e-4b0e-9d0a-6a3f1c9d7e55',
+    Status: 200,
+    Reason: null,
+    Milliseconds: 84,
+    Answer: '{"PostBackURL": "https://app.example/welcome"}',
+    PostBackURL: 'https://app.example/welcome',
+  },
   Email: 'ann@shop.example',
   Name: 'Order desk',
 }

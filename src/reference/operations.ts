@@ -1,5 +1,6 @@
 // What the pages of the reference show of each operation, out of the OpenAPI document.
 
+import { eventKinds } from '../engine/definition/event-kinds.ts'
 import type { JsonSchema } from '../engine/definition/json-schema.ts'
 import type { Header, HttpMethod, Operation, Parameter, PathItem, Ref, Response } from '../server/openapi.ts'
 import type { assembleDocument } from './assemble.ts'
@@ -32,7 +33,10 @@ interface Answer {
 interface Example {
   /** Such as `application/json`. */
   readonly type: string
+  /** Of a form, as it is sent; of one in parts, as curl is given it. */
   readonly text: string
+  /** Of a form. Empty: it is none. */
+  readonly fields: readonly (readonly [name: string, value: string])[]
 }
 
 /** What a request proves who it is by. */
@@ -44,6 +48,10 @@ export interface DescribedOperation {
   readonly summary: string
   /** Markdown. */
   readonly description: string
+  /** Of a notification: the EventType. Empty: it has none. */
+  readonly eventType: string
+  /** `description` without what most operations of its group say in the same words. Of notifications alone. */
+  readonly own: string
   readonly method: string
   /** Without the address of the server: `/StoreWebAPI/v1/Products/{catalogid}`. Empty: the address is the receiver's own. */
   readonly path: string
@@ -73,6 +81,8 @@ export interface Service {
   readonly description: string
   readonly address: string
   readonly operations: readonly DescribedOperation[]
+  /** What most of them say in the same words, as Markdown. Of notifications alone. */
+  readonly shared: string
 }
 
 /** The pages of what the server sends are named like those of a service. */
@@ -87,16 +97,33 @@ export function servicesOf(document: ApiDocument, publicUrl: string): Service[] 
     description,
     address: addressOf(name),
     operations: described.filter(({ tag }) => tag === name),
+    shared: '',
   }))
   const events = Object.entries(document.webhooks ?? {}).flatMap(([name, item]) => describe('', item, name))
+  const shared = sentencesOfMost(events)
   const sent = {
     name: SENT,
     description:
       'What the server sends: notifications to the addresses of webhooks, one kind of event each, and callbacks to the CallBackURL of an application.',
     address: addressOf(SENT),
-    operations: events,
+    operations: events.map((event) => {
+      const own = sentencesOf(event).filter((sentence) => !shared.has(sentence))
+      return { ...event, own: own.join(' ') }
+    }),
+    shared: [...shared].join(' '),
   }
   return [...services, sent].filter(({ operations }) => operations.length > 0)
+}
+
+function sentencesOf({ description }: DescribedOperation): string[] {
+  return description.split(/(?<=\.)\s+/)
+}
+
+/** The sentences that more than half of the operations have, in their order. */
+function sentencesOfMost(operations: readonly DescribedOperation[]): Set<string> {
+  const all = operations.flatMap((operation) => [...new Set(sentencesOf(operation))])
+  const count = Map.groupBy(all, (sentence) => sentence)
+  return new Set(all.filter((sentence) => (count.get(sentence)?.length ?? 0) > operations.length / 2))
 }
 
 function addressOf(tag: string): string {
@@ -133,13 +160,15 @@ function describer(document: ApiDocument, publicUrl: string) {
       const parameters = (operation.parameters ?? []).map((each) => parameterOf(followed<Parameter>(each), resolve))
       const { answers, refusals } = answersOf(responses, followed, rowsFor)
       const credential = credentialOf(operation)
-      const body = requestBody ? bodyOf(requestBody, resolve, rowsFor) : null
+      const body = requestBody ? bodyOf(requestBody, credential, resolve, rowsFor) : null
       const of = { method: method.toUpperCase(), path: full, parameters, body, credential }
       return {
         id,
         tag,
         summary,
         description,
+        eventType: event === undefined ? '' : String(eventKinds.find(({ name }) => name === event)?.type ?? ''),
+        own: '',
         address: `${addressOf(tag)}/${encodeURIComponent(id)}`,
         ...of,
         answers,
@@ -177,6 +206,7 @@ type RowsFor = (schema: JsonSchema) => readonly Row[]
 
 function bodyOf(
   { required, description = '', content }: NonNullable<Operation['requestBody']>,
+  credential: Credential,
   resolve: Resolve,
   rowsFor: RowsFor,
 ) {
@@ -193,9 +223,12 @@ function bodyOf(
     size: lists.length === 0 ? '' : takesOne ? `One record, or a list${most}.` : `A list${most}.`,
     record: recordOf(media?.schema ?? {}),
     rows: rowsFor(media?.schema ?? {}),
-    examples: examplesOf(content),
+    examples: examplesOf(content, credential === 'client' ? basic : []),
   }
 }
+
+/** Fields in whose place an application's keys are sent by Basic. */
+const basic = ['client_id', 'client_secret']
 
 /** `#/components/schemas/ArrayOfProduct` and `ProductUpdate` are of the record `Product`. */
 function recordOf({ $ref, oneOf, items }: JsonSchema): string {
@@ -208,13 +241,29 @@ function recordOf({ $ref, oneOf, items }: JsonSchema): string {
   return within === undefined ? '' : recordOf(within)
 }
 
-function examplesOf(content: NonNullable<Response['content']>): Example[] {
+const FORM = 'application/x-www-form-urlencoded'
+const PARTS = 'multipart/form-data'
+
+function examplesOf(content: NonNullable<Response['content']>, leftOut: readonly string[] = []): Example[] {
   return Object.entries(content).flatMap(([type, media]) => {
     const { example, examples } = media as typeof media & { examples?: Readonly<Record<string, { value?: unknown }>> }
     const value = example ?? Object.values(examples ?? {})[0]?.value
     if (value === undefined) return []
-    return { type, text: typeof value === 'string' ? value : JSON.stringify(value, null, 2) }
+    if (type !== FORM && type !== PARTS) {
+      return { type, text: typeof value === 'string' ? value : JSON.stringify(value, null, 2), fields: [] }
+    }
+    const given = typeof value === 'string' ? [...new URLSearchParams(value)] : Object.entries(value as object)
+    const fields = given.filter(([name]) => !leftOut.includes(name)).map(([name, one]) => [name, String(one)] as const)
+    return { type, text: type === FORM ? formOf(fields) : partsOf(fields).join('\n'), fields }
   })
+}
+
+function formOf(fields: Example['fields']): string {
+  return String(new URLSearchParams(Object.fromEntries(fields)))
+}
+
+function partsOf(fields: Example['fields']): string[] {
+  return fields.map(([name, value]) => `-F ${quoted(`${name}=${value}`)}`)
 }
 
 function answersOf(
@@ -278,10 +327,16 @@ function curlOf(
     `curl${method === 'GET' ? '' : ` -X ${method}`} ${quoted(address + (query.length > 0 ? `?${query.join('&')}` : ''))}`,
     ...curlCredentials[credential],
     ...headers,
-    ...(type ? [`-H 'Content-Type: ${type}'`] : []),
-    ...(example ? [`-d ${quoted(example.text)}`] : []),
+    ...(type ? bodyOfCurl(type, example) : []),
   ]
   return parts.join(' \\\n  ')
+}
+
+/** What curl sends as a form needs no type: it is that of the option. */
+function bodyOfCurl(type: string, example: Example | undefined): string[] {
+  if (type === FORM && example) return example.fields.map((field) => `-d ${quoted(formOf([field]))}`)
+  if (type === PARTS && example) return partsOf(example.fields)
+  return [`-H 'Content-Type: ${type}'`, example ? `-d ${quoted(example.text)}` : '--data-binary @FILE']
 }
 
 function exampleOf(parameters: readonly ParameterRow[], name: string): string {

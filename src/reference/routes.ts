@@ -54,8 +54,12 @@ function servePages(
   })
 
   const sendKept = async (request: FastifyRequest, reply: FastifyReply, address: string) => {
-    const html = (await documentation()).htmlOf(address, (page) => renderPage(request, page))
-    if (html === undefined) return reply.callNotFound()
+    const { htmlOf, canonicalOf } = await documentation()
+    const html = htmlOf(address, (page) => renderPage(request, page))
+    if (html === undefined) {
+      const canonical = canonicalOf(address)
+      return canonical === undefined ? reply.callNotFound() : reply.redirect(encodeURI(canonical))
+    }
     return sendTagged(request, reply, html, HTML)
   }
   app.get('/docs', { config }, (request, reply) => sendKept(request, reply, '/docs'))
@@ -64,7 +68,7 @@ function servePages(
     return sendKept(request, reply, `/docs/${rest}`)
   })
   app.get('/docs/search', { config }, async (request, reply) => {
-    const page = (await documentation()).search(textIn(request.query, 'q'))
+    const page = (await documentation()).search(textIn(request.query, 'q'), textIn(request.query, 'from'))
     return reply.header('cache-control', 'no-cache').type(HTML).send(renderPage(request, page))
   })
   app.options('/docs', { config }, (_request, reply) => sendOptions(reply, 'GET, HEAD'))

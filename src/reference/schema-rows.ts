@@ -54,7 +54,8 @@ function membersOf(schema: JsonSchema, resolve: Resolve, prefix: string, depth: 
   })
   if (!isSchema(additionalProperties)) return rows
   const type = typeInWords(additionalProperties, resolve)
-  const row = { path: `${prefix}*`, type, description: '', isRequired: false, isReadOnly: false }
+  const { description = 'What stands under each name.' } = resolve(additionalProperties)
+  const row = { path: `${prefix}*`, type, description: String(description), isRequired: false, isReadOnly: false }
   return [...rows, row, ...membersOf(additionalProperties, resolve, `${prefix}*.`, depth + 1)]
 }
 
@@ -75,6 +76,15 @@ export function typeInWords(schema: JsonSchema, resolve: Resolve): string {
   }
   if (variants.length > 1 && variants.every(isRecord)) {
     return `one of the records ${variants.map(({ $ref }) => String($ref).split('/').at(-1)).join(', ')}`
+  }
+  const [one, list] = variants
+  if (
+    one &&
+    variants.length === 2 &&
+    isSchema(list?.items) &&
+    typeInWords(list.items, resolve) === typeInWords(one, resolve)
+  ) {
+    return `${typeInWords(one, resolve)}; or a list of such${between(list.minItems, list.maxItems, 'items')}${given}`
   }
   if (variants.length > 0) {
     const kinds = new Set(variants.map((each) => typeInWords(each, resolve)))

@@ -21,6 +21,8 @@ export function exampleOf(schema: JsonSchema, sources: ExampleSources, name = ''
     const target = $ref.split('/').at(-1) ?? ''
     return exampleOf(schemas.get(target) ?? {}, sources, name, sample ?? samples[target])
   }
+  const allowsNull = [type].flat().includes('null') || anyOf?.some((one) => one.type === 'null')
+  if (sample === null && allowsNull) return null
   const choice = (oneOf ?? anyOf)?.find((one) => one.type !== 'null')
   if (choice !== undefined) return exampleOf(choice, sources, name, sample)
   const wanted = sample ?? samples[name]
@@ -50,8 +52,14 @@ interface SchemaParts {
   readonly format?: string
 }
 
-function exampleObject(properties: Readonly<Record<string, JsonSchema>>, sources: ExampleSources, sample: unknown) {
+function exampleObject(
+  properties: Readonly<Record<string, JsonSchema>>,
+  sources: ExampleSources,
+  sample: unknown,
+): unknown {
   const isSampled = typeof sample === 'object' && sample !== null
+  // A map, whose names no schema has.
+  if (isSampled && Object.keys(properties).length === 0) return sample
   const members = isSampled ? (sample as Members) : {}
   const made = Object.entries(properties).map(([name, schema]) => {
     const given = Object.hasOwn(members, name) ? members[name] : undefined

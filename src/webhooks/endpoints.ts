@@ -307,7 +307,7 @@ const eventFeed: Operation = {
       {
         name: 'eventtype',
         in: 'query',
-        description: `Only one kind: ${kindsInWords}. ${anyOfValues.listed}`,
+        description: `Only one kind of event, by its number from \`GET /Webhooks/Events\`. ${anyOfValues.listed}`,
         schema: anyOfValues.schema({ type: 'integer', enum: eventKinds.map(({ type }) => type) }),
       },
       {

@@ -8,7 +8,7 @@ import { type EventKind, eventKind, eventKinds } from '../engine/definition/even
 import { date, integer, long, text } from '../engine/definition/fields.ts'
 import { messageIdOf } from '../outbound/standard-webhooks.ts'
 import { StoreFailure } from '../values/failure.ts'
-import { MEMBERS_LENGTH_MAX, shownMembers } from './members.ts'
+import { MEMBERS_LENGTH_MAX, namingKinds, shownMembers } from './members.ts'
 import { type Members, shownType } from './shown-type.ts'
 import { eventRecord } from './told.ts'
 
@@ -35,7 +35,7 @@ export const happened: Members<Omit<FeedEvent, 'createdAt' | 'body' | 'changed'>
     'messageId',
   ],
   EventType: [
-    integer({ min: 0, max: 255, description: 'The kind of event; `/Webhooks/Events` lists them.' }),
+    integer({ min: 0, max: 255, description: 'The kind of event, by its number from `GET /Webhooks/Events`.' }),
     'eventType',
   ],
   EventName: [text(100, { description: 'The kind of event in words.' }), 'eventName'],
@@ -45,8 +45,7 @@ export const happened: Members<Omit<FeedEvent, 'createdAt' | 'body' | 'changed'>
   ],
 }
 
-const changedNote =
-  'Of kinds that end in Changed: the members of the record that took other values, separated by commas, such as `BillingCity,ShipmentList.ShipmentTrackingCode`. At most 100; `*` at the end says that there are more. Other kinds, and events from before they were named, have no such member.'
+const changedNote = `The members of the record that took other values, separated by commas, such as \`BillingCity,ShipmentList.ShipmentTrackingCode\`. At most 100; \`*\` at the end says that there are more. Only the kinds ${namingKinds}, have it; events from before members were named do not.`
 
 export const feedEventType = shownType<FeedEvent>(
   'FeedEvent',

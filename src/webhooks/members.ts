@@ -1,6 +1,6 @@
 import { type Sql, sql } from '../database/sql.ts'
 import type { Resource } from '../engine/definition/define.ts'
-import type { EventKind } from '../engine/definition/event-kinds.ts'
+import { type EventKind, eventKinds } from '../engine/definition/event-kinds.ts'
 import { type Field, type FieldSet, type ListField, stamps, type ValueField } from '../engine/definition/fields.ts'
 import { wrongField } from '../engine/definition/refused.ts'
 import type { StoreFailure } from '../values/failure.ts'
@@ -15,6 +15,7 @@ export const MEMBERS_MAX = 100
 export const MEMBERS_LENGTH_MAX = 4_000
 /** Stands behind the names that are shown where there are more. */
 const AND_MORE = '*'
+const ENDING = ' Changed'
 
 /** The names that an event shows of those that it has: as many as fit. */
 export function shownMembers(changed: string): string {
@@ -32,6 +33,12 @@ export function shownMembers(changed: string): string {
 export function namesMembers(kind: EventKind): boolean {
   return resourceOf(kind).events?.changed === kind
 }
+
+/** Which kinds those are, in words. */
+export const namingKinds = (() => {
+  const others = eventKinds.filter((kind) => kind.name.endsWith(ENDING) && !namesMembers(kind)).map(({ name }) => name)
+  return `whose EventName ends in ${ENDING.trim()}, except ${others.join(' and ')}`
+})()
 
 /**
  * Whether a webhook with these members hears of an event with these. A name covers what is inside it; that of a list alone says that

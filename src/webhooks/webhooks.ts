@@ -7,7 +7,7 @@ import { containing, exactly, flag, since, until } from '../engine/definition/fi
 import { urlFault } from '../outbound/addresses.ts'
 import { callsEndpoint } from './calls.ts'
 import { webhookEndpoints } from './endpoints.ts'
-import { MEMBERS_LENGTH_MAX } from './members.ts'
+import { MEMBERS_LENGTH_MAX, namingKinds } from './members.ts'
 import { ownWebhooks } from './ownership.ts'
 import { webhookRules } from './rules.ts'
 
@@ -34,8 +34,8 @@ const kind = integer({
   required: true,
   min: 1,
   max: eventKinds.length,
-  description: 'The kind of event that is sent. The application needs read access to its records.',
-  meanings: Object.fromEntries(eventKinds.map(({ type, name }) => [type, name])),
+  description:
+    'The kind of event, by its number from `GET /Webhooks/Events`: 1 Order New, 5 Product Changed, 8 Order Changed and so on. The application needs read access to its records.',
 })
 const kindAllowed = `must be one of ${eventKinds.map(({ type, name }) => `${type} (${name})`).join(', ')}`
 
@@ -97,8 +97,7 @@ export const webhooks = defineResource({
       column: 'members',
       nullable: true,
       isOptional: true,
-      description:
-        'The members of whose changes it hears, separated by commas, such as `SKUInfo.Price,CategoryList`; a name covers what is inside it. For kinds that tell what changed. Empty, as long as it is not set: it hears of all, and answers have no such member.',
+      description: `The members of whose changes it hears, separated by commas, such as \`SKUInfo.Price,CategoryList\`; a name covers what is inside it. Only for the kinds ${namingKinds}. Empty or left out: every change is sent. While it is empty, answers leave the member out.`,
     }),
   },
   hidden: {

@@ -13,17 +13,17 @@ export interface paths {
         };
         /**
          * List categories
-         * @description Lists the store’s categories by ascending `CategoryID`, 10 a page unless `limit` asks for up to 500. The header `Link` leads to the next page. 404, without a body: none matches. `countCategories` answers how many match.
+         * @description Lists the store’s categories by ascending `CategoryID`, 10 a page unless `limit` asks for up to 500. The header `Link` leads to the next page. 404, without a body: none matches. `countCategories` answers how many match. Needs the read privilege of Category.
          */
         get: operations["listCategories"];
         /**
          * Update several categories
-         * @description Changes categories, up to 100 in a list, each named by its `CategoryID`, each by itself. Members that are not sent stay as they are.
+         * @description Changes categories, up to 100 in a list, each named by its `CategoryID`, each by itself. Members that are not sent stay as they are. Needs the write privilege of Category.
          */
         put: operations["updateCategories"];
         /**
          * Create a category
-         * @description Adds a category, or up to 100 in a list, each by itself. The answer has the new `CategoryID` of each. Members that are not sent have their defaults.
+         * @description Adds a category, or up to 100 in a list, each by itself. The answer has the new `CategoryID` of each. Members that are not sent have their defaults. Needs the write privilege of Category.
          */
         post: operations["createCategory"];
         delete?: never;
@@ -41,7 +41,7 @@ export interface paths {
         };
         /**
          * Count categories
-         * @description The number of the store’s categories that match the filters. None is the answer 0.
+         * @description The number of the store’s categories that match the filters. None is the answer 0. Needs the read privilege of Category.
          */
         get: operations["countCategories"];
         put?: never;
@@ -61,18 +61,18 @@ export interface paths {
         };
         /**
          * Get a category
-         * @description Answers the category that the address names, as a list of one. 404, without a body: the store has no such category.
+         * @description Answers the category that the address names, as a list of one. 404, without a body: the store has no such category. Needs the read privilege of Category.
          */
         get: operations["getCategory"];
         /**
          * Update a category
-         * @description Changes a category. Members that are not sent stay as they are. 404, without a body: the store has no such category.
+         * @description Changes a category. Members that are not sent stay as they are. 404, without a body: the store has no such category. Needs the write privilege of Category.
          */
         put: operations["updateCategory"];
         post?: never;
         /**
          * Delete a category
-         * @description Deletes a category for good. 404, without a body: the store has no such category.
+         * @description Deletes a category for good. 404, without a body: the store has no such category. Needs the write privilege of Category.
          */
         delete: operations["deleteCategory"];
         options?: never;
@@ -89,17 +89,17 @@ export interface paths {
         };
         /**
          * List a category’s option sets
-         * @description Lists the option sets of a category in their order in the category, 500 a page. 404, without a body: none is there, or the store has no such category.
+         * @description Lists the option sets of a category in their order in the category, 500 a page. 404, without a body: none is there, or the store has no such category. Needs the read privilege of Category.
          */
         get: operations["listCategoryOptionSets"];
         /**
          * Update several option sets of a category
-         * @description Changes option sets of a category, up to 100 in a list, each named by its `OptionSetID`, each by itself. Members that are not sent stay as they are. 404, without a body: the store has no such category.
+         * @description Changes option sets of a category, up to 100 in a list, each named by its `OptionSetID`, each by itself. Members that are not sent stay as they are. To remove one, send `OptionSetList` of the category without it. 404, without a body: the store has no such category. Needs the write privilege of Category.
          */
         put: operations["updateCategoryOptionSets"];
         /**
          * Create an option set of a category
-         * @description Adds an option set to a category, or up to 100 in a list, and answers the new `OptionSetID` of each. 404, without a body: the store has no such category.
+         * @description Adds an option set to a category, or up to 100 in a list, and answers the new `OptionSetID` of each. 404, without a body: the store has no such category. Needs the write privilege of Category.
          */
         post: operations["createCategoryOptionSet"];
         delete?: never;
@@ -118,7 +118,7 @@ export interface paths {
         get?: never;
         /**
          * Update an option set of a category
-         * @description Changes an option set of a category. Members that are not sent stay as they are. 404, without a body: the category has no such option set.
+         * @description Changes an option set of a category. Members that are not sent stay as they are. 404, without a body: the category has no such option set. Needs the write privilege of Category.
          */
         put: operations["updateCategoryOptionSet"];
         post?: never;
@@ -177,17 +177,17 @@ export interface paths {
         };
         /**
          * List manufacturers
-         * @description Lists the store’s manufacturers by ascending `ManufacturerID`, 10 a page unless `limit` asks for up to 500. The header `Link` leads to the next page. 404, without a body: none matches. `countManufacturers` answers how many match.
+         * @description Lists the store’s manufacturers by ascending `ManufacturerID`, 10 a page unless `limit` asks for up to 500. The header `Link` leads to the next page. 404, without a body: none matches. `countManufacturers` answers how many match. Needs the read privilege of Manufacturers.
          */
         get: operations["listManufacturers"];
         /**
          * Update several manufacturers
-         * @description Changes manufacturers, up to 100 in a list, each named by its `ManufacturerID`, each by itself. Members that are not sent stay as they are.
+         * @description Changes manufacturers, up to 100 in a list, each named by its `ManufacturerID`, each by itself. Members that are not sent stay as they are. Needs the write privilege of Manufacturers.
          */
         put: operations["updateManufacturers"];
         /**
          * Create a manufacturer
-         * @description Adds a manufacturer, or up to 100 in a list, each by itself. The answer has the new `ManufacturerID` of each. Members that are not sent have their defaults.
+         * @description Adds a manufacturer, or up to 100 in a list, each by itself. The answer has the new `ManufacturerID` of each. Members that are not sent have their defaults. Needs the write privilege of Manufacturers.
          */
         post: operations["createManufacturer"];
         delete?: never;
@@ -205,7 +205,7 @@ export interface paths {
         };
         /**
          * Count manufacturers
-         * @description The number of the store’s manufacturers that match the filters. None is the answer 0.
+         * @description The number of the store’s manufacturers that match the filters. None is the answer 0. Needs the read privilege of Manufacturers.
          */
         get: operations["countManufacturers"];
         put?: never;
@@ -225,18 +225,18 @@ export interface paths {
         };
         /**
          * Get a manufacturer
-         * @description Answers the manufacturer that the address names, as a list of one. 404, without a body: the store has no such manufacturer.
+         * @description Answers the manufacturer that the address names, as a list of one. 404, without a body: the store has no such manufacturer. Needs the read privilege of Manufacturers.
          */
         get: operations["getManufacturer"];
         /**
          * Update a manufacturer
-         * @description Changes a manufacturer. Members that are not sent stay as they are. 404, without a body: the store has no such manufacturer.
+         * @description Changes a manufacturer. Members that are not sent stay as they are. 404, without a body: the store has no such manufacturer. Needs the write privilege of Manufacturers.
          */
         put: operations["updateManufacturer"];
         post?: never;
         /**
          * Delete a manufacturer
-         * @description Deletes a manufacturer for good. 404, without a body: the store has no such manufacturer.
+         * @description Deletes a manufacturer for good. 404, without a body: the store has no such manufacturer. Needs the write privilege of Manufacturers.
          */
         delete: operations["deleteManufacturer"];
         options?: never;
@@ -293,17 +293,17 @@ export interface paths {
         };
         /**
          * List distributors
-         * @description Lists the store’s distributors by ascending `DistributorID`, 10 a page unless `limit` asks for up to 500. The header `Link` leads to the next page. 404, without a body: none matches. `countDistributors` answers how many match.
+         * @description Lists the store’s distributors by ascending `DistributorID`, 10 a page unless `limit` asks for up to 500. The header `Link` leads to the next page. 404, without a body: none matches. `countDistributors` answers how many match. Needs the read privilege of Distributors.
          */
         get: operations["listDistributors"];
         /**
          * Update several distributors
-         * @description Changes distributors, up to 100 in a list, each named by its `DistributorID`, each by itself. Members that are not sent stay as they are.
+         * @description Changes distributors, up to 100 in a list, each named by its `DistributorID`, each by itself. Members that are not sent stay as they are. Needs the write privilege of Distributors.
          */
         put: operations["updateDistributors"];
         /**
          * Create a distributor
-         * @description Adds a distributor, or up to 100 in a list, each by itself. The answer has the new `DistributorID` of each. Members that are not sent have their defaults.
+         * @description Adds a distributor, or up to 100 in a list, each by itself. The answer has the new `DistributorID` of each. Members that are not sent have their defaults. Needs the write privilege of Distributors.
          */
         post: operations["createDistributor"];
         delete?: never;
@@ -321,7 +321,7 @@ export interface paths {
         };
         /**
          * Count distributors
-         * @description The number of the store’s distributors that match the filters. None is the answer 0.
+         * @description The number of the store’s distributors that match the filters. None is the answer 0. Needs the read privilege of Distributors.
          */
         get: operations["countDistributors"];
         put?: never;
@@ -341,18 +341,18 @@ export interface paths {
         };
         /**
          * Get a distributor
-         * @description Answers the distributor that the address names, as a list of one. 404, without a body: the store has no such distributor.
+         * @description Answers the distributor that the address names, as a list of one. 404, without a body: the store has no such distributor. Needs the read privilege of Distributors.
          */
         get: operations["getDistributor"];
         /**
          * Update a distributor
-         * @description Changes a distributor. Members that are not sent stay as they are. 404, without a body: the store has no such distributor.
+         * @description Changes a distributor. Members that are not sent stay as they are. 404, without a body: the store has no such distributor. Needs the write privilege of Distributors.
          */
         put: operations["updateDistributor"];
         post?: never;
         /**
          * Delete a distributor
-         * @description Deletes a distributor for good. 404, without a body: the store has no such distributor.
+         * @description Deletes a distributor for good. 404, without a body: the store has no such distributor. Needs the write privilege of Distributors.
          */
         delete: operations["deleteDistributor"];
         options?: never;
@@ -409,17 +409,17 @@ export interface paths {
         };
         /**
          * List customer groups
-         * @description Lists the store’s customer groups by ascending `CustomerGroupID`, 10 a page unless `limit` asks for up to 500. The header `Link` leads to the next page. 404, without a body: none matches. `countCustomerGroups` answers how many match.
+         * @description Lists the store’s customer groups by ascending `CustomerGroupID`, 10 a page unless `limit` asks for up to 500. The header `Link` leads to the next page. 404, without a body: none matches. `countCustomerGroups` answers how many match. Needs the read privilege of CustomerGroups.
          */
         get: operations["listCustomerGroups"];
         /**
          * Update several customer groups
-         * @description Changes customer groups, up to 100 in a list, each named by its `CustomerGroupID`, each by itself. Members that are not sent stay as they are.
+         * @description Changes customer groups, up to 100 in a list, each named by its `CustomerGroupID`, each by itself. Members that are not sent stay as they are. Needs the write privilege of CustomerGroups.
          */
         put: operations["updateCustomerGroups"];
         /**
          * Create a customer group
-         * @description Adds a customer group, or up to 100 in a list, each by itself. The answer has the new `CustomerGroupID` of each. Members that are not sent have their defaults.
+         * @description Adds a customer group, or up to 100 in a list, each by itself. The answer has the new `CustomerGroupID` of each. Members that are not sent have their defaults. Needs the write privilege of CustomerGroups.
          */
         post: operations["createCustomerGroup"];
         delete?: never;
@@ -437,7 +437,7 @@ export interface paths {
         };
         /**
          * Count customer groups
-         * @description The number of the store’s customer groups that match the filters. None is the answer 0.
+         * @description The number of the store’s customer groups that match the filters. None is the answer 0. Needs the read privilege of CustomerGroups.
          */
         get: operations["countCustomerGroups"];
         put?: never;
@@ -457,18 +457,18 @@ export interface paths {
         };
         /**
          * Get a customer group
-         * @description Answers the customer group that the address names, as a list of one. 404, without a body: the store has no such customer group.
+         * @description Answers the customer group that the address names, as a list of one. 404, without a body: the store has no such customer group. Needs the read privilege of CustomerGroups.
          */
         get: operations["getCustomerGroup"];
         /**
          * Update a customer group
-         * @description Changes a customer group. Members that are not sent stay as they are. 404, without a body: the store has no such customer group.
+         * @description Changes a customer group. Members that are not sent stay as they are. 404, without a body: the store has no such customer group. Needs the write privilege of CustomerGroups.
          */
         put: operations["updateCustomerGroup"];
         post?: never;
         /**
          * Delete a customer group
-         * @description Deletes a customer group for good. 404, without a body: the store has no such customer group.
+         * @description Deletes a customer group for good. 404, without a body: the store has no such customer group. Needs the write privilege of CustomerGroups.
          */
         delete: operations["deleteCustomerGroup"];
         options?: never;
@@ -525,17 +525,17 @@ export interface paths {
         };
         /**
          * List products
-         * @description Lists the store’s products by ascending `SKUInfo.CatalogID`, 10 a page unless `limit` asks for up to 200. The header `Link` leads to the next page. 404, without a body: none matches. `countProducts` answers how many match.
+         * @description Lists the store’s products by ascending `SKUInfo.CatalogID`, 10 a page unless `limit` asks for up to 200. The header `Link` leads to the next page. 404, without a body: none matches. `countProducts` answers how many match. Needs the read privilege of Products.
          */
         get: operations["listProducts"];
         /**
          * Update several products
-         * @description Changes products, up to 100 in a list, each named by its `SKUInfo.CatalogID`, each by itself. Members that are not sent stay as they are.
+         * @description Changes products, up to 100 in a list, each named by its `SKUInfo.CatalogID`, each by itself. Members that are not sent stay as they are. Needs the write privilege of Products.
          */
         put: operations["updateProducts"];
         /**
          * Create a product
-         * @description Adds a product, or up to 100 in a list, each by itself. The answer has the new `SKUInfo.CatalogID` of each. Members that are not sent have their defaults.
+         * @description Adds a product, or up to 100 in a list, each by itself. The answer has the new `SKUInfo.CatalogID` of each. Members that are not sent have their defaults. Needs the write privilege of Products.
          */
         post: operations["createProduct"];
         delete?: never;
@@ -553,7 +553,7 @@ export interface paths {
         };
         /**
          * Count products
-         * @description The number of the store’s products that match the filters. None is the answer 0.
+         * @description The number of the store’s products that match the filters. None is the answer 0. Needs the read privilege of Products.
          */
         get: operations["countProducts"];
         put?: never;
@@ -573,18 +573,18 @@ export interface paths {
         };
         /**
          * Get a product
-         * @description Answers the product that the address names, as a list of one. 404, without a body: the store has no such product.
+         * @description Answers the product that the address names, as a list of one. 404, without a body: the store has no such product. Needs the read privilege of Products.
          */
         get: operations["getProduct"];
         /**
          * Update a product
-         * @description Changes a product. Members that are not sent stay as they are. 404, without a body: the store has no such product.
+         * @description Changes a product. Members that are not sent stay as they are. 404, without a body: the store has no such product. Needs the write privilege of Products.
          */
         put: operations["updateProduct"];
         post?: never;
         /**
          * Delete a product
-         * @description Deletes a product for good. 404, without a body: the store has no such product.
+         * @description Deletes a product for good. 404, without a body: the store has no such product. Needs the write privilege of Products.
          */
         delete: operations["deleteProduct"];
         options?: never;
@@ -601,7 +601,7 @@ export interface paths {
         };
         /**
          * List product SKUs
-         * @description Lists the `SKUInfo` of the store’s products, without the rest, by ascending `CatalogID`, 10 a page unless `limit` asks for up to 200. The header `Link` leads to the next page. 404, without a body: none matches. `countProductSKUs` answers how many match.
+         * @description Lists the `SKUInfo` of the store’s products, without the rest, by ascending `CatalogID`, 10 a page unless `limit` asks for up to 200. The header `Link` leads to the next page. 404, without a body: none matches. `countProductSKUs` answers how many match. Needs the read privilege of Products.
          */
         get: operations["listProductSKUs"];
         put?: never;
@@ -621,7 +621,7 @@ export interface paths {
         };
         /**
          * Count product SKUs
-         * @description The number of the `SKUInfo` of the store’s products, without the rest, that match the filters. None is the answer 0.
+         * @description The number of the `SKUInfo` of the store’s products, without the rest, that match the filters. None is the answer 0. Needs the read privilege of Products.
          */
         get: operations["countProductSKUs"];
         put?: never;
@@ -641,7 +641,7 @@ export interface paths {
         };
         /**
          * Get a SKU of a product
-         * @description Answers the `SKUInfo` of a product, without the rest, as a list of one. 404, without a body: the store has no such product, or the filters leave it out.
+         * @description Answers the `SKUInfo` of a product, without the rest, as a list of one. 404, without a body: the store has no such product. Needs the read privilege of Products.
          */
         get: operations["getProductSKU"];
         put?: never;
@@ -661,12 +661,12 @@ export interface paths {
         };
         /**
          * List a product’s advanced options
-         * @description Lists the advanced options of a product in their order in the product, 500 a page. 404, without a body: none is there, or the store has no such product.
+         * @description Lists the advanced options of a product in their order in the product, 500 a page. 404, without a body: none is there, or the store has no such product. Needs the read privilege of Products.
          */
         get: operations["listProductAdvancedOptions"];
         /**
          * Update several advanced options of a product
-         * @description Changes advanced options of a product, up to 100 in a list, each named by its `AdvancedOptionCode`, each by itself. Members that are not sent stay as they are. 404, without a body: the store has no such product.
+         * @description Changes advanced options of a product, up to 100 in a list, each named by its `AdvancedOptionCode`, each by itself. Members that are not sent stay as they are. 404, without a body: the store has no such product. Needs the write privilege of Products.
          */
         put: operations["updateProductAdvancedOptions"];
         post?: never;
@@ -686,7 +686,7 @@ export interface paths {
         get?: never;
         /**
          * Update an advanced option of a product
-         * @description Changes an advanced option of a product. Members that are not sent stay as they are. 404, without a body: the product has no such advanced option.
+         * @description Changes an advanced option of a product. Members that are not sent stay as they are. 404, without a body: the product has no such advanced option. Needs the write privilege of Products.
          */
         put: operations["updateProductAdvancedOption"];
         post?: never;
@@ -705,7 +705,7 @@ export interface paths {
         };
         /**
          * List a product’s categories
-         * @description Lists the categories of a product in their order in the product, 500 a page. 404, without a body: none is there, or the store has no such product.
+         * @description Lists the categories of a product in their order in the product, 500 a page. 404, without a body: none is there, or the store has no such product. Needs the read privilege of Products.
          */
         get: operations["listProductCategories"];
         put?: never;
@@ -725,17 +725,17 @@ export interface paths {
         };
         /**
          * List a product’s discounts
-         * @description Lists the discounts of a product in their order in the product, 500 a page. 404, without a body: none is there, or the store has no such product.
+         * @description Lists the discounts of a product in their order in the product, 500 a page. 404, without a body: none is there, or the store has no such product. Needs the read privilege of Products.
          */
         get: operations["listProductDiscounts"];
         /**
          * Update several discounts of a product
-         * @description Changes discounts of a product, up to 100 in a list, each named by its `DiscountID`, each by itself. Members that are not sent stay as they are. 404, without a body: the store has no such product.
+         * @description Changes discounts of a product, up to 100 in a list, each named by its `DiscountID`, each by itself. Members that are not sent stay as they are. To remove one, send `DiscountList` of the product without it. 404, without a body: the store has no such product. Needs the write privilege of Products.
          */
         put: operations["updateProductDiscounts"];
         /**
          * Create a discount of a product
-         * @description Adds a discount to a product, or up to 100 in a list, and answers the new `DiscountID` of each. 404, without a body: the store has no such product.
+         * @description Adds a discount to a product, or up to 100 in a list, and answers the new `DiscountID` of each. 404, without a body: the store has no such product. Needs the write privilege of Products.
          */
         post: operations["createProductDiscount"];
         delete?: never;
@@ -754,7 +754,7 @@ export interface paths {
         get?: never;
         /**
          * Update a discount of a product
-         * @description Changes a discount of a product. Members that are not sent stay as they are. 404, without a body: the product has no such discount.
+         * @description Changes a discount of a product. Members that are not sent stay as they are. 404, without a body: the product has no such discount. Needs the write privilege of Products.
          */
         put: operations["updateProductDiscount"];
         post?: never;
@@ -773,7 +773,7 @@ export interface paths {
         };
         /**
          * List a product’s distributors
-         * @description Lists the distributors of a product in their order in the product, 500 a page. 404, without a body: none is there, or the store has no such product.
+         * @description Lists the distributors of a product in their order in the product, 500 a page. 404, without a body: none is there, or the store has no such product. Needs the read privilege of Products.
          */
         get: operations["listProductDistributors"];
         put?: never;
@@ -792,18 +792,18 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List a product’s EProducts
-         * @description Lists the EProducts of a product in their order in the product, 500 a page. 404, without a body: none is there, or the store has no such product.
+         * List a product’s downloadable files (EProducts)
+         * @description Lists the downloadable files (EProducts) of a product in their order in the product, 500 a page. 404, without a body: none is there, or the store has no such product. Needs the read privilege of Products.
          */
         get: operations["listProductEProducts"];
         /**
-         * Update several EProducts of a product
-         * @description Changes EProducts of a product, up to 100 in a list, each named by its `FileNumber`, each by itself. Members that are not sent stay as they are. 404, without a body: the store has no such product.
+         * Update several downloadable files (EProducts) of a product
+         * @description Changes downloadable files (EProducts) of a product, up to 100 in a list, each named by its `FileNumber`, each by itself. Members that are not sent stay as they are. To remove one, send `EProductList` of the product without it. 404, without a body: the store has no such product. Needs the write privilege of Products.
          */
         put: operations["updateProductEProducts"];
         /**
-         * Create an EProduct of a product
-         * @description Adds an EProduct to a product, or up to 100 in a list, and answers the new `FileNumber` of each. 404, without a body: the store has no such product.
+         * Create a downloadable file (EProduct) of a product
+         * @description Adds a downloadable file (EProduct) to a product, or up to 100 in a list, and answers the new `FileNumber` of each. 404, without a body: the store has no such product. Needs the write privilege of Products.
          */
         post: operations["createProductEProduct"];
         delete?: never;
@@ -821,8 +821,8 @@ export interface paths {
         };
         get?: never;
         /**
-         * Update an EProduct of a product
-         * @description Changes an EProduct of a product. Members that are not sent stay as they are. 404, without a body: the product has no such EProduct.
+         * Update a downloadable file (EProduct) of a product
+         * @description Changes a downloadable file (EProduct) of a product. Members that are not sent stay as they are. 404, without a body: the product has no such downloadable file (EProduct). Needs the write privilege of Products.
          */
         put: operations["updateProductEProduct"];
         post?: never;
@@ -841,17 +841,17 @@ export interface paths {
         };
         /**
          * List a product’s features
-         * @description Lists the features of a product in their order in the product, 500 a page. 404, without a body: none is there, or the store has no such product.
+         * @description Lists the features of a product in their order in the product, 500 a page. 404, without a body: none is there, or the store has no such product. Needs the read privilege of Products.
          */
         get: operations["listProductFeatures"];
         /**
          * Update several features of a product
-         * @description Changes features of a product, up to 100 in a list, each named by its `FeatureID`, each by itself. Members that are not sent stay as they are. 404, without a body: the store has no such product.
+         * @description Changes features of a product, up to 100 in a list, each named by its `FeatureID`, each by itself. Members that are not sent stay as they are. To remove one, send `FeatureList` of the product without it. 404, without a body: the store has no such product. Needs the write privilege of Products.
          */
         put: operations["updateProductFeatures"];
         /**
          * Create a feature of a product
-         * @description Adds a feature to a product, or up to 100 in a list, and answers the new `FeatureID` of each. 404, without a body: the store has no such product.
+         * @description Adds a feature to a product, or up to 100 in a list, and answers the new `FeatureID` of each. 404, without a body: the store has no such product. Needs the write privilege of Products.
          */
         post: operations["createProductFeature"];
         delete?: never;
@@ -870,7 +870,7 @@ export interface paths {
         get?: never;
         /**
          * Update a feature of a product
-         * @description Changes a feature of a product. Members that are not sent stay as they are. 404, without a body: the product has no such feature.
+         * @description Changes a feature of a product. Members that are not sent stay as they are. 404, without a body: the product has no such feature. Needs the write privilege of Products.
          */
         put: operations["updateProductFeature"];
         post?: never;
@@ -888,18 +888,18 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List a product’s image galleries
-         * @description Lists the image galleries of a product in their order in the product, 500 a page. 404, without a body: none is there, or the store has no such product.
+         * List a product’s images
+         * @description Lists the images of a product in their order in the product, 500 a page. 404, without a body: none is there, or the store has no such product. Needs the read privilege of Products.
          */
         get: operations["listProductImageGalleries"];
         /**
-         * Update several image galleries of a product
-         * @description Changes image galleries of a product, up to 100 in a list, each named by its `ImageGalleryID`, each by itself. Members that are not sent stay as they are. 404, without a body: the store has no such product.
+         * Update several images of a product
+         * @description Changes images of a product, up to 100 in a list, each named by its `ImageGalleryID`, each by itself. Members that are not sent stay as they are. To remove one, send `ImageGalleryList` of the product without it. 404, without a body: the store has no such product. Needs the write privilege of Products.
          */
         put: operations["updateProductImageGalleries"];
         /**
-         * Create an image gallery of a product
-         * @description Adds an image gallery to a product, or up to 100 in a list, and answers the new `ImageGalleryID` of each. 404, without a body: the store has no such product.
+         * Create an image of a product
+         * @description Adds an image to a product, or up to 100 in a list, and answers the new `ImageGalleryID` of each. 404, without a body: the store has no such product. Needs the write privilege of Products.
          */
         post: operations["createProductImageGallery"];
         delete?: never;
@@ -917,8 +917,8 @@ export interface paths {
         };
         get?: never;
         /**
-         * Update an image gallery of a product
-         * @description Changes an image gallery of a product. Members that are not sent stay as they are. 404, without a body: the product has no such image gallery.
+         * Update an image of a product
+         * @description Changes an image of a product. Members that are not sent stay as they are. 404, without a body: the product has no such image. Needs the write privilege of Products.
          */
         put: operations["updateProductImageGallery"];
         post?: never;
@@ -937,17 +937,17 @@ export interface paths {
         };
         /**
          * List a product’s option sets
-         * @description Lists the option sets of a product in their order in the product, 500 a page. 404, without a body: none is there, or the store has no such product.
+         * @description Lists the option sets of a product in their order in the product, 500 a page. 404, without a body: none is there, or the store has no such product. Needs the read privilege of Products.
          */
         get: operations["listProductOptionSets"];
         /**
          * Update several option sets of a product
-         * @description Changes option sets of a product, up to 100 in a list, each named by its `OptionSetID`, each by itself. Members that are not sent stay as they are. 404, without a body: the store has no such product.
+         * @description Changes option sets of a product, up to 100 in a list, each named by its `OptionSetID`, each by itself. Members that are not sent stay as they are. To remove one, send `OptionSetList` of the product without it. 404, without a body: the store has no such product. Needs the write privilege of Products.
          */
         put: operations["updateProductOptionSets"];
         /**
          * Create an option set of a product
-         * @description Adds an option set to a product, or up to 100 in a list, and answers the new `OptionSetID` of each. 404, without a body: the store has no such product.
+         * @description Adds an option set to a product, or up to 100 in a list, and answers the new `OptionSetID` of each. 404, without a body: the store has no such product. Needs the write privilege of Products.
          */
         post: operations["createProductOptionSet"];
         delete?: never;
@@ -966,7 +966,7 @@ export interface paths {
         get?: never;
         /**
          * Update an option set of a product
-         * @description Changes an option set of a product. Members that are not sent stay as they are. 404, without a body: the product has no such option set.
+         * @description Changes an option set of a product. Members that are not sent stay as they are. 404, without a body: the product has no such option set. Needs the write privilege of Products.
          */
         put: operations["updateProductOptionSet"];
         post?: never;
@@ -984,18 +984,18 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List a product’s related products
-         * @description Lists the related products of a product in their order in the product, 500 a page. 404, without a body: none is there, or the store has no such product.
+         * List a product’s links to related products
+         * @description Lists the links to related products of a product in their order in the product, 500 a page. 404, without a body: none is there, or the store has no such product. Needs the read privilege of Products.
          */
         get: operations["listProductRelatedProducts"];
         /**
-         * Update several related products of a product
-         * @description Changes related products of a product, up to 100 in a list, each named by its `RelatedIndexID`, each by itself. Members that are not sent stay as they are. 404, without a body: the store has no such product.
+         * Update several links to related products of a product
+         * @description Changes links to related products of a product, up to 100 in a list, each named by its `RelatedIndexID`, each by itself. Members that are not sent stay as they are. To remove one, send `RelatedProductList` of the product without it. 404, without a body: the store has no such product. Needs the write privilege of Products.
          */
         put: operations["updateProductRelatedProducts"];
         /**
-         * Create a related product of a product
-         * @description Adds a related product to a product, or up to 100 in a list, and answers the new `RelatedIndexID` of each. 404, without a body: the store has no such product.
+         * Create a link to a related product of a product
+         * @description Adds a link to a related product to a product, or up to 100 in a list, and answers the new `RelatedIndexID` of each. 404, without a body: the store has no such product. Needs the write privilege of Products.
          */
         post: operations["createProductRelatedProduct"];
         delete?: never;
@@ -1013,8 +1013,8 @@ export interface paths {
         };
         get?: never;
         /**
-         * Update a related product of a product
-         * @description Changes a related product of a product. Members that are not sent stay as they are. 404, without a body: the product has no such related product.
+         * Update a link to a related product of a product
+         * @description Changes a link to a related product of a product. Members that are not sent stay as they are. 404, without a body: the product has no such link to a related product. Needs the write privilege of Products.
          */
         put: operations["updateProductRelatedProduct"];
         post?: never;
@@ -1033,17 +1033,17 @@ export interface paths {
         };
         /**
          * List a product’s serials
-         * @description Lists the serials of a product in their order in the product, 500 a page. 404, without a body: none is there, or the store has no such product.
+         * @description Lists the serials of a product in their order in the product, 500 a page. 404, without a body: none is there, or the store has no such product. Needs the read privilege of Products.
          */
         get: operations["listProductSerials"];
         /**
          * Update several serials of a product
-         * @description Changes serials of a product, up to 100 in a list, each named by its `SerialID`, each by itself. Members that are not sent stay as they are. 404, without a body: the store has no such product.
+         * @description Changes serials of a product, up to 100 in a list, each named by its `SerialID`, each by itself. Members that are not sent stay as they are. To remove one, send `SerialList` of the product without it. 404, without a body: the store has no such product. Needs the write privilege of Products.
          */
         put: operations["updateProductSerials"];
         /**
          * Create a serial of a product
-         * @description Adds a serial to a product, or up to 100 in a list, and answers the new `SerialID` of each. 404, without a body: the store has no such product.
+         * @description Adds a serial to a product, or up to 100 in a list, and answers the new `SerialID` of each. 404, without a body: the store has no such product. Needs the write privilege of Products.
          */
         post: operations["createProductSerial"];
         delete?: never;
@@ -1062,7 +1062,7 @@ export interface paths {
         get?: never;
         /**
          * Update a serial of a product
-         * @description Changes a serial of a product. Members that are not sent stay as they are. 404, without a body: the product has no such serial.
+         * @description Changes a serial of a product. Members that are not sent stay as they are. 404, without a body: the product has no such serial. Needs the write privilege of Products.
          */
         put: operations["updateProductSerial"];
         post?: never;
@@ -1080,18 +1080,18 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List a product’s up selling items
-         * @description Lists the up selling items of a product in their order in the product, 500 a page. 404, without a body: none is there, or the store has no such product.
+         * List a product’s up-sells
+         * @description Lists the up-sells of a product in their order in the product, 500 a page. 404, without a body: none is there, or the store has no such product. Needs the read privilege of Products.
          */
         get: operations["listProductUpSellingItems"];
         /**
-         * Update several up selling items of a product
-         * @description Changes up selling items of a product, up to 100 in a list, each named by its `UpSellingIndexID`, each by itself. Members that are not sent stay as they are. 404, without a body: the store has no such product.
+         * Update several up-sells of a product
+         * @description Changes up-sells of a product, up to 100 in a list, each named by its `UpSellingIndexID`, each by itself. Members that are not sent stay as they are. To remove one, send `UpSellingItemList` of the product without it. 404, without a body: the store has no such product. Needs the write privilege of Products.
          */
         put: operations["updateProductUpSellingItems"];
         /**
-         * Create an up selling item of a product
-         * @description Adds an up selling item to a product, or up to 100 in a list, and answers the new `UpSellingIndexID` of each. 404, without a body: the store has no such product.
+         * Create an up-sell of a product
+         * @description Adds an up-sell to a product, or up to 100 in a list, and answers the new `UpSellingIndexID` of each. 404, without a body: the store has no such product. Needs the write privilege of Products.
          */
         post: operations["createProductUpSellingItem"];
         delete?: never;
@@ -1109,8 +1109,8 @@ export interface paths {
         };
         get?: never;
         /**
-         * Update an up selling item of a product
-         * @description Changes an up selling item of a product. Members that are not sent stay as they are. 404, without a body: the product has no such up selling item.
+         * Update an up-sell of a product
+         * @description Changes an up-sell of a product. Members that are not sent stay as they are. 404, without a body: the product has no such up-sell. Needs the write privilege of Products.
          */
         put: operations["updateProductUpSellingItem"];
         post?: never;
@@ -1129,17 +1129,17 @@ export interface paths {
         };
         /**
          * List customers
-         * @description Lists the store’s customers by ascending `CustomerID`, 10 a page unless `limit` asks for up to 500. The header `Link` leads to the next page. 404, without a body: none matches. `countCustomers` answers how many match.
+         * @description Lists the store’s customers by ascending `CustomerID`, 10 a page unless `limit` asks for up to 500. The header `Link` leads to the next page. 404, without a body: none matches. `countCustomers` answers how many match. Needs the read privilege of Customers.
          */
         get: operations["listCustomers"];
         /**
          * Update several customers
-         * @description Changes customers, up to 100 in a list, each named by its `CustomerID`, each by itself. Members that are not sent stay as they are.
+         * @description Changes customers, up to 100 in a list, each named by its `CustomerID`, each by itself. Members that are not sent stay as they are. Needs the write privilege of Customers.
          */
         put: operations["updateCustomers"];
         /**
          * Create a customer
-         * @description Adds a customer, or up to 100 in a list, each by itself. The answer has the new `CustomerID` of each. Members that are not sent have their defaults.
+         * @description Adds a customer, or up to 100 in a list, each by itself. The answer has the new `CustomerID` of each. Members that are not sent have their defaults. Needs the write privilege of Customers.
          */
         post: operations["createCustomer"];
         delete?: never;
@@ -1157,7 +1157,7 @@ export interface paths {
         };
         /**
          * Count customers
-         * @description The number of the store’s customers that match the filters. None is the answer 0.
+         * @description The number of the store’s customers that match the filters. None is the answer 0. Needs the read privilege of Customers.
          */
         get: operations["countCustomers"];
         put?: never;
@@ -1177,18 +1177,18 @@ export interface paths {
         };
         /**
          * Get a customer
-         * @description Answers the customer that the address names, as a list of one. 404, without a body: the store has no such customer.
+         * @description Answers the customer that the address names, as a list of one. 404, without a body: the store has no such customer. Needs the read privilege of Customers.
          */
         get: operations["getCustomer"];
         /**
          * Update a customer
-         * @description Changes a customer. Members that are not sent stay as they are. 404, without a body: the store has no such customer.
+         * @description Changes a customer. Members that are not sent stay as they are. 404, without a body: the store has no such customer. Needs the write privilege of Customers.
          */
         put: operations["updateCustomer"];
         post?: never;
         /**
          * Delete a customer
-         * @description Deletes a customer for good. 404, without a body: the store has no such customer.
+         * @description Deletes a customer for good. 404, without a body: the store has no such customer. Needs the write privilege of Customers.
          */
         delete: operations["deleteCustomer"];
         options?: never;
@@ -1205,7 +1205,7 @@ export interface paths {
         };
         /**
          * List order statuses
-         * @description Lists the store’s order statuses by ascending `OrderStatusID`, 10 a page unless `limit` asks for up to 500. The header `Link` leads to the next page. 404, without a body: none matches. `countOrderStatuses` answers how many match.
+         * @description Lists the store’s order statuses by ascending `OrderStatusID`, 10 a page unless `limit` asks for up to 500. The header `Link` leads to the next page. 404, without a body: none matches. `countOrderStatuses` answers how many match. Needs the read privilege of Orders.
          */
         get: operations["listOrderStatuses"];
         put?: never;
@@ -1225,7 +1225,7 @@ export interface paths {
         };
         /**
          * Count order statuses
-         * @description The number of the store’s order statuses that match the filters. None is the answer 0.
+         * @description The number of the store’s order statuses that match the filters. None is the answer 0. Needs the read privilege of Orders.
          */
         get: operations["countOrderStatuses"];
         put?: never;
@@ -1245,7 +1245,7 @@ export interface paths {
         };
         /**
          * Get an order status
-         * @description Answers the order status that the address names, as a list of one. 404, without a body: the store has no such order status.
+         * @description Answers the order status that the address names, as a list of one. 404, without a body: the store has no such order status. Needs the read privilege of Orders.
          */
         get: operations["getOrderStatus"];
         put?: never;
@@ -1265,12 +1265,12 @@ export interface paths {
         };
         /**
          * List orders
-         * @description Lists the store’s orders by ascending `OrderID`, 10 a page unless `limit` asks for up to 300. The header `Link` leads to the next page. 404, without a body: none matches. `countOrders` answers how many match.
+         * @description Lists the store’s orders by ascending `OrderID`, 10 a page unless `limit` asks for up to 300. The header `Link` leads to the next page. 404, without a body: none matches. `countOrders` answers how many match. Orders are placed by POST /admin/stores/{id}/orders, with the key of the operator. Needs the read privilege of Orders.
          */
         get: operations["listOrders"];
         /**
          * Update several orders
-         * @description Changes orders, up to 100 in a list, each named by its `OrderID`, each by itself. Members that are not sent stay as they are.
+         * @description Changes orders, up to 100 in a list, each named by its `OrderID`, each by itself. Members that are not sent stay as they are. Needs the write privilege of Orders.
          */
         put: operations["updateOrders"];
         post?: never;
@@ -1289,7 +1289,7 @@ export interface paths {
         };
         /**
          * Count orders
-         * @description The number of the store’s orders that match the filters. None is the answer 0.
+         * @description The number of the store’s orders that match the filters. None is the answer 0. Needs the read privilege of Orders.
          */
         get: operations["countOrders"];
         put?: never;
@@ -1309,12 +1309,12 @@ export interface paths {
         };
         /**
          * Get an order
-         * @description Answers the order that the address names, as a list of one. 404, without a body: the store has no such order.
+         * @description Answers the order that the address names, as a list of one. 404, without a body: the store has no such order. Needs the read privilege of Orders.
          */
         get: operations["getOrder"];
         /**
          * Update an order
-         * @description Changes an order. Members that are not sent stay as they are. 404, without a body: the store has no such order.
+         * @description Changes an order. Members that are not sent stay as they are. 404, without a body: the store has no such order. Needs the write privilege of Orders.
          */
         put: operations["updateOrder"];
         post?: never;
@@ -1333,17 +1333,17 @@ export interface paths {
         };
         /**
          * List an order’s items
-         * @description Lists the items of an order in their order in the order, 500 a page. 404, without a body: none is there, or the store has no such order.
+         * @description Lists the items of an order in their order in the order, 500 a page. 404, without a body: none is there, or the store has no such order. Needs the read privilege of Orders.
          */
         get: operations["listOrderItems"];
         /**
          * Update several items of an order
-         * @description Changes items of an order, up to 100 in a list, each named by its `ItemIndexID`, each by itself. Members that are not sent stay as they are. 404, without a body: the store has no such order.
+         * @description Changes items of an order, up to 100 in a list, each named by its `ItemIndexID`, each by itself. Members that are not sent stay as they are. To remove one, send `OrderItemList` of the order without it. 404, without a body: the store has no such order. Needs the write privilege of Orders.
          */
         put: operations["updateOrderItems"];
         /**
          * Create an item of an order
-         * @description Adds an item to an order, or up to 100 in a list, and answers the new `ItemIndexID` of each. 404, without a body: the store has no such order.
+         * @description Adds an item to an order, or up to 100 in a list, and answers the new `ItemIndexID` of each. 404, without a body: the store has no such order. Needs the write privilege of Orders.
          */
         post: operations["createOrderItem"];
         delete?: never;
@@ -1362,7 +1362,7 @@ export interface paths {
         get?: never;
         /**
          * Update an item of an order
-         * @description Changes an item of an order. Members that are not sent stay as they are. 404, without a body: the order has no such item.
+         * @description Changes an item of an order. Members that are not sent stay as they are. 404, without a body: the order has no such item. Needs the write privilege of Orders.
          */
         put: operations["updateOrderItem"];
         post?: never;
@@ -1381,17 +1381,17 @@ export interface paths {
         };
         /**
          * List an order’s shipments
-         * @description Lists the shipments of an order in their order in the order, 500 a page. 404, without a body: none is there, or the store has no such order.
+         * @description Lists the shipments of an order in their order in the order, 500 a page. 404, without a body: none is there, or the store has no such order. Needs the read privilege of Orders.
          */
         get: operations["listOrderShipments"];
         /**
          * Update several shipments of an order
-         * @description Changes shipments of an order, up to 100 in a list, each named by its `ShipmentID`, each by itself. Members that are not sent stay as they are. 404, without a body: the store has no such order.
+         * @description Changes shipments of an order, up to 100 in a list, each named by its `ShipmentID`, each by itself. Members that are not sent stay as they are. To remove one, send `ShipmentList` of the order without it. 404, without a body: the store has no such order. Needs the write privilege of Orders.
          */
         put: operations["updateOrderShipments"];
         /**
          * Create a shipment of an order
-         * @description Adds a shipment to an order, or up to 100 in a list, and answers the new `ShipmentID` of each. 404, without a body: the store has no such order.
+         * @description Adds a shipment to an order, or up to 100 in a list, and answers the new `ShipmentID` of each. 404, without a body: the store has no such order. Needs the write privilege of Orders.
          */
         post: operations["createOrderShipment"];
         delete?: never;
@@ -1410,7 +1410,7 @@ export interface paths {
         get?: never;
         /**
          * Update a shipment of an order
-         * @description Changes a shipment of an order. Members that are not sent stay as they are. 404, without a body: the order has no such shipment.
+         * @description Changes a shipment of an order. Members that are not sent stay as they are. 404, without a body: the order has no such shipment. Needs the write privilege of Orders.
          */
         put: operations["updateOrderShipment"];
         post?: never;
@@ -1429,17 +1429,17 @@ export interface paths {
         };
         /**
          * List an order’s transactions
-         * @description Lists the transactions of an order in their order in the order, 500 a page. 404, without a body: none is there, or the store has no such order.
+         * @description Lists the transactions of an order in their order in the order, 500 a page. 404, without a body: none is there, or the store has no such order. Needs the read privilege of Orders.
          */
         get: operations["listOrderTransactions"];
         /**
          * Update several transactions of an order
-         * @description Changes transactions of an order, up to 100 in a list, each named by its `TransactionIndexID`, each by itself. Members that are not sent stay as they are. 404, without a body: the store has no such order.
+         * @description Changes transactions of an order, up to 100 in a list, each named by its `TransactionIndexID`, each by itself. Members that are not sent stay as they are. To remove one, send `TransactionList` of the order without it. 404, without a body: the store has no such order. Needs the write privilege of Orders.
          */
         put: operations["updateOrderTransactions"];
         /**
          * Create a transaction of an order
-         * @description Adds a transaction to an order, or up to 100 in a list, and answers the new `TransactionIndexID` of each. 404, without a body: the store has no such order.
+         * @description Adds a transaction to an order, or up to 100 in a list, and answers the new `TransactionIndexID` of each. 404, without a body: the store has no such order. Needs the write privilege of Orders.
          */
         post: operations["createOrderTransaction"];
         delete?: never;
@@ -1458,7 +1458,7 @@ export interface paths {
         get?: never;
         /**
          * Update a transaction of an order
-         * @description Changes a transaction of an order. Members that are not sent stay as they are. 404, without a body: the order has no such transaction.
+         * @description Changes a transaction of an order. Members that are not sent stay as they are. 404, without a body: the order has no such transaction. Needs the write privilege of Orders.
          */
         put: operations["updateOrderTransaction"];
         post?: never;
@@ -1476,18 +1476,18 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List an order’s questions
-         * @description Lists the questions of an order in their order in the order, 500 a page. 404, without a body: none is there, or the store has no such order.
+         * List an order’s answers to checkout questions
+         * @description Lists the answers to checkout questions of an order in their order in the order, 500 a page. 404, without a body: none is there, or the store has no such order. Needs the read privilege of Orders.
          */
         get: operations["listOrderQuestions"];
         /**
-         * Update several questions of an order
-         * @description Changes questions of an order, up to 100 in a list, each named by its `QuestionAnswerIndexID`, each by itself. Members that are not sent stay as they are. 404, without a body: the store has no such order.
+         * Update several answers to checkout questions of an order
+         * @description Changes answers to checkout questions of an order, up to 100 in a list, each named by its `QuestionAnswerIndexID`, each by itself. Members that are not sent stay as they are. To remove one, send `QuestionList` of the order without it. 404, without a body: the store has no such order. Needs the write privilege of Orders.
          */
         put: operations["updateOrderQuestions"];
         /**
-         * Create a question of an order
-         * @description Adds a question to an order, or up to 100 in a list, and answers the new `QuestionAnswerIndexID` of each. 404, without a body: the store has no such order.
+         * Create an answer to a checkout question of an order
+         * @description Adds an answer to a checkout question to an order, or up to 100 in a list, and answers the new `QuestionAnswerIndexID` of each. 404, without a body: the store has no such order. Needs the write privilege of Orders.
          */
         post: operations["createOrderQuestion"];
         delete?: never;
@@ -1505,8 +1505,8 @@ export interface paths {
         };
         get?: never;
         /**
-         * Update a question of an order
-         * @description Changes a question of an order. Members that are not sent stay as they are. 404, without a body: the order has no such question.
+         * Update an answer to a checkout question of an order
+         * @description Changes an answer to a checkout question of an order. Members that are not sent stay as they are. 404, without a body: the order has no such answer to a checkout question. Needs the write privilege of Orders.
          */
         put: operations["updateOrderQuestion"];
         post?: never;
@@ -1525,7 +1525,7 @@ export interface paths {
         };
         /**
          * List order sums
-         * @description Lists the store’s order sums by ascending `OrderID`, 10 a page unless `limit` asks for up to 300. The header `Link` leads to the next page. 404, without a body: none matches. `countOrderSums` answers how many match.
+         * @description Lists the store’s order sums by ascending `OrderID`, 10 a page unless `limit` asks for up to 300. The header `Link` leads to the next page. 404, without a body: none matches. `countOrderSums` answers how many match. Needs the read privilege of Orders.
          */
         get: operations["listOrderSums"];
         put?: never;
@@ -1545,7 +1545,7 @@ export interface paths {
         };
         /**
          * Count order sums
-         * @description The number of the store’s order sums that match the filters. None is the answer 0.
+         * @description The number of the store’s order sums that match the filters. None is the answer 0. Needs the read privilege of Orders.
          */
         get: operations["countOrderSums"];
         put?: never;
@@ -1564,8 +1564,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get a sum of an order
-         * @description Answers the sum of an order as a list of one. 404, without a body: the store has no such order, or the filters leave it out.
+         * Get the sums of an order
+         * @description Answers the sums of an order as a list of one. 404, without a body: the store has no such order. Needs the read privilege of Orders.
          */
         get: operations["getOrderSum"];
         put?: never;
@@ -1585,7 +1585,7 @@ export interface paths {
         };
         /**
          * List an order’s refunds
-         * @description Lists the refunds of an order in their order in the order, 500 a page. 404, without a body: none is there, or the store has no such order.
+         * @description Lists the refunds of an order in their order in the order, 500 a page. 404, without a body: none is there, or the store has no such order. Needs the read privilege of Orders.
          */
         get: operations["listOrderRefunds"];
         put?: never;
@@ -1605,17 +1605,17 @@ export interface paths {
         };
         /**
          * List gift registries
-         * @description Lists the store’s gift registries by ascending `GiftRegistryID`, 10 a page unless `limit` asks for up to 500. The header `Link` leads to the next page. 404, without a body: none matches. `countGiftRegistries` answers how many match.
+         * @description Lists the store’s gift registries by ascending `GiftRegistryID`, 10 a page unless `limit` asks for up to 500. The header `Link` leads to the next page. 404, without a body: none matches. `countGiftRegistries` answers how many match. Needs the read privilege of GiftRegistries.
          */
         get: operations["listGiftRegistries"];
         /**
          * Update several gift registries
-         * @description Changes gift registries, up to 100 in a list, each named by its `GiftRegistryID`, each by itself. Members that are not sent stay as they are.
+         * @description Changes gift registries, up to 100 in a list, each named by its `GiftRegistryID`, each by itself. Members that are not sent stay as they are. Needs the write privilege of GiftRegistries.
          */
         put: operations["updateGiftRegistries"];
         /**
          * Create a gift registry
-         * @description Adds a gift registry, or up to 100 in a list, each by itself. The answer has the new `GiftRegistryID` of each. Members that are not sent have their defaults.
+         * @description Adds a gift registry, or up to 100 in a list, each by itself. The answer has the new `GiftRegistryID` of each. Members that are not sent have their defaults. Needs the write privilege of GiftRegistries.
          */
         post: operations["createGiftRegistry"];
         delete?: never;
@@ -1633,7 +1633,7 @@ export interface paths {
         };
         /**
          * Count gift registries
-         * @description The number of the store’s gift registries that match the filters. None is the answer 0.
+         * @description The number of the store’s gift registries that match the filters. None is the answer 0. Needs the read privilege of GiftRegistries.
          */
         get: operations["countGiftRegistries"];
         put?: never;
@@ -1653,18 +1653,18 @@ export interface paths {
         };
         /**
          * Get a gift registry
-         * @description Answers the gift registry that the address names, as a list of one. 404, without a body: the store has no such gift registry.
+         * @description Answers the gift registry that the address names, as a list of one. 404, without a body: the store has no such gift registry. Needs the read privilege of GiftRegistries.
          */
         get: operations["getGiftRegistry"];
         /**
          * Update a gift registry
-         * @description Changes a gift registry. Members that are not sent stay as they are. 404, without a body: the store has no such gift registry.
+         * @description Changes a gift registry. Members that are not sent stay as they are. 404, without a body: the store has no such gift registry. Needs the write privilege of GiftRegistries.
          */
         put: operations["updateGiftRegistry"];
         post?: never;
         /**
          * Delete a gift registry
-         * @description Deletes a gift registry for good. 404, without a body: the store has no such gift registry.
+         * @description Deletes a gift registry for good. 404, without a body: the store has no such gift registry. Needs the write privilege of GiftRegistries.
          */
         delete: operations["deleteGiftRegistry"];
         options?: never;
@@ -1681,7 +1681,7 @@ export interface paths {
         };
         /**
          * List a gift registry’s items
-         * @description Lists the items of a gift registry in their order in the gift registry, 500 a page. 404, without a body: none is there, or the store has no such gift registry.
+         * @description Lists the items of a gift registry in their order in the gift registry, 500 a page. 404, without a body: none is there, or the store has no such gift registry. Needs the read privilege of GiftRegistries.
          */
         get: operations["listGiftRegistryItems"];
         put?: never;
@@ -1700,18 +1700,18 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List RMAs
-         * @description Lists the store’s RMAs by ascending `RMAID`, 10 a page unless `limit` asks for up to 500. The header `Link` leads to the next page. 404, without a body: none matches. `countRMAs` answers how many match.
+         * List returns
+         * @description Lists the store’s returns by ascending `RMAID`, 10 a page unless `limit` asks for up to 500. The header `Link` leads to the next page. 404, without a body: none matches. `countRMAs` answers how many match. Needs the read privilege of RMA.
          */
         get: operations["listRMAs"];
         /**
-         * Update several RMAs
-         * @description Changes RMAs, up to 100 in a list, each named by its `RMAID`, each by itself. Members that are not sent stay as they are.
+         * Update several returns
+         * @description Changes returns, up to 100 in a list, each named by its `RMAID`, each by itself. Members that are not sent stay as they are. Needs the write privilege of RMA.
          */
         put: operations["updateRMAs"];
         /**
-         * Create an RMA
-         * @description Adds an RMA, or up to 100 in a list, each by itself. The answer has the new `RMAID` of each. Members that are not sent have their defaults.
+         * Create a return
+         * @description Adds a return, or up to 100 in a list, each by itself. The answer has the new `RMAID` of each. Members that are not sent have their defaults. Needs the write privilege of RMA.
          */
         post: operations["createRMA"];
         delete?: never;
@@ -1728,8 +1728,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Count RMAs
-         * @description The number of the store’s RMAs that match the filters. None is the answer 0.
+         * Count returns
+         * @description The number of the store’s returns that match the filters. None is the answer 0. Needs the read privilege of RMA.
          */
         get: operations["countRMAs"];
         put?: never;
@@ -1748,19 +1748,19 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get an RMA
-         * @description Answers the RMA that the address names, as a list of one. 404, without a body: the store has no such RMA.
+         * Get a return
+         * @description Answers the return that the address names, as a list of one. 404, without a body: the store has no such return. Needs the read privilege of RMA.
          */
         get: operations["getRMA"];
         /**
-         * Update an RMA
-         * @description Changes an RMA. Members that are not sent stay as they are. 404, without a body: the store has no such RMA.
+         * Update a return
+         * @description Changes a return. Members that are not sent stay as they are. 404, without a body: the store has no such return. Needs the write privilege of RMA.
          */
         put: operations["updateRMA"];
         post?: never;
         /**
-         * Delete an RMA
-         * @description Deletes an RMA for good. 404, without a body: the store has no such RMA.
+         * Delete a return
+         * @description Deletes a return for good. 404, without a body: the store has no such return. Needs the write privilege of RMA.
          */
         delete: operations["deleteRMA"];
         options?: never;
@@ -1776,8 +1776,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List an RMA’s items
-         * @description Lists the items of an RMA in their order in the RMA, 500 a page. 404, without a body: none is there, or the store has no such RMA.
+         * List a return’s items
+         * @description Lists the items of a return in their order in the return, 500 a page. 404, without a body: none is there, or the store has no such return. Needs the read privilege of RMA.
          */
         get: operations["listRMAItems"];
         put?: never;
@@ -1797,13 +1797,13 @@ export interface paths {
         };
         /**
          * List webhooks
-         * @description Lists the store’s webhooks by ascending `Id`, 10 a page unless `limit` asks for up to 500. The header `Link` leads to the next page. 404, without a body: none matches. `countWebhooks` answers how many match.
+         * @description Lists the store’s webhooks by ascending `Id`, 10 a page unless `limit` asks for up to 500. The header `Link` leads to the next page. 404, without a body: none matches. `countWebhooks` answers how many match. Needs the read privilege of Webhooks.
          */
         get: operations["listWebhooks"];
         put?: never;
         /**
          * Create a webhook
-         * @description Adds a webhook, or up to 100 in a list, each by itself. The answer has the new `Id` of each. Members that are not sent have their defaults.
+         * @description Adds a webhook, or up to 100 in a list, each by itself. The answer has the new `Id` of each. Members that are not sent have their defaults. Needs the write privilege of Webhooks.
          */
         post: operations["createWebhook"];
         delete?: never;
@@ -1821,7 +1821,7 @@ export interface paths {
         };
         /**
          * Count webhooks
-         * @description The number of the store’s webhooks that match the filters. None is the answer 0.
+         * @description The number of the store’s webhooks that match the filters. None is the answer 0. Needs the read privilege of Webhooks.
          */
         get: operations["countWebhooks"];
         put?: never;
@@ -1841,18 +1841,18 @@ export interface paths {
         };
         /**
          * Get a webhook
-         * @description Answers the webhook that the address names, as a list of one. 404, without a body: the store has no such webhook.
+         * @description Answers the webhook that the address names, as a list of one. 404, without a body: the store has no such webhook. Needs the read privilege of Webhooks.
          */
         get: operations["getWebhook"];
         /**
          * Update a webhook
-         * @description Changes a webhook. Members that are not sent stay as they are. 404, without a body: the store has no such webhook.
+         * @description Changes a webhook. Members that are not sent stay as they are. 404, without a body: the store has no such webhook. Needs the write privilege of Webhooks.
          */
         put: operations["updateWebhook"];
         post?: never;
         /**
          * Delete a webhook
-         * @description Deletes a webhook for good. 404, without a body: the store has no such webhook.
+         * @description Deletes a webhook for good. 404, without a body: the store has no such webhook. Needs the write privilege of Webhooks.
          */
         delete: operations["deleteWebhook"];
         options?: never;
@@ -1869,7 +1869,7 @@ export interface paths {
         };
         /**
          * List webhook events
-         * @description The kinds of event that a webhook can be notified of, by `EventType`. 404, without a body: none matches.
+         * @description The kinds of event that a webhook can be notified of, by `EventType`. 404, without a body: none matches. Needs the read privilege of Webhooks.
          */
         get: operations["listWebhookEvents"];
         put?: never;
@@ -1889,7 +1889,7 @@ export interface paths {
         };
         /**
          * Count webhook events
-         * @description The number of the store’s webhook events that match the filters. None is the answer 0.
+         * @description The number of the store’s webhook events that match the filters. None is the answer 0. Needs the read privilege of Webhooks.
          */
         get: operations["countWebhookEvents"];
         put?: never;
@@ -1909,13 +1909,13 @@ export interface paths {
         };
         /**
          * Get webhook secret
-         * @description What notifications are signed with (Standard Webhooks). For 24 hours after a rotation the former secret signs too.
+         * @description What notifications are signed with (Standard Webhooks). For 24 hours after a rotation the former secret signs too. Needs the read privilege of Webhooks.
          */
         get: operations["getWebhookSecret"];
         put?: never;
         /**
          * Rotate webhook secret
-         * @description Gives the webhook a new secret and returns it. For 24 hours the former secret signs too; earlier ones stop. A retry with the same Idempotency-Key rotates nothing and returns the stored answer.
+         * @description Gives the webhook a new secret and returns it. For 24 hours the former secret signs too; earlier ones stop. A retry with the same Idempotency-Key rotates nothing and returns the stored answer. Needs the write privilege of Webhooks.
          */
         post: operations["rotateWebhookSecret"];
         delete?: never;
@@ -1933,7 +1933,7 @@ export interface paths {
         };
         /**
          * Get webhook status
-         * @description The webhook’s health: whether it fails or was disabled, and why; how many deliveries wait and how many of the last 30 days failed; what a resume with `CatchUp` would send. Each is counted to 1,000.
+         * @description The webhook’s health: whether it fails or was disabled, and why; how many deliveries wait and how many of the last 30 days failed; what a resume with `CatchUp` would send. Each is counted to 1,000. Needs the read privilege of Webhooks.
          */
         get: operations["getWebhookStatus"];
         put?: never;
@@ -1955,7 +1955,7 @@ export interface paths {
         put?: never;
         /**
          * Test webhook
-         * @description Notifies the webhook of a made-up record of its kind (order 1, invoice AB-1000, of 2016), also while it is not enabled. There are no retries.
+         * @description Notifies the webhook of a made-up record of its kind (order 1, invoice AB-1000, of 2016), also while it is not enabled. There are no retries. Needs the write privilege of Webhooks.
          */
         post: operations["testWebhook"];
         delete?: never;
@@ -1975,7 +1975,7 @@ export interface paths {
         put?: never;
         /**
          * Resume webhook
-         * @description Enables a disabled webhook, whoever disabled it. With `CatchUp` it gets what it missed: the deliveries that failed since it began to fail, and the events since it was disabled. More than 200,000 are refused (409): read them from the feed.
+         * @description Enables a disabled webhook, whoever disabled it. With `CatchUp` it gets what it missed: the deliveries that failed since it began to fail, and the events since it was disabled. More than 200,000 are refused (409): read them from the feed. Needs the write privilege of Webhooks.
          */
         post: operations["resumeWebhook"];
         delete?: never;
@@ -1993,7 +1993,7 @@ export interface paths {
         };
         /**
          * List webhook deliveries
-         * @description The notifications of a webhook, the newest first. Finished ones are kept for 30 days.
+         * @description The notifications of a webhook, the newest first. Finished ones are kept for 30 days. Needs the read privilege of Webhooks.
          */
         get: operations["listWebhookDeliveries"];
         put?: never;
@@ -2013,7 +2013,7 @@ export interface paths {
         };
         /**
          * Get webhook delivery
-         * @description One notification whole: the record that is sent, and its last attempts, the newest first.
+         * @description One notification whole: the record that is sent, and its last attempts, the newest first. Needs the read privilege of Webhooks.
          */
         get: operations["getWebhookDelivery"];
         put?: never;
@@ -2035,7 +2035,7 @@ export interface paths {
         put?: never;
         /**
          * Redeliver webhook delivery
-         * @description Sends a notification again, whatever its state, with the same body and the same `webhook-id`; its ten attempts start over. 409 while the webhook is not enabled.
+         * @description Sends a notification again, whatever its state, with the same body and the same `webhook-id`; its ten attempts start over. 409 while the webhook is not enabled. Needs the write privilege of Webhooks.
          */
         post: operations["redeliverWebhookDelivery"];
         delete?: never;
@@ -2053,7 +2053,7 @@ export interface paths {
         };
         /**
          * Read events
-         * @description What happened in the store, in the order of `Sequence`, which has no gaps: of the kinds whose records the application may read. Ask again with `after` being the last `Sequence` that was read: nothing is missed, and nothing comes twice. An empty list says that there is nothing newer. Events are kept for 30 days; where some after `after` were deleted, the answer is 410. A page has at most 10 MB of records, and one event at least.
+         * @description What happened in the store, in the order of `Sequence`, which has no gaps: of the kinds whose records the application may read. Ask again with `after` being the last `Sequence` that was read: nothing is missed, and nothing comes twice. An empty list says that there is nothing newer. Events are kept for 30 days; where some after `after` were deleted, or the feed has never come so far (a reset store, a restored backup), the answer is 410. A page has at most 10 MB of records, and one event at least. Needs the read privilege of Webhooks.
          */
         get: operations["readEvents"];
         put?: never;
@@ -2097,7 +2097,7 @@ export interface webhooks {
         put?: never;
         /**
          * Notification: Order New
-         * @description Sent to each enabled webhook of kind 1, in the webhook’s Format, with the record as it was right after the change, in a list of one. It is signed by the Standard Webhooks scheme: `webhook-signature` holds `v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte as it came, keyed by the base64 after `whsec_` in the secret. For 24 hours after a rotation it holds two signatures with a blank between them, and one that fits is enough. Compare in constant time, and refuse a timestamp that is more than 5 minutes away. The secret is that of `/Webhooks/{id}/Secret`. Deliveries come at least once and in no order: `webhook-id` tells a repetition, `webhook-sequence` the order.
+         * @description Occurs when an order is placed, unless it is Not Completed, and when one leaves Not Completed for any status but Cancel. Sent to each enabled webhook of kind 1, in its Format: a list of one, the record as it was right after the change.
          */
         post: operations["receiveOrderNew"];
         delete?: never;
@@ -2117,7 +2117,7 @@ export interface webhooks {
         put?: never;
         /**
          * Notification: Order Status Change
-         * @description Sent to each enabled webhook of kind 2, in the webhook’s Format, with the record as it was right after the change, in a list of one. It is signed by the Standard Webhooks scheme: `webhook-signature` holds `v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte as it came, keyed by the base64 after `whsec_` in the secret. For 24 hours after a rotation it holds two signatures with a blank between them, and one that fits is enough. Compare in constant time, and refuse a timestamp that is more than 5 minutes away. The secret is that of `/Webhooks/{id}/Secret`. Deliveries come at least once and in no order: `webhook-id` tells a repetition, `webhook-sequence` the order.
+         * @description Occurs when OrderStatusID takes another value, also by the status of the order’s only shipment. Sent to each enabled webhook of kind 2, in its Format: a list of one, the record as it was right after the change.
          */
         post: operations["receiveOrderStatusChange"];
         delete?: never;
@@ -2137,7 +2137,7 @@ export interface webhooks {
         put?: never;
         /**
          * Notification: Customer New
-         * @description Sent to each enabled webhook of kind 3, in the webhook’s Format, with the record as it was right after the change, in a list of one. It is signed by the Standard Webhooks scheme: `webhook-signature` holds `v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte as it came, keyed by the base64 after `whsec_` in the secret. For 24 hours after a rotation it holds two signatures with a blank between them, and one that fits is enough. Compare in constant time, and refuse a timestamp that is more than 5 minutes away. The secret is that of `/Webhooks/{id}/Secret`. Deliveries come at least once and in no order: `webhook-id` tells a repetition, `webhook-sequence` the order.
+         * @description Occurs when a customer is created. Sent to each enabled webhook of kind 3, in its Format: a list of one, the record as it was right after the change.
          */
         post: operations["receiveCustomerNew"];
         delete?: never;
@@ -2157,7 +2157,7 @@ export interface webhooks {
         put?: never;
         /**
          * Notification: Product New
-         * @description Sent to each enabled webhook of kind 4, in the webhook’s Format, with the record as it was right after the change, in a list of one. It is signed by the Standard Webhooks scheme: `webhook-signature` holds `v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte as it came, keyed by the base64 after `whsec_` in the secret. For 24 hours after a rotation it holds two signatures with a blank between them, and one that fits is enough. Compare in constant time, and refuse a timestamp that is more than 5 minutes away. The secret is that of `/Webhooks/{id}/Secret`. Deliveries come at least once and in no order: `webhook-id` tells a repetition, `webhook-sequence` the order.
+         * @description Occurs when a product is created. Sent to each enabled webhook of kind 4, in its Format: a list of one, the record as it was right after the change.
          */
         post: operations["receiveProductNew"];
         delete?: never;
@@ -2177,7 +2177,7 @@ export interface webhooks {
         put?: never;
         /**
          * Notification: Product Changed
-         * @description Sent to each enabled webhook of kind 5, in the webhook’s Format, with the record as it was right after the change, in a list of one. It is signed by the Standard Webhooks scheme: `webhook-signature` holds `v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte as it came, keyed by the base64 after `whsec_` in the secret. For 24 hours after a rotation it holds two signatures with a blank between them, and one that fits is enough. Compare in constant time, and refuse a timestamp that is more than 5 minutes away. The secret is that of `/Webhooks/{id}/Secret`. Deliveries come at least once and in no order: `webhook-id` tells a repetition, `webhook-sequence` the order.
+         * @description Occurs when anything of a product except its stock takes another value. Sent to each enabled webhook of kind 5, in its Format: a list of one, the record as it was right after the change. The header `webhook-changed` names the members that took other values.
          */
         post: operations["receiveProductChanged"];
         delete?: never;
@@ -2197,7 +2197,7 @@ export interface webhooks {
         put?: never;
         /**
          * Notification: Product Deleted
-         * @description Sent to each enabled webhook of kind 6, in the webhook’s Format, with the record as it was right after the change, in a list of one. It is signed by the Standard Webhooks scheme: `webhook-signature` holds `v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte as it came, keyed by the base64 after `whsec_` in the secret. For 24 hours after a rotation it holds two signatures with a blank between them, and one that fits is enough. Compare in constant time, and refuse a timestamp that is more than 5 minutes away. The secret is that of `/Webhooks/{id}/Secret`. Deliveries come at least once and in no order: `webhook-id` tells a repetition, `webhook-sequence` the order.
+         * @description Occurs when a product is deleted. Sent to each enabled webhook of kind 6, in its Format: a list of one, the record as it was last.
          */
         post: operations["receiveProductDeleted"];
         delete?: never;
@@ -2217,7 +2217,7 @@ export interface webhooks {
         put?: never;
         /**
          * Notification: Product Stock Changed
-         * @description Sent to each enabled webhook of kind 7, in the webhook’s Format, with the record as it was right after the change, in a list of one. It is signed by the Standard Webhooks scheme: `webhook-signature` holds `v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte as it came, keyed by the base64 after `whsec_` in the secret. For 24 hours after a rotation it holds two signatures with a blank between them, and one that fits is enough. Compare in constant time, and refuse a timestamp that is more than 5 minutes away. The secret is that of `/Webhooks/{id}/Secret`. Deliveries come at least once and in no order: `webhook-id` tells a repetition, `webhook-sequence` the order.
+         * @description Occurs when the stock of a product, or of one of its advanced options, takes another value; orders, returns and cartAPI move stock too. Sent to each enabled webhook of kind 7, in its Format: a list of one, the record as it was right after the change.
          */
         post: operations["receiveProductStockChanged"];
         delete?: never;
@@ -2237,7 +2237,7 @@ export interface webhooks {
         put?: never;
         /**
          * Notification: Order Changed
-         * @description Sent to each enabled webhook of kind 8, in the webhook’s Format, with the record as it was right after the change, in a list of one. It is signed by the Standard Webhooks scheme: `webhook-signature` holds `v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte as it came, keyed by the base64 after `whsec_` in the secret. For 24 hours after a rotation it holds two signatures with a blank between them, and one that fits is enough. Compare in constant time, and refuse a timestamp that is more than 5 minutes away. The secret is that of `/Webhooks/{id}/Secret`. Deliveries come at least once and in no order: `webhook-id` tells a repetition, `webhook-sequence` the order.
+         * @description Occurs when anything of an order except its status takes another value: payments, shipments, tracking codes, addresses, lines, comments. Sent to each enabled webhook of kind 8, in its Format: a list of one, the record as it was right after the change. The header `webhook-changed` names the members that took other values.
          */
         post: operations["receiveOrderChanged"];
         delete?: never;
@@ -2257,7 +2257,7 @@ export interface webhooks {
         put?: never;
         /**
          * Notification: Customer Changed
-         * @description Sent to each enabled webhook of kind 9, in the webhook’s Format, with the record as it was right after the change, in a list of one. It is signed by the Standard Webhooks scheme: `webhook-signature` holds `v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte as it came, keyed by the base64 after `whsec_` in the secret. For 24 hours after a rotation it holds two signatures with a blank between them, and one that fits is enough. Compare in constant time, and refuse a timestamp that is more than 5 minutes away. The secret is that of `/Webhooks/{id}/Secret`. Deliveries come at least once and in no order: `webhook-id` tells a repetition, `webhook-sequence` the order.
+         * @description Occurs when anything of a customer, its password too, takes another value. Sent to each enabled webhook of kind 9, in its Format: a list of one, the record as it was right after the change. The header `webhook-changed` names the members that took other values.
          */
         post: operations["receiveCustomerChanged"];
         delete?: never;
@@ -2277,7 +2277,7 @@ export interface webhooks {
         put?: never;
         /**
          * Notification: Customer Deleted
-         * @description Sent to each enabled webhook of kind 10, in the webhook’s Format, with the record as it was right after the change, in a list of one. It is signed by the Standard Webhooks scheme: `webhook-signature` holds `v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte as it came, keyed by the base64 after `whsec_` in the secret. For 24 hours after a rotation it holds two signatures with a blank between them, and one that fits is enough. Compare in constant time, and refuse a timestamp that is more than 5 minutes away. The secret is that of `/Webhooks/{id}/Secret`. Deliveries come at least once and in no order: `webhook-id` tells a repetition, `webhook-sequence` the order.
+         * @description Occurs when a customer is deleted. Sent to each enabled webhook of kind 10, in its Format: a list of one, the record as it was last.
          */
         post: operations["receiveCustomerDeleted"];
         delete?: never;
@@ -2297,7 +2297,7 @@ export interface webhooks {
         put?: never;
         /**
          * Notification: Return New
-         * @description Sent to each enabled webhook of kind 11, in the webhook’s Format, with the record as it was right after the change, in a list of one. It is signed by the Standard Webhooks scheme: `webhook-signature` holds `v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte as it came, keyed by the base64 after `whsec_` in the secret. For 24 hours after a rotation it holds two signatures with a blank between them, and one that fits is enough. Compare in constant time, and refuse a timestamp that is more than 5 minutes away. The secret is that of `/Webhooks/{id}/Secret`. Deliveries come at least once and in no order: `webhook-id` tells a repetition, `webhook-sequence` the order.
+         * @description Occurs when a return is created. Sent to each enabled webhook of kind 11, in its Format: a list of one, the record as it was right after the change.
          */
         post: operations["receiveReturnNew"];
         delete?: never;
@@ -2317,7 +2317,7 @@ export interface webhooks {
         put?: never;
         /**
          * Notification: Return Changed
-         * @description Sent to each enabled webhook of kind 12, in the webhook’s Format, with the record as it was right after the change, in a list of one. It is signed by the Standard Webhooks scheme: `webhook-signature` holds `v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte as it came, keyed by the base64 after `whsec_` in the secret. For 24 hours after a rotation it holds two signatures with a blank between them, and one that fits is enough. Compare in constant time, and refuse a timestamp that is more than 5 minutes away. The secret is that of `/Webhooks/{id}/Secret`. Deliveries come at least once and in no order: `webhook-id` tells a repetition, `webhook-sequence` the order.
+         * @description Occurs when anything of a return takes another value. Sent to each enabled webhook of kind 12, in its Format: a list of one, the record as it was right after the change. The header `webhook-changed` names the members that took other values.
          */
         post: operations["receiveReturnChanged"];
         delete?: never;
@@ -2337,7 +2337,7 @@ export interface webhooks {
         put?: never;
         /**
          * Notification: Category New
-         * @description Sent to each enabled webhook of kind 13, in the webhook’s Format, with the record as it was right after the change, in a list of one. It is signed by the Standard Webhooks scheme: `webhook-signature` holds `v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte as it came, keyed by the base64 after `whsec_` in the secret. For 24 hours after a rotation it holds two signatures with a blank between them, and one that fits is enough. Compare in constant time, and refuse a timestamp that is more than 5 minutes away. The secret is that of `/Webhooks/{id}/Secret`. Deliveries come at least once and in no order: `webhook-id` tells a repetition, `webhook-sequence` the order.
+         * @description Occurs when a category is created. Sent to each enabled webhook of kind 13, in its Format: a list of one, the record as it was right after the change.
          */
         post: operations["receiveCategoryNew"];
         delete?: never;
@@ -2357,7 +2357,7 @@ export interface webhooks {
         put?: never;
         /**
          * Notification: Category Changed
-         * @description Sent to each enabled webhook of kind 14, in the webhook’s Format, with the record as it was right after the change, in a list of one. It is signed by the Standard Webhooks scheme: `webhook-signature` holds `v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte as it came, keyed by the base64 after `whsec_` in the secret. For 24 hours after a rotation it holds two signatures with a blank between them, and one that fits is enough. Compare in constant time, and refuse a timestamp that is more than 5 minutes away. The secret is that of `/Webhooks/{id}/Secret`. Deliveries come at least once and in no order: `webhook-id` tells a repetition, `webhook-sequence` the order.
+         * @description Occurs when anything of a category takes another value. Sent to each enabled webhook of kind 14, in its Format: a list of one, the record as it was right after the change. The header `webhook-changed` names the members that took other values.
          */
         post: operations["receiveCategoryChanged"];
         delete?: never;
@@ -2377,7 +2377,7 @@ export interface webhooks {
         put?: never;
         /**
          * Notification: Category Deleted
-         * @description Sent to each enabled webhook of kind 15, in the webhook’s Format, with the record as it was right after the change, in a list of one. It is signed by the Standard Webhooks scheme: `webhook-signature` holds `v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte as it came, keyed by the base64 after `whsec_` in the secret. For 24 hours after a rotation it holds two signatures with a blank between them, and one that fits is enough. Compare in constant time, and refuse a timestamp that is more than 5 minutes away. The secret is that of `/Webhooks/{id}/Secret`. Deliveries come at least once and in no order: `webhook-id` tells a repetition, `webhook-sequence` the order.
+         * @description Occurs when a category is deleted. Sent to each enabled webhook of kind 15, in its Format: a list of one, the record as it was last.
          */
         post: operations["receiveCategoryDeleted"];
         delete?: never;
@@ -2397,7 +2397,7 @@ export interface webhooks {
         put?: never;
         /**
          * Notification: Manufacturer New
-         * @description Sent to each enabled webhook of kind 16, in the webhook’s Format, with the record as it was right after the change, in a list of one. It is signed by the Standard Webhooks scheme: `webhook-signature` holds `v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte as it came, keyed by the base64 after `whsec_` in the secret. For 24 hours after a rotation it holds two signatures with a blank between them, and one that fits is enough. Compare in constant time, and refuse a timestamp that is more than 5 minutes away. The secret is that of `/Webhooks/{id}/Secret`. Deliveries come at least once and in no order: `webhook-id` tells a repetition, `webhook-sequence` the order.
+         * @description Occurs when a manufacturer is created. Sent to each enabled webhook of kind 16, in its Format: a list of one, the record as it was right after the change.
          */
         post: operations["receiveManufacturerNew"];
         delete?: never;
@@ -2417,7 +2417,7 @@ export interface webhooks {
         put?: never;
         /**
          * Notification: Manufacturer Changed
-         * @description Sent to each enabled webhook of kind 17, in the webhook’s Format, with the record as it was right after the change, in a list of one. It is signed by the Standard Webhooks scheme: `webhook-signature` holds `v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte as it came, keyed by the base64 after `whsec_` in the secret. For 24 hours after a rotation it holds two signatures with a blank between them, and one that fits is enough. Compare in constant time, and refuse a timestamp that is more than 5 minutes away. The secret is that of `/Webhooks/{id}/Secret`. Deliveries come at least once and in no order: `webhook-id` tells a repetition, `webhook-sequence` the order.
+         * @description Occurs when anything of a manufacturer takes another value. Sent to each enabled webhook of kind 17, in its Format: a list of one, the record as it was right after the change. The header `webhook-changed` names the members that took other values.
          */
         post: operations["receiveManufacturerChanged"];
         delete?: never;
@@ -2437,7 +2437,7 @@ export interface webhooks {
         put?: never;
         /**
          * Notification: Manufacturer Deleted
-         * @description Sent to each enabled webhook of kind 18, in the webhook’s Format, with the record as it was right after the change, in a list of one. It is signed by the Standard Webhooks scheme: `webhook-signature` holds `v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte as it came, keyed by the base64 after `whsec_` in the secret. For 24 hours after a rotation it holds two signatures with a blank between them, and one that fits is enough. Compare in constant time, and refuse a timestamp that is more than 5 minutes away. The secret is that of `/Webhooks/{id}/Secret`. Deliveries come at least once and in no order: `webhook-id` tells a repetition, `webhook-sequence` the order.
+         * @description Occurs when a manufacturer is deleted. Sent to each enabled webhook of kind 18, in its Format: a list of one, the record as it was last.
          */
         post: operations["receiveManufacturerDeleted"];
         delete?: never;
@@ -2457,7 +2457,7 @@ export interface webhooks {
         put?: never;
         /**
          * Notification: Distributor New
-         * @description Sent to each enabled webhook of kind 19, in the webhook’s Format, with the record as it was right after the change, in a list of one. It is signed by the Standard Webhooks scheme: `webhook-signature` holds `v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte as it came, keyed by the base64 after `whsec_` in the secret. For 24 hours after a rotation it holds two signatures with a blank between them, and one that fits is enough. Compare in constant time, and refuse a timestamp that is more than 5 minutes away. The secret is that of `/Webhooks/{id}/Secret`. Deliveries come at least once and in no order: `webhook-id` tells a repetition, `webhook-sequence` the order.
+         * @description Occurs when a distributor is created. Sent to each enabled webhook of kind 19, in its Format: a list of one, the record as it was right after the change.
          */
         post: operations["receiveDistributorNew"];
         delete?: never;
@@ -2477,7 +2477,7 @@ export interface webhooks {
         put?: never;
         /**
          * Notification: Distributor Changed
-         * @description Sent to each enabled webhook of kind 20, in the webhook’s Format, with the record as it was right after the change, in a list of one. It is signed by the Standard Webhooks scheme: `webhook-signature` holds `v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte as it came, keyed by the base64 after `whsec_` in the secret. For 24 hours after a rotation it holds two signatures with a blank between them, and one that fits is enough. Compare in constant time, and refuse a timestamp that is more than 5 minutes away. The secret is that of `/Webhooks/{id}/Secret`. Deliveries come at least once and in no order: `webhook-id` tells a repetition, `webhook-sequence` the order.
+         * @description Occurs when anything of a distributor takes another value. Sent to each enabled webhook of kind 20, in its Format: a list of one, the record as it was right after the change. The header `webhook-changed` names the members that took other values.
          */
         post: operations["receiveDistributorChanged"];
         delete?: never;
@@ -2497,7 +2497,7 @@ export interface webhooks {
         put?: never;
         /**
          * Notification: Distributor Deleted
-         * @description Sent to each enabled webhook of kind 21, in the webhook’s Format, with the record as it was right after the change, in a list of one. It is signed by the Standard Webhooks scheme: `webhook-signature` holds `v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte as it came, keyed by the base64 after `whsec_` in the secret. For 24 hours after a rotation it holds two signatures with a blank between them, and one that fits is enough. Compare in constant time, and refuse a timestamp that is more than 5 minutes away. The secret is that of `/Webhooks/{id}/Secret`. Deliveries come at least once and in no order: `webhook-id` tells a repetition, `webhook-sequence` the order.
+         * @description Occurs when a distributor is deleted. Sent to each enabled webhook of kind 21, in its Format: a list of one, the record as it was last.
          */
         post: operations["receiveDistributorDeleted"];
         delete?: never;
@@ -2517,7 +2517,7 @@ export interface webhooks {
         put?: never;
         /**
          * Notification: Customer Group New
-         * @description Sent to each enabled webhook of kind 22, in the webhook’s Format, with the record as it was right after the change, in a list of one. It is signed by the Standard Webhooks scheme: `webhook-signature` holds `v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte as it came, keyed by the base64 after `whsec_` in the secret. For 24 hours after a rotation it holds two signatures with a blank between them, and one that fits is enough. Compare in constant time, and refuse a timestamp that is more than 5 minutes away. The secret is that of `/Webhooks/{id}/Secret`. Deliveries come at least once and in no order: `webhook-id` tells a repetition, `webhook-sequence` the order.
+         * @description Occurs when a customer group is created. Sent to each enabled webhook of kind 22, in its Format: a list of one, the record as it was right after the change.
          */
         post: operations["receiveCustomerGroupNew"];
         delete?: never;
@@ -2537,7 +2537,7 @@ export interface webhooks {
         put?: never;
         /**
          * Notification: Customer Group Changed
-         * @description Sent to each enabled webhook of kind 23, in the webhook’s Format, with the record as it was right after the change, in a list of one. It is signed by the Standard Webhooks scheme: `webhook-signature` holds `v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte as it came, keyed by the base64 after `whsec_` in the secret. For 24 hours after a rotation it holds two signatures with a blank between them, and one that fits is enough. Compare in constant time, and refuse a timestamp that is more than 5 minutes away. The secret is that of `/Webhooks/{id}/Secret`. Deliveries come at least once and in no order: `webhook-id` tells a repetition, `webhook-sequence` the order.
+         * @description Occurs when anything of a customer group takes another value. Sent to each enabled webhook of kind 23, in its Format: a list of one, the record as it was right after the change. The header `webhook-changed` names the members that took other values.
          */
         post: operations["receiveCustomerGroupChanged"];
         delete?: never;
@@ -2557,7 +2557,7 @@ export interface webhooks {
         put?: never;
         /**
          * Notification: Customer Group Deleted
-         * @description Sent to each enabled webhook of kind 24, in the webhook’s Format, with the record as it was right after the change, in a list of one. It is signed by the Standard Webhooks scheme: `webhook-signature` holds `v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte as it came, keyed by the base64 after `whsec_` in the secret. For 24 hours after a rotation it holds two signatures with a blank between them, and one that fits is enough. Compare in constant time, and refuse a timestamp that is more than 5 minutes away. The secret is that of `/Webhooks/{id}/Secret`. Deliveries come at least once and in no order: `webhook-id` tells a repetition, `webhook-sequence` the order.
+         * @description Occurs when a customer group is deleted. Sent to each enabled webhook of kind 24, in its Format: a list of one, the record as it was last.
          */
         post: operations["receiveCustomerGroupDeleted"];
         delete?: never;
@@ -2577,7 +2577,7 @@ export interface webhooks {
         put?: never;
         /**
          * Notification: Gift Registry New
-         * @description Sent to each enabled webhook of kind 25, in the webhook’s Format, with the record as it was right after the change, in a list of one. It is signed by the Standard Webhooks scheme: `webhook-signature` holds `v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte as it came, keyed by the base64 after `whsec_` in the secret. For 24 hours after a rotation it holds two signatures with a blank between them, and one that fits is enough. Compare in constant time, and refuse a timestamp that is more than 5 minutes away. The secret is that of `/Webhooks/{id}/Secret`. Deliveries come at least once and in no order: `webhook-id` tells a repetition, `webhook-sequence` the order.
+         * @description Occurs when a gift registry is created. Sent to each enabled webhook of kind 25, in its Format: a list of one, the record as it was right after the change.
          */
         post: operations["receiveGiftRegistryNew"];
         delete?: never;
@@ -2597,7 +2597,7 @@ export interface webhooks {
         put?: never;
         /**
          * Notification: Gift Registry Changed
-         * @description Sent to each enabled webhook of kind 26, in the webhook’s Format, with the record as it was right after the change, in a list of one. It is signed by the Standard Webhooks scheme: `webhook-signature` holds `v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte as it came, keyed by the base64 after `whsec_` in the secret. For 24 hours after a rotation it holds two signatures with a blank between them, and one that fits is enough. Compare in constant time, and refuse a timestamp that is more than 5 minutes away. The secret is that of `/Webhooks/{id}/Secret`. Deliveries come at least once and in no order: `webhook-id` tells a repetition, `webhook-sequence` the order.
+         * @description Occurs when anything of a gift registry takes another value. Sent to each enabled webhook of kind 26, in its Format: a list of one, the record as it was right after the change. The header `webhook-changed` names the members that took other values.
          */
         post: operations["receiveGiftRegistryChanged"];
         delete?: never;
@@ -2617,7 +2617,7 @@ export interface webhooks {
         put?: never;
         /**
          * Notification: Gift Registry Deleted
-         * @description Sent to each enabled webhook of kind 27, in the webhook’s Format, with the record as it was right after the change, in a list of one. It is signed by the Standard Webhooks scheme: `webhook-signature` holds `v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte as it came, keyed by the base64 after `whsec_` in the secret. For 24 hours after a rotation it holds two signatures with a blank between them, and one that fits is enough. Compare in constant time, and refuse a timestamp that is more than 5 minutes away. The secret is that of `/Webhooks/{id}/Secret`. Deliveries come at least once and in no order: `webhook-id` tells a repetition, `webhook-sequence` the order.
+         * @description Occurs when a gift registry is deleted. Sent to each enabled webhook of kind 27, in its Format: a list of one, the record as it was last.
          */
         post: operations["receiveGiftRegistryDeleted"];
         delete?: never;
@@ -2637,7 +2637,7 @@ export interface webhooks {
         put?: never;
         /**
          * Notification: Return Deleted
-         * @description Sent to each enabled webhook of kind 28, in the webhook’s Format, with the record as it was right after the change, in a list of one. It is signed by the Standard Webhooks scheme: `webhook-signature` holds `v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte as it came, keyed by the base64 after `whsec_` in the secret. For 24 hours after a rotation it holds two signatures with a blank between them, and one that fits is enough. Compare in constant time, and refuse a timestamp that is more than 5 minutes away. The secret is that of `/Webhooks/{id}/Secret`. Deliveries come at least once and in no order: `webhook-id` tells a repetition, `webhook-sequence` the order.
+         * @description Occurs when a return is deleted. Sent to each enabled webhook of kind 28, in its Format: a list of one, the record as it was last.
          */
         post: operations["receiveReturnDeleted"];
         delete?: never;
@@ -2657,7 +2657,7 @@ export interface webhooks {
         put?: never;
         /**
          * A store begins to use the application
-         * @description Sent to the application’s CallBackURL before a store’s subscription is made, by OAuth or otherwise. Keep TokenKey and SecureURL: they are the store’s credentials. It is signed by the Standard Webhooks scheme: `webhook-signature` holds `v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte as it came, keyed by the base64 after `whsec_` in the secret. For 24 hours after a rotation it holds two signatures with a blank between them, and one that fits is enough. Compare in constant time, and refuse a timestamp that is more than 5 minutes away. The secret is the application’s callback secret.
+         * @description Sent to the application’s CallBackURL before a store’s subscription is made, by OAuth or otherwise. Keep TokenKey and SecureURL: they are the store’s credentials. Signed as webhooks are, with the application’s callback secret.
          */
         post: operations["receiveAuthorize"];
         delete?: never;
@@ -2677,7 +2677,7 @@ export interface webhooks {
         put?: never;
         /**
          * A store ends its use of the application
-         * @description Sent to the application’s CallBackURL before a store’s subscription ends. It is signed by the Standard Webhooks scheme: `webhook-signature` holds `v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte as it came, keyed by the base64 after `whsec_` in the secret. For 24 hours after a rotation it holds two signatures with a blank between them, and one that fits is enough. Compare in constant time, and refuse a timestamp that is more than 5 minutes away. The secret is the application’s callback secret.
+         * @description Sent to the application’s CallBackURL before a store’s subscription ends. Signed as webhooks are, with the application’s callback secret.
          */
         post: operations["receiveRemove"];
         delete?: never;
@@ -2708,7 +2708,7 @@ export interface components {
             AdvancedOptionGTIN: string;
         };
         AdvancedOptionInput: {
-            /** @description The OptionIDs of the combination, such as `4,17`. An order that chooses all of them takes from this stock. Names a stored item, which keeps the fields that are not sent; an item with an unknown key is new. */
+            /** @description The OptionIDs of the combination, such as `4,17`. An order that chooses all of them takes from this stock. Inside the record’s list: names a stored item, which keeps the members that are not sent; an item with another key, or none, is new. At the address of the items: PUT names the item by it unless the address does, and an unknown one is a 404; POST ignores it. */
             AdvancedOptionCode?: string;
             /** @description The suffix that turns the product’s SKU into that of the combination: `-L` makes `SHIRT-L` of `SHIRT`. Leading blanks count. A text that begins with the product’s SKU is taken as the whole SKU. */
             AdvancedOptionSufix?: string;
@@ -2889,27 +2889,27 @@ export interface components {
             DefaultProductsSorting: number;
             /**
              * Format: int32
-             * @description The number of columns for subcategories on the category’s page in the storefront.
+             * @description The number of columns for subcategories on the category’s page; 0: not set, so that the storefront chooses.
              */
             SubcategoryColumnsCategorySpecials: number;
             /**
              * Format: int32
-             * @description The number of columns for featured products on the category’s page in the storefront.
+             * @description The number of columns for products with CategorySpecial on the category’s page; 0: not set, so that the storefront chooses.
              */
             ProductColumnsCategorySpecials: number;
             /**
              * Format: int32
-             * @description The number of columns for products that are not featured on the category’s page in the storefront.
+             * @description The number of columns for products without CategorySpecial on the category’s page; 0: not set, so that the storefront chooses.
              */
             ProductColumnsCategoryGeneralItems: number;
             /**
              * Format: int32
-             * @description The number of featured products per page of the category in the storefront.
+             * @description The number of products with CategorySpecial per page of the category in the storefront.
              */
             ItemsPerPageCategorySpecialItems: number;
             /**
              * Format: int32
-             * @description The number of products that are not featured per page of the category in the storefront.
+             * @description The number of products without CategorySpecial per page of the category in the storefront.
              */
             ItemsPerPageCategoryGeneralItems: number;
             /**
@@ -2948,12 +2948,12 @@ export interface components {
             TemplateProductPage: number;
             /**
              * Format: int32
-             * @description The number of columns for related products on the pages of the category’s products.
+             * @description The number of columns for the products of RelatedProductList on the pages of the category’s products; 0: not set, so that the storefront chooses.
              */
             ProductColumnsRelatedProducts: number;
             /**
              * Format: int32
-             * @description The number of columns for the products of UpSellingItemList on the pages of the category’s products.
+             * @description The number of columns for the products of UpSellingItemList on the pages of the category’s products; 0: not set, so that the storefront chooses.
              */
             ProductColumnsUpsellProducts: number;
             /**
@@ -3028,27 +3028,27 @@ export interface components {
             DefaultProductsSorting?: number;
             /**
              * Format: int32
-             * @description The number of columns for subcategories on the category’s page in the storefront.
+             * @description The number of columns for subcategories on the category’s page; 0: not set, so that the storefront chooses.
              */
             SubcategoryColumnsCategorySpecials?: number;
             /**
              * Format: int32
-             * @description The number of columns for featured products on the category’s page in the storefront.
+             * @description The number of columns for products with CategorySpecial on the category’s page; 0: not set, so that the storefront chooses.
              */
             ProductColumnsCategorySpecials?: number;
             /**
              * Format: int32
-             * @description The number of columns for products that are not featured on the category’s page in the storefront.
+             * @description The number of columns for products without CategorySpecial on the category’s page; 0: not set, so that the storefront chooses.
              */
             ProductColumnsCategoryGeneralItems?: number;
             /**
              * Format: int32
-             * @description The number of featured products per page of the category in the storefront.
+             * @description The number of products with CategorySpecial per page of the category in the storefront.
              */
             ItemsPerPageCategorySpecialItems?: number;
             /**
              * Format: int32
-             * @description The number of products that are not featured per page of the category in the storefront.
+             * @description The number of products without CategorySpecial per page of the category in the storefront.
              */
             ItemsPerPageCategoryGeneralItems?: number;
             /**
@@ -3087,12 +3087,12 @@ export interface components {
             TemplateProductPage?: number;
             /**
              * Format: int32
-             * @description The number of columns for related products on the pages of the category’s products.
+             * @description The number of columns for the products of RelatedProductList on the pages of the category’s products; 0: not set, so that the storefront chooses.
              */
             ProductColumnsRelatedProducts?: number;
             /**
              * Format: int32
-             * @description The number of columns for the products of UpSellingItemList on the pages of the category’s products.
+             * @description The number of columns for the products of UpSellingItemList on the pages of the category’s products; 0: not set, so that the storefront chooses.
              */
             ProductColumnsUpsellProducts?: number;
             /**
@@ -3141,7 +3141,7 @@ export interface components {
         CategoryExternalIdInput: {
             /**
              * Format: int32
-             * @description The number of the item in the list of external ids. Names a stored item, which keeps the fields that are not sent; an item with an unknown key is new.
+             * @description The number of the item in the list of external ids. Inside the record’s list: names a stored item, which keeps the members that are not sent; an item with another key, or none, is new. At the address of the items: PUT names the item by it unless the address does, and an unknown one is a 404; POST ignores it.
              */
             ID?: number;
             /** @description The identifier of the category in the other system, as you send it. */
@@ -3199,27 +3199,27 @@ export interface components {
             DefaultProductsSorting?: number;
             /**
              * Format: int32
-             * @description The number of columns for subcategories on the category’s page in the storefront.
+             * @description The number of columns for subcategories on the category’s page; 0: not set, so that the storefront chooses.
              */
             SubcategoryColumnsCategorySpecials?: number;
             /**
              * Format: int32
-             * @description The number of columns for featured products on the category’s page in the storefront.
+             * @description The number of columns for products with CategorySpecial on the category’s page; 0: not set, so that the storefront chooses.
              */
             ProductColumnsCategorySpecials?: number;
             /**
              * Format: int32
-             * @description The number of columns for products that are not featured on the category’s page in the storefront.
+             * @description The number of columns for products without CategorySpecial on the category’s page; 0: not set, so that the storefront chooses.
              */
             ProductColumnsCategoryGeneralItems?: number;
             /**
              * Format: int32
-             * @description The number of featured products per page of the category in the storefront.
+             * @description The number of products with CategorySpecial per page of the category in the storefront.
              */
             ItemsPerPageCategorySpecialItems?: number;
             /**
              * Format: int32
-             * @description The number of products that are not featured per page of the category in the storefront.
+             * @description The number of products without CategorySpecial per page of the category in the storefront.
              */
             ItemsPerPageCategoryGeneralItems?: number;
             /**
@@ -3258,12 +3258,12 @@ export interface components {
             TemplateProductPage?: number;
             /**
              * Format: int32
-             * @description The number of columns for related products on the pages of the category’s products.
+             * @description The number of columns for the products of RelatedProductList on the pages of the category’s products; 0: not set, so that the storefront chooses.
              */
             ProductColumnsRelatedProducts?: number;
             /**
              * Format: int32
-             * @description The number of columns for the products of UpSellingItemList on the pages of the category’s products.
+             * @description The number of columns for the products of UpSellingItemList on the pages of the category’s products; 0: not set, so that the storefront chooses.
              */
             ProductColumnsUpsellProducts?: number;
             /**
@@ -3311,7 +3311,7 @@ export interface components {
             /** @description The e-mail address of the customer, unique in the store without regard to case. Files and cartAPI name customers by it. */
             Email: string;
             /**
-             * @description The password of the customer for the storefront. Only a hash of it is kept; empty: the stored one stays. Write-only: always empty.
+             * @description The password of the customer for the storefront. Only a hash of it is kept; empty: the stored one stays. Always empty in answers.
              * @constant
              */
             Password: "";
@@ -3724,7 +3724,7 @@ export interface components {
             readonly Id: string;
             /**
              * Format: int32
-             * @description The kind of event; `/Webhooks/Events` lists them. Maintained by the store; ignored in requests.
+             * @description The kind of event, by its number from `GET /Webhooks/Events`. Maintained by the store; ignored in requests.
              */
             readonly EventType: number;
             /** @description The kind of event in words. Maintained by the store; ignored in requests. */
@@ -3773,7 +3773,7 @@ export interface components {
             readonly Id: string;
             /**
              * Format: int32
-             * @description The kind of event; `/Webhooks/Events` lists them. Maintained by the store; ignored in requests.
+             * @description The kind of event, by its number from `GET /Webhooks/Events`. Maintained by the store; ignored in requests.
              */
             readonly EventType: number;
             /** @description The kind of event in words. Maintained by the store; ignored in requests. */
@@ -3839,7 +3839,7 @@ export interface components {
         DiscountInput: {
             /**
              * Format: int32
-             * @description The number of the discount in the store. Names a stored item, which keeps the fields that are not sent; an item with an unknown key is new.
+             * @description The number of the discount in the store. Inside the record’s list: names a stored item, which keeps the members that are not sent; an item with another key, or none, is new. At the address of the items: PUT names the item by it unless the address does, and an unknown one is a 404; POST ignores it.
              */
             DiscountID?: number;
             /**
@@ -3893,7 +3893,7 @@ export interface components {
             Email: string;
             /** @description Notes of the shop about the distributor. */
             Comments: string;
-            /** @description True: the distributor is to be told of new orders for its products. Kept for programs that write such mail. */
+            /** @description True: the distributor is to be told of new orders for its products. Kept for programs: the platform sends none. */
             NotifyOnNewOrder: boolean;
             /** @description The subject of the mail about a new order. */
             NotifyOnNewOrderEmailSubject: string;
@@ -3905,7 +3905,7 @@ export interface components {
             readonly LastUpdate: components["schemas"]["LocalTime"];
             /** @description True: the distributor sends goods to the shop’s customers itself. Kept for programs. */
             IsDropShipper: boolean;
-            /** @description True: the distributor is to be told of cancelled orders for its products. Kept for programs that write such mail. */
+            /** @description True: the distributor is to be told of cancelled orders for its products. Kept for programs: the platform sends none. */
             NotifyOnCancelledOrder: boolean;
             /** @description The subject of the mail about a cancelled order. */
             NotifyOnCancelledOrderEmailSubject: string;
@@ -3916,7 +3916,7 @@ export interface components {
              * @description The layout of purchase orders to the distributor, as a number of the program that writes them. Kept for programs.
              */
             POStyle: number;
-            /** @description True: purchase orders are to be mailed to the distributor. Kept for programs that write them. */
+            /** @description True: purchase orders are to be mailed to the distributor. Kept for programs: the platform sends none. */
             POEmailNotification: boolean;
             /** @description The paragraph about delivery in purchase orders to the distributor. */
             POShippingInfo: string;
@@ -3953,7 +3953,7 @@ export interface components {
             Email?: string;
             /** @description Notes of the shop about the distributor. */
             Comments?: string;
-            /** @description True: the distributor is to be told of new orders for its products. Kept for programs that write such mail. */
+            /** @description True: the distributor is to be told of new orders for its products. Kept for programs: the platform sends none. */
             NotifyOnNewOrder?: boolean;
             /** @description The subject of the mail about a new order. */
             NotifyOnNewOrderEmailSubject?: string;
@@ -3961,7 +3961,7 @@ export interface components {
             NotifyOnNewOrderEmailMessage?: string;
             /** @description True: the distributor sends goods to the shop’s customers itself. Kept for programs. */
             IsDropShipper?: boolean;
-            /** @description True: the distributor is to be told of cancelled orders for its products. Kept for programs that write such mail. */
+            /** @description True: the distributor is to be told of cancelled orders for its products. Kept for programs: the platform sends none. */
             NotifyOnCancelledOrder?: boolean;
             /** @description The subject of the mail about a cancelled order. */
             NotifyOnCancelledOrderEmailSubject?: string;
@@ -3972,7 +3972,7 @@ export interface components {
              * @description The layout of purchase orders to the distributor, as a number of the program that writes them. Kept for programs.
              */
             POStyle?: number;
-            /** @description True: purchase orders are to be mailed to the distributor. Kept for programs that write them. */
+            /** @description True: purchase orders are to be mailed to the distributor. Kept for programs: the platform sends none. */
             POEmailNotification?: boolean;
             /** @description The paragraph about delivery in purchase orders to the distributor. */
             POShippingInfo?: string;
@@ -4014,7 +4014,7 @@ export interface components {
             Email?: string;
             /** @description Notes of the shop about the distributor. */
             Comments?: string;
-            /** @description True: the distributor is to be told of new orders for its products. Kept for programs that write such mail. */
+            /** @description True: the distributor is to be told of new orders for its products. Kept for programs: the platform sends none. */
             NotifyOnNewOrder?: boolean;
             /** @description The subject of the mail about a new order. */
             NotifyOnNewOrderEmailSubject?: string;
@@ -4022,7 +4022,7 @@ export interface components {
             NotifyOnNewOrderEmailMessage?: string;
             /** @description True: the distributor sends goods to the shop’s customers itself. Kept for programs. */
             IsDropShipper?: boolean;
-            /** @description True: the distributor is to be told of cancelled orders for its products. Kept for programs that write such mail. */
+            /** @description True: the distributor is to be told of cancelled orders for its products. Kept for programs: the platform sends none. */
             NotifyOnCancelledOrder?: boolean;
             /** @description The subject of the mail about a cancelled order. */
             NotifyOnCancelledOrderEmailSubject?: string;
@@ -4033,7 +4033,7 @@ export interface components {
              * @description The layout of purchase orders to the distributor, as a number of the program that writes them. Kept for programs.
              */
             POStyle?: number;
-            /** @description True: purchase orders are to be mailed to the distributor. Kept for programs that write them. */
+            /** @description True: purchase orders are to be mailed to the distributor. Kept for programs: the platform sends none. */
             POEmailNotification?: boolean;
             /** @description The paragraph about delivery in purchase orders to the distributor. */
             POShippingInfo?: string;
@@ -4056,7 +4056,7 @@ export interface components {
         EProductInput: {
             /**
              * Format: int32
-             * @description The number of the file among those of the product. Names a stored item, which keeps the fields that are not sent; an item with an unknown key is new.
+             * @description The number of the file among those of the product. Inside the record’s list: names a stored item, which keeps the members that are not sent; an item with another key, or none, is new. At the address of the items: PUT names the item by it unless the address does, and an unknown one is a 404; POST ignores it.
              */
             FileNumber?: number;
             /** @description The location of the file: a path or an address. */
@@ -4090,7 +4090,7 @@ export interface components {
         ExternalIdInput: {
             /**
              * Format: int32
-             * @description The number of the item in the list of external ids. Names a stored item, which keeps the fields that are not sent; an item with an unknown key is new.
+             * @description The number of the item in the list of external ids. Inside the record’s list: names a stored item, which keeps the members that are not sent; an item with another key, or none, is new. At the address of the items: PUT names the item by it unless the address does, and an unknown one is a 404; POST ignores it.
              */
             ID?: number;
             /** @description The AdvancedOptionSufix of the advanced option that is meant. Empty: the product itself. */
@@ -4116,7 +4116,7 @@ export interface components {
         FeatureInput: {
             /**
              * Format: int32
-             * @description The number of the feature in the store. Names a stored item, which keeps the fields that are not sent; an item with an unknown key is new.
+             * @description The number of the feature in the store. Inside the record’s list: names a stored item, which keeps the members that are not sent; an item with another key, or none, is new. At the address of the items: PUT names the item by it unless the address does, and an unknown one is a 404; POST ignores it.
              */
             FeatureID?: number;
             /** @description The name of the property, such as `Material`. */
@@ -4135,7 +4135,7 @@ export interface components {
             readonly Id: string;
             /**
              * Format: int32
-             * @description The kind of event; `/Webhooks/Events` lists them. Maintained by the store; ignored in requests.
+             * @description The kind of event, by its number from `GET /Webhooks/Events`. Maintained by the store; ignored in requests.
              */
             readonly EventType: number;
             /** @description The kind of event in words. Maintained by the store; ignored in requests. */
@@ -4147,7 +4147,7 @@ export interface components {
             readonly RecordID: number;
             /** @description The time of the event. Maintained by the store; ignored in requests. */
             readonly DateCreated: components["schemas"]["LocalTime"];
-            /** @description Of kinds that end in Changed: the members of the record that took other values, separated by commas, such as `BillingCity,ShipmentList.ShipmentTrackingCode`. At most 100; `*` at the end says that there are more. Other kinds, and events from before they were named, have no such member. Maintained by the store; ignored in requests. */
+            /** @description The members of the record that took other values, separated by commas, such as `BillingCity,ShipmentList.ShipmentTrackingCode`. At most 100; `*` at the end says that there are more. Only the kinds whose EventName ends in Changed, except Product Stock Changed, have it; events from before members were named do not. Maintained by the store; ignored in requests. */
             readonly Changed?: string;
             /** @description The record as it was when the event happened, with every member that reads have. */
             Record: components["schemas"]["Customer"] | components["schemas"]["Order"] | components["schemas"]["Product"] | components["schemas"]["RMA"] | components["schemas"]["Category"] | components["schemas"]["Manufacturer"] | components["schemas"]["Distributor"] | components["schemas"]["CustomerGroup"] | components["schemas"]["GiftRegistry"];
@@ -4293,7 +4293,7 @@ export interface components {
             readonly ImageGalleryID: number;
             /** @description The picture: a path below the store’s address, such as `assets/images/lamp.jpg`, or a whole address. */
             ImageGalleryFile: string;
-            /** @description The text with the picture, also for those who cannot see it. */
+            /** @description The caption and alternative text of the picture. */
             ImageGalleryCaption: string;
             /**
              * Format: int32
@@ -4304,12 +4304,12 @@ export interface components {
         ImageGalleryInput: {
             /**
              * Format: int32
-             * @description The number of the picture in the store. Names a stored item, which keeps the fields that are not sent; an item with an unknown key is new.
+             * @description The number of the picture in the store. Inside the record’s list: names a stored item, which keeps the members that are not sent; an item with another key, or none, is new. At the address of the items: PUT names the item by it unless the address does, and an unknown one is a 404; POST ignores it.
              */
             ImageGalleryID?: number;
             /** @description The picture: a path below the store’s address, such as `assets/images/lamp.jpg`, or a whole address. */
             ImageGalleryFile?: string;
-            /** @description The text with the picture, also for those who cannot see it. */
+            /** @description The caption and alternative text of the picture. */
             ImageGalleryCaption?: string;
             /**
              * Format: int32
@@ -4320,7 +4320,7 @@ export interface components {
         ItemSum: {
             /**
              * Format: int32
-             * @description The line of the order, by its ItemIndexID.
+             * @description The line: the ItemIndexID of one in the OrderItemList of the order.
              */
             ItemIndexID: number;
             /** @description The SKU that was sold. */
@@ -4482,7 +4482,7 @@ export interface components {
         OptionSetInput: {
             /**
              * Format: int32
-             * @description The number of the set in the store. Names a stored item, which keeps the fields that are not sent; an item with an unknown key is new.
+             * @description The number of the set in the store. Inside the record’s list: names a stored item, which keeps the members that are not sent; an item with another key, or none, is new. At the address of the items: PUT names the item by it unless the address does, and an unknown one is a 404; POST ignores it.
              */
             OptionSetID?: number;
             /** @description The caption of the set, such as `Size`. It precedes the chosen option in the ItemDescription of an order’s line. */
@@ -4508,7 +4508,7 @@ export interface components {
         OptionsInput: {
             /**
              * Format: int32
-             * @description The number of the option in the store. Lines of orders (ItemOptions) and advanced options name it. Names a stored item, which keeps the fields that are not sent; an item with an unknown key is new.
+             * @description The number of the option in the store. Lines of orders (ItemOptions) and advanced options name it. Inside the record’s list: names a stored item, which keeps the members that are not sent; an item with another key, or none, is new. At the address of the items: PUT names the item by it unless the address does, and an unknown one is a 404; POST ignores it.
              */
             OptionID?: number;
             /** @description The name of the option, such as `L`. It becomes part of the ItemDescription of an order’s line. */
@@ -4615,9 +4615,9 @@ export interface components {
             PromotionList: components["schemas"]["Promotion"][];
             /** @description The whole discount: the sum of OrderDiscountCoupon and OrderDiscountPromotion. Computed on read; ignored in requests. */
             readonly OrderDiscount: number;
-            /** @description The discount by promotions that apply automatically. Together with OrderDiscountPromotion, it cannot be raised above the price of the goods. */
+            /** @description Despite its name: the discount by promotions that apply automatically. Together with OrderDiscountPromotion, it cannot be raised above the price of the goods. */
             OrderDiscountCoupon: components["schemas"]["Decimal"];
-            /** @description The discount by coupons. Together with OrderDiscountCoupon, it cannot be raised above the price of the goods. */
+            /** @description Despite its name: the discount by coupons. Together with OrderDiscountCoupon, it cannot be raised above the price of the goods. */
             OrderDiscountPromotion: components["schemas"]["Decimal"];
             /** @description The first tax on the order, that of its shipments included. The checkout says it: the platform computes no taxes. */
             SalesTax: components["schemas"]["Decimal"];
@@ -4634,7 +4634,7 @@ export interface components {
             /** @description The brand of the payment card, such as `Visa`. */
             CardType: string;
             /**
-             * @description The number of the payment card, which is thrown away. Do not send it. Write-only: always empty.
+             * @description The number of the payment card. What is sent is thrown away: do not send it. Always empty in answers.
              * @constant
              */
             CardNumber: "";
@@ -4653,7 +4653,7 @@ export interface components {
             /** @description The address of the owner of the payment card. */
             CardAddress: string;
             /**
-             * @description The verification code of the payment card, which is thrown away. Do not send it. Write-only: always empty.
+             * @description The verification code of the payment card. What is sent is thrown away: do not send it. Always empty in answers.
              * @constant
              */
             CardVerification: "";
@@ -4757,7 +4757,7 @@ export interface components {
             CatalogID?: number;
             /**
              * Format: int32
-             * @description The number of the line in the store. Names a stored item, which keeps the fields that are not sent; an item with an unknown key is new.
+             * @description The number of the line in the store. Inside the record’s list: names a stored item, which keeps the members that are not sent; an item with another key, or none, is new. At the address of the items: PUT names the item by it unless the address does, and an unknown one is a 404; POST ignores it.
              */
             ItemIndexID?: number;
             /** @description The SKU that was ordered, with the suffix of an advanced option. A new order finds the product by it where CatalogID is left out. */
@@ -4923,9 +4923,9 @@ export interface components {
             OrderItemList?: components["schemas"]["OrderItemInput"][];
             /** @description The promotions that lowered the price of the order, as the checkout sends them. They change no amount. Replaces the stored list as a whole; an item with a known PromotionID keeps the fields that are not sent. */
             PromotionList?: components["schemas"]["PromotionInput"][];
-            /** @description The discount by promotions that apply automatically. Together with OrderDiscountPromotion, it cannot be raised above the price of the goods. */
+            /** @description Despite its name: the discount by promotions that apply automatically. Together with OrderDiscountPromotion, it cannot be raised above the price of the goods. */
             OrderDiscountCoupon?: components["schemas"]["Decimal"];
-            /** @description The discount by coupons. Together with OrderDiscountCoupon, it cannot be raised above the price of the goods. */
+            /** @description Despite its name: the discount by coupons. Together with OrderDiscountCoupon, it cannot be raised above the price of the goods. */
             OrderDiscountPromotion?: components["schemas"]["Decimal"];
             /** @description The first tax on the order, that of its shipments included. The checkout says it: the platform computes no taxes. */
             SalesTax?: components["schemas"]["Decimal"];
@@ -4941,7 +4941,7 @@ export interface components {
             TransactionList?: components["schemas"]["TransactionInput"][];
             /** @description The brand of the payment card, such as `Visa`. */
             CardType?: string;
-            /** @description The number of the payment card, which is thrown away. Do not send it. Write-only: accepted, never returned. */
+            /** @description The number of the payment card. What is sent is thrown away: do not send it. Write-only: accepted, never returned. */
             CardNumber?: string;
             /** @description The name on the payment card. */
             CardName?: string;
@@ -4957,7 +4957,7 @@ export interface components {
             CardStartYear?: string;
             /** @description The address of the owner of the payment card. */
             CardAddress?: string;
-            /** @description The verification code of the payment card, which is thrown away. Do not send it. Write-only: accepted, never returned. */
+            /** @description The verification code of the payment card. What is sent is thrown away: do not send it. Write-only: accepted, never returned. */
             CardVerification?: string;
             /** @description Reward points that the order earned or used, as text. Kept for programs: the platform counts no points. */
             RewardPoints?: string;
@@ -5157,7 +5157,7 @@ export interface components {
             readonly ReviewCount: number;
             /** @description The first picture of the product: a path below the store’s address, such as `assets/images/lamp.jpg`, or a whole address. Lines of new orders copy it to ItemImage1. */
             MainImageFile: string;
-            /** @description The text with MainImageFile, also for those who cannot see it. */
+            /** @description The caption and alternative text of MainImageFile. */
             MainImageCaption: string;
             /** @description A small picture for lists: a path below the store’s address, such as `assets/images/lamp.jpg`, or a whole address. */
             ThumbnailFile: string;
@@ -5165,15 +5165,15 @@ export interface components {
             MediaFile: string;
             /** @description Picture 2 of the product: a path below the store’s address, or a whole address. Lines of new orders copy it to ItemImage2. */
             AdditionalImageFile2: string;
-            /** @description The text with AdditionalImageFile2, also for those who cannot see it. */
+            /** @description The caption and alternative text of AdditionalImageFile2. */
             AdditionalImageCaption2: string;
             /** @description Picture 3 of the product: a path below the store’s address, or a whole address. Lines of new orders copy it to ItemImage3. */
             AdditionalImageFile3: string;
-            /** @description The text with AdditionalImageFile3, also for those who cannot see it. */
+            /** @description The caption and alternative text of AdditionalImageFile3. */
             AdditionalImageCaption3: string;
             /** @description Picture 4 of the product: a path below the store’s address, or a whole address. Lines of new orders copy it to ItemImage4. */
             AdditionalImageFile4: string;
-            /** @description The text with AdditionalImageFile4, also for those who cannot see it. */
+            /** @description The caption and alternative text of AdditionalImageFile4. */
             AdditionalImageCaption4: string;
             /** @description Further pictures of the product, beyond the four that have members of their own. */
             ImageGalleryList: components["schemas"]["ImageGallery"][];
@@ -5331,7 +5331,7 @@ export interface components {
         ProductCategoryInput: {
             /**
              * Format: int32
-             * @description A category that shows the product, by its number in `/Category`; an unknown one is refused. Names a stored item, which keeps the fields that are not sent; an item with an unknown key is new.
+             * @description A category that shows the product, by its number in `/Category`; an unknown one is refused. Inside the record’s list: names a stored item, which keeps the members that are not sent; an item with another key, or none, is new. At the address of the items: PUT names the item by it unless the address does, and an unknown one is a 404; POST ignores it.
              */
             CategoryID?: number;
         };
@@ -5473,7 +5473,7 @@ export interface components {
             SampleWeight?: components["schemas"]["Decimal"];
             /** @description The first picture of the product: a path below the store’s address, such as `assets/images/lamp.jpg`, or a whole address. Lines of new orders copy it to ItemImage1. */
             MainImageFile?: string;
-            /** @description The text with MainImageFile, also for those who cannot see it. */
+            /** @description The caption and alternative text of MainImageFile. */
             MainImageCaption?: string;
             /** @description A small picture for lists: a path below the store’s address, such as `assets/images/lamp.jpg`, or a whole address. */
             ThumbnailFile?: string;
@@ -5481,15 +5481,15 @@ export interface components {
             MediaFile?: string;
             /** @description Picture 2 of the product: a path below the store’s address, or a whole address. Lines of new orders copy it to ItemImage2. */
             AdditionalImageFile2?: string;
-            /** @description The text with AdditionalImageFile2, also for those who cannot see it. */
+            /** @description The caption and alternative text of AdditionalImageFile2. */
             AdditionalImageCaption2?: string;
             /** @description Picture 3 of the product: a path below the store’s address, or a whole address. Lines of new orders copy it to ItemImage3. */
             AdditionalImageFile3?: string;
-            /** @description The text with AdditionalImageFile3, also for those who cannot see it. */
+            /** @description The caption and alternative text of AdditionalImageFile3. */
             AdditionalImageCaption3?: string;
             /** @description Picture 4 of the product: a path below the store’s address, or a whole address. Lines of new orders copy it to ItemImage4. */
             AdditionalImageFile4?: string;
-            /** @description The text with AdditionalImageFile4, also for those who cannot see it. */
+            /** @description The caption and alternative text of AdditionalImageFile4. */
             AdditionalImageCaption4?: string;
             /** @description Further pictures of the product, beyond the four that have members of their own. */
             ImageGalleryList?: components["schemas"]["ImageGalleryInput"][];
@@ -5625,7 +5625,7 @@ export interface components {
         ProductDistributorInput: {
             /**
              * Format: int32
-             * @description A distributor that sells the product, by its number in `/Distributors`; an unknown one is refused. Names a stored item, which keeps the fields that are not sent; an item with an unknown key is new.
+             * @description A distributor that sells the product, by its number in `/Distributors`; an unknown one is refused. Inside the record’s list: names a stored item, which keeps the members that are not sent; an item with another key, or none, is new. At the address of the items: PUT names the item by it unless the address does, and an unknown one is a 404; POST ignores it.
              */
             DistributorID?: number;
             /** @description The price per piece that the distributor charges. Kept for programs: orders copy Cost instead. */
@@ -5849,7 +5849,7 @@ export interface components {
             SampleWeight?: components["schemas"]["Decimal"];
             /** @description The first picture of the product: a path below the store’s address, such as `assets/images/lamp.jpg`, or a whole address. Lines of new orders copy it to ItemImage1. */
             MainImageFile?: string;
-            /** @description The text with MainImageFile, also for those who cannot see it. */
+            /** @description The caption and alternative text of MainImageFile. */
             MainImageCaption?: string;
             /** @description A small picture for lists: a path below the store’s address, such as `assets/images/lamp.jpg`, or a whole address. */
             ThumbnailFile?: string;
@@ -5857,15 +5857,15 @@ export interface components {
             MediaFile?: string;
             /** @description Picture 2 of the product: a path below the store’s address, or a whole address. Lines of new orders copy it to ItemImage2. */
             AdditionalImageFile2?: string;
-            /** @description The text with AdditionalImageFile2, also for those who cannot see it. */
+            /** @description The caption and alternative text of AdditionalImageFile2. */
             AdditionalImageCaption2?: string;
             /** @description Picture 3 of the product: a path below the store’s address, or a whole address. Lines of new orders copy it to ItemImage3. */
             AdditionalImageFile3?: string;
-            /** @description The text with AdditionalImageFile3, also for those who cannot see it. */
+            /** @description The caption and alternative text of AdditionalImageFile3. */
             AdditionalImageCaption3?: string;
             /** @description Picture 4 of the product: a path below the store’s address, or a whole address. Lines of new orders copy it to ItemImage4. */
             AdditionalImageFile4?: string;
-            /** @description The text with AdditionalImageFile4, also for those who cannot see it. */
+            /** @description The caption and alternative text of AdditionalImageFile4. */
             AdditionalImageCaption4?: string;
             /** @description Further pictures of the product, beyond the four that have members of their own. Replaces the stored list as a whole; an item with a known ImageGalleryID keeps the fields that are not sent. */
             ImageGalleryList?: components["schemas"]["ImageGalleryInput"][];
@@ -5999,7 +5999,7 @@ export interface components {
         PromotionInput: {
             /**
              * Format: int32
-             * @description The number of the promotion in the store. Names a stored item, which keeps the fields that are not sent; an item with an unknown key is new.
+             * @description The number of the promotion in the store. Inside the record’s list: names a stored item, which keeps the members that are not sent; an item with another key, or none, is new. At the address of the items: PUT names the item by it unless the address does, and an unknown one is a 404; POST ignores it.
              */
             PromotionID?: number;
             /** @description The name of the promotion as people read it. */
@@ -6050,7 +6050,7 @@ export interface components {
         QuestionInput: {
             /**
              * Format: int32
-             * @description The number of the answer in the store. Names a stored item, which keeps the fields that are not sent; an item with an unknown key is new.
+             * @description The number of the answer in the store. Inside the record’s list: names a stored item, which keeps the members that are not sent; an item with another key, or none, is new. At the address of the items: PUT names the item by it unless the address does, and an unknown one is a 404; POST ignores it.
              */
             QuestionAnswerIndexID?: number;
             /**
@@ -6097,7 +6097,7 @@ export interface components {
         RefundItemInput: {
             /**
              * Format: int32
-             * @description The line of the order that is refunded, by its ItemIndexID. Names a stored item, which keeps the fields that are not sent; an item with an unknown key is new.
+             * @description The line of the order that is refunded, by its ItemIndexID. Inside the record’s list: names a stored item, which keeps the members that are not sent; an item with another key, or none, is new. At the address of the items: PUT names the item by it unless the address does, and an unknown one is a 404; POST ignores it.
              */
             ItemIndexID?: number;
             /** @description How many pieces of the line this refund is for: above 0, and with the other refunds of the line at most its ItemQuantity. */
@@ -6125,7 +6125,7 @@ export interface components {
         RelatedProductInput: {
             /**
              * Format: int32
-             * @description The number of the related product in the list. Names a stored item, which keeps the fields that are not sent; an item with an unknown key is new.
+             * @description The number of the related product in the list. Inside the record’s list: names a stored item, which keeps the members that are not sent; an item with another key, or none, is new. At the address of the items: PUT names the item by it unless the address does, and an unknown one is a 404; POST ignores it.
              */
             RelatedIndexID?: number;
             /**
@@ -6315,7 +6315,7 @@ export interface components {
         SerialInput: {
             /**
              * Format: int32
-             * @description The number of the item in the list of serial numbers. Names a stored item, which keeps the fields that are not sent; an item with an unknown key is new.
+             * @description The number of the item in the list of serial numbers. Inside the record’s list: names a stored item, which keeps the members that are not sent; an item with another key, or none, is new. At the address of the items: PUT names the item by it unless the address does, and an unknown one is a 404; POST ignores it.
              */
             SerialID?: number;
             /**
@@ -6403,7 +6403,7 @@ export interface components {
         ShipmentInput: {
             /**
              * Format: int32
-             * @description The number of the shipment; 0 for the only shipment of an order. Names a stored item, which keeps the fields that are not sent; an item with an unknown key is new.
+             * @description The number of the shipment; 0 for the only shipment of an order. Inside the record’s list: names a stored item, which keeps the members that are not sent; an item with another key, or none, is new. At the address of the items: PUT names the item by it unless the address does, and an unknown one is a 404; POST ignores it.
              */
             ShipmentID?: number;
             /**
@@ -6517,7 +6517,7 @@ export interface components {
         TransactionInput: {
             /**
              * Format: int32
-             * @description The number of the transaction in the store. Names a stored item, which keeps the fields that are not sent; an item with an unknown key is new.
+             * @description The number of the transaction in the store. Inside the record’s list: names a stored item, which keeps the members that are not sent; an item with another key, or none, is new. At the address of the items: PUT names the item by it unless the address does, and an unknown one is a 404; POST ignores it.
              */
             TransactionIndexID?: number;
             /** @description The payment service’s own number for the transaction. */
@@ -6580,7 +6580,7 @@ export interface components {
         UpSellingItemInput: {
             /**
              * Format: int32
-             * @description The number of the offered product in the list. Names a stored item, which keeps the fields that are not sent; an item with an unknown key is new.
+             * @description The number of the offered product in the list. Inside the record’s list: names a stored item, which keeps the members that are not sent; an item with another key, or none, is new. At the address of the items: PUT names the item by it unless the address does, and an unknown one is a 404; POST ignores it.
              */
             UpSellingIndexID?: number;
             /**
@@ -6607,7 +6607,7 @@ export interface components {
             Url: string;
             /**
              * Format: int32
-             * @description The kind of event that is sent. The application needs read access to its records. 1 Order New, 2 Order Status Change, 3 Customer New, 4 Product New, 5 Product Changed, 6 Product Deleted, 7 Product Stock Changed, 8 Order Changed, 9 Customer Changed, 10 Customer Deleted, 11 Return New, 12 Return Changed, 13 Category New, 14 Category Changed, 15 Category Deleted, 16 Manufacturer New, 17 Manufacturer Changed, 18 Manufacturer Deleted, 19 Distributor New, 20 Distributor Changed, 21 Distributor Deleted, 22 Customer Group New, 23 Customer Group Changed, 24 Customer Group Deleted, 25 Gift Registry New, 26 Gift Registry Changed, 27 Gift Registry Deleted, 28 Return Deleted. Set when the record is created; ignored afterwards.
+             * @description The kind of event, by its number from `GET /Webhooks/Events`: 1 Order New, 5 Product Changed, 8 Order Changed and so on. The application needs read access to its records. Set when the record is created; ignored afterwards.
              */
             EventType: number;
             /** @description The time of creation as `MM/DD/YYYY HH:MM` in the store’s time zone. Maintained by the store; ignored in requests. */
@@ -6621,7 +6621,7 @@ export interface components {
             Format: "JSON" | "XML";
             /** @description Whether events are sent to Url. The platform sets it to false when deliveries fail for too long: `/Webhooks/{id}/Status` says why. */
             Enabled: boolean;
-            /** @description The members of whose changes it hears, separated by commas, such as `SKUInfo.Price,CategoryList`; a name covers what is inside it. For kinds that tell what changed. Empty, as long as it is not set: it hears of all, and answers have no such member. */
+            /** @description The members of whose changes it hears, separated by commas, such as `SKUInfo.Price,CategoryList`; a name covers what is inside it. Only for the kinds whose EventName ends in Changed, except Product Stock Changed. Empty or left out: every change is sent. While it is empty, answers leave the member out. */
             Members?: string;
         };
         /** @description A subscription to one kind of event: whenever it happens, the record is sent to an address of the application. */
@@ -6632,7 +6632,7 @@ export interface components {
             Url: string;
             /**
              * Format: int32
-             * @description The kind of event that is sent. The application needs read access to its records. 1 Order New, 2 Order Status Change, 3 Customer New, 4 Product New, 5 Product Changed, 6 Product Deleted, 7 Product Stock Changed, 8 Order Changed, 9 Customer Changed, 10 Customer Deleted, 11 Return New, 12 Return Changed, 13 Category New, 14 Category Changed, 15 Category Deleted, 16 Manufacturer New, 17 Manufacturer Changed, 18 Manufacturer Deleted, 19 Distributor New, 20 Distributor Changed, 21 Distributor Deleted, 22 Customer Group New, 23 Customer Group Changed, 24 Customer Group Deleted, 25 Gift Registry New, 26 Gift Registry Changed, 27 Gift Registry Deleted, 28 Return Deleted.
+             * @description The kind of event, by its number from `GET /Webhooks/Events`: 1 Order New, 5 Product Changed, 8 Order Changed and so on. The application needs read access to its records.
              */
             EventType: number;
             /**
@@ -6642,7 +6642,7 @@ export interface components {
             Format?: "JSON" | "XML";
             /** @description Whether events are sent to Url. The platform sets it to false when deliveries fail for too long: `/Webhooks/{id}/Status` says why. */
             Enabled: boolean;
-            /** @description The members of whose changes it hears, separated by commas, such as `SKUInfo.Price,CategoryList`; a name covers what is inside it. For kinds that tell what changed. Empty, as long as it is not set: it hears of all, and answers have no such member. */
+            /** @description The members of whose changes it hears, separated by commas, such as `SKUInfo.Price,CategoryList`; a name covers what is inside it. Only for the kinds whose EventName ends in Changed, except Product Stock Changed. Empty or left out: every change is sent. While it is empty, answers leave the member out. */
             Members?: string;
         };
         /** @description What a webhook’s notifications are signed with. */
@@ -6707,7 +6707,7 @@ export interface components {
             Format?: "JSON" | "XML";
             /** @description Whether events are sent to Url. The platform sets it to false when deliveries fail for too long: `/Webhooks/{id}/Status` says why. */
             Enabled?: boolean;
-            /** @description The members of whose changes it hears, separated by commas, such as `SKUInfo.Price,CategoryList`; a name covers what is inside it. For kinds that tell what changed. Empty, as long as it is not set: it hears of all, and answers have no such member. */
+            /** @description The members of whose changes it hears, separated by commas, such as `SKUInfo.Price,CategoryList`; a name covers what is inside it. Only for the kinds whose EventName ends in Changed, except Product Stock Changed. Empty or left out: every change is sent. While it is empty, answers leave the member out. */
             Members?: string;
         };
     };
@@ -6731,14 +6731,10 @@ export interface components {
         ItemLimit: number;
         /** @description The place of the first record, counted from 1 (0 is 1 too). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
         Offset: number;
-        /** @description Comma list of members, each with `asc` or `desc`. Sorts the page that was read, not the whole list. */
-        OrderBy: string;
         /** @description `count=exact` asks for X-Total-Count. `handling=strict` refuses parameters that the address does not have, `handling=lenient` passes over them, which X-Ignored tells; without either it is as the application’s kind says. Several are separated by commas. */
         Prefer: string;
         /** @description ETags that the caller has: with one of them the answer is 304, without a body. */
         ReadIfNoneMatch: string;
-        /** @description Comma list of members to show, such as `Name` or `List/Name`. The others are left out, also those that the schema requires. */
-        Select: string;
     };
     requestBodies: never;
     headers: never;
@@ -6757,17 +6753,17 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
                 /** @description 1: instead of the list the answer is an object with the number of matches, `{"TotalCount": n}`, 0 included, as at the address with `/Count` behind it; in XML `CountOnly`. 0 and -1: the list. */
                 countonly?: components["parameters"]["CountOnly"];
-                /** @description Comma list of members to show, such as `Name` or `List/Name`. The others are left out, also those that the schema requires. */
-                $select?: components["parameters"]["Select"];
-                /** @description Comma list of members, each with `asc` or `desc`. Sorts the page that was read, not the whole list. */
-                $orderby?: components["parameters"]["OrderBy"];
+                /** @description Comma list of members to show; `/` stands between a list or an object and a member inside it, as in `List/Name`. The others are left out, also those that the schema requires. */
+                $select?: string;
+                /** @description Comma list of members, each with `asc` or `desc`; `/` stands between an object and a member inside it. Sorts the page that was read, not the whole list. */
+                $orderby?: string;
                 /** @description The category’s identifier, `CategoryID`. Given several times or as a comma list, at most 100: any of the values. */
                 categoryid?: number | number[];
                 /** @description A part of `CategoryName`, without regard to case. */
                 category?: string;
-                /** @description The earliest `LastUpdate`, itself included, in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. In the hour that autumn repeats, or spring skips, the earlier time counts. */
+                /** @description The earliest `LastUpdate`, in the store’s zone: `2026-03-01` (from midnight on) or `2026-03-01T14:30:00`; also `03/01/2026` and `03/01/2026 14:30:00`. */
                 lastupdatestart?: string;
-                /** @description The latest `LastUpdate`, in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. Its whole second is included, or its whole day where it has no time. In the hour that autumn repeats, or spring skips, the later time counts. */
+                /** @description The latest `LastUpdate`, in the store’s zone: `2026-03-31` (that whole day) or `2026-03-31T14:30:00` (that whole second); also `03/31/2026` and `03/31/2026 14:30:00`. */
                 lastupdateend?: string;
             };
             header?: {
@@ -6806,7 +6802,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description One record, or a list of up to 100, each changed independently. */
+        /** @description Each record of a list succeeds or fails by itself. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["CategoryUpdate"][] | components["schemas"]["CategoryUpdate"];
@@ -6845,7 +6841,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description One record, or a list of up to 100, each changed independently. */
+        /** @description Each record of a list succeeds or fails by itself. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["CategoryCreate"] | components["schemas"]["CategoryCreate"][];
@@ -6879,9 +6875,9 @@ export interface operations {
                 categoryid?: number | number[];
                 /** @description A part of `CategoryName`, without regard to case. */
                 category?: string;
-                /** @description The earliest `LastUpdate`, itself included, in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. In the hour that autumn repeats, or spring skips, the earlier time counts. */
+                /** @description The earliest `LastUpdate`, in the store’s zone: `2026-03-01` (from midnight on) or `2026-03-01T14:30:00`; also `03/01/2026` and `03/01/2026 14:30:00`. */
                 lastupdatestart?: string;
-                /** @description The latest `LastUpdate`, in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. Its whole second is included, or its whole day where it has no time. In the hour that autumn repeats, or spring skips, the later time counts. */
+                /** @description The latest `LastUpdate`, in the store’s zone: `2026-03-31` (that whole day) or `2026-03-31T14:30:00` (that whole second); also `03/31/2026` and `03/31/2026 14:30:00`. */
                 lastupdateend?: string;
             };
             header?: {
@@ -6907,8 +6903,8 @@ export interface operations {
     getCategory: {
         parameters: {
             query?: {
-                /** @description Comma list of members to show, such as `Name` or `List/Name`. The others are left out, also those that the schema requires. */
-                $select?: components["parameters"]["Select"];
+                /** @description Comma list of members to show; `/` stands between a list or an object and a member inside it, as in `List/Name`. The others are left out, also those that the schema requires. */
+                $select?: string;
             };
             header?: {
                 /** @description ETags that the caller has: with one of them the answer is 304, without a body. */
@@ -7019,10 +7015,10 @@ export interface operations {
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every item that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. 400 where the place is lost: the last item of the page was removed from a list that is not in the order of its identifiers. Items without an identifier are counted instead. Not together with `offset`. */
                 cursor?: components["parameters"]["ItemCursor"];
-                /** @description Comma list of members to show, such as `Name` or `List/Name`. The others are left out, also those that the schema requires. */
-                $select?: components["parameters"]["Select"];
-                /** @description Comma list of members, each with `asc` or `desc`. Sorts the page that was read, not the whole list. */
-                $orderby?: components["parameters"]["OrderBy"];
+                /** @description Comma list of members to show; `/` stands between a list or an object and a member inside it, as in `List/Name`. The others are left out, also those that the schema requires. */
+                $select?: string;
+                /** @description Comma list of members, each with `asc` or `desc`; `/` stands between an object and a member inside it. Sorts the page that was read, not the whole list. */
+                $orderby?: string;
             };
             header?: {
                 /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
@@ -7066,7 +7062,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description One record, or a list of up to 100, each changed independently. */
+        /** @description Each record of a list succeeds or fails by itself. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["OptionSetInput"][] | components["schemas"]["OptionSetInput"];
@@ -7112,7 +7108,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description One record, or a list of up to 100, each changed independently. */
+        /** @description Each record of a list succeeds or fails by itself. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["OptionSetInput"] | components["schemas"]["OptionSetInput"][];
@@ -7188,10 +7184,10 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
                 /** @description 1: instead of the list the answer is an object with the number of matches, `{"TotalCount": n}`, 0 included, as at the address with `/Count` behind it; in XML `CountOnly`. 0 and -1: the list. */
                 countonly?: components["parameters"]["CountOnly"];
-                /** @description Comma list of members to show, such as `Name` or `List/Name`. The others are left out, also those that the schema requires. */
-                $select?: components["parameters"]["Select"];
-                /** @description Comma list of members, each with `asc` or `desc`. Sorts the page that was read, not the whole list. */
-                $orderby?: components["parameters"]["OrderBy"];
+                /** @description Comma list of members to show; `/` stands between a list or an object and a member inside it, as in `List/Name`. The others are left out, also those that the schema requires. */
+                $select?: string;
+                /** @description Comma list of members, each with `asc` or `desc`; `/` stands between an object and a member inside it. Sorts the page that was read, not the whole list. */
+                $orderby?: string;
                 /** @description The product’s identifier, `SKUInfo.CatalogID`. Given several times or as a comma list, at most 100: any of the values. */
                 catalogid?: number | number[];
                 /** @description The whole `SKUInfo.SKU`, without regard to case. Given several times, at most 100: any of the values. */
@@ -7214,31 +7210,31 @@ export interface operations {
                 stockfrom?: number;
                 /** @description The greatest `SKUInfo.Stock`, itself included. */
                 stockto?: number;
-                /** @description 1: those whose `Hide` is true. 0: those whose `Hide` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only products with `Hide`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 hide?: 1 | 0 | -1;
-                /** @description 1: those whose `FreeShipping` is true. 0: those whose `FreeShipping` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only products with `FreeShipping`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 freeshipping?: 1 | 0 | -1;
-                /** @description 1: those whose `SKUInfo.OnSale` is true. 0: those whose `SKUInfo.OnSale` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only products with `SKUInfo.OnSale`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 onsale?: 1 | 0 | -1;
-                /** @description 1: those whose `NonTaxable` is true. 0: those whose `NonTaxable` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only products with `NonTaxable`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 nontax?: 1 | 0 | -1;
-                /** @description 1: those whose `NotForSale` is true. 0: those whose `NotForSale` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only products with `NotForSale`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 notforsale?: 1 | 0 | -1;
-                /** @description 1: those whose `GiftCertificate` is true. 0: those whose `GiftCertificate` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only products with `GiftCertificate`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 giftcertificate?: 1 | 0 | -1;
-                /** @description 1: those whose `HomeSpecial` is true. 0: those whose `HomeSpecial` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only products with `HomeSpecial`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 homespecial?: 1 | 0 | -1;
-                /** @description 1: those whose `CategorySpecial` is true. 0: those whose `CategorySpecial` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only products with `CategorySpecial`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 categoryspecial?: 1 | 0 | -1;
-                /** @description 1: those whose `NonSearchable` is true. 0: those whose `NonSearchable` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only products with `NonSearchable`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 nonsearchable?: 1 | 0 | -1;
-                /** @description 1: those whose `SelfShip` is true. 0: those whose `SelfShip` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only products with `SelfShip`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 selfship?: 1 | 0 | -1;
-                /** @description 1: those whose `DisableRewards` is true. 0: those whose `DisableRewards` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only products with `DisableRewards`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 rewarddisable?: 1 | 0 | -1;
-                /** @description The earliest `LastUpdate`, itself included, in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. In the hour that autumn repeats, or spring skips, the earlier time counts. */
+                /** @description The earliest `LastUpdate`, in the store’s zone: `2026-03-01` (from midnight on) or `2026-03-01T14:30:00`; also `03/01/2026` and `03/01/2026 14:30:00`. */
                 lastupdatestart?: string;
-                /** @description The latest `LastUpdate`, in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. Its whole second is included, or its whole day where it has no time. In the hour that autumn repeats, or spring skips, the later time counts. */
+                /** @description The latest `LastUpdate`, in the store’s zone: `2026-03-31` (that whole day) or `2026-03-31T14:30:00` (that whole second); also `03/31/2026` and `03/31/2026 14:30:00`. */
                 lastupdateend?: string;
             };
             header?: {
@@ -7289,31 +7285,31 @@ export interface operations {
                 stockfrom?: number;
                 /** @description The greatest `SKUInfo.Stock`, itself included. */
                 stockto?: number;
-                /** @description 1: those whose `Hide` is true. 0: those whose `Hide` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only products with `Hide`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 hide?: 1 | 0 | -1;
-                /** @description 1: those whose `FreeShipping` is true. 0: those whose `FreeShipping` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only products with `FreeShipping`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 freeshipping?: 1 | 0 | -1;
-                /** @description 1: those whose `SKUInfo.OnSale` is true. 0: those whose `SKUInfo.OnSale` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only products with `SKUInfo.OnSale`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 onsale?: 1 | 0 | -1;
-                /** @description 1: those whose `NonTaxable` is true. 0: those whose `NonTaxable` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only products with `NonTaxable`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 nontax?: 1 | 0 | -1;
-                /** @description 1: those whose `NotForSale` is true. 0: those whose `NotForSale` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only products with `NotForSale`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 notforsale?: 1 | 0 | -1;
-                /** @description 1: those whose `GiftCertificate` is true. 0: those whose `GiftCertificate` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only products with `GiftCertificate`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 giftcertificate?: 1 | 0 | -1;
-                /** @description 1: those whose `HomeSpecial` is true. 0: those whose `HomeSpecial` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only products with `HomeSpecial`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 homespecial?: 1 | 0 | -1;
-                /** @description 1: those whose `CategorySpecial` is true. 0: those whose `CategorySpecial` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only products with `CategorySpecial`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 categoryspecial?: 1 | 0 | -1;
-                /** @description 1: those whose `NonSearchable` is true. 0: those whose `NonSearchable` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only products with `NonSearchable`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 nonsearchable?: 1 | 0 | -1;
-                /** @description 1: those whose `SelfShip` is true. 0: those whose `SelfShip` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only products with `SelfShip`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 selfship?: 1 | 0 | -1;
-                /** @description 1: those whose `DisableRewards` is true. 0: those whose `DisableRewards` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only products with `DisableRewards`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 rewarddisable?: 1 | 0 | -1;
-                /** @description The earliest `LastUpdate`, itself included, in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. In the hour that autumn repeats, or spring skips, the earlier time counts. */
+                /** @description The earliest `LastUpdate`, in the store’s zone: `2026-03-01` (from midnight on) or `2026-03-01T14:30:00`; also `03/01/2026` and `03/01/2026 14:30:00`. */
                 lastupdatestart?: string;
-                /** @description The latest `LastUpdate`, in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. Its whole second is included, or its whole day where it has no time. In the hour that autumn repeats, or spring skips, the later time counts. */
+                /** @description The latest `LastUpdate`, in the store’s zone: `2026-03-31` (that whole day) or `2026-03-31T14:30:00` (that whole second); also `03/31/2026` and `03/31/2026 14:30:00`. */
                 lastupdateend?: string;
             };
             header?: {
@@ -7350,17 +7346,17 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
                 /** @description 1: instead of the list the answer is an object with the number of matches, `{"TotalCount": n}`, 0 included, as at the address with `/Count` behind it; in XML `CountOnly`. 0 and -1: the list. */
                 countonly?: components["parameters"]["CountOnly"];
-                /** @description Comma list of members to show, such as `Name` or `List/Name`. The others are left out, also those that the schema requires. */
-                $select?: components["parameters"]["Select"];
-                /** @description Comma list of members, each with `asc` or `desc`. Sorts the page that was read, not the whole list. */
-                $orderby?: components["parameters"]["OrderBy"];
+                /** @description Comma list of members to show; `/` stands between a list or an object and a member inside it, as in `List/Name`. The others are left out, also those that the schema requires. */
+                $select?: string;
+                /** @description Comma list of members, each with `asc` or `desc`; `/` stands between an object and a member inside it. Sorts the page that was read, not the whole list. */
+                $orderby?: string;
                 /** @description The manufacturer’s identifier, `ManufacturerID`. Given several times or as a comma list, at most 100: any of the values. */
                 manufacturerid?: number | number[];
                 /** @description A part of `ManufacturerName`, without regard to case. */
                 manufacturer?: string;
-                /** @description The earliest `LastUpdate`, itself included, in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. In the hour that autumn repeats, or spring skips, the earlier time counts. */
+                /** @description The earliest `LastUpdate`, in the store’s zone: `2026-03-01` (from midnight on) or `2026-03-01T14:30:00`; also `03/01/2026` and `03/01/2026 14:30:00`. */
                 lastupdatestart?: string;
-                /** @description The latest `LastUpdate`, in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. Its whole second is included, or its whole day where it has no time. In the hour that autumn repeats, or spring skips, the later time counts. */
+                /** @description The latest `LastUpdate`, in the store’s zone: `2026-03-31` (that whole day) or `2026-03-31T14:30:00` (that whole second); also `03/31/2026` and `03/31/2026 14:30:00`. */
                 lastupdateend?: string;
             };
             header?: {
@@ -7399,7 +7395,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description One record, or a list of up to 100, each changed independently. */
+        /** @description Each record of a list succeeds or fails by itself. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["ManufacturerUpdate"][] | components["schemas"]["ManufacturerUpdate"];
@@ -7438,7 +7434,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description One record, or a list of up to 100, each changed independently. */
+        /** @description Each record of a list succeeds or fails by itself. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["ManufacturerCreate"] | components["schemas"]["ManufacturerCreate"][];
@@ -7472,9 +7468,9 @@ export interface operations {
                 manufacturerid?: number | number[];
                 /** @description A part of `ManufacturerName`, without regard to case. */
                 manufacturer?: string;
-                /** @description The earliest `LastUpdate`, itself included, in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. In the hour that autumn repeats, or spring skips, the earlier time counts. */
+                /** @description The earliest `LastUpdate`, in the store’s zone: `2026-03-01` (from midnight on) or `2026-03-01T14:30:00`; also `03/01/2026` and `03/01/2026 14:30:00`. */
                 lastupdatestart?: string;
-                /** @description The latest `LastUpdate`, in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. Its whole second is included, or its whole day where it has no time. In the hour that autumn repeats, or spring skips, the later time counts. */
+                /** @description The latest `LastUpdate`, in the store’s zone: `2026-03-31` (that whole day) or `2026-03-31T14:30:00` (that whole second); also `03/31/2026` and `03/31/2026 14:30:00`. */
                 lastupdateend?: string;
             };
             header?: {
@@ -7500,8 +7496,8 @@ export interface operations {
     getManufacturer: {
         parameters: {
             query?: {
-                /** @description Comma list of members to show, such as `Name` or `List/Name`. The others are left out, also those that the schema requires. */
-                $select?: components["parameters"]["Select"];
+                /** @description Comma list of members to show; `/` stands between a list or an object and a member inside it, as in `List/Name`. The others are left out, also those that the schema requires. */
+                $select?: string;
             };
             header?: {
                 /** @description ETags that the caller has: with one of them the answer is 304, without a body. */
@@ -7614,10 +7610,10 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
                 /** @description 1: instead of the list the answer is an object with the number of matches, `{"TotalCount": n}`, 0 included, as at the address with `/Count` behind it; in XML `CountOnly`. 0 and -1: the list. */
                 countonly?: components["parameters"]["CountOnly"];
-                /** @description Comma list of members to show, such as `Name` or `List/Name`. The others are left out, also those that the schema requires. */
-                $select?: components["parameters"]["Select"];
-                /** @description Comma list of members, each with `asc` or `desc`. Sorts the page that was read, not the whole list. */
-                $orderby?: components["parameters"]["OrderBy"];
+                /** @description Comma list of members to show; `/` stands between a list or an object and a member inside it, as in `List/Name`. The others are left out, also those that the schema requires. */
+                $select?: string;
+                /** @description Comma list of members, each with `asc` or `desc`; `/` stands between an object and a member inside it. Sorts the page that was read, not the whole list. */
+                $orderby?: string;
                 /** @description The product’s identifier, `SKUInfo.CatalogID`. Given several times or as a comma list, at most 100: any of the values. */
                 catalogid?: number | number[];
                 /** @description The whole `SKUInfo.SKU`, without regard to case. Given several times, at most 100: any of the values. */
@@ -7640,31 +7636,31 @@ export interface operations {
                 stockfrom?: number;
                 /** @description The greatest `SKUInfo.Stock`, itself included. */
                 stockto?: number;
-                /** @description 1: those whose `Hide` is true. 0: those whose `Hide` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only products with `Hide`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 hide?: 1 | 0 | -1;
-                /** @description 1: those whose `FreeShipping` is true. 0: those whose `FreeShipping` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only products with `FreeShipping`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 freeshipping?: 1 | 0 | -1;
-                /** @description 1: those whose `SKUInfo.OnSale` is true. 0: those whose `SKUInfo.OnSale` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only products with `SKUInfo.OnSale`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 onsale?: 1 | 0 | -1;
-                /** @description 1: those whose `NonTaxable` is true. 0: those whose `NonTaxable` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only products with `NonTaxable`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 nontax?: 1 | 0 | -1;
-                /** @description 1: those whose `NotForSale` is true. 0: those whose `NotForSale` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only products with `NotForSale`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 notforsale?: 1 | 0 | -1;
-                /** @description 1: those whose `GiftCertificate` is true. 0: those whose `GiftCertificate` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only products with `GiftCertificate`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 giftcertificate?: 1 | 0 | -1;
-                /** @description 1: those whose `HomeSpecial` is true. 0: those whose `HomeSpecial` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only products with `HomeSpecial`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 homespecial?: 1 | 0 | -1;
-                /** @description 1: those whose `CategorySpecial` is true. 0: those whose `CategorySpecial` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only products with `CategorySpecial`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 categoryspecial?: 1 | 0 | -1;
-                /** @description 1: those whose `NonSearchable` is true. 0: those whose `NonSearchable` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only products with `NonSearchable`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 nonsearchable?: 1 | 0 | -1;
-                /** @description 1: those whose `SelfShip` is true. 0: those whose `SelfShip` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only products with `SelfShip`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 selfship?: 1 | 0 | -1;
-                /** @description 1: those whose `DisableRewards` is true. 0: those whose `DisableRewards` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only products with `DisableRewards`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 rewarddisable?: 1 | 0 | -1;
-                /** @description The earliest `LastUpdate`, itself included, in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. In the hour that autumn repeats, or spring skips, the earlier time counts. */
+                /** @description The earliest `LastUpdate`, in the store’s zone: `2026-03-01` (from midnight on) or `2026-03-01T14:30:00`; also `03/01/2026` and `03/01/2026 14:30:00`. */
                 lastupdatestart?: string;
-                /** @description The latest `LastUpdate`, in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. Its whole second is included, or its whole day where it has no time. In the hour that autumn repeats, or spring skips, the later time counts. */
+                /** @description The latest `LastUpdate`, in the store’s zone: `2026-03-31` (that whole day) or `2026-03-31T14:30:00` (that whole second); also `03/31/2026` and `03/31/2026 14:30:00`. */
                 lastupdateend?: string;
             };
             header?: {
@@ -7715,31 +7711,31 @@ export interface operations {
                 stockfrom?: number;
                 /** @description The greatest `SKUInfo.Stock`, itself included. */
                 stockto?: number;
-                /** @description 1: those whose `Hide` is true. 0: those whose `Hide` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only products with `Hide`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 hide?: 1 | 0 | -1;
-                /** @description 1: those whose `FreeShipping` is true. 0: those whose `FreeShipping` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only products with `FreeShipping`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 freeshipping?: 1 | 0 | -1;
-                /** @description 1: those whose `SKUInfo.OnSale` is true. 0: those whose `SKUInfo.OnSale` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only products with `SKUInfo.OnSale`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 onsale?: 1 | 0 | -1;
-                /** @description 1: those whose `NonTaxable` is true. 0: those whose `NonTaxable` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only products with `NonTaxable`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 nontax?: 1 | 0 | -1;
-                /** @description 1: those whose `NotForSale` is true. 0: those whose `NotForSale` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only products with `NotForSale`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 notforsale?: 1 | 0 | -1;
-                /** @description 1: those whose `GiftCertificate` is true. 0: those whose `GiftCertificate` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only products with `GiftCertificate`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 giftcertificate?: 1 | 0 | -1;
-                /** @description 1: those whose `HomeSpecial` is true. 0: those whose `HomeSpecial` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only products with `HomeSpecial`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 homespecial?: 1 | 0 | -1;
-                /** @description 1: those whose `CategorySpecial` is true. 0: those whose `CategorySpecial` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only products with `CategorySpecial`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 categoryspecial?: 1 | 0 | -1;
-                /** @description 1: those whose `NonSearchable` is true. 0: those whose `NonSearchable` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only products with `NonSearchable`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 nonsearchable?: 1 | 0 | -1;
-                /** @description 1: those whose `SelfShip` is true. 0: those whose `SelfShip` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only products with `SelfShip`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 selfship?: 1 | 0 | -1;
-                /** @description 1: those whose `DisableRewards` is true. 0: those whose `DisableRewards` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only products with `DisableRewards`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 rewarddisable?: 1 | 0 | -1;
-                /** @description The earliest `LastUpdate`, itself included, in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. In the hour that autumn repeats, or spring skips, the earlier time counts. */
+                /** @description The earliest `LastUpdate`, in the store’s zone: `2026-03-01` (from midnight on) or `2026-03-01T14:30:00`; also `03/01/2026` and `03/01/2026 14:30:00`. */
                 lastupdatestart?: string;
-                /** @description The latest `LastUpdate`, in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. Its whole second is included, or its whole day where it has no time. In the hour that autumn repeats, or spring skips, the later time counts. */
+                /** @description The latest `LastUpdate`, in the store’s zone: `2026-03-31` (that whole day) or `2026-03-31T14:30:00` (that whole second); also `03/31/2026` and `03/31/2026 14:30:00`. */
                 lastupdateend?: string;
             };
             header?: {
@@ -7776,10 +7772,10 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
                 /** @description 1: instead of the list the answer is an object with the number of matches, `{"TotalCount": n}`, 0 included, as at the address with `/Count` behind it; in XML `CountOnly`. 0 and -1: the list. */
                 countonly?: components["parameters"]["CountOnly"];
-                /** @description Comma list of members to show, such as `Name` or `List/Name`. The others are left out, also those that the schema requires. */
-                $select?: components["parameters"]["Select"];
-                /** @description Comma list of members, each with `asc` or `desc`. Sorts the page that was read, not the whole list. */
-                $orderby?: components["parameters"]["OrderBy"];
+                /** @description Comma list of members to show; `/` stands between a list or an object and a member inside it, as in `List/Name`. The others are left out, also those that the schema requires. */
+                $select?: string;
+                /** @description Comma list of members, each with `asc` or `desc`; `/` stands between an object and a member inside it. Sorts the page that was read, not the whole list. */
+                $orderby?: string;
                 /** @description The distributor’s identifier, `DistributorID`. Given several times or as a comma list, at most 100: any of the values. */
                 distributorid?: number | number[];
                 /** @description A part of `CompanyName`, without regard to case. */
@@ -7794,9 +7790,9 @@ export interface operations {
                 city?: string;
                 /** @description The whole `Phone`, without regard to case. Given several times, at most 100: any of the values. */
                 phone?: string | string[];
-                /** @description The earliest `LastUpdate`, itself included, in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. In the hour that autumn repeats, or spring skips, the earlier time counts. */
+                /** @description The earliest `LastUpdate`, in the store’s zone: `2026-03-01` (from midnight on) or `2026-03-01T14:30:00`; also `03/01/2026` and `03/01/2026 14:30:00`. */
                 lastupdatestart?: string;
-                /** @description The latest `LastUpdate`, in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. Its whole second is included, or its whole day where it has no time. In the hour that autumn repeats, or spring skips, the later time counts. */
+                /** @description The latest `LastUpdate`, in the store’s zone: `2026-03-31` (that whole day) or `2026-03-31T14:30:00` (that whole second); also `03/31/2026` and `03/31/2026 14:30:00`. */
                 lastupdateend?: string;
             };
             header?: {
@@ -7835,7 +7831,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description One record, or a list of up to 100, each changed independently. */
+        /** @description Each record of a list succeeds or fails by itself. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["DistributorUpdate"][] | components["schemas"]["DistributorUpdate"];
@@ -7874,7 +7870,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description One record, or a list of up to 100, each changed independently. */
+        /** @description Each record of a list succeeds or fails by itself. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["DistributorCreate"] | components["schemas"]["DistributorCreate"][];
@@ -7918,9 +7914,9 @@ export interface operations {
                 city?: string;
                 /** @description The whole `Phone`, without regard to case. Given several times, at most 100: any of the values. */
                 phone?: string | string[];
-                /** @description The earliest `LastUpdate`, itself included, in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. In the hour that autumn repeats, or spring skips, the earlier time counts. */
+                /** @description The earliest `LastUpdate`, in the store’s zone: `2026-03-01` (from midnight on) or `2026-03-01T14:30:00`; also `03/01/2026` and `03/01/2026 14:30:00`. */
                 lastupdatestart?: string;
-                /** @description The latest `LastUpdate`, in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. Its whole second is included, or its whole day where it has no time. In the hour that autumn repeats, or spring skips, the later time counts. */
+                /** @description The latest `LastUpdate`, in the store’s zone: `2026-03-31` (that whole day) or `2026-03-31T14:30:00` (that whole second); also `03/31/2026` and `03/31/2026 14:30:00`. */
                 lastupdateend?: string;
             };
             header?: {
@@ -7946,8 +7942,8 @@ export interface operations {
     getDistributor: {
         parameters: {
             query?: {
-                /** @description Comma list of members to show, such as `Name` or `List/Name`. The others are left out, also those that the schema requires. */
-                $select?: components["parameters"]["Select"];
+                /** @description Comma list of members to show; `/` stands between a list or an object and a member inside it, as in `List/Name`. The others are left out, also those that the schema requires. */
+                $select?: string;
             };
             header?: {
                 /** @description ETags that the caller has: with one of them the answer is 304, without a body. */
@@ -8060,10 +8056,10 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
                 /** @description 1: instead of the list the answer is an object with the number of matches, `{"TotalCount": n}`, 0 included, as at the address with `/Count` behind it; in XML `CountOnly`. 0 and -1: the list. */
                 countonly?: components["parameters"]["CountOnly"];
-                /** @description Comma list of members to show, such as `Name` or `List/Name`. The others are left out, also those that the schema requires. */
-                $select?: components["parameters"]["Select"];
-                /** @description Comma list of members, each with `asc` or `desc`. Sorts the page that was read, not the whole list. */
-                $orderby?: components["parameters"]["OrderBy"];
+                /** @description Comma list of members to show; `/` stands between a list or an object and a member inside it, as in `List/Name`. The others are left out, also those that the schema requires. */
+                $select?: string;
+                /** @description Comma list of members, each with `asc` or `desc`; `/` stands between an object and a member inside it. Sorts the page that was read, not the whole list. */
+                $orderby?: string;
                 /** @description The product’s identifier, `SKUInfo.CatalogID`. Given several times or as a comma list, at most 100: any of the values. */
                 catalogid?: number | number[];
                 /** @description The whole `SKUInfo.SKU`, without regard to case. Given several times, at most 100: any of the values. */
@@ -8086,31 +8082,31 @@ export interface operations {
                 stockfrom?: number;
                 /** @description The greatest `SKUInfo.Stock`, itself included. */
                 stockto?: number;
-                /** @description 1: those whose `Hide` is true. 0: those whose `Hide` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only products with `Hide`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 hide?: 1 | 0 | -1;
-                /** @description 1: those whose `FreeShipping` is true. 0: those whose `FreeShipping` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only products with `FreeShipping`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 freeshipping?: 1 | 0 | -1;
-                /** @description 1: those whose `SKUInfo.OnSale` is true. 0: those whose `SKUInfo.OnSale` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only products with `SKUInfo.OnSale`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 onsale?: 1 | 0 | -1;
-                /** @description 1: those whose `NonTaxable` is true. 0: those whose `NonTaxable` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only products with `NonTaxable`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 nontax?: 1 | 0 | -1;
-                /** @description 1: those whose `NotForSale` is true. 0: those whose `NotForSale` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only products with `NotForSale`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 notforsale?: 1 | 0 | -1;
-                /** @description 1: those whose `GiftCertificate` is true. 0: those whose `GiftCertificate` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only products with `GiftCertificate`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 giftcertificate?: 1 | 0 | -1;
-                /** @description 1: those whose `HomeSpecial` is true. 0: those whose `HomeSpecial` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only products with `HomeSpecial`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 homespecial?: 1 | 0 | -1;
-                /** @description 1: those whose `CategorySpecial` is true. 0: those whose `CategorySpecial` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only products with `CategorySpecial`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 categoryspecial?: 1 | 0 | -1;
-                /** @description 1: those whose `NonSearchable` is true. 0: those whose `NonSearchable` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only products with `NonSearchable`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 nonsearchable?: 1 | 0 | -1;
-                /** @description 1: those whose `SelfShip` is true. 0: those whose `SelfShip` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only products with `SelfShip`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 selfship?: 1 | 0 | -1;
-                /** @description 1: those whose `DisableRewards` is true. 0: those whose `DisableRewards` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only products with `DisableRewards`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 rewarddisable?: 1 | 0 | -1;
-                /** @description The earliest `LastUpdate`, itself included, in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. In the hour that autumn repeats, or spring skips, the earlier time counts. */
+                /** @description The earliest `LastUpdate`, in the store’s zone: `2026-03-01` (from midnight on) or `2026-03-01T14:30:00`; also `03/01/2026` and `03/01/2026 14:30:00`. */
                 lastupdatestart?: string;
-                /** @description The latest `LastUpdate`, in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. Its whole second is included, or its whole day where it has no time. In the hour that autumn repeats, or spring skips, the later time counts. */
+                /** @description The latest `LastUpdate`, in the store’s zone: `2026-03-31` (that whole day) or `2026-03-31T14:30:00` (that whole second); also `03/31/2026` and `03/31/2026 14:30:00`. */
                 lastupdateend?: string;
             };
             header?: {
@@ -8161,31 +8157,31 @@ export interface operations {
                 stockfrom?: number;
                 /** @description The greatest `SKUInfo.Stock`, itself included. */
                 stockto?: number;
-                /** @description 1: those whose `Hide` is true. 0: those whose `Hide` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only products with `Hide`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 hide?: 1 | 0 | -1;
-                /** @description 1: those whose `FreeShipping` is true. 0: those whose `FreeShipping` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only products with `FreeShipping`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 freeshipping?: 1 | 0 | -1;
-                /** @description 1: those whose `SKUInfo.OnSale` is true. 0: those whose `SKUInfo.OnSale` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only products with `SKUInfo.OnSale`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 onsale?: 1 | 0 | -1;
-                /** @description 1: those whose `NonTaxable` is true. 0: those whose `NonTaxable` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only products with `NonTaxable`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 nontax?: 1 | 0 | -1;
-                /** @description 1: those whose `NotForSale` is true. 0: those whose `NotForSale` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only products with `NotForSale`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 notforsale?: 1 | 0 | -1;
-                /** @description 1: those whose `GiftCertificate` is true. 0: those whose `GiftCertificate` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only products with `GiftCertificate`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 giftcertificate?: 1 | 0 | -1;
-                /** @description 1: those whose `HomeSpecial` is true. 0: those whose `HomeSpecial` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only products with `HomeSpecial`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 homespecial?: 1 | 0 | -1;
-                /** @description 1: those whose `CategorySpecial` is true. 0: those whose `CategorySpecial` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only products with `CategorySpecial`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 categoryspecial?: 1 | 0 | -1;
-                /** @description 1: those whose `NonSearchable` is true. 0: those whose `NonSearchable` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only products with `NonSearchable`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 nonsearchable?: 1 | 0 | -1;
-                /** @description 1: those whose `SelfShip` is true. 0: those whose `SelfShip` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only products with `SelfShip`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 selfship?: 1 | 0 | -1;
-                /** @description 1: those whose `DisableRewards` is true. 0: those whose `DisableRewards` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only products with `DisableRewards`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 rewarddisable?: 1 | 0 | -1;
-                /** @description The earliest `LastUpdate`, itself included, in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. In the hour that autumn repeats, or spring skips, the earlier time counts. */
+                /** @description The earliest `LastUpdate`, in the store’s zone: `2026-03-01` (from midnight on) or `2026-03-01T14:30:00`; also `03/01/2026` and `03/01/2026 14:30:00`. */
                 lastupdatestart?: string;
-                /** @description The latest `LastUpdate`, in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. Its whole second is included, or its whole day where it has no time. In the hour that autumn repeats, or spring skips, the later time counts. */
+                /** @description The latest `LastUpdate`, in the store’s zone: `2026-03-31` (that whole day) or `2026-03-31T14:30:00` (that whole second); also `03/31/2026` and `03/31/2026 14:30:00`. */
                 lastupdateend?: string;
             };
             header?: {
@@ -8222,15 +8218,15 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
                 /** @description 1: instead of the list the answer is an object with the number of matches, `{"TotalCount": n}`, 0 included, as at the address with `/Count` behind it; in XML `CountOnly`. 0 and -1: the list. */
                 countonly?: components["parameters"]["CountOnly"];
-                /** @description Comma list of members to show, such as `Name` or `List/Name`. The others are left out, also those that the schema requires. */
-                $select?: components["parameters"]["Select"];
-                /** @description Comma list of members, each with `asc` or `desc`. Sorts the page that was read, not the whole list. */
-                $orderby?: components["parameters"]["OrderBy"];
+                /** @description Comma list of members to show; `/` stands between a list or an object and a member inside it, as in `List/Name`. The others are left out, also those that the schema requires. */
+                $select?: string;
+                /** @description Comma list of members, each with `asc` or `desc`; `/` stands between an object and a member inside it. Sorts the page that was read, not the whole list. */
+                $orderby?: string;
                 /** @description The customer group’s identifier, `CustomerGroupID`. Given several times or as a comma list, at most 100: any of the values. */
                 groupid?: number | number[];
-                /** @description The earliest `LastUpdate` (which these records do not show), itself included, in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. In the hour that autumn repeats, or spring skips, the earlier time counts. */
+                /** @description The earliest `LastUpdate` (which these records do not show), in the store’s zone: `2026-03-01` (from midnight on) or `2026-03-01T14:30:00`; also `03/01/2026` and `03/01/2026 14:30:00`. */
                 lastupdatestart?: string;
-                /** @description The latest `LastUpdate` (which these records do not show), in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. Its whole second is included, or its whole day where it has no time. In the hour that autumn repeats, or spring skips, the later time counts. */
+                /** @description The latest `LastUpdate` (which these records do not show), in the store’s zone: `2026-03-31` (that whole day) or `2026-03-31T14:30:00` (that whole second); also `03/31/2026` and `03/31/2026 14:30:00`. */
                 lastupdateend?: string;
             };
             header?: {
@@ -8269,7 +8265,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description One record, or a list of up to 100, each changed independently. */
+        /** @description Each record of a list succeeds or fails by itself. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["CustomerGroupUpdate"][] | components["schemas"]["CustomerGroupUpdate"];
@@ -8308,7 +8304,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description One record, or a list of up to 100, each changed independently. */
+        /** @description Each record of a list succeeds or fails by itself. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["CustomerGroupCreate"] | components["schemas"]["CustomerGroupCreate"][];
@@ -8340,9 +8336,9 @@ export interface operations {
             query?: {
                 /** @description The customer group’s identifier, `CustomerGroupID`. Given several times or as a comma list, at most 100: any of the values. */
                 groupid?: number | number[];
-                /** @description The earliest `LastUpdate` (which these records do not show), itself included, in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. In the hour that autumn repeats, or spring skips, the earlier time counts. */
+                /** @description The earliest `LastUpdate` (which these records do not show), in the store’s zone: `2026-03-01` (from midnight on) or `2026-03-01T14:30:00`; also `03/01/2026` and `03/01/2026 14:30:00`. */
                 lastupdatestart?: string;
-                /** @description The latest `LastUpdate` (which these records do not show), in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. Its whole second is included, or its whole day where it has no time. In the hour that autumn repeats, or spring skips, the later time counts. */
+                /** @description The latest `LastUpdate` (which these records do not show), in the store’s zone: `2026-03-31` (that whole day) or `2026-03-31T14:30:00` (that whole second); also `03/31/2026` and `03/31/2026 14:30:00`. */
                 lastupdateend?: string;
             };
             header?: {
@@ -8368,8 +8364,8 @@ export interface operations {
     getCustomerGroup: {
         parameters: {
             query?: {
-                /** @description Comma list of members to show, such as `Name` or `List/Name`. The others are left out, also those that the schema requires. */
-                $select?: components["parameters"]["Select"];
+                /** @description Comma list of members to show; `/` stands between a list or an object and a member inside it, as in `List/Name`. The others are left out, also those that the schema requires. */
+                $select?: string;
             };
             header?: {
                 /** @description ETags that the caller has: with one of them the answer is 304, without a body. */
@@ -8482,10 +8478,10 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
                 /** @description 1: instead of the list the answer is an object with the number of matches, `{"TotalCount": n}`, 0 included, as at the address with `/Count` behind it; in XML `CountOnly`. 0 and -1: the list. */
                 countonly?: components["parameters"]["CountOnly"];
-                /** @description Comma list of members to show, such as `Name` or `List/Name`. The others are left out, also those that the schema requires. */
-                $select?: components["parameters"]["Select"];
-                /** @description Comma list of members, each with `asc` or `desc`. Sorts the page that was read, not the whole list. */
-                $orderby?: components["parameters"]["OrderBy"];
+                /** @description Comma list of members to show; `/` stands between a list or an object and a member inside it, as in `List/Name`. The others are left out, also those that the schema requires. */
+                $select?: string;
+                /** @description Comma list of members, each with `asc` or `desc`; `/` stands between an object and a member inside it. Sorts the page that was read, not the whole list. */
+                $orderby?: string;
                 /** @description The customer’s identifier, `CustomerID`. Given several times or as a comma list, at most 100: any of the values. */
                 customerid?: number | number[];
                 /** @description The whole `Email`, without regard to case. Given several times, at most 100: any of the values. */
@@ -8502,9 +8498,9 @@ export interface operations {
                 city?: string;
                 /** @description The whole `BillingPhoneNumber`, without regard to case. Given several times, at most 100: any of the values. */
                 phone?: string | string[];
-                /** @description The earliest `LastUpdate` (which these records do not show), itself included, in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. In the hour that autumn repeats, or spring skips, the earlier time counts. */
+                /** @description The earliest `LastUpdate` (which these records do not show), in the store’s zone: `2026-03-01` (from midnight on) or `2026-03-01T14:30:00`; also `03/01/2026` and `03/01/2026 14:30:00`. */
                 lastupdatestart?: string;
-                /** @description The latest `LastUpdate` (which these records do not show), in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. Its whole second is included, or its whole day where it has no time. In the hour that autumn repeats, or spring skips, the later time counts. */
+                /** @description The latest `LastUpdate` (which these records do not show), in the store’s zone: `2026-03-31` (that whole day) or `2026-03-31T14:30:00` (that whole second); also `03/31/2026` and `03/31/2026 14:30:00`. */
                 lastupdateend?: string;
             };
             header?: {
@@ -8549,9 +8545,9 @@ export interface operations {
                 city?: string;
                 /** @description The whole `BillingPhoneNumber`, without regard to case. Given several times, at most 100: any of the values. */
                 phone?: string | string[];
-                /** @description The earliest `LastUpdate` (which these records do not show), itself included, in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. In the hour that autumn repeats, or spring skips, the earlier time counts. */
+                /** @description The earliest `LastUpdate` (which these records do not show), in the store’s zone: `2026-03-01` (from midnight on) or `2026-03-01T14:30:00`; also `03/01/2026` and `03/01/2026 14:30:00`. */
                 lastupdatestart?: string;
-                /** @description The latest `LastUpdate` (which these records do not show), in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. Its whole second is included, or its whole day where it has no time. In the hour that autumn repeats, or spring skips, the later time counts. */
+                /** @description The latest `LastUpdate` (which these records do not show), in the store’s zone: `2026-03-31` (that whole day) or `2026-03-31T14:30:00` (that whole second); also `03/31/2026` and `03/31/2026 14:30:00`. */
                 lastupdateend?: string;
             };
             header?: {
@@ -8588,10 +8584,10 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
                 /** @description 1: instead of the list the answer is an object with the number of matches, `{"TotalCount": n}`, 0 included, as at the address with `/Count` behind it; in XML `CountOnly`. 0 and -1: the list. */
                 countonly?: components["parameters"]["CountOnly"];
-                /** @description Comma list of members to show, such as `Name` or `List/Name`. The others are left out, also those that the schema requires. */
-                $select?: components["parameters"]["Select"];
-                /** @description Comma list of members, each with `asc` or `desc`. Sorts the page that was read, not the whole list. */
-                $orderby?: components["parameters"]["OrderBy"];
+                /** @description Comma list of members to show; `/` stands between a list or an object and a member inside it, as in `List/Name`. The others are left out, also those that the schema requires. */
+                $select?: string;
+                /** @description Comma list of members, each with `asc` or `desc`; `/` stands between an object and a member inside it. Sorts the page that was read, not the whole list. */
+                $orderby?: string;
                 /** @description The product’s identifier, `SKUInfo.CatalogID`. Given several times or as a comma list, at most 100: any of the values. */
                 catalogid?: number | number[];
                 /** @description The whole `SKUInfo.SKU`, without regard to case. Given several times, at most 100: any of the values. */
@@ -8614,31 +8610,31 @@ export interface operations {
                 stockfrom?: number;
                 /** @description The greatest `SKUInfo.Stock`, itself included. */
                 stockto?: number;
-                /** @description 1: those whose `Hide` is true. 0: those whose `Hide` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only products with `Hide`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 hide?: 1 | 0 | -1;
-                /** @description 1: those whose `FreeShipping` is true. 0: those whose `FreeShipping` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only products with `FreeShipping`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 freeshipping?: 1 | 0 | -1;
-                /** @description 1: those whose `SKUInfo.OnSale` is true. 0: those whose `SKUInfo.OnSale` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only products with `SKUInfo.OnSale`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 onsale?: 1 | 0 | -1;
-                /** @description 1: those whose `NonTaxable` is true. 0: those whose `NonTaxable` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only products with `NonTaxable`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 nontax?: 1 | 0 | -1;
-                /** @description 1: those whose `NotForSale` is true. 0: those whose `NotForSale` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only products with `NotForSale`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 notforsale?: 1 | 0 | -1;
-                /** @description 1: those whose `GiftCertificate` is true. 0: those whose `GiftCertificate` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only products with `GiftCertificate`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 giftcertificate?: 1 | 0 | -1;
-                /** @description 1: those whose `HomeSpecial` is true. 0: those whose `HomeSpecial` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only products with `HomeSpecial`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 homespecial?: 1 | 0 | -1;
-                /** @description 1: those whose `CategorySpecial` is true. 0: those whose `CategorySpecial` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only products with `CategorySpecial`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 categoryspecial?: 1 | 0 | -1;
-                /** @description 1: those whose `NonSearchable` is true. 0: those whose `NonSearchable` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only products with `NonSearchable`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 nonsearchable?: 1 | 0 | -1;
-                /** @description 1: those whose `SelfShip` is true. 0: those whose `SelfShip` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only products with `SelfShip`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 selfship?: 1 | 0 | -1;
-                /** @description 1: those whose `DisableRewards` is true. 0: those whose `DisableRewards` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only products with `DisableRewards`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 rewarddisable?: 1 | 0 | -1;
-                /** @description The earliest `LastUpdate`, itself included, in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. In the hour that autumn repeats, or spring skips, the earlier time counts. */
+                /** @description The earliest `LastUpdate`, in the store’s zone: `2026-03-01` (from midnight on) or `2026-03-01T14:30:00`; also `03/01/2026` and `03/01/2026 14:30:00`. */
                 lastupdatestart?: string;
-                /** @description The latest `LastUpdate`, in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. Its whole second is included, or its whole day where it has no time. In the hour that autumn repeats, or spring skips, the later time counts. */
+                /** @description The latest `LastUpdate`, in the store’s zone: `2026-03-31` (that whole day) or `2026-03-31T14:30:00` (that whole second); also `03/31/2026` and `03/31/2026 14:30:00`. */
                 lastupdateend?: string;
             };
             header?: {
@@ -8677,7 +8673,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description One record, or a list of up to 100, each changed independently. */
+        /** @description Each record of a list succeeds or fails by itself. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["ProductUpdate"][] | components["schemas"]["ProductUpdate"];
@@ -8716,7 +8712,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description One record, or a list of up to 100, each changed independently. */
+        /** @description Each record of a list succeeds or fails by itself. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["ProductCreate"] | components["schemas"]["ProductCreate"][];
@@ -8768,31 +8764,31 @@ export interface operations {
                 stockfrom?: number;
                 /** @description The greatest `SKUInfo.Stock`, itself included. */
                 stockto?: number;
-                /** @description 1: those whose `Hide` is true. 0: those whose `Hide` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only products with `Hide`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 hide?: 1 | 0 | -1;
-                /** @description 1: those whose `FreeShipping` is true. 0: those whose `FreeShipping` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only products with `FreeShipping`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 freeshipping?: 1 | 0 | -1;
-                /** @description 1: those whose `SKUInfo.OnSale` is true. 0: those whose `SKUInfo.OnSale` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only products with `SKUInfo.OnSale`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 onsale?: 1 | 0 | -1;
-                /** @description 1: those whose `NonTaxable` is true. 0: those whose `NonTaxable` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only products with `NonTaxable`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 nontax?: 1 | 0 | -1;
-                /** @description 1: those whose `NotForSale` is true. 0: those whose `NotForSale` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only products with `NotForSale`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 notforsale?: 1 | 0 | -1;
-                /** @description 1: those whose `GiftCertificate` is true. 0: those whose `GiftCertificate` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only products with `GiftCertificate`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 giftcertificate?: 1 | 0 | -1;
-                /** @description 1: those whose `HomeSpecial` is true. 0: those whose `HomeSpecial` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only products with `HomeSpecial`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 homespecial?: 1 | 0 | -1;
-                /** @description 1: those whose `CategorySpecial` is true. 0: those whose `CategorySpecial` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only products with `CategorySpecial`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 categoryspecial?: 1 | 0 | -1;
-                /** @description 1: those whose `NonSearchable` is true. 0: those whose `NonSearchable` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only products with `NonSearchable`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 nonsearchable?: 1 | 0 | -1;
-                /** @description 1: those whose `SelfShip` is true. 0: those whose `SelfShip` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only products with `SelfShip`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 selfship?: 1 | 0 | -1;
-                /** @description 1: those whose `DisableRewards` is true. 0: those whose `DisableRewards` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only products with `DisableRewards`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 rewarddisable?: 1 | 0 | -1;
-                /** @description The earliest `LastUpdate`, itself included, in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. In the hour that autumn repeats, or spring skips, the earlier time counts. */
+                /** @description The earliest `LastUpdate`, in the store’s zone: `2026-03-01` (from midnight on) or `2026-03-01T14:30:00`; also `03/01/2026` and `03/01/2026 14:30:00`. */
                 lastupdatestart?: string;
-                /** @description The latest `LastUpdate`, in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. Its whole second is included, or its whole day where it has no time. In the hour that autumn repeats, or spring skips, the later time counts. */
+                /** @description The latest `LastUpdate`, in the store’s zone: `2026-03-31` (that whole day) or `2026-03-31T14:30:00` (that whole second); also `03/31/2026` and `03/31/2026 14:30:00`. */
                 lastupdateend?: string;
             };
             header?: {
@@ -8818,8 +8814,8 @@ export interface operations {
     getProduct: {
         parameters: {
             query?: {
-                /** @description Comma list of members to show, such as `Name` or `List/Name`. The others are left out, also those that the schema requires. */
-                $select?: components["parameters"]["Select"];
+                /** @description Comma list of members to show; `/` stands between a list or an object and a member inside it, as in `List/Name`. The others are left out, also those that the schema requires. */
+                $select?: string;
             };
             header?: {
                 /** @description ETags that the caller has: with one of them the answer is 304, without a body. */
@@ -8932,10 +8928,10 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
                 /** @description 1: instead of the list the answer is an object with the number of matches, `{"TotalCount": n}`, 0 included, as at the address with `/Count` behind it; in XML `CountOnly`. 0 and -1: the list. */
                 countonly?: components["parameters"]["CountOnly"];
-                /** @description Comma list of members to show, such as `Name` or `List/Name`. The others are left out, also those that the schema requires. */
-                $select?: components["parameters"]["Select"];
-                /** @description Comma list of members, each with `asc` or `desc`. Sorts the page that was read, not the whole list. */
-                $orderby?: components["parameters"]["OrderBy"];
+                /** @description Comma list of members to show; `/` stands between a list or an object and a member inside it, as in `List/Name`. The others are left out, also those that the schema requires. */
+                $select?: string;
+                /** @description Comma list of members, each with `asc` or `desc`; `/` stands between an object and a member inside it. Sorts the page that was read, not the whole list. */
+                $orderby?: string;
                 /** @description The product’s identifier, `SKUInfo.CatalogID`. Given several times or as a comma list, at most 100: any of the values. */
                 catalogid?: number | number[];
                 /** @description The whole `SKU`, without regard to case. Given several times, at most 100: any of the values. */
@@ -8996,26 +8992,12 @@ export interface operations {
     getProductSKU: {
         parameters: {
             query?: {
-                /** @description The most records of the page. Without it, or 0: 10. More than 200 is cut to 200. */
-                limit?: number;
-                /** @description The place of the first record, counted from 1 (0 is 1 too). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
-                offset?: components["parameters"]["Offset"];
-                /** @description Continues after a page, by the address in its `Link`: every record that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. Not together with `offset`. */
-                cursor?: components["parameters"]["Cursor"];
-                /** @description 1: instead of the list the answer is an object with the number of matches, `{"TotalCount": n}`, 0 included, as at the address with `/Count` behind it; in XML `CountOnly`. 0 and -1: the list. */
-                countonly?: components["parameters"]["CountOnly"];
-                /** @description Comma list of members to show, such as `Name` or `List/Name`. The others are left out, also those that the schema requires. */
-                $select?: components["parameters"]["Select"];
-                /** @description Comma list of members, each with `asc` or `desc`. Sorts the page that was read, not the whole list. */
-                $orderby?: components["parameters"]["OrderBy"];
-                /** @description The whole `SKU`, without regard to case. Given several times, at most 100: any of the values. */
-                sku?: string | string[];
-                /** @description A part of `Name`, without regard to case. */
-                name?: string;
+                /** @description Comma list of members to show; `/` stands between a list or an object and a member inside it, as in `List/Name`. The others are left out, also those that the schema requires. */
+                $select?: string;
             };
             header?: {
-                /** @description `count=exact` asks for X-Total-Count. `handling=strict` refuses parameters that the address does not have, `handling=lenient` passes over them, which X-Ignored tells; without either it is as the application’s kind says. Several are separated by commas. */
-                Prefer?: components["parameters"]["Prefer"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path: {
                 /** @description The product’s identifier, `SKUInfo.CatalogID`. */
@@ -9025,7 +9007,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The records. */
+            /** @description A list of one record. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9045,10 +9027,10 @@ export interface operations {
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every item that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. 400 where the place is lost: the last item of the page was removed from a list that is not in the order of its identifiers. Items without an identifier are counted instead. Not together with `offset`. */
                 cursor?: components["parameters"]["ItemCursor"];
-                /** @description Comma list of members to show, such as `Name` or `List/Name`. The others are left out, also those that the schema requires. */
-                $select?: components["parameters"]["Select"];
-                /** @description Comma list of members, each with `asc` or `desc`. Sorts the page that was read, not the whole list. */
-                $orderby?: components["parameters"]["OrderBy"];
+                /** @description Comma list of members to show; `/` stands between a list or an object and a member inside it, as in `List/Name`. The others are left out, also those that the schema requires. */
+                $select?: string;
+                /** @description Comma list of members, each with `asc` or `desc`; `/` stands between an object and a member inside it. Sorts the page that was read, not the whole list. */
+                $orderby?: string;
             };
             header?: {
                 /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
@@ -9092,7 +9074,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description One record, or a list of up to 100, each changed independently. */
+        /** @description Each record of a list succeeds or fails by itself. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["AdvancedOptionInput"][] | components["schemas"]["AdvancedOptionInput"];
@@ -9166,10 +9148,10 @@ export interface operations {
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every item that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. 400 where the place is lost: the last item of the page was removed from a list that is not in the order of its identifiers. Items without an identifier are counted instead. Not together with `offset`. */
                 cursor?: components["parameters"]["ItemCursor"];
-                /** @description Comma list of members to show, such as `Name` or `List/Name`. The others are left out, also those that the schema requires. */
-                $select?: components["parameters"]["Select"];
-                /** @description Comma list of members, each with `asc` or `desc`. Sorts the page that was read, not the whole list. */
-                $orderby?: components["parameters"]["OrderBy"];
+                /** @description Comma list of members to show; `/` stands between a list or an object and a member inside it, as in `List/Name`. The others are left out, also those that the schema requires. */
+                $select?: string;
+                /** @description Comma list of members, each with `asc` or `desc`; `/` stands between an object and a member inside it. Sorts the page that was read, not the whole list. */
+                $orderby?: string;
             };
             header?: {
                 /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
@@ -9203,10 +9185,10 @@ export interface operations {
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every item that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. 400 where the place is lost: the last item of the page was removed from a list that is not in the order of its identifiers. Items without an identifier are counted instead. Not together with `offset`. */
                 cursor?: components["parameters"]["ItemCursor"];
-                /** @description Comma list of members to show, such as `Name` or `List/Name`. The others are left out, also those that the schema requires. */
-                $select?: components["parameters"]["Select"];
-                /** @description Comma list of members, each with `asc` or `desc`. Sorts the page that was read, not the whole list. */
-                $orderby?: components["parameters"]["OrderBy"];
+                /** @description Comma list of members to show; `/` stands between a list or an object and a member inside it, as in `List/Name`. The others are left out, also those that the schema requires. */
+                $select?: string;
+                /** @description Comma list of members, each with `asc` or `desc`; `/` stands between an object and a member inside it. Sorts the page that was read, not the whole list. */
+                $orderby?: string;
             };
             header?: {
                 /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
@@ -9250,7 +9232,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description One record, or a list of up to 100, each changed independently. */
+        /** @description Each record of a list succeeds or fails by itself. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["DiscountInput"][] | components["schemas"]["DiscountInput"];
@@ -9296,7 +9278,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description One record, or a list of up to 100, each changed independently. */
+        /** @description Each record of a list succeeds or fails by itself. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["DiscountInput"] | components["schemas"]["DiscountInput"][];
@@ -9370,10 +9352,10 @@ export interface operations {
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every item that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. 400 where the place is lost: the last item of the page was removed from a list that is not in the order of its identifiers. Items without an identifier are counted instead. Not together with `offset`. */
                 cursor?: components["parameters"]["ItemCursor"];
-                /** @description Comma list of members to show, such as `Name` or `List/Name`. The others are left out, also those that the schema requires. */
-                $select?: components["parameters"]["Select"];
-                /** @description Comma list of members, each with `asc` or `desc`. Sorts the page that was read, not the whole list. */
-                $orderby?: components["parameters"]["OrderBy"];
+                /** @description Comma list of members to show; `/` stands between a list or an object and a member inside it, as in `List/Name`. The others are left out, also those that the schema requires. */
+                $select?: string;
+                /** @description Comma list of members, each with `asc` or `desc`; `/` stands between an object and a member inside it. Sorts the page that was read, not the whole list. */
+                $orderby?: string;
             };
             header?: {
                 /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
@@ -9407,10 +9389,10 @@ export interface operations {
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every item that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. 400 where the place is lost: the last item of the page was removed from a list that is not in the order of its identifiers. Items without an identifier are counted instead. Not together with `offset`. */
                 cursor?: components["parameters"]["ItemCursor"];
-                /** @description Comma list of members to show, such as `Name` or `List/Name`. The others are left out, also those that the schema requires. */
-                $select?: components["parameters"]["Select"];
-                /** @description Comma list of members, each with `asc` or `desc`. Sorts the page that was read, not the whole list. */
-                $orderby?: components["parameters"]["OrderBy"];
+                /** @description Comma list of members to show; `/` stands between a list or an object and a member inside it, as in `List/Name`. The others are left out, also those that the schema requires. */
+                $select?: string;
+                /** @description Comma list of members, each with `asc` or `desc`; `/` stands between an object and a member inside it. Sorts the page that was read, not the whole list. */
+                $orderby?: string;
             };
             header?: {
                 /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
@@ -9454,7 +9436,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description One record, or a list of up to 100, each changed independently. */
+        /** @description Each record of a list succeeds or fails by itself. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["EProductInput"][] | components["schemas"]["EProductInput"];
@@ -9500,7 +9482,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description One record, or a list of up to 100, each changed independently. */
+        /** @description Each record of a list succeeds or fails by itself. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["EProductInput"] | components["schemas"]["EProductInput"][];
@@ -9543,7 +9525,7 @@ export interface operations {
             path: {
                 /** @description The product’s identifier, `SKUInfo.CatalogID`. */
                 catalogid: number;
-                /** @description The EProduct’s identifier, `FileNumber`. */
+                /** @description The downloadable file (EProduct)’s identifier, `FileNumber`. */
                 filenumber: number;
             };
             cookie?: never;
@@ -9574,10 +9556,10 @@ export interface operations {
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every item that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. 400 where the place is lost: the last item of the page was removed from a list that is not in the order of its identifiers. Items without an identifier are counted instead. Not together with `offset`. */
                 cursor?: components["parameters"]["ItemCursor"];
-                /** @description Comma list of members to show, such as `Name` or `List/Name`. The others are left out, also those that the schema requires. */
-                $select?: components["parameters"]["Select"];
-                /** @description Comma list of members, each with `asc` or `desc`. Sorts the page that was read, not the whole list. */
-                $orderby?: components["parameters"]["OrderBy"];
+                /** @description Comma list of members to show; `/` stands between a list or an object and a member inside it, as in `List/Name`. The others are left out, also those that the schema requires. */
+                $select?: string;
+                /** @description Comma list of members, each with `asc` or `desc`; `/` stands between an object and a member inside it. Sorts the page that was read, not the whole list. */
+                $orderby?: string;
             };
             header?: {
                 /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
@@ -9621,7 +9603,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description One record, or a list of up to 100, each changed independently. */
+        /** @description Each record of a list succeeds or fails by itself. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["FeatureInput"][] | components["schemas"]["FeatureInput"];
@@ -9667,7 +9649,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description One record, or a list of up to 100, each changed independently. */
+        /** @description Each record of a list succeeds or fails by itself. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["FeatureInput"] | components["schemas"]["FeatureInput"][];
@@ -9741,10 +9723,10 @@ export interface operations {
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every item that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. 400 where the place is lost: the last item of the page was removed from a list that is not in the order of its identifiers. Items without an identifier are counted instead. Not together with `offset`. */
                 cursor?: components["parameters"]["ItemCursor"];
-                /** @description Comma list of members to show, such as `Name` or `List/Name`. The others are left out, also those that the schema requires. */
-                $select?: components["parameters"]["Select"];
-                /** @description Comma list of members, each with `asc` or `desc`. Sorts the page that was read, not the whole list. */
-                $orderby?: components["parameters"]["OrderBy"];
+                /** @description Comma list of members to show; `/` stands between a list or an object and a member inside it, as in `List/Name`. The others are left out, also those that the schema requires. */
+                $select?: string;
+                /** @description Comma list of members, each with `asc` or `desc`; `/` stands between an object and a member inside it. Sorts the page that was read, not the whole list. */
+                $orderby?: string;
             };
             header?: {
                 /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
@@ -9788,7 +9770,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description One record, or a list of up to 100, each changed independently. */
+        /** @description Each record of a list succeeds or fails by itself. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["ImageGalleryInput"][] | components["schemas"]["ImageGalleryInput"];
@@ -9834,7 +9816,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description One record, or a list of up to 100, each changed independently. */
+        /** @description Each record of a list succeeds or fails by itself. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["ImageGalleryInput"] | components["schemas"]["ImageGalleryInput"][];
@@ -9877,7 +9859,7 @@ export interface operations {
             path: {
                 /** @description The product’s identifier, `SKUInfo.CatalogID`. */
                 catalogid: number;
-                /** @description The image gallery’s identifier, `ImageGalleryID`. */
+                /** @description The image’s identifier, `ImageGalleryID`. */
                 imagegalleryid: number;
             };
             cookie?: never;
@@ -9908,10 +9890,10 @@ export interface operations {
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every item that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. 400 where the place is lost: the last item of the page was removed from a list that is not in the order of its identifiers. Items without an identifier are counted instead. Not together with `offset`. */
                 cursor?: components["parameters"]["ItemCursor"];
-                /** @description Comma list of members to show, such as `Name` or `List/Name`. The others are left out, also those that the schema requires. */
-                $select?: components["parameters"]["Select"];
-                /** @description Comma list of members, each with `asc` or `desc`. Sorts the page that was read, not the whole list. */
-                $orderby?: components["parameters"]["OrderBy"];
+                /** @description Comma list of members to show; `/` stands between a list or an object and a member inside it, as in `List/Name`. The others are left out, also those that the schema requires. */
+                $select?: string;
+                /** @description Comma list of members, each with `asc` or `desc`; `/` stands between an object and a member inside it. Sorts the page that was read, not the whole list. */
+                $orderby?: string;
             };
             header?: {
                 /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
@@ -9955,7 +9937,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description One record, or a list of up to 100, each changed independently. */
+        /** @description Each record of a list succeeds or fails by itself. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["OptionSetInput"][] | components["schemas"]["OptionSetInput"];
@@ -10001,7 +9983,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description One record, or a list of up to 100, each changed independently. */
+        /** @description Each record of a list succeeds or fails by itself. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["OptionSetInput"] | components["schemas"]["OptionSetInput"][];
@@ -10075,10 +10057,10 @@ export interface operations {
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every item that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. 400 where the place is lost: the last item of the page was removed from a list that is not in the order of its identifiers. Items without an identifier are counted instead. Not together with `offset`. */
                 cursor?: components["parameters"]["ItemCursor"];
-                /** @description Comma list of members to show, such as `Name` or `List/Name`. The others are left out, also those that the schema requires. */
-                $select?: components["parameters"]["Select"];
-                /** @description Comma list of members, each with `asc` or `desc`. Sorts the page that was read, not the whole list. */
-                $orderby?: components["parameters"]["OrderBy"];
+                /** @description Comma list of members to show; `/` stands between a list or an object and a member inside it, as in `List/Name`. The others are left out, also those that the schema requires. */
+                $select?: string;
+                /** @description Comma list of members, each with `asc` or `desc`; `/` stands between an object and a member inside it. Sorts the page that was read, not the whole list. */
+                $orderby?: string;
             };
             header?: {
                 /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
@@ -10122,7 +10104,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description One record, or a list of up to 100, each changed independently. */
+        /** @description Each record of a list succeeds or fails by itself. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["RelatedProductInput"][] | components["schemas"]["RelatedProductInput"];
@@ -10168,7 +10150,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description One record, or a list of up to 100, each changed independently. */
+        /** @description Each record of a list succeeds or fails by itself. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["RelatedProductInput"] | components["schemas"]["RelatedProductInput"][];
@@ -10211,7 +10193,7 @@ export interface operations {
             path: {
                 /** @description The product’s identifier, `SKUInfo.CatalogID`. */
                 catalogid: number;
-                /** @description The related product’s identifier, `RelatedIndexID`. */
+                /** @description The link to a related product’s identifier, `RelatedIndexID`. */
                 relatedindexid: number;
             };
             cookie?: never;
@@ -10242,10 +10224,10 @@ export interface operations {
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every item that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. 400 where the place is lost: the last item of the page was removed from a list that is not in the order of its identifiers. Items without an identifier are counted instead. Not together with `offset`. */
                 cursor?: components["parameters"]["ItemCursor"];
-                /** @description Comma list of members to show, such as `Name` or `List/Name`. The others are left out, also those that the schema requires. */
-                $select?: components["parameters"]["Select"];
-                /** @description Comma list of members, each with `asc` or `desc`. Sorts the page that was read, not the whole list. */
-                $orderby?: components["parameters"]["OrderBy"];
+                /** @description Comma list of members to show; `/` stands between a list or an object and a member inside it, as in `List/Name`. The others are left out, also those that the schema requires. */
+                $select?: string;
+                /** @description Comma list of members, each with `asc` or `desc`; `/` stands between an object and a member inside it. Sorts the page that was read, not the whole list. */
+                $orderby?: string;
             };
             header?: {
                 /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
@@ -10289,7 +10271,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description One record, or a list of up to 100, each changed independently. */
+        /** @description Each record of a list succeeds or fails by itself. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["SerialInput"][] | components["schemas"]["SerialInput"];
@@ -10335,7 +10317,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description One record, or a list of up to 100, each changed independently. */
+        /** @description Each record of a list succeeds or fails by itself. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["SerialInput"] | components["schemas"]["SerialInput"][];
@@ -10409,10 +10391,10 @@ export interface operations {
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every item that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. 400 where the place is lost: the last item of the page was removed from a list that is not in the order of its identifiers. Items without an identifier are counted instead. Not together with `offset`. */
                 cursor?: components["parameters"]["ItemCursor"];
-                /** @description Comma list of members to show, such as `Name` or `List/Name`. The others are left out, also those that the schema requires. */
-                $select?: components["parameters"]["Select"];
-                /** @description Comma list of members, each with `asc` or `desc`. Sorts the page that was read, not the whole list. */
-                $orderby?: components["parameters"]["OrderBy"];
+                /** @description Comma list of members to show; `/` stands between a list or an object and a member inside it, as in `List/Name`. The others are left out, also those that the schema requires. */
+                $select?: string;
+                /** @description Comma list of members, each with `asc` or `desc`; `/` stands between an object and a member inside it. Sorts the page that was read, not the whole list. */
+                $orderby?: string;
             };
             header?: {
                 /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
@@ -10456,7 +10438,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description One record, or a list of up to 100, each changed independently. */
+        /** @description Each record of a list succeeds or fails by itself. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["UpSellingItemInput"][] | components["schemas"]["UpSellingItemInput"];
@@ -10502,7 +10484,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description One record, or a list of up to 100, each changed independently. */
+        /** @description Each record of a list succeeds or fails by itself. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["UpSellingItemInput"] | components["schemas"]["UpSellingItemInput"][];
@@ -10545,7 +10527,7 @@ export interface operations {
             path: {
                 /** @description The product’s identifier, `SKUInfo.CatalogID`. */
                 catalogid: number;
-                /** @description The up selling item’s identifier, `UpSellingIndexID`. */
+                /** @description The up-sell’s identifier, `UpSellingIndexID`. */
                 upsellingindexid: number;
             };
             cookie?: never;
@@ -10578,10 +10560,10 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
                 /** @description 1: instead of the list the answer is an object with the number of matches, `{"TotalCount": n}`, 0 included, as at the address with `/Count` behind it; in XML `CountOnly`. 0 and -1: the list. */
                 countonly?: components["parameters"]["CountOnly"];
-                /** @description Comma list of members to show, such as `Name` or `List/Name`. The others are left out, also those that the schema requires. */
-                $select?: components["parameters"]["Select"];
-                /** @description Comma list of members, each with `asc` or `desc`. Sorts the page that was read, not the whole list. */
-                $orderby?: components["parameters"]["OrderBy"];
+                /** @description Comma list of members to show; `/` stands between a list or an object and a member inside it, as in `List/Name`. The others are left out, also those that the schema requires. */
+                $select?: string;
+                /** @description Comma list of members, each with `asc` or `desc`; `/` stands between an object and a member inside it. Sorts the page that was read, not the whole list. */
+                $orderby?: string;
                 /** @description The customer’s identifier, `CustomerID`. Given several times or as a comma list, at most 100: any of the values. */
                 customerid?: number | number[];
                 /** @description The whole `Email`, without regard to case. Given several times, at most 100: any of the values. */
@@ -10598,9 +10580,9 @@ export interface operations {
                 city?: string;
                 /** @description The whole `BillingPhoneNumber`, without regard to case. Given several times, at most 100: any of the values. */
                 phone?: string | string[];
-                /** @description The earliest `LastUpdate` (which these records do not show), itself included, in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. In the hour that autumn repeats, or spring skips, the earlier time counts. */
+                /** @description The earliest `LastUpdate` (which these records do not show), in the store’s zone: `2026-03-01` (from midnight on) or `2026-03-01T14:30:00`; also `03/01/2026` and `03/01/2026 14:30:00`. */
                 lastupdatestart?: string;
-                /** @description The latest `LastUpdate` (which these records do not show), in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. Its whole second is included, or its whole day where it has no time. In the hour that autumn repeats, or spring skips, the later time counts. */
+                /** @description The latest `LastUpdate` (which these records do not show), in the store’s zone: `2026-03-31` (that whole day) or `2026-03-31T14:30:00` (that whole second); also `03/31/2026` and `03/31/2026 14:30:00`. */
                 lastupdateend?: string;
             };
             header?: {
@@ -10639,7 +10621,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description One record, or a list of up to 100, each changed independently. */
+        /** @description Each record of a list succeeds or fails by itself. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["CustomerUpdate"][] | components["schemas"]["CustomerUpdate"];
@@ -10678,7 +10660,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description One record, or a list of up to 100, each changed independently. */
+        /** @description Each record of a list succeeds or fails by itself. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["CustomerCreate"] | components["schemas"]["CustomerCreate"][];
@@ -10724,9 +10706,9 @@ export interface operations {
                 city?: string;
                 /** @description The whole `BillingPhoneNumber`, without regard to case. Given several times, at most 100: any of the values. */
                 phone?: string | string[];
-                /** @description The earliest `LastUpdate` (which these records do not show), itself included, in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. In the hour that autumn repeats, or spring skips, the earlier time counts. */
+                /** @description The earliest `LastUpdate` (which these records do not show), in the store’s zone: `2026-03-01` (from midnight on) or `2026-03-01T14:30:00`; also `03/01/2026` and `03/01/2026 14:30:00`. */
                 lastupdatestart?: string;
-                /** @description The latest `LastUpdate` (which these records do not show), in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. Its whole second is included, or its whole day where it has no time. In the hour that autumn repeats, or spring skips, the later time counts. */
+                /** @description The latest `LastUpdate` (which these records do not show), in the store’s zone: `2026-03-31` (that whole day) or `2026-03-31T14:30:00` (that whole second); also `03/31/2026` and `03/31/2026 14:30:00`. */
                 lastupdateend?: string;
             };
             header?: {
@@ -10752,8 +10734,8 @@ export interface operations {
     getCustomer: {
         parameters: {
             query?: {
-                /** @description Comma list of members to show, such as `Name` or `List/Name`. The others are left out, also those that the schema requires. */
-                $select?: components["parameters"]["Select"];
+                /** @description Comma list of members to show; `/` stands between a list or an object and a member inside it, as in `List/Name`. The others are left out, also those that the schema requires. */
+                $select?: string;
             };
             header?: {
                 /** @description ETags that the caller has: with one of them the answer is 304, without a body. */
@@ -10866,15 +10848,15 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
                 /** @description 1: instead of the list the answer is an object with the number of matches, `{"TotalCount": n}`, 0 included, as at the address with `/Count` behind it; in XML `CountOnly`. 0 and -1: the list. */
                 countonly?: components["parameters"]["CountOnly"];
-                /** @description Comma list of members to show, such as `Name` or `List/Name`. The others are left out, also those that the schema requires. */
-                $select?: components["parameters"]["Select"];
-                /** @description Comma list of members, each with `asc` or `desc`. Sorts the page that was read, not the whole list. */
-                $orderby?: components["parameters"]["OrderBy"];
+                /** @description Comma list of members to show; `/` stands between a list or an object and a member inside it, as in `List/Name`. The others are left out, also those that the schema requires. */
+                $select?: string;
+                /** @description Comma list of members, each with `asc` or `desc`; `/` stands between an object and a member inside it. Sorts the page that was read, not the whole list. */
+                $orderby?: string;
                 /** @description The order status’ identifier, `OrderStatusID`. Given several times or as a comma list, at most 100: any of the values. */
                 id?: number | number[];
-                /** @description The earliest `LastUpdate` (which these records do not show), itself included, in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. In the hour that autumn repeats, or spring skips, the earlier time counts. */
+                /** @description The earliest `LastUpdate` (which these records do not show), in the store’s zone: `2026-03-01` (from midnight on) or `2026-03-01T14:30:00`; also `03/01/2026` and `03/01/2026 14:30:00`. */
                 lastupdatestart?: string;
-                /** @description The latest `LastUpdate` (which these records do not show), in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. Its whole second is included, or its whole day where it has no time. In the hour that autumn repeats, or spring skips, the later time counts. */
+                /** @description The latest `LastUpdate` (which these records do not show), in the store’s zone: `2026-03-31` (that whole day) or `2026-03-31T14:30:00` (that whole second); also `03/31/2026` and `03/31/2026 14:30:00`. */
                 lastupdateend?: string;
             };
             header?: {
@@ -10902,9 +10884,9 @@ export interface operations {
             query?: {
                 /** @description The order status’ identifier, `OrderStatusID`. Given several times or as a comma list, at most 100: any of the values. */
                 id?: number | number[];
-                /** @description The earliest `LastUpdate` (which these records do not show), itself included, in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. In the hour that autumn repeats, or spring skips, the earlier time counts. */
+                /** @description The earliest `LastUpdate` (which these records do not show), in the store’s zone: `2026-03-01` (from midnight on) or `2026-03-01T14:30:00`; also `03/01/2026` and `03/01/2026 14:30:00`. */
                 lastupdatestart?: string;
-                /** @description The latest `LastUpdate` (which these records do not show), in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. Its whole second is included, or its whole day where it has no time. In the hour that autumn repeats, or spring skips, the later time counts. */
+                /** @description The latest `LastUpdate` (which these records do not show), in the store’s zone: `2026-03-31` (that whole day) or `2026-03-31T14:30:00` (that whole second); also `03/31/2026` and `03/31/2026 14:30:00`. */
                 lastupdateend?: string;
             };
             header?: {
@@ -10930,8 +10912,8 @@ export interface operations {
     getOrderStatus: {
         parameters: {
             query?: {
-                /** @description Comma list of members to show, such as `Name` or `List/Name`. The others are left out, also those that the schema requires. */
-                $select?: components["parameters"]["Select"];
+                /** @description Comma list of members to show; `/` stands between a list or an object and a member inside it, as in `List/Name`. The others are left out, also those that the schema requires. */
+                $select?: string;
             };
             header?: {
                 /** @description ETags that the caller has: with one of them the answer is 304, without a body. */
@@ -10976,10 +10958,10 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
                 /** @description 1: instead of the list the answer is an object with the number of matches, `{"TotalCount": n}`, 0 included, as at the address with `/Count` behind it; in XML `CountOnly`. 0 and -1: the list. */
                 countonly?: components["parameters"]["CountOnly"];
-                /** @description Comma list of members to show, such as `Name` or `List/Name`. The others are left out, also those that the schema requires. */
-                $select?: components["parameters"]["Select"];
-                /** @description Comma list of members, each with `asc` or `desc`. Sorts the page that was read, not the whole list. */
-                $orderby?: components["parameters"]["OrderBy"];
+                /** @description Comma list of members to show; `/` stands between a list or an object and a member inside it, as in `List/Name`. The others are left out, also those that the schema requires. */
+                $select?: string;
+                /** @description Comma list of members, each with `asc` or `desc`; `/` stands between an object and a member inside it. Sorts the page that was read, not the whole list. */
+                $orderby?: string;
                 /** @description The order’s identifier, `OrderID`. Given several times or as a comma list, at most 100: any of the values. */
                 orderid?: number | number[];
                 /** @description The exact `InvoiceNumber`. Given several times or as a comma list, at most 100: any of the values. */
@@ -10992,13 +10974,13 @@ export interface operations {
                 invoiceprefix?: string | string[];
                 /** @description The exact `OrderStatusID`. Given several times or as a comma list, at most 100: any of the values. */
                 orderstatus?: number | number[];
-                /** @description The earliest `OrderDate`, itself included, in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. In the hour that autumn repeats, or spring skips, the earlier time counts. */
+                /** @description The earliest `OrderDate`, in the store’s zone: `2026-03-01` (from midnight on) or `2026-03-01T14:30:00`; also `03/01/2026` and `03/01/2026 14:30:00`. */
                 datestart?: string;
-                /** @description The latest `OrderDate`, in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. Its whole second is included, or its whole day where it has no time. In the hour that autumn repeats, or spring skips, the later time counts. */
+                /** @description The latest `OrderDate`, in the store’s zone: `2026-03-31` (that whole day) or `2026-03-31T14:30:00` (that whole second); also `03/31/2026` and `03/31/2026 14:30:00`. */
                 dateend?: string;
-                /** @description The earliest `LastUpdate`, itself included, in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. In the hour that autumn repeats, or spring skips, the earlier time counts. */
+                /** @description The earliest `LastUpdate`, in the store’s zone: `2026-03-01` (from midnight on) or `2026-03-01T14:30:00`; also `03/01/2026` and `03/01/2026 14:30:00`. */
                 lastupdatestart?: string;
-                /** @description The latest `LastUpdate`, in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. Its whole second is included, or its whole day where it has no time. In the hour that autumn repeats, or spring skips, the later time counts. */
+                /** @description The latest `LastUpdate`, in the store’s zone: `2026-03-31` (that whole day) or `2026-03-31T14:30:00` (that whole second); also `03/31/2026` and `03/31/2026 14:30:00`. */
                 lastupdateend?: string;
                 /** @description The whole `BillingEmail`, without regard to case. Given several times, at most 100: any of the values. */
                 billingemail?: string | string[];
@@ -11039,7 +11021,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description One record, or a list of up to 100, each changed independently. */
+        /** @description Each record of a list succeeds or fails by itself. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["OrderUpdate"][] | components["schemas"]["OrderUpdate"];
@@ -11081,13 +11063,13 @@ export interface operations {
                 invoiceprefix?: string | string[];
                 /** @description The exact `OrderStatusID`. Given several times or as a comma list, at most 100: any of the values. */
                 orderstatus?: number | number[];
-                /** @description The earliest `OrderDate`, itself included, in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. In the hour that autumn repeats, or spring skips, the earlier time counts. */
+                /** @description The earliest `OrderDate`, in the store’s zone: `2026-03-01` (from midnight on) or `2026-03-01T14:30:00`; also `03/01/2026` and `03/01/2026 14:30:00`. */
                 datestart?: string;
-                /** @description The latest `OrderDate`, in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. Its whole second is included, or its whole day where it has no time. In the hour that autumn repeats, or spring skips, the later time counts. */
+                /** @description The latest `OrderDate`, in the store’s zone: `2026-03-31` (that whole day) or `2026-03-31T14:30:00` (that whole second); also `03/31/2026` and `03/31/2026 14:30:00`. */
                 dateend?: string;
-                /** @description The earliest `LastUpdate`, itself included, in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. In the hour that autumn repeats, or spring skips, the earlier time counts. */
+                /** @description The earliest `LastUpdate`, in the store’s zone: `2026-03-01` (from midnight on) or `2026-03-01T14:30:00`; also `03/01/2026` and `03/01/2026 14:30:00`. */
                 lastupdatestart?: string;
-                /** @description The latest `LastUpdate`, in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. Its whole second is included, or its whole day where it has no time. In the hour that autumn repeats, or spring skips, the later time counts. */
+                /** @description The latest `LastUpdate`, in the store’s zone: `2026-03-31` (that whole day) or `2026-03-31T14:30:00` (that whole second); also `03/31/2026` and `03/31/2026 14:30:00`. */
                 lastupdateend?: string;
                 /** @description The whole `BillingEmail`, without regard to case. Given several times, at most 100: any of the values. */
                 billingemail?: string | string[];
@@ -11115,8 +11097,8 @@ export interface operations {
     getOrder: {
         parameters: {
             query?: {
-                /** @description Comma list of members to show, such as `Name` or `List/Name`. The others are left out, also those that the schema requires. */
-                $select?: components["parameters"]["Select"];
+                /** @description Comma list of members to show; `/` stands between a list or an object and a member inside it, as in `List/Name`. The others are left out, also those that the schema requires. */
+                $select?: string;
             };
             header?: {
                 /** @description ETags that the caller has: with one of them the answer is 304, without a body. */
@@ -11195,10 +11177,10 @@ export interface operations {
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every item that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. 400 where the place is lost: the last item of the page was removed from a list that is not in the order of its identifiers. Items without an identifier are counted instead. Not together with `offset`. */
                 cursor?: components["parameters"]["ItemCursor"];
-                /** @description Comma list of members to show, such as `Name` or `List/Name`. The others are left out, also those that the schema requires. */
-                $select?: components["parameters"]["Select"];
-                /** @description Comma list of members, each with `asc` or `desc`. Sorts the page that was read, not the whole list. */
-                $orderby?: components["parameters"]["OrderBy"];
+                /** @description Comma list of members to show; `/` stands between a list or an object and a member inside it, as in `List/Name`. The others are left out, also those that the schema requires. */
+                $select?: string;
+                /** @description Comma list of members, each with `asc` or `desc`; `/` stands between an object and a member inside it. Sorts the page that was read, not the whole list. */
+                $orderby?: string;
             };
             header?: {
                 /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
@@ -11242,7 +11224,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description One record, or a list of up to 100, each changed independently. */
+        /** @description Each record of a list succeeds or fails by itself. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["OrderItemInput"][] | components["schemas"]["OrderItemInput"];
@@ -11288,7 +11270,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description One record, or a list of up to 100, each changed independently. */
+        /** @description Each record of a list succeeds or fails by itself. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["OrderItemInput"] | components["schemas"]["OrderItemInput"][];
@@ -11362,10 +11344,10 @@ export interface operations {
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every item that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. 400 where the place is lost: the last item of the page was removed from a list that is not in the order of its identifiers. Items without an identifier are counted instead. Not together with `offset`. */
                 cursor?: components["parameters"]["ItemCursor"];
-                /** @description Comma list of members to show, such as `Name` or `List/Name`. The others are left out, also those that the schema requires. */
-                $select?: components["parameters"]["Select"];
-                /** @description Comma list of members, each with `asc` or `desc`. Sorts the page that was read, not the whole list. */
-                $orderby?: components["parameters"]["OrderBy"];
+                /** @description Comma list of members to show; `/` stands between a list or an object and a member inside it, as in `List/Name`. The others are left out, also those that the schema requires. */
+                $select?: string;
+                /** @description Comma list of members, each with `asc` or `desc`; `/` stands between an object and a member inside it. Sorts the page that was read, not the whole list. */
+                $orderby?: string;
             };
             header?: {
                 /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
@@ -11409,7 +11391,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description One record, or a list of up to 100, each changed independently. */
+        /** @description Each record of a list succeeds or fails by itself. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["ShipmentInput"][] | components["schemas"]["ShipmentInput"];
@@ -11455,7 +11437,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description One record, or a list of up to 100, each changed independently. */
+        /** @description Each record of a list succeeds or fails by itself. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["ShipmentInput"] | components["schemas"]["ShipmentInput"][];
@@ -11529,10 +11511,10 @@ export interface operations {
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every item that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. 400 where the place is lost: the last item of the page was removed from a list that is not in the order of its identifiers. Items without an identifier are counted instead. Not together with `offset`. */
                 cursor?: components["parameters"]["ItemCursor"];
-                /** @description Comma list of members to show, such as `Name` or `List/Name`. The others are left out, also those that the schema requires. */
-                $select?: components["parameters"]["Select"];
-                /** @description Comma list of members, each with `asc` or `desc`. Sorts the page that was read, not the whole list. */
-                $orderby?: components["parameters"]["OrderBy"];
+                /** @description Comma list of members to show; `/` stands between a list or an object and a member inside it, as in `List/Name`. The others are left out, also those that the schema requires. */
+                $select?: string;
+                /** @description Comma list of members, each with `asc` or `desc`; `/` stands between an object and a member inside it. Sorts the page that was read, not the whole list. */
+                $orderby?: string;
             };
             header?: {
                 /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
@@ -11576,7 +11558,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description One record, or a list of up to 100, each changed independently. */
+        /** @description Each record of a list succeeds or fails by itself. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["TransactionInput"][] | components["schemas"]["TransactionInput"];
@@ -11622,7 +11604,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description One record, or a list of up to 100, each changed independently. */
+        /** @description Each record of a list succeeds or fails by itself. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["TransactionInput"] | components["schemas"]["TransactionInput"][];
@@ -11696,10 +11678,10 @@ export interface operations {
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every item that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. 400 where the place is lost: the last item of the page was removed from a list that is not in the order of its identifiers. Items without an identifier are counted instead. Not together with `offset`. */
                 cursor?: components["parameters"]["ItemCursor"];
-                /** @description Comma list of members to show, such as `Name` or `List/Name`. The others are left out, also those that the schema requires. */
-                $select?: components["parameters"]["Select"];
-                /** @description Comma list of members, each with `asc` or `desc`. Sorts the page that was read, not the whole list. */
-                $orderby?: components["parameters"]["OrderBy"];
+                /** @description Comma list of members to show; `/` stands between a list or an object and a member inside it, as in `List/Name`. The others are left out, also those that the schema requires. */
+                $select?: string;
+                /** @description Comma list of members, each with `asc` or `desc`; `/` stands between an object and a member inside it. Sorts the page that was read, not the whole list. */
+                $orderby?: string;
             };
             header?: {
                 /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
@@ -11743,7 +11725,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description One record, or a list of up to 100, each changed independently. */
+        /** @description Each record of a list succeeds or fails by itself. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["QuestionInput"][] | components["schemas"]["QuestionInput"];
@@ -11789,7 +11771,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description One record, or a list of up to 100, each changed independently. */
+        /** @description Each record of a list succeeds or fails by itself. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["QuestionInput"] | components["schemas"]["QuestionInput"][];
@@ -11832,7 +11814,7 @@ export interface operations {
             path: {
                 /** @description The order’s identifier, `OrderID`. */
                 orderid: number;
-                /** @description The question’s identifier, `QuestionAnswerIndexID`. */
+                /** @description The answer to a checkout question’s identifier, `QuestionAnswerIndexID`. */
                 questionanswerindexid: number;
             };
             cookie?: never;
@@ -11865,10 +11847,10 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
                 /** @description 1: instead of the list the answer is an object with the number of matches, `{"TotalCount": n}`, 0 included, as at the address with `/Count` behind it; in XML `CountOnly`. 0 and -1: the list. */
                 countonly?: components["parameters"]["CountOnly"];
-                /** @description Comma list of members to show, such as `Name` or `List/Name`. The others are left out, also those that the schema requires. */
-                $select?: components["parameters"]["Select"];
-                /** @description Comma list of members, each with `asc` or `desc`. Sorts the page that was read, not the whole list. */
-                $orderby?: components["parameters"]["OrderBy"];
+                /** @description Comma list of members to show; `/` stands between a list or an object and a member inside it, as in `List/Name`. The others are left out, also those that the schema requires. */
+                $select?: string;
+                /** @description Comma list of members, each with `asc` or `desc`; `/` stands between an object and a member inside it. Sorts the page that was read, not the whole list. */
+                $orderby?: string;
                 /** @description The order’s identifier, `OrderID`. Given several times or as a comma list, at most 100: any of the values. */
                 orderid?: number | number[];
                 /** @description The exact `InvoiceNumber` (which these records do not show). Given several times or as a comma list, at most 100: any of the values. */
@@ -11881,13 +11863,13 @@ export interface operations {
                 invoiceprefix?: string | string[];
                 /** @description The exact `OrderStatusID` (which these records do not show). Given several times or as a comma list, at most 100: any of the values. */
                 orderstatus?: number | number[];
-                /** @description The earliest `OrderDate` (which these records do not show), itself included, in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. In the hour that autumn repeats, or spring skips, the earlier time counts. */
+                /** @description The earliest `OrderDate` (which these records do not show), in the store’s zone: `2026-03-01` (from midnight on) or `2026-03-01T14:30:00`; also `03/01/2026` and `03/01/2026 14:30:00`. */
                 datestart?: string;
-                /** @description The latest `OrderDate` (which these records do not show), in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. Its whole second is included, or its whole day where it has no time. In the hour that autumn repeats, or spring skips, the later time counts. */
+                /** @description The latest `OrderDate` (which these records do not show), in the store’s zone: `2026-03-31` (that whole day) or `2026-03-31T14:30:00` (that whole second); also `03/31/2026` and `03/31/2026 14:30:00`. */
                 dateend?: string;
-                /** @description The earliest `LastUpdate` (which these records do not show), itself included, in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. In the hour that autumn repeats, or spring skips, the earlier time counts. */
+                /** @description The earliest `LastUpdate` (which these records do not show), in the store’s zone: `2026-03-01` (from midnight on) or `2026-03-01T14:30:00`; also `03/01/2026` and `03/01/2026 14:30:00`. */
                 lastupdatestart?: string;
-                /** @description The latest `LastUpdate` (which these records do not show), in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. Its whole second is included, or its whole day where it has no time. In the hour that autumn repeats, or spring skips, the later time counts. */
+                /** @description The latest `LastUpdate` (which these records do not show), in the store’s zone: `2026-03-31` (that whole day) or `2026-03-31T14:30:00` (that whole second); also `03/31/2026` and `03/31/2026 14:30:00`. */
                 lastupdateend?: string;
                 /** @description The whole `BillingEmail` (which these records do not show), without regard to case. Given several times, at most 100: any of the values. */
                 billingemail?: string | string[];
@@ -11927,13 +11909,13 @@ export interface operations {
                 invoiceprefix?: string | string[];
                 /** @description The exact `OrderStatusID` (which these records do not show). Given several times or as a comma list, at most 100: any of the values. */
                 orderstatus?: number | number[];
-                /** @description The earliest `OrderDate` (which these records do not show), itself included, in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. In the hour that autumn repeats, or spring skips, the earlier time counts. */
+                /** @description The earliest `OrderDate` (which these records do not show), in the store’s zone: `2026-03-01` (from midnight on) or `2026-03-01T14:30:00`; also `03/01/2026` and `03/01/2026 14:30:00`. */
                 datestart?: string;
-                /** @description The latest `OrderDate` (which these records do not show), in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. Its whole second is included, or its whole day where it has no time. In the hour that autumn repeats, or spring skips, the later time counts. */
+                /** @description The latest `OrderDate` (which these records do not show), in the store’s zone: `2026-03-31` (that whole day) or `2026-03-31T14:30:00` (that whole second); also `03/31/2026` and `03/31/2026 14:30:00`. */
                 dateend?: string;
-                /** @description The earliest `LastUpdate` (which these records do not show), itself included, in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. In the hour that autumn repeats, or spring skips, the earlier time counts. */
+                /** @description The earliest `LastUpdate` (which these records do not show), in the store’s zone: `2026-03-01` (from midnight on) or `2026-03-01T14:30:00`; also `03/01/2026` and `03/01/2026 14:30:00`. */
                 lastupdatestart?: string;
-                /** @description The latest `LastUpdate` (which these records do not show), in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. Its whole second is included, or its whole day where it has no time. In the hour that autumn repeats, or spring skips, the later time counts. */
+                /** @description The latest `LastUpdate` (which these records do not show), in the store’s zone: `2026-03-31` (that whole day) or `2026-03-31T14:30:00` (that whole second); also `03/31/2026` and `03/31/2026 14:30:00`. */
                 lastupdateend?: string;
                 /** @description The whole `BillingEmail` (which these records do not show), without regard to case. Given several times, at most 100: any of the values. */
                 billingemail?: string | string[];
@@ -11961,42 +11943,12 @@ export interface operations {
     getOrderSum: {
         parameters: {
             query?: {
-                /** @description The most records of the page. Without it, or 0: 10. More than 300 is cut to 300. */
-                limit?: number;
-                /** @description The place of the first record, counted from 1 (0 is 1 too). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
-                offset?: components["parameters"]["Offset"];
-                /** @description Continues after a page, by the address in its `Link`: every record that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. Not together with `offset`. */
-                cursor?: components["parameters"]["Cursor"];
-                /** @description 1: instead of the list the answer is an object with the number of matches, `{"TotalCount": n}`, 0 included, as at the address with `/Count` behind it; in XML `CountOnly`. 0 and -1: the list. */
-                countonly?: components["parameters"]["CountOnly"];
-                /** @description Comma list of members to show, such as `Name` or `List/Name`. The others are left out, also those that the schema requires. */
-                $select?: components["parameters"]["Select"];
-                /** @description Comma list of members, each with `asc` or `desc`. Sorts the page that was read, not the whole list. */
-                $orderby?: components["parameters"]["OrderBy"];
-                /** @description The exact `InvoiceNumber` (which these records do not show). Given several times or as a comma list, at most 100: any of the values. */
-                invoicenumber?: number | number[];
-                /** @description The least `InvoiceNumber` (which these records do not show), itself included. */
-                invoicenumberstart?: number;
-                /** @description The greatest `InvoiceNumber` (which these records do not show), itself included. */
-                invoicenumberend?: number;
-                /** @description The whole `InvoiceNumberPrefix` (which these records do not show), without regard to case. Given several times, at most 100: any of the values. */
-                invoiceprefix?: string | string[];
-                /** @description The exact `OrderStatusID` (which these records do not show). Given several times or as a comma list, at most 100: any of the values. */
-                orderstatus?: number | number[];
-                /** @description The earliest `OrderDate` (which these records do not show), itself included, in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. In the hour that autumn repeats, or spring skips, the earlier time counts. */
-                datestart?: string;
-                /** @description The latest `OrderDate` (which these records do not show), in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. Its whole second is included, or its whole day where it has no time. In the hour that autumn repeats, or spring skips, the later time counts. */
-                dateend?: string;
-                /** @description The earliest `LastUpdate` (which these records do not show), itself included, in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. In the hour that autumn repeats, or spring skips, the earlier time counts. */
-                lastupdatestart?: string;
-                /** @description The latest `LastUpdate` (which these records do not show), in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. Its whole second is included, or its whole day where it has no time. In the hour that autumn repeats, or spring skips, the later time counts. */
-                lastupdateend?: string;
-                /** @description The whole `BillingEmail` (which these records do not show), without regard to case. Given several times, at most 100: any of the values. */
-                billingemail?: string | string[];
+                /** @description Comma list of members to show; `/` stands between a list or an object and a member inside it, as in `List/Name`. The others are left out, also those that the schema requires. */
+                $select?: string;
             };
             header?: {
-                /** @description `count=exact` asks for X-Total-Count. `handling=strict` refuses parameters that the address does not have, `handling=lenient` passes over them, which X-Ignored tells; without either it is as the application’s kind says. Several are separated by commas. */
-                Prefer?: components["parameters"]["Prefer"];
+                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
+                Prefer?: components["parameters"]["Handling"];
             };
             path: {
                 /** @description The order’s identifier, `OrderID`. */
@@ -12006,7 +11958,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The records. */
+            /** @description A list of one record. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -12026,10 +11978,10 @@ export interface operations {
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every item that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. 400 where the place is lost: the last item of the page was removed from a list that is not in the order of its identifiers. Items without an identifier are counted instead. Not together with `offset`. */
                 cursor?: components["parameters"]["ItemCursor"];
-                /** @description Comma list of members to show, such as `Name` or `List/Name`. The others are left out, also those that the schema requires. */
-                $select?: components["parameters"]["Select"];
-                /** @description Comma list of members, each with `asc` or `desc`. Sorts the page that was read, not the whole list. */
-                $orderby?: components["parameters"]["OrderBy"];
+                /** @description Comma list of members to show; `/` stands between a list or an object and a member inside it, as in `List/Name`. The others are left out, also those that the schema requires. */
+                $select?: string;
+                /** @description Comma list of members, each with `asc` or `desc`; `/` stands between an object and a member inside it. Sorts the page that was read, not the whole list. */
+                $orderby?: string;
             };
             header?: {
                 /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
@@ -12065,31 +12017,31 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
                 /** @description 1: instead of the list the answer is an object with the number of matches, `{"TotalCount": n}`, 0 included, as at the address with `/Count` behind it; in XML `CountOnly`. 0 and -1: the list. */
                 countonly?: components["parameters"]["CountOnly"];
-                /** @description Comma list of members to show, such as `Name` or `List/Name`. The others are left out, also those that the schema requires. */
-                $select?: components["parameters"]["Select"];
-                /** @description Comma list of members, each with `asc` or `desc`. Sorts the page that was read, not the whole list. */
-                $orderby?: components["parameters"]["OrderBy"];
+                /** @description Comma list of members to show; `/` stands between a list or an object and a member inside it, as in `List/Name`. The others are left out, also those that the schema requires. */
+                $select?: string;
+                /** @description Comma list of members, each with `asc` or `desc`; `/` stands between an object and a member inside it. Sorts the page that was read, not the whole list. */
+                $orderby?: string;
                 /** @description The gift registry’s identifier, `GiftRegistryID`. Given several times or as a comma list, at most 100: any of the values. */
                 giftregistryid?: number | number[];
                 /** @description The exact `GiftRegistryItemList.CatalogID`. Given several times or as a comma list, at most 100: any of the values. */
                 catalogid?: number | number[];
                 /** @description The whole `GiftRegistryItemList.SKU`, without regard to case. Given several times, at most 100: any of the values. */
                 sku?: string | string[];
-                /** @description The earliest `Created`, itself included, in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. In the hour that autumn repeats, or spring skips, the earlier time counts. */
+                /** @description The earliest `Created`, in the store’s zone: `2026-03-01` (from midnight on) or `2026-03-01T14:30:00`; also `03/01/2026` and `03/01/2026 14:30:00`. */
                 datestartcreated?: string;
-                /** @description The latest `Created`, in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. Its whole second is included, or its whole day where it has no time. In the hour that autumn repeats, or spring skips, the later time counts. */
+                /** @description The latest `Created`, in the store’s zone: `2026-03-31` (that whole day) or `2026-03-31T14:30:00` (that whole second); also `03/31/2026` and `03/31/2026 14:30:00`. */
                 dateendcreated?: string;
-                /** @description The earliest `Event`, itself included, in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. In the hour that autumn repeats, or spring skips, the earlier time counts. */
+                /** @description The earliest `Event`, in the store’s zone: `2026-03-01` (from midnight on) or `2026-03-01T14:30:00`; also `03/01/2026` and `03/01/2026 14:30:00`. */
                 datestartevent?: string;
-                /** @description The latest `Event`, in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. Its whole second is included, or its whole day where it has no time. In the hour that autumn repeats, or spring skips, the later time counts. */
+                /** @description The latest `Event`, in the store’s zone: `2026-03-31` (that whole day) or `2026-03-31T14:30:00` (that whole second); also `03/31/2026` and `03/31/2026 14:30:00`. */
                 dateendevent?: string;
-                /** @description The earliest `Expires`, itself included, in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. In the hour that autumn repeats, or spring skips, the earlier time counts. */
+                /** @description The earliest `Expires`, in the store’s zone: `2026-03-01` (from midnight on) or `2026-03-01T14:30:00`; also `03/01/2026` and `03/01/2026 14:30:00`. */
                 datestartexpiration?: string;
-                /** @description The latest `Expires`, in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. Its whole second is included, or its whole day where it has no time. In the hour that autumn repeats, or spring skips, the later time counts. */
+                /** @description The latest `Expires`, in the store’s zone: `2026-03-31` (that whole day) or `2026-03-31T14:30:00` (that whole second); also `03/31/2026` and `03/31/2026 14:30:00`. */
                 dateendexpiration?: string;
-                /** @description The earliest `LastUpdate`, itself included, in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. In the hour that autumn repeats, or spring skips, the earlier time counts. */
+                /** @description The earliest `LastUpdate`, in the store’s zone: `2026-03-01` (from midnight on) or `2026-03-01T14:30:00`; also `03/01/2026` and `03/01/2026 14:30:00`. */
                 lastupdatestart?: string;
-                /** @description The latest `LastUpdate`, in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. Its whole second is included, or its whole day where it has no time. In the hour that autumn repeats, or spring skips, the later time counts. */
+                /** @description The latest `LastUpdate`, in the store’s zone: `2026-03-31` (that whole day) or `2026-03-31T14:30:00` (that whole second); also `03/31/2026` and `03/31/2026 14:30:00`. */
                 lastupdateend?: string;
             };
             header?: {
@@ -12128,7 +12080,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description One record, or a list of up to 100, each changed independently. */
+        /** @description Each record of a list succeeds or fails by itself. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["GiftRegistryUpdate"][] | components["schemas"]["GiftRegistryUpdate"];
@@ -12167,7 +12119,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description One record, or a list of up to 100, each changed independently. */
+        /** @description Each record of a list succeeds or fails by itself. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["GiftRegistryCreate"] | components["schemas"]["GiftRegistryCreate"][];
@@ -12203,21 +12155,21 @@ export interface operations {
                 catalogid?: number | number[];
                 /** @description The whole `GiftRegistryItemList.SKU`, without regard to case. Given several times, at most 100: any of the values. */
                 sku?: string | string[];
-                /** @description The earliest `Created`, itself included, in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. In the hour that autumn repeats, or spring skips, the earlier time counts. */
+                /** @description The earliest `Created`, in the store’s zone: `2026-03-01` (from midnight on) or `2026-03-01T14:30:00`; also `03/01/2026` and `03/01/2026 14:30:00`. */
                 datestartcreated?: string;
-                /** @description The latest `Created`, in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. Its whole second is included, or its whole day where it has no time. In the hour that autumn repeats, or spring skips, the later time counts. */
+                /** @description The latest `Created`, in the store’s zone: `2026-03-31` (that whole day) or `2026-03-31T14:30:00` (that whole second); also `03/31/2026` and `03/31/2026 14:30:00`. */
                 dateendcreated?: string;
-                /** @description The earliest `Event`, itself included, in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. In the hour that autumn repeats, or spring skips, the earlier time counts. */
+                /** @description The earliest `Event`, in the store’s zone: `2026-03-01` (from midnight on) or `2026-03-01T14:30:00`; also `03/01/2026` and `03/01/2026 14:30:00`. */
                 datestartevent?: string;
-                /** @description The latest `Event`, in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. Its whole second is included, or its whole day where it has no time. In the hour that autumn repeats, or spring skips, the later time counts. */
+                /** @description The latest `Event`, in the store’s zone: `2026-03-31` (that whole day) or `2026-03-31T14:30:00` (that whole second); also `03/31/2026` and `03/31/2026 14:30:00`. */
                 dateendevent?: string;
-                /** @description The earliest `Expires`, itself included, in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. In the hour that autumn repeats, or spring skips, the earlier time counts. */
+                /** @description The earliest `Expires`, in the store’s zone: `2026-03-01` (from midnight on) or `2026-03-01T14:30:00`; also `03/01/2026` and `03/01/2026 14:30:00`. */
                 datestartexpiration?: string;
-                /** @description The latest `Expires`, in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. Its whole second is included, or its whole day where it has no time. In the hour that autumn repeats, or spring skips, the later time counts. */
+                /** @description The latest `Expires`, in the store’s zone: `2026-03-31` (that whole day) or `2026-03-31T14:30:00` (that whole second); also `03/31/2026` and `03/31/2026 14:30:00`. */
                 dateendexpiration?: string;
-                /** @description The earliest `LastUpdate`, itself included, in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. In the hour that autumn repeats, or spring skips, the earlier time counts. */
+                /** @description The earliest `LastUpdate`, in the store’s zone: `2026-03-01` (from midnight on) or `2026-03-01T14:30:00`; also `03/01/2026` and `03/01/2026 14:30:00`. */
                 lastupdatestart?: string;
-                /** @description The latest `LastUpdate`, in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. Its whole second is included, or its whole day where it has no time. In the hour that autumn repeats, or spring skips, the later time counts. */
+                /** @description The latest `LastUpdate`, in the store’s zone: `2026-03-31` (that whole day) or `2026-03-31T14:30:00` (that whole second); also `03/31/2026` and `03/31/2026 14:30:00`. */
                 lastupdateend?: string;
             };
             header?: {
@@ -12243,8 +12195,8 @@ export interface operations {
     getGiftRegistry: {
         parameters: {
             query?: {
-                /** @description Comma list of members to show, such as `Name` or `List/Name`. The others are left out, also those that the schema requires. */
-                $select?: components["parameters"]["Select"];
+                /** @description Comma list of members to show; `/` stands between a list or an object and a member inside it, as in `List/Name`. The others are left out, also those that the schema requires. */
+                $select?: string;
             };
             header?: {
                 /** @description ETags that the caller has: with one of them the answer is 304, without a body. */
@@ -12355,10 +12307,10 @@ export interface operations {
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every item that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. 400 where the place is lost: the last item of the page was removed from a list that is not in the order of its identifiers. Items without an identifier are counted instead. Not together with `offset`. */
                 cursor?: components["parameters"]["ItemCursor"];
-                /** @description Comma list of members to show, such as `Name` or `List/Name`. The others are left out, also those that the schema requires. */
-                $select?: components["parameters"]["Select"];
-                /** @description Comma list of members, each with `asc` or `desc`. Sorts the page that was read, not the whole list. */
-                $orderby?: components["parameters"]["OrderBy"];
+                /** @description Comma list of members to show; `/` stands between a list or an object and a member inside it, as in `List/Name`. The others are left out, also those that the schema requires. */
+                $select?: string;
+                /** @description Comma list of members, each with `asc` or `desc`; `/` stands between an object and a member inside it. Sorts the page that was read, not the whole list. */
+                $orderby?: string;
             };
             header?: {
                 /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
@@ -12394,11 +12346,11 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
                 /** @description 1: instead of the list the answer is an object with the number of matches, `{"TotalCount": n}`, 0 included, as at the address with `/Count` behind it; in XML `CountOnly`. 0 and -1: the list. */
                 countonly?: components["parameters"]["CountOnly"];
-                /** @description Comma list of members to show, such as `Name` or `List/Name`. The others are left out, also those that the schema requires. */
-                $select?: components["parameters"]["Select"];
-                /** @description Comma list of members, each with `asc` or `desc`. Sorts the page that was read, not the whole list. */
-                $orderby?: components["parameters"]["OrderBy"];
-                /** @description The RMA’s identifier, `RMAID`. Given several times or as a comma list, at most 100: any of the values. */
+                /** @description Comma list of members to show; `/` stands between a list or an object and a member inside it, as in `List/Name`. The others are left out, also those that the schema requires. */
+                $select?: string;
+                /** @description Comma list of members, each with `asc` or `desc`; `/` stands between an object and a member inside it. Sorts the page that was read, not the whole list. */
+                $orderby?: string;
+                /** @description The return’s identifier, `RMAID`. Given several times or as a comma list, at most 100: any of the values. */
                 rmaid?: number | number[];
                 /** @description The exact `RMAStatusID`. Given several times or as a comma list, at most 100: any of the values. */
                 rmastatusid?: number | number[];
@@ -12410,13 +12362,13 @@ export interface operations {
                 catalogid?: number | number[];
                 /** @description The whole `RMAItemList.SKU`, without regard to case. Given several times, at most 100: any of the values. */
                 sku?: string | string[];
-                /** @description The earliest `RmaDate`, itself included, in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. In the hour that autumn repeats, or spring skips, the earlier time counts. */
+                /** @description The earliest `RmaDate`, in the store’s zone: `2026-03-01` (from midnight on) or `2026-03-01T14:30:00`; also `03/01/2026` and `03/01/2026 14:30:00`. */
                 datestart?: string;
-                /** @description The latest `RmaDate`, in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. Its whole second is included, or its whole day where it has no time. In the hour that autumn repeats, or spring skips, the later time counts. */
+                /** @description The latest `RmaDate`, in the store’s zone: `2026-03-31` (that whole day) or `2026-03-31T14:30:00` (that whole second); also `03/31/2026` and `03/31/2026 14:30:00`. */
                 dateend?: string;
-                /** @description The earliest `LastUpdate` (which these records do not show), itself included, in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. In the hour that autumn repeats, or spring skips, the earlier time counts. */
+                /** @description The earliest `LastUpdate` (which these records do not show), in the store’s zone: `2026-03-01` (from midnight on) or `2026-03-01T14:30:00`; also `03/01/2026` and `03/01/2026 14:30:00`. */
                 lastupdatestart?: string;
-                /** @description The latest `LastUpdate` (which these records do not show), in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. Its whole second is included, or its whole day where it has no time. In the hour that autumn repeats, or spring skips, the later time counts. */
+                /** @description The latest `LastUpdate` (which these records do not show), in the store’s zone: `2026-03-31` (that whole day) or `2026-03-31T14:30:00` (that whole second); also `03/31/2026` and `03/31/2026 14:30:00`. */
                 lastupdateend?: string;
             };
             header?: {
@@ -12455,7 +12407,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description One record, or a list of up to 100, each changed independently. */
+        /** @description Each record of a list succeeds or fails by itself. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["RMAUpdate"][] | components["schemas"]["RMAUpdate"];
@@ -12494,7 +12446,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description One record, or a list of up to 100, each changed independently. */
+        /** @description Each record of a list succeeds or fails by itself. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["RMACreate"] | components["schemas"]["RMACreate"][];
@@ -12524,7 +12476,7 @@ export interface operations {
     countRMAs: {
         parameters: {
             query?: {
-                /** @description The RMA’s identifier, `RMAID`. Given several times or as a comma list, at most 100: any of the values. */
+                /** @description The return’s identifier, `RMAID`. Given several times or as a comma list, at most 100: any of the values. */
                 rmaid?: number | number[];
                 /** @description The exact `RMAStatusID`. Given several times or as a comma list, at most 100: any of the values. */
                 rmastatusid?: number | number[];
@@ -12536,13 +12488,13 @@ export interface operations {
                 catalogid?: number | number[];
                 /** @description The whole `RMAItemList.SKU`, without regard to case. Given several times, at most 100: any of the values. */
                 sku?: string | string[];
-                /** @description The earliest `RmaDate`, itself included, in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. In the hour that autumn repeats, or spring skips, the earlier time counts. */
+                /** @description The earliest `RmaDate`, in the store’s zone: `2026-03-01` (from midnight on) or `2026-03-01T14:30:00`; also `03/01/2026` and `03/01/2026 14:30:00`. */
                 datestart?: string;
-                /** @description The latest `RmaDate`, in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. Its whole second is included, or its whole day where it has no time. In the hour that autumn repeats, or spring skips, the later time counts. */
+                /** @description The latest `RmaDate`, in the store’s zone: `2026-03-31` (that whole day) or `2026-03-31T14:30:00` (that whole second); also `03/31/2026` and `03/31/2026 14:30:00`. */
                 dateend?: string;
-                /** @description The earliest `LastUpdate` (which these records do not show), itself included, in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. In the hour that autumn repeats, or spring skips, the earlier time counts. */
+                /** @description The earliest `LastUpdate` (which these records do not show), in the store’s zone: `2026-03-01` (from midnight on) or `2026-03-01T14:30:00`; also `03/01/2026` and `03/01/2026 14:30:00`. */
                 lastupdatestart?: string;
-                /** @description The latest `LastUpdate` (which these records do not show), in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. Its whole second is included, or its whole day where it has no time. In the hour that autumn repeats, or spring skips, the later time counts. */
+                /** @description The latest `LastUpdate` (which these records do not show), in the store’s zone: `2026-03-31` (that whole day) or `2026-03-31T14:30:00` (that whole second); also `03/31/2026` and `03/31/2026 14:30:00`. */
                 lastupdateend?: string;
             };
             header?: {
@@ -12568,8 +12520,8 @@ export interface operations {
     getRMA: {
         parameters: {
             query?: {
-                /** @description Comma list of members to show, such as `Name` or `List/Name`. The others are left out, also those that the schema requires. */
-                $select?: components["parameters"]["Select"];
+                /** @description Comma list of members to show; `/` stands between a list or an object and a member inside it, as in `List/Name`. The others are left out, also those that the schema requires. */
+                $select?: string;
             };
             header?: {
                 /** @description ETags that the caller has: with one of them the answer is 304, without a body. */
@@ -12578,7 +12530,7 @@ export interface operations {
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
-                /** @description The RMA’s identifier, `RMAID`. */
+                /** @description The return’s identifier, `RMAID`. */
                 rmaid: number;
             };
             cookie?: never;
@@ -12617,7 +12569,7 @@ export interface operations {
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
-                /** @description The RMA’s identifier, `RMAID`. */
+                /** @description The return’s identifier, `RMAID`. */
                 rmaid: number;
             };
             cookie?: never;
@@ -12653,7 +12605,7 @@ export interface operations {
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
-                /** @description The RMA’s identifier, `RMAID`. */
+                /** @description The return’s identifier, `RMAID`. */
                 rmaid: number;
             };
             cookie?: never;
@@ -12680,17 +12632,17 @@ export interface operations {
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every item that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. 400 where the place is lost: the last item of the page was removed from a list that is not in the order of its identifiers. Items without an identifier are counted instead. Not together with `offset`. */
                 cursor?: components["parameters"]["ItemCursor"];
-                /** @description Comma list of members to show, such as `Name` or `List/Name`. The others are left out, also those that the schema requires. */
-                $select?: components["parameters"]["Select"];
-                /** @description Comma list of members, each with `asc` or `desc`. Sorts the page that was read, not the whole list. */
-                $orderby?: components["parameters"]["OrderBy"];
+                /** @description Comma list of members to show; `/` stands between a list or an object and a member inside it, as in `List/Name`. The others are left out, also those that the schema requires. */
+                $select?: string;
+                /** @description Comma list of members, each with `asc` or `desc`; `/` stands between an object and a member inside it. Sorts the page that was read, not the whole list. */
+                $orderby?: string;
             };
             header?: {
                 /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
                 Prefer?: components["parameters"]["Handling"];
             };
             path: {
-                /** @description The RMA’s identifier, `RMAID`. */
+                /** @description The return’s identifier, `RMAID`. */
                 rmaid: number;
             };
             cookie?: never;
@@ -12719,27 +12671,27 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
                 /** @description 1: instead of the list the answer is an object with the number of matches, `{"TotalCount": n}`, 0 included, as at the address with `/Count` behind it; in XML `CountOnly`. 0 and -1: the list. */
                 countonly?: components["parameters"]["CountOnly"];
-                /** @description Comma list of members to show, such as `Name` or `List/Name`. The others are left out, also those that the schema requires. */
-                $select?: components["parameters"]["Select"];
-                /** @description Comma list of members, each with `asc` or `desc`. Sorts the page that was read, not the whole list. */
-                $orderby?: components["parameters"]["OrderBy"];
+                /** @description Comma list of members to show; `/` stands between a list or an object and a member inside it, as in `List/Name`. The others are left out, also those that the schema requires. */
+                $select?: string;
+                /** @description Comma list of members, each with `asc` or `desc`; `/` stands between an object and a member inside it. Sorts the page that was read, not the whole list. */
+                $orderby?: string;
                 /** @description The webhook’s identifier, `Id`. Given several times or as a comma list, at most 100: any of the values. */
                 id?: number | number[];
                 /** @description A part of `Name`, without regard to case. */
                 name?: string;
                 /** @description The whole `Url`, without regard to case. Given several times, at most 100: any of the values. */
                 url?: string | string[];
-                /** @description 1: those whose `Enabled` is true. 0: those whose `Enabled` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only webhooks with `Enabled`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 enabled?: 1 | 0 | -1;
                 /** @description The whole `Format`, without regard to case. Given several times, at most 100: any of the values. */
                 format?: string | string[];
-                /** @description The earliest `DateCreated`, itself included, in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. In the hour that autumn repeats, or spring skips, the earlier time counts. */
+                /** @description The earliest `DateCreated`, in the store’s zone: `2026-03-01` (from midnight on) or `2026-03-01T14:30:00`; also `03/01/2026` and `03/01/2026 14:30:00`. */
                 datecreatedstart?: string;
-                /** @description The latest `DateCreated`, in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. Its whole second is included, or its whole day where it has no time. In the hour that autumn repeats, or spring skips, the later time counts. */
+                /** @description The latest `DateCreated`, in the store’s zone: `2026-03-31` (that whole day) or `2026-03-31T14:30:00` (that whole second); also `03/31/2026` and `03/31/2026 14:30:00`. */
                 datecreatedend?: string;
-                /** @description The earliest `DateUpdated`, itself included, in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. In the hour that autumn repeats, or spring skips, the earlier time counts. */
+                /** @description The earliest `DateUpdated`, in the store’s zone: `2026-03-01` (from midnight on) or `2026-03-01T14:30:00`; also `03/01/2026` and `03/01/2026 14:30:00`. */
                 dateupdatedstart?: string;
-                /** @description The latest `DateUpdated`, in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. Its whole second is included, or its whole day where it has no time. In the hour that autumn repeats, or spring skips, the later time counts. */
+                /** @description The latest `DateUpdated`, in the store’s zone: `2026-03-31` (that whole day) or `2026-03-31T14:30:00` (that whole second); also `03/31/2026` and `03/31/2026 14:30:00`. */
                 dateupdatedend?: string;
             };
             header?: {
@@ -12774,7 +12726,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description One record, or a list of up to 100, each changed independently. */
+        /** @description Each record of a list succeeds or fails by itself. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["WebhookCreate"] | components["schemas"]["WebhookCreate"][];
@@ -12810,17 +12762,17 @@ export interface operations {
                 name?: string;
                 /** @description The whole `Url`, without regard to case. Given several times, at most 100: any of the values. */
                 url?: string | string[];
-                /** @description 1: those whose `Enabled` is true. 0: those whose `Enabled` is false. -1: both. Also `true` and `false`. */
+                /** @description 1: only webhooks with `Enabled`. 0: only those without. -1, or left out: both. Also `true` and `false`. */
                 enabled?: 1 | 0 | -1;
                 /** @description The whole `Format`, without regard to case. Given several times, at most 100: any of the values. */
                 format?: string | string[];
-                /** @description The earliest `DateCreated`, itself included, in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. In the hour that autumn repeats, or spring skips, the earlier time counts. */
+                /** @description The earliest `DateCreated`, in the store’s zone: `2026-03-01` (from midnight on) or `2026-03-01T14:30:00`; also `03/01/2026` and `03/01/2026 14:30:00`. */
                 datecreatedstart?: string;
-                /** @description The latest `DateCreated`, in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. Its whole second is included, or its whole day where it has no time. In the hour that autumn repeats, or spring skips, the later time counts. */
+                /** @description The latest `DateCreated`, in the store’s zone: `2026-03-31` (that whole day) or `2026-03-31T14:30:00` (that whole second); also `03/31/2026` and `03/31/2026 14:30:00`. */
                 datecreatedend?: string;
-                /** @description The earliest `DateUpdated`, itself included, in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. In the hour that autumn repeats, or spring skips, the earlier time counts. */
+                /** @description The earliest `DateUpdated`, in the store’s zone: `2026-03-01` (from midnight on) or `2026-03-01T14:30:00`; also `03/01/2026` and `03/01/2026 14:30:00`. */
                 dateupdatedstart?: string;
-                /** @description The latest `DateUpdated`, in the zone of the store: mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss. Its whole second is included, or its whole day where it has no time. In the hour that autumn repeats, or spring skips, the later time counts. */
+                /** @description The latest `DateUpdated`, in the store’s zone: `2026-03-31` (that whole day) or `2026-03-31T14:30:00` (that whole second); also `03/31/2026` and `03/31/2026 14:30:00`. */
                 dateupdatedend?: string;
             };
             header?: {
@@ -12846,8 +12798,8 @@ export interface operations {
     getWebhook: {
         parameters: {
             query?: {
-                /** @description Comma list of members to show, such as `Name` or `List/Name`. The others are left out, also those that the schema requires. */
-                $select?: components["parameters"]["Select"];
+                /** @description Comma list of members to show; `/` stands between a list or an object and a member inside it, as in `List/Name`. The others are left out, also those that the schema requires. */
+                $select?: string;
             };
             header?: {
                 /** @description ETags that the caller has: with one of them the answer is 304, without a body. */
@@ -12960,10 +12912,10 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
                 /** @description 1: instead of the list the answer is an object with the number of matches, `{"TotalCount": n}`, 0 included, as at the address with `/Count` behind it; in XML `CountOnly`. 0 and -1: the list. */
                 countonly?: components["parameters"]["CountOnly"];
-                /** @description Comma list of members to show, such as `Name` or `List/Name`. The others are left out, also those that the schema requires. */
-                $select?: components["parameters"]["Select"];
-                /** @description Comma list of members, each with `asc` or `desc`. Sorts the page that was read, not the whole list. */
-                $orderby?: components["parameters"]["OrderBy"];
+                /** @description Comma list of members to show; `/` stands between a list or an object and a member inside it, as in `List/Name`. The others are left out, also those that the schema requires. */
+                $select?: string;
+                /** @description Comma list of members, each with `asc` or `desc`; `/` stands between an object and a member inside it. Sorts the page that was read, not the whole list. */
+                $orderby?: string;
                 /** @description A part of `EventName`, without regard to case. */
                 name?: string;
             };
@@ -13016,8 +12968,8 @@ export interface operations {
     getWebhookSecret: {
         parameters: {
             query?: {
-                /** @description Comma list of members to show, such as `Name` or `List/Name`. The others are left out, also those that the schema requires. */
-                $select?: components["parameters"]["Select"];
+                /** @description Comma list of members to show; `/` stands between a list or an object and a member inside it, as in `List/Name`. The others are left out, also those that the schema requires. */
+                $select?: string;
             };
             header?: {
                 /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
@@ -13073,8 +13025,8 @@ export interface operations {
     getWebhookStatus: {
         parameters: {
             query?: {
-                /** @description Comma list of members to show, such as `Name` or `List/Name`. The others are left out, also those that the schema requires. */
-                $select?: components["parameters"]["Select"];
+                /** @description Comma list of members to show; `/` stands between a list or an object and a member inside it, as in `List/Name`. The others are left out, also those that the schema requires. */
+                $select?: string;
             };
             header?: {
                 /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
@@ -13168,10 +13120,10 @@ export interface operations {
                 limit?: number;
                 /** @description Continues after a page, by the address in its `Link`. */
                 cursor?: string;
-                /** @description Comma list of members, each with `asc` or `desc`. Sorts the page that was read, not the whole list. */
-                $orderby?: components["parameters"]["OrderBy"];
-                /** @description Comma list of members to show, such as `Name` or `List/Name`. The others are left out, also those that the schema requires. */
-                $select?: components["parameters"]["Select"];
+                /** @description Comma list of members, each with `asc` or `desc`; `/` stands between an object and a member inside it. Sorts the page that was read, not the whole list. */
+                $orderby?: string;
+                /** @description Comma list of members to show; `/` stands between a list or an object and a member inside it, as in `List/Name`. The others are left out, also those that the schema requires. */
+                $select?: string;
             };
             header?: {
                 /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
@@ -13199,8 +13151,8 @@ export interface operations {
     getWebhookDelivery: {
         parameters: {
             query?: {
-                /** @description Comma list of members to show, such as `Name` or `List/Name`. The others are left out, also those that the schema requires. */
-                $select?: components["parameters"]["Select"];
+                /** @description Comma list of members to show; `/` stands between a list or an object and a member inside it, as in `List/Name`. The others are left out, also those that the schema requires. */
+                $select?: string;
             };
             header?: {
                 /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
@@ -13264,14 +13216,14 @@ export interface operations {
                 after?: number | "newest";
                 /** @description The maximum number of events on the page; more than 500 counts as 500. */
                 limit?: number;
-                /** @description Only one kind: 1 (Order New), 2 (Order Status Change), 3 (Customer New), 4 (Product New), 5 (Product Changed), 6 (Product Deleted), 7 (Product Stock Changed), 8 (Order Changed), 9 (Customer Changed), 10 (Customer Deleted), 11 (Return New), 12 (Return Changed), 13 (Category New), 14 (Category Changed), 15 (Category Deleted), 16 (Manufacturer New), 17 (Manufacturer Changed), 18 (Manufacturer Deleted), 19 (Distributor New), 20 (Distributor Changed), 21 (Distributor Deleted), 22 (Customer Group New), 23 (Customer Group Changed), 24 (Customer Group Deleted), 25 (Gift Registry New), 26 (Gift Registry Changed), 27 (Gift Registry Deleted), 28 (Return Deleted). Given several times or as a comma list, at most 100: any of the values. */
+                /** @description Only one kind of event, by its number from `GET /Webhooks/Events`. Given several times or as a comma list, at most 100: any of the values. */
                 eventtype?: (1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11 | 12 | 13 | 14 | 15 | 16 | 17 | 18 | 19 | 20 | 21 | 22 | 23 | 24 | 25 | 26 | 27 | 28) | (1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11 | 12 | 13 | 14 | 15 | 16 | 17 | 18 | 19 | 20 | 21 | 22 | 23 | 24 | 25 | 26 | 27 | 28)[];
                 /** @description Only events of records with this number (`RecordID`); with `eventtype`, of one record. */
                 record?: number;
-                /** @description Comma list of members, each with `asc` or `desc`. Sorts the page that was read, not the whole list. */
-                $orderby?: components["parameters"]["OrderBy"];
-                /** @description Comma list of members to show, such as `Name` or `List/Name`. The others are left out, also those that the schema requires. */
-                $select?: components["parameters"]["Select"];
+                /** @description Comma list of members, each with `asc` or `desc`; `/` stands between an object and a member inside it. Sorts the page that was read, not the whole list. */
+                $orderby?: string;
+                /** @description Comma list of members to show; `/` stands between a list or an object and a member inside it, as in `List/Name`. The others are left out, also those that the schema requires. */
+                $select?: string;
             };
             header?: {
                 /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
@@ -13300,10 +13252,10 @@ export interface operations {
                 refused?: 1 | 0 | -1;
                 /** @description The maximum number of calls on the page; more than 200 counts as 200. */
                 limit?: number;
-                /** @description Comma list of members, each with `asc` or `desc`. Sorts the page that was read, not the whole list. */
-                $orderby?: components["parameters"]["OrderBy"];
-                /** @description Comma list of members to show, such as `Name` or `List/Name`. The others are left out, also those that the schema requires. */
-                $select?: components["parameters"]["Select"];
+                /** @description Comma list of members, each with `asc` or `desc`; `/` stands between an object and a member inside it. Sorts the page that was read, not the whole list. */
+                $orderby?: string;
+                /** @description Comma list of members to show; `/` stands between a list or an object and a member inside it, as in `List/Name`. The others are left out, also those that the schema requires. */
+                $select?: string;
             };
             header?: {
                 /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
@@ -13333,7 +13285,7 @@ export interface operations {
                 "webhook-id": string;
                 /** @description The second of this try, in Unix time. */
                 "webhook-timestamp": number;
-                /** @description One signature, or two after a rotation with a blank between them. */
+                /** @description One signature, or two after a rotation with a blank between them. The section *Webhooks and the feed of events* says how to check it. */
                 "webhook-signature": string;
                 /** @description The `EventName`. */
                 "webhook-event": "Order New";
@@ -13366,7 +13318,7 @@ export interface operations {
                 "webhook-id": string;
                 /** @description The second of this try, in Unix time. */
                 "webhook-timestamp": number;
-                /** @description One signature, or two after a rotation with a blank between them. */
+                /** @description One signature, or two after a rotation with a blank between them. The section *Webhooks and the feed of events* says how to check it. */
                 "webhook-signature": string;
                 /** @description The `EventName`. */
                 "webhook-event": "Order Status Change";
@@ -13399,7 +13351,7 @@ export interface operations {
                 "webhook-id": string;
                 /** @description The second of this try, in Unix time. */
                 "webhook-timestamp": number;
-                /** @description One signature, or two after a rotation with a blank between them. */
+                /** @description One signature, or two after a rotation with a blank between them. The section *Webhooks and the feed of events* says how to check it. */
                 "webhook-signature": string;
                 /** @description The `EventName`. */
                 "webhook-event": "Customer New";
@@ -13432,7 +13384,7 @@ export interface operations {
                 "webhook-id": string;
                 /** @description The second of this try, in Unix time. */
                 "webhook-timestamp": number;
-                /** @description One signature, or two after a rotation with a blank between them. */
+                /** @description One signature, or two after a rotation with a blank between them. The section *Webhooks and the feed of events* says how to check it. */
                 "webhook-signature": string;
                 /** @description The `EventName`. */
                 "webhook-event": "Product New";
@@ -13465,7 +13417,7 @@ export interface operations {
                 "webhook-id": string;
                 /** @description The second of this try, in Unix time. */
                 "webhook-timestamp": number;
-                /** @description One signature, or two after a rotation with a blank between them. */
+                /** @description One signature, or two after a rotation with a blank between them. The section *Webhooks and the feed of events* says how to check it. */
                 "webhook-signature": string;
                 /** @description The `EventName`. */
                 "webhook-event": "Product Changed";
@@ -13500,7 +13452,7 @@ export interface operations {
                 "webhook-id": string;
                 /** @description The second of this try, in Unix time. */
                 "webhook-timestamp": number;
-                /** @description One signature, or two after a rotation with a blank between them. */
+                /** @description One signature, or two after a rotation with a blank between them. The section *Webhooks and the feed of events* says how to check it. */
                 "webhook-signature": string;
                 /** @description The `EventName`. */
                 "webhook-event": "Product Deleted";
@@ -13533,7 +13485,7 @@ export interface operations {
                 "webhook-id": string;
                 /** @description The second of this try, in Unix time. */
                 "webhook-timestamp": number;
-                /** @description One signature, or two after a rotation with a blank between them. */
+                /** @description One signature, or two after a rotation with a blank between them. The section *Webhooks and the feed of events* says how to check it. */
                 "webhook-signature": string;
                 /** @description The `EventName`. */
                 "webhook-event": "Product Stock Changed";
@@ -13566,7 +13518,7 @@ export interface operations {
                 "webhook-id": string;
                 /** @description The second of this try, in Unix time. */
                 "webhook-timestamp": number;
-                /** @description One signature, or two after a rotation with a blank between them. */
+                /** @description One signature, or two after a rotation with a blank between them. The section *Webhooks and the feed of events* says how to check it. */
                 "webhook-signature": string;
                 /** @description The `EventName`. */
                 "webhook-event": "Order Changed";
@@ -13601,7 +13553,7 @@ export interface operations {
                 "webhook-id": string;
                 /** @description The second of this try, in Unix time. */
                 "webhook-timestamp": number;
-                /** @description One signature, or two after a rotation with a blank between them. */
+                /** @description One signature, or two after a rotation with a blank between them. The section *Webhooks and the feed of events* says how to check it. */
                 "webhook-signature": string;
                 /** @description The `EventName`. */
                 "webhook-event": "Customer Changed";
@@ -13636,7 +13588,7 @@ export interface operations {
                 "webhook-id": string;
                 /** @description The second of this try, in Unix time. */
                 "webhook-timestamp": number;
-                /** @description One signature, or two after a rotation with a blank between them. */
+                /** @description One signature, or two after a rotation with a blank between them. The section *Webhooks and the feed of events* says how to check it. */
                 "webhook-signature": string;
                 /** @description The `EventName`. */
                 "webhook-event": "Customer Deleted";
@@ -13669,7 +13621,7 @@ export interface operations {
                 "webhook-id": string;
                 /** @description The second of this try, in Unix time. */
                 "webhook-timestamp": number;
-                /** @description One signature, or two after a rotation with a blank between them. */
+                /** @description One signature, or two after a rotation with a blank between them. The section *Webhooks and the feed of events* says how to check it. */
                 "webhook-signature": string;
                 /** @description The `EventName`. */
                 "webhook-event": "Return New";
@@ -13702,7 +13654,7 @@ export interface operations {
                 "webhook-id": string;
                 /** @description The second of this try, in Unix time. */
                 "webhook-timestamp": number;
-                /** @description One signature, or two after a rotation with a blank between them. */
+                /** @description One signature, or two after a rotation with a blank between them. The section *Webhooks and the feed of events* says how to check it. */
                 "webhook-signature": string;
                 /** @description The `EventName`. */
                 "webhook-event": "Return Changed";
@@ -13737,7 +13689,7 @@ export interface operations {
                 "webhook-id": string;
                 /** @description The second of this try, in Unix time. */
                 "webhook-timestamp": number;
-                /** @description One signature, or two after a rotation with a blank between them. */
+                /** @description One signature, or two after a rotation with a blank between them. The section *Webhooks and the feed of events* says how to check it. */
                 "webhook-signature": string;
                 /** @description The `EventName`. */
                 "webhook-event": "Category New";
@@ -13770,7 +13722,7 @@ export interface operations {
                 "webhook-id": string;
                 /** @description The second of this try, in Unix time. */
                 "webhook-timestamp": number;
-                /** @description One signature, or two after a rotation with a blank between them. */
+                /** @description One signature, or two after a rotation with a blank between them. The section *Webhooks and the feed of events* says how to check it. */
                 "webhook-signature": string;
                 /** @description The `EventName`. */
                 "webhook-event": "Category Changed";
@@ -13805,7 +13757,7 @@ export interface operations {
                 "webhook-id": string;
                 /** @description The second of this try, in Unix time. */
                 "webhook-timestamp": number;
-                /** @description One signature, or two after a rotation with a blank between them. */
+                /** @description One signature, or two after a rotation with a blank between them. The section *Webhooks and the feed of events* says how to check it. */
                 "webhook-signature": string;
                 /** @description The `EventName`. */
                 "webhook-event": "Category Deleted";
@@ -13838,7 +13790,7 @@ export interface operations {
                 "webhook-id": string;
                 /** @description The second of this try, in Unix time. */
                 "webhook-timestamp": number;
-                /** @description One signature, or two after a rotation with a blank between them. */
+                /** @description One signature, or two after a rotation with a blank between them. The section *Webhooks and the feed of events* says how to check it. */
                 "webhook-signature": string;
                 /** @description The `EventName`. */
                 "webhook-event": "Manufacturer New";
@@ -13871,7 +13823,7 @@ export interface operations {
                 "webhook-id": string;
                 /** @description The second of this try, in Unix time. */
                 "webhook-timestamp": number;
-                /** @description One signature, or two after a rotation with a blank between them. */
+                /** @description One signature, or two after a rotation with a blank between them. The section *Webhooks and the feed of events* says how to check it. */
                 "webhook-signature": string;
                 /** @description The `EventName`. */
                 "webhook-event": "Manufacturer Changed";
@@ -13906,7 +13858,7 @@ export interface operations {
                 "webhook-id": string;
                 /** @description The second of this try, in Unix time. */
                 "webhook-timestamp": number;
-                /** @description One signature, or two after a rotation with a blank between them. */
+                /** @description One signature, or two after a rotation with a blank between them. The section *Webhooks and the feed of events* says how to check it. */
                 "webhook-signature": string;
                 /** @description The `EventName`. */
                 "webhook-event": "Manufacturer Deleted";
@@ -13939,7 +13891,7 @@ export interface operations {
                 "webhook-id": string;
                 /** @description The second of this try, in Unix time. */
                 "webhook-timestamp": number;
-                /** @description One signature, or two after a rotation with a blank between them. */
+                /** @description One signature, or two after a rotation with a blank between them. The section *Webhooks and the feed of events* says how to check it. */
                 "webhook-signature": string;
                 /** @description The `EventName`. */
                 "webhook-event": "Distributor New";
@@ -13972,7 +13924,7 @@ export interface operations {
                 "webhook-id": string;
                 /** @description The second of this try, in Unix time. */
                 "webhook-timestamp": number;
-                /** @description One signature, or two after a rotation with a blank between them. */
+                /** @description One signature, or two after a rotation with a blank between them. The section *Webhooks and the feed of events* says how to check it. */
                 "webhook-signature": string;
                 /** @description The `EventName`. */
                 "webhook-event": "Distributor Changed";
@@ -14007,7 +13959,7 @@ export interface operations {
                 "webhook-id": string;
                 /** @description The second of this try, in Unix time. */
                 "webhook-timestamp": number;
-                /** @description One signature, or two after a rotation with a blank between them. */
+                /** @description One signature, or two after a rotation with a blank between them. The section *Webhooks and the feed of events* says how to check it. */
                 "webhook-signature": string;
                 /** @description The `EventName`. */
                 "webhook-event": "Distributor Deleted";
@@ -14040,7 +13992,7 @@ export interface operations {
                 "webhook-id": string;
                 /** @description The second of this try, in Unix time. */
                 "webhook-timestamp": number;
-                /** @description One signature, or two after a rotation with a blank between them. */
+                /** @description One signature, or two after a rotation with a blank between them. The section *Webhooks and the feed of events* says how to check it. */
                 "webhook-signature": string;
                 /** @description The `EventName`. */
                 "webhook-event": "Customer Group New";
@@ -14073,7 +14025,7 @@ export interface operations {
                 "webhook-id": string;
                 /** @description The second of this try, in Unix time. */
                 "webhook-timestamp": number;
-                /** @description One signature, or two after a rotation with a blank between them. */
+                /** @description One signature, or two after a rotation with a blank between them. The section *Webhooks and the feed of events* says how to check it. */
                 "webhook-signature": string;
                 /** @description The `EventName`. */
                 "webhook-event": "Customer Group Changed";
@@ -14108,7 +14060,7 @@ export interface operations {
                 "webhook-id": string;
                 /** @description The second of this try, in Unix time. */
                 "webhook-timestamp": number;
-                /** @description One signature, or two after a rotation with a blank between them. */
+                /** @description One signature, or two after a rotation with a blank between them. The section *Webhooks and the feed of events* says how to check it. */
                 "webhook-signature": string;
                 /** @description The `EventName`. */
                 "webhook-event": "Customer Group Deleted";
@@ -14141,7 +14093,7 @@ export interface operations {
                 "webhook-id": string;
                 /** @description The second of this try, in Unix time. */
                 "webhook-timestamp": number;
-                /** @description One signature, or two after a rotation with a blank between them. */
+                /** @description One signature, or two after a rotation with a blank between them. The section *Webhooks and the feed of events* says how to check it. */
                 "webhook-signature": string;
                 /** @description The `EventName`. */
                 "webhook-event": "Gift Registry New";
@@ -14174,7 +14126,7 @@ export interface operations {
                 "webhook-id": string;
                 /** @description The second of this try, in Unix time. */
                 "webhook-timestamp": number;
-                /** @description One signature, or two after a rotation with a blank between them. */
+                /** @description One signature, or two after a rotation with a blank between them. The section *Webhooks and the feed of events* says how to check it. */
                 "webhook-signature": string;
                 /** @description The `EventName`. */
                 "webhook-event": "Gift Registry Changed";
@@ -14209,7 +14161,7 @@ export interface operations {
                 "webhook-id": string;
                 /** @description The second of this try, in Unix time. */
                 "webhook-timestamp": number;
-                /** @description One signature, or two after a rotation with a blank between them. */
+                /** @description One signature, or two after a rotation with a blank between them. The section *Webhooks and the feed of events* says how to check it. */
                 "webhook-signature": string;
                 /** @description The `EventName`. */
                 "webhook-event": "Gift Registry Deleted";
@@ -14242,7 +14194,7 @@ export interface operations {
                 "webhook-id": string;
                 /** @description The second of this try, in Unix time. */
                 "webhook-timestamp": number;
-                /** @description One signature, or two after a rotation with a blank between them. */
+                /** @description One signature, or two after a rotation with a blank between them. The section *Webhooks and the feed of events* says how to check it. */
                 "webhook-signature": string;
                 /** @description The `EventName`. */
                 "webhook-event": "Return Deleted";
@@ -14275,7 +14227,7 @@ export interface operations {
                 "webhook-id": string;
                 /** @description The second of this try, in Unix time. */
                 "webhook-timestamp": number;
-                /** @description One signature, or two after a rotation with a blank between them. */
+                /** @description One signature, or two after a rotation with a blank between them. The section *Webhooks and the feed of events* says how to check it. */
                 "webhook-signature": string;
             };
             path?: never;
@@ -14312,7 +14264,7 @@ export interface operations {
                 "webhook-id": string;
                 /** @description The second of this try, in Unix time. */
                 "webhook-timestamp": number;
-                /** @description One signature, or two after a rotation with a blank between them. */
+                /** @description One signature, or two after a rotation with a blank between them. The section *Webhooks and the feed of events* says how to check it. */
                 "webhook-signature": string;
             };
             path?: never;

@@ -29,6 +29,8 @@ export interface Definition {
   aliases?: readonly string[]
   privilege?: string
   typeName: string
+  /** What people call one and several, where `typeName` says it badly. */
+  nouns?: readonly [one: string, many: string]
   /** What such a record is, in a plain sentence or two. */
   description: string
   /** Other element names that XML bodies may use. */

@@ -6,6 +6,8 @@ export interface EventKind {
   readonly name: string
   /** The service of the record. Applications that may not read it get no notification. */
   readonly service: EventService
+  /** The sentence that says when it occurs (webhooks §2). */
+  readonly when: string
 }
 
 type EventService =
@@ -26,26 +28,58 @@ export interface RecordKinds {
   readonly deleted: EventKind
 }
 
-function recordKinds(service: EventService, noun: string, ...types: [number, number, number]): RecordKinds {
+/** `also` stands behind the record whose members take other values. */
+function recordKinds(
+  service: EventService,
+  noun: string,
+  types: readonly [number, number, number],
+  also = '',
+): RecordKinds {
+  const one = noun.toLowerCase()
   return {
-    new: { type: types[0], name: `${noun} New`, service },
-    changed: { type: types[1], name: `${noun} Changed`, service },
-    deleted: { type: types[2], name: `${noun} Deleted`, service },
+    new: { type: types[0], name: `${noun} New`, service, when: `Occurs when a ${one} is created.` },
+    changed: {
+      type: types[1],
+      name: `${noun} Changed`,
+      service,
+      when: `Occurs when anything of a ${one}${also} takes another value.`,
+    },
+    deleted: { type: types[2], name: `${noun} Deleted`, service, when: `Occurs when a ${one} is deleted.` },
   }
 }
 
-export const orderNew: EventKind = { type: 1, name: 'Order New', service: 'Orders' }
-export const orderStatusChange: EventKind = { type: 2, name: 'Order Status Change', service: 'Orders' }
-export const orderChanged: EventKind = { type: 8, name: 'Order Changed', service: 'Orders' }
-export const customerKinds = recordKinds('Customers', 'Customer', 3, 9, 10)
-export const productKinds = recordKinds('Products', 'Product', 4, 5, 6)
-export const productStockChanged: EventKind = { type: 7, name: 'Product Stock Changed', service: 'Products' }
-export const returnKinds = recordKinds('RMA', 'Return', 11, 12, 28)
-export const categoryKinds = recordKinds('Category', 'Category', 13, 14, 15)
-export const manufacturerKinds = recordKinds('Manufacturers', 'Manufacturer', 16, 17, 18)
-export const distributorKinds = recordKinds('Distributors', 'Distributor', 19, 20, 21)
-export const customerGroupKinds = recordKinds('CustomerGroups', 'Customer Group', 22, 23, 24)
-export const giftRegistryKinds = recordKinds('GiftRegistries', 'Gift Registry', 25, 26, 27)
+export const orderNew: EventKind = {
+  type: 1,
+  name: 'Order New',
+  service: 'Orders',
+  when: 'Occurs when an order is placed, unless it is Not Completed, and when one leaves Not Completed for any status but Cancel.',
+}
+export const orderStatusChange: EventKind = {
+  type: 2,
+  name: 'Order Status Change',
+  service: 'Orders',
+  when: 'Occurs when OrderStatusID takes another value, also by the status of the order’s only shipment.',
+}
+export const orderChanged: EventKind = {
+  type: 8,
+  name: 'Order Changed',
+  service: 'Orders',
+  when: 'Occurs when anything of an order except its status takes another value: payments, shipments, tracking codes, addresses, lines, comments.',
+}
+export const customerKinds = recordKinds('Customers', 'Customer', [3, 9, 10], ', its password too,')
+export const productKinds = recordKinds('Products', 'Product', [4, 5, 6], ' except its stock')
+export const productStockChanged: EventKind = {
+  type: 7,
+  name: 'Product Stock Changed',
+  service: 'Products',
+  when: 'Occurs when the stock of a product, or of one of its advanced options, takes another value; orders, returns and cartAPI move stock too.',
+}
+export const returnKinds = recordKinds('RMA', 'Return', [11, 12, 28])
+export const categoryKinds = recordKinds('Category', 'Category', [13, 14, 15])
+export const manufacturerKinds = recordKinds('Manufacturers', 'Manufacturer', [16, 17, 18])
+export const distributorKinds = recordKinds('Distributors', 'Distributor', [19, 20, 21])
+export const customerGroupKinds = recordKinds('CustomerGroups', 'Customer Group', [22, 23, 24])
+export const giftRegistryKinds = recordKinds('GiftRegistries', 'Gift Registry', [25, 26, 27])
 
 /** In the order of their numbers. */
 export const eventKinds: readonly EventKind[] = [

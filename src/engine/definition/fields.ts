@@ -78,6 +78,8 @@ export type Meanings = Readonly<Record<number, string>>
 export interface ObjectType {
   /** Its element name in XML. */
   readonly typeName: string
+  /** What people call one and several, where the element name says it badly. */
+  readonly nouns?: readonly [one: string, many: string] | undefined
   /** What a record of it is; of an object or a list, what the member is. */
   readonly description?: string
   readonly fields: FieldSet
@@ -331,10 +333,12 @@ export function oneOf(typeName: string, variants: NonNullable<ObjectField['varia
   return { ...object(typeName, {}, description), variants }
 }
 
-type ListOptions = Partial<Pick<ListField, 'description' | 'keyFrom' | 'zeroKeyIsOnly' | 'rows' | 'access' | 'sql'>>
+type ListOptions = Partial<
+  Pick<ListField, 'description' | 'nouns' | 'keyFrom' | 'zeroKeyIsOnly' | 'rows' | 'access' | 'sql'>
+>
 
 export function list(typeName: string, fields: Fields, options: ListOptions = {}): ListField {
-  const { description = '', zeroKeyIsOnly = false, rows, sql } = options
+  const { description = '', nouns, zeroKeyIsOnly = false, rows, sql } = options
   const [key] = Object.entries(fields).find(([, field]) => 'access' in field && field.access === 'key') ?? []
   const access = sql ? 'derived' : (options.access ?? 'rw')
   const keyFrom = options.keyFrom ?? (key === undefined ? 'none' : 'counter')
@@ -343,6 +347,7 @@ export function list(typeName: string, fields: Fields, options: ListOptions = {}
     description,
     access,
     typeName,
+    nouns,
     fields: fieldSet(fields),
     key,
     keyFrom,

@@ -163,7 +163,7 @@ function sentences(...parts: readonly string[]): string {
 /** What follows from the access. */
 function accessNote(field: ValueField, mode: SchemaMode): string {
   const { access, nullable, kind, required } = field
-  if (mode === 'read' && access === 'wo') return 'Write-only: always empty.'
+  if (mode === 'read' && access === 'wo') return 'Always empty in answers.'
   if (isHidden(field)) return 'Write-only: accepted, never returned.'
   if (access === 'key') return keyDescriptions[mode]
   if (mode === 'read' && (access === 'derived' || isFilledIn(field))) return 'Computed on read; ignored in requests.'
@@ -177,7 +177,7 @@ const keyDescriptions: Readonly<Record<SchemaMode, string>> = {
   read: '',
   create: '',
   update: 'Names the record in a list of updates; in an update of one record the address names it.',
-  item: 'Names a stored item, which keeps the fields that are not sent; an item with an unknown key is new.',
+  item: 'Inside the record’s list: names a stored item, which keeps the members that are not sent; an item with another key, or none, is new. At the address of the items: PUT names the item by it unless the address does, and an unknown one is a 404; POST ignores it.',
 }
 
 /** Throws if two types with the same name and owner differ: a mistake in the definitions. */

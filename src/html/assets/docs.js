@@ -20,7 +20,7 @@ const storage = {
 // The choice of one group is that of all groups with the same choices, here and on other pages.
 const groups = [...document.querySelectorAll('.samples')]
 const radiosOf = (group) => [...group.querySelectorAll('fieldset input[type=radio]')]
-const kindOf = (key) => `docs-${['json', 'xml'].includes(key) ? 'format' : 'language'}`
+const kindOf = (key) => `docs-${['json', 'xml', 'form', 'parts'].includes(key) ? 'format' : 'language'}`
 
 function choose(key) {
   for (const group of groups) {

@@ -137,7 +137,7 @@ export const applicationRoutes = [
     id: 'updateOwnApplication',
     summary: 'Change an application',
     description:
-      'Omitted fields stay unchanged. Removed privileges end immediately; added ones take effect in a store once its merchant has agreed to them.',
+      'Omitted fields stay unchanged; `Privileges` that are sent replace all of the former. Removed privileges end immediately; added ones take effect in a store once its merchant has agreed to them.',
     body: changedBody,
     answers: { 200: one('The application.', ownApplication) },
     run: ({ request }, services: OwnApplicationServices) => change(services, request),

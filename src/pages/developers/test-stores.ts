@@ -60,7 +60,11 @@ const testStore = record<OwnTestStore>('TestStore')({
   Currency: [z.string().describe('The currency of its prices, such as USD.'), (from) => from.currency],
   TimeZone: [z.string().describe('The zone of its dates, such as America/New_York.'), (from) => from.timeZone],
   State: [
-    z.enum(['filling', 'ready']).describe('`filling`: its records are being made, which takes some seconds.'),
+    z
+      .enum(['filling', 'ready'])
+      .describe(
+        '`filling`: its records are being made, which takes some seconds. `ready`: it can be used; where its records could not be made, it is ready too, and `Problem` says so.',
+      ),
     (from) => from.state,
   ],
   Problem: [
@@ -76,7 +80,10 @@ const testChange = record<Shown>('TestChange')({
   Time: [time.describe('When it happened.'), (from) => from.at.toISOString()],
   Kind: [z.string().describe(`One of ${changeKindNames.join(', ')}.`), (from) => from.kind],
   Done: [z.boolean().describe('False: it could not happen; `Message` says why.'), (from) => from.isDone],
-  Message: [z.string().describe('What happened, in words.'), (from) => from.words],
+  Message: [
+    z.string().describe('What happened, in words; where `Done` is false, why it could not.'),
+    (from) => from.words,
+  ],
   Page: [
     z.string().describe('The record in the administration of the store. Empty: there is none.'),
     (from) => from.page,
@@ -167,7 +174,8 @@ export const testStoreRoutes = [
     ...ofStore,
     id: 'getTestStore',
     summary: 'Read a test store',
-    description: 'Read it again until its `State` is `ready`, before you make anything happen in it.',
+    description:
+      'After you made or reset it, repeat until its `State` is `ready`; then `Problem` is empty, or says why it has no records.',
     answers: { 200: one('The test store.', testStore) },
     run: async ({ request, reply }, services: Services) =>
       wantsHtml(request)

@@ -31,7 +31,9 @@ const auditEntry = record<AuditEntry>('AuditEntry')({
       .strictObject({
         Kind: z
           .enum(['operator', 'developer', 'merchant', 'application'])
-          .describe('The role in which the actor acted.'),
+          .describe(
+            'In which role: `operator`; `developer` of applications; `merchant`, a person of the store; `application`, a program.',
+          ),
         Name: z
           .string()
           .describe('The e-mail address of a person, or the name of an application; empty: the operator.'),

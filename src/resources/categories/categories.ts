@@ -74,19 +74,22 @@ export const categories = defineResource({
         'The order in which the storefront lists the products of the category, as a code of the storefront. Kept for programs.',
     }),
     SubcategoryColumnsCategorySpecials: integer({
-      description: 'The number of columns for subcategories on the category’s page in the storefront.',
+      description:
+        'The number of columns for subcategories on the category’s page; 0: not set, so that the storefront chooses.',
     }),
     ProductColumnsCategorySpecials: integer({
-      description: 'The number of columns for featured products on the category’s page in the storefront.',
+      description:
+        'The number of columns for products with CategorySpecial on the category’s page; 0: not set, so that the storefront chooses.',
     }),
     ProductColumnsCategoryGeneralItems: integer({
-      description: 'The number of columns for products that are not featured on the category’s page in the storefront.',
+      description:
+        'The number of columns for products without CategorySpecial on the category’s page; 0: not set, so that the storefront chooses.',
     }),
     ItemsPerPageCategorySpecialItems: integer({
-      description: 'The number of featured products per page of the category in the storefront.',
+      description: 'The number of products with CategorySpecial per page of the category in the storefront.',
     }),
     ItemsPerPageCategoryGeneralItems: integer({
-      description: 'The number of products that are not featured per page of the category in the storefront.',
+      description: 'The number of products without CategorySpecial per page of the category in the storefront.',
     }),
     DisplayTypeCategorySpecialItems: integer({
       description:
@@ -120,11 +123,12 @@ export const categories = defineResource({
         'The template for the pages of the category’s products, as a code of the storefront. Kept for programs.',
     }),
     ProductColumnsRelatedProducts: integer({
-      description: 'The number of columns for related products on the pages of the category’s products.',
+      description:
+        'The number of columns for the products of RelatedProductList on the pages of the category’s products; 0: not set, so that the storefront chooses.',
     }),
     ProductColumnsUpsellProducts: integer({
       description:
-        'The number of columns for the products of UpSellingItemList on the pages of the category’s products.',
+        'The number of columns for the products of UpSellingItemList on the pages of the category’s products; 0: not set, so that the storefront chooses.',
     }),
     DisplayTypeRelatedItems: integer({
       description:

@@ -41,7 +41,7 @@ export const distributors = defineResource({
     Comments: text(LONG_TEXT, { description: 'Notes of the shop about the distributor.' }),
     NotifyOnNewOrder: boolean({
       description:
-        'True: the distributor is to be told of new orders for its products. Kept for programs that write such mail.',
+        'True: the distributor is to be told of new orders for its products. Kept for programs: the platform sends none.',
     }),
     NotifyOnNewOrderEmailSubject: text(250, { description: 'The subject of the mail about a new order.' }),
     NotifyOnNewOrderEmailMessage: text(LONG_TEXT, { description: 'The text of the mail about a new order.' }),
@@ -61,7 +61,7 @@ export const distributors = defineResource({
     }),
     NotifyOnCancelledOrder: boolean({
       description:
-        'True: the distributor is to be told of cancelled orders for its products. Kept for programs that write such mail.',
+        'True: the distributor is to be told of cancelled orders for its products. Kept for programs: the platform sends none.',
     }),
     NotifyOnCancelledOrderEmailSubject: text(250, { description: 'The subject of the mail about a cancelled order.' }),
     NotifyOnCancelledOrderEmailMessage: text(LONG_TEXT, {
@@ -72,7 +72,8 @@ export const distributors = defineResource({
         'The layout of purchase orders to the distributor, as a number of the program that writes them. Kept for programs.',
     }),
     POEmailNotification: boolean({
-      description: 'True: purchase orders are to be mailed to the distributor. Kept for programs that write them.',
+      description:
+        'True: purchase orders are to be mailed to the distributor. Kept for programs: the platform sends none.',
     }),
     POShippingInfo: text(LONG_TEXT, {
       description: 'The paragraph about delivery in purchase orders to the distributor.',

@@ -369,5 +369,8 @@ export const questionList = list(
         'The group of customers who are asked, as a code of the checkout; 0: everybody. Only the checkout that places the order, or an import, sets it.',
     }),
   },
-  { description: 'The questions of the checkout, with the customer’s answers.' },
+  {
+    nouns: ['answer to a checkout question', 'answers to checkout questions'],
+    description: 'The questions of the checkout, with the customer’s answers.',
+  },
 )

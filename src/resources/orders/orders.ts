@@ -156,12 +156,12 @@ export const orders = defineResource({
     OrderDiscountCoupon: money({
       column: 'discountCoupon',
       description:
-        'The discount by promotions that apply automatically. Together with OrderDiscountPromotion, it cannot be raised above the price of the goods.',
+        'Despite its name: the discount by promotions that apply automatically. Together with OrderDiscountPromotion, it cannot be raised above the price of the goods.',
     }),
     OrderDiscountPromotion: money({
       column: 'discountPromotion',
       description:
-        'The discount by coupons. Together with OrderDiscountCoupon, it cannot be raised above the price of the goods.',
+        'Despite its name: the discount by coupons. Together with OrderDiscountCoupon, it cannot be raised above the price of the goods.',
     }),
     SalesTax: money({
       column: 'salesTax',
@@ -182,7 +182,7 @@ export const orders = defineResource({
     CardType: text(50, { description: 'The brand of the payment card, such as `Visa`.' }),
     CardNumber: text(255, {
       access: 'wo',
-      description: 'The number of the payment card, which is thrown away. Do not send it.',
+      description: 'The number of the payment card. What is sent is thrown away: do not send it.',
     }),
     CardName: text(200, { needs: 'Customers', description: 'The name on the payment card.' }),
     CardExpirationMonth: text(10, { description: 'The month until which the payment card is valid.' }),
@@ -193,7 +193,7 @@ export const orders = defineResource({
     CardAddress: text(150, { needs: 'Customers', description: 'The address of the owner of the payment card.' }),
     CardVerification: text(50, {
       access: 'wo',
-      description: 'The verification code of the payment card, which is thrown away. Do not send it.',
+      description: 'The verification code of the payment card. What is sent is thrown away: do not send it.',
     }),
     RewardPoints: text(LONG_TEXT, {
       description:

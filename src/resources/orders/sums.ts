@@ -49,6 +49,7 @@ export function orderSums(filters: Filters): ComputedSubResource {
     from: sql`(SELECT * FROM ${parts} parts CROSS JOIN LATERAL ${paidSums} payments)`,
     type: {
       typeName: 'OrderSum',
+      nouns: ['sums', 'sums'],
       fields: fieldSet({
         OrderID: integer({ column: 'id', access: 'key', description: 'The order whose sums these are.' }),
         ItemTotal: money({
@@ -88,7 +89,9 @@ export function orderSums(filters: Filters): ComputedSubResource {
         ItemSumList: list(
           'ItemSum',
           {
-            ItemIndexID: integer({ description: 'The line of the order, by its ItemIndexID.' }),
+            ItemIndexID: integer({
+              description: 'The line: the ItemIndexID of one in the OrderItemList of the order.',
+            }),
             ItemID: text(150, { description: 'The SKU that was sold.' }),
             ItemQuantity: decimal({ description: 'How many pieces were sold.' }),
             ReturnedQuantity: decimal({

@@ -392,7 +392,7 @@ export const products = defineResource({
         'The first picture of the product: a path below the store’s address, such as `assets/images/lamp.jpg`, or a whole address. Lines of new orders copy it to ItemImage1.',
     }),
     MainImageCaption: text(LONG_TEXT, {
-      description: 'The text with MainImageFile, also for those who cannot see it.',
+      description: 'The caption and alternative text of MainImageFile.',
     }),
     ThumbnailFile: text(255, {
       isImage: true,
@@ -409,7 +409,7 @@ export const products = defineResource({
         description: `Picture ${n} of the product: a path below the store’s address, or a whole address. Lines of new orders copy it to ItemImage${n}.`,
       }),
       [`AdditionalImageCaption${n}`]: text(LONG_TEXT, {
-        description: `The text with AdditionalImageFile${n}, also for those who cannot see it.`,
+        description: `The caption and alternative text of AdditionalImageFile${n}.`,
       }),
     })),
     ImageGalleryList: list(
@@ -422,13 +422,16 @@ export const products = defineResource({
             'The picture: a path below the store’s address, such as `assets/images/lamp.jpg`, or a whole address.',
         }),
         ImageGalleryCaption: text(LONG_TEXT, {
-          description: 'The text with the picture, also for those who cannot see it.',
+          description: 'The caption and alternative text of the picture.',
         }),
         ImageGallerySorting: integer({
           description: 'The place of the picture in the gallery: the storefront shows lower numbers first.',
         }),
       },
-      { description: 'Further pictures of the product, beyond the four that have members of their own.' },
+      {
+        nouns: ['image', 'images'],
+        description: 'Further pictures of the product, beyond the four that have members of their own.',
+      },
     ),
     OptionSetList: optionSetList,
     AdvancedOptionList: list(
@@ -493,7 +496,10 @@ export const products = defineResource({
           description: 'The place of the related product: the storefront shows lower numbers first.',
         }),
       },
-      { description: 'Products that the storefront shows beside this one.' },
+      {
+        nouns: ['link to a related product', 'links to related products'],
+        description: 'Products that the storefront shows beside this one.',
+      },
     ),
     UpSellingItemList: list(
       'UpSellingItem',
@@ -509,7 +515,10 @@ export const products = defineResource({
           description: 'The place of the offered product: the storefront shows lower numbers first.',
         }),
       },
-      { description: 'Products that the storefront offers to somebody who is about to buy this one.' },
+      {
+        nouns: ['up-sell', 'up-sells'],
+        description: 'Products that the storefront offers to somebody who is about to buy this one.',
+      },
     ),
     /** Quantity discounts. */
     DiscountList: list(
@@ -669,6 +678,7 @@ export const products = defineResource({
       },
       {
         keyFrom: 'record',
+        nouns: ['downloadable file (EProduct)', 'downloadable files (EProducts)'],
         description: 'The files that buyers download. With one, cartAPI shows the product as `Downloadable`.',
       },
     ),

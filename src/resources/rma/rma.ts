@@ -10,6 +10,7 @@ import { returnRules } from './rules.ts'
 export const rma = defineResource({
   service: 'RMA',
   typeName: 'RMA',
+  nouns: ['return', 'returns'],
   description: 'A return (RMA): which goods of an order come back, and what of them goes back to stock.',
   table: 'Rma',
   maxRecords: 500,

@@ -22,7 +22,7 @@ import {
 import { type ExampleSources, exampleOf } from '../../server/openapi-examples.ts'
 import type { ResultItem } from '../../values/failure.ts'
 import { RECORDS_MAX } from '../body.ts'
-import { endpointsOf } from '../endpoints.ts'
+import { endpointsOf, isOfOne } from '../endpoints.ts'
 import { countToXml, exampleXml, recordsToXml, resultsToXml } from '../xml.ts'
 import {
   bucketHeaders,
@@ -38,7 +38,7 @@ import {
 import { descriptionOf } from './descriptions.ts'
 import { operationName, summaryOf } from './names.ts'
 import { describeNotifications } from './notifications.ts'
-import { operationParameters, pathParameters, sharedParameters } from './parameters.ts'
+import { describedParameters, pathParameters, sharedParameters } from './parameters.ts'
 
 /** An operation, its address and its service. */
 export interface Place {
@@ -104,9 +104,12 @@ export function describeRest(examples: Examples, samples: ExampleSources['sample
   }
 }
 
-function tagOf({ service, names: [, ...aliases], privilege, typeName, maxRecords }: Resource) {
+function tagOf(resource: Resource) {
+  const { service, names, privilege, typeName, maxRecords, description: what, createdBy } = resource
+  const [, ...aliases] = names
+  const creation = createdBy === undefined ? '' : ` ${createdBy}.`
   const also = aliases.map((alias) => ` Also at \`/${alias}\`.`).join('')
-  const description = `Privilege \`${privilege}\`; at most ${maxRecords} records a page; \`${typeName}\` in XML.${also}`
+  const description = `${what}${creation} Privilege \`${privilege}\`; at most ${maxRecords} records a page; \`${typeName}\` in XML.${also}`
   return { name: service, description }
 }
 
@@ -151,7 +154,7 @@ function describeOperation(sources: Sources, examples: Examples, place: Place): 
   const isOfRecords = gives.kind === 'list' || gives.kind === 'count'
   const listed = (isOfRecords && servedResources.find((other) => other === gives.type)) || resource
   const sample = isOfRecords ? sources.samples[gives.type.typeName] : undefined
-  const parameters = [...addressed, ...operationParameters(place, listed, sample)]
+  const parameters = [...addressed, ...describedParameters(place, listed, sample)]
   return {
     operationId,
     summary: summaryOf(place),
@@ -161,9 +164,7 @@ function describeOperation(sources: Sources, examples: Examples, place: Place): 
     ...(takes !== undefined && {
       requestBody: {
         required: !takes.isOptional,
-        ...(takes.many && {
-          description: `One record, or a list of up to ${RECORDS_MAX}, each changed independently.`,
-        }),
+        ...(takes.many && { description: 'Each record of a list succeeds or fails by itself.' }),
         content: takenContent(sources.schemas, takes, example.body),
       },
     }),
@@ -174,14 +175,16 @@ function describeOperation(sources: Sources, examples: Examples, place: Place): 
 const READ: readonly RefusalStatus[] = [400, 401, 403, 404, 429, 500, 503]
 const WRITE: readonly RefusalStatus[] = [400, 401, 403, 404, 408, 409, 412, 413, 415, 422, 429, 500, 503]
 
-function responsesOf(sources: Sources, { operation, endpoint, method }: Place): Operation['responses'] {
+function responsesOf(sources: Sources, { operation, endpoint, endpoints, method }: Place): Operation['responses'] {
   const { gives } = operation
   if (gives.kind === 'count') {
     const content = both(ref('schemas', 'CountOnly'), { TotalCount: 25 }, countToXml(25))
     return { 200: success('The number.', [], content), ...refusalRefs(READ) }
   }
   if (gives.kind === 'results') return resultResponses(operation, method === 'POST' && endpoint.path === '')
-  const content = givenContent(sources, gives)
+  const isOne = isOfOne(endpoint, endpoints)
+  const content = givenContent(sources, gives, isOne)
+  if (isOne) return { 200: success('A list of one record.', [], content), ...refusalRefs(READ) }
   if (gives.kind === 'list') {
     const counted: HeaderName[] = gives.filters === null ? [] : ['X-Total-Count']
     return { 200: success('The records.', ['Link', ...counted], content), ...refusalRefs(READ) }
@@ -201,12 +204,11 @@ const replayed: HeaderName[] = ['Idempotency-Replayed']
 function resultResponses({ gives, takes }: EndpointOperation, isNew: boolean): Operation['responses'] {
   const { key, change } = gives as Extract<Given, { kind: 'results' }>
   const done = items[change](key)(1)
-  const refused = {
-    Key: 'Error',
-    Value: key,
-    Status: '400',
-    Message: `${key} must be a whole number from 1 to 2147483647`,
-  }
+  // Of new records no identifier is read.
+  const refused =
+    change === 'created'
+      ? { Key: 'Error', Value: '', Status: '400', Message: 'The record must be an object with fields' }
+      : { Key: 'Error', Value: key, Status: '400', Message: `${key} must be a whole number from 1 to 2147483647` }
   const results = (...shown: readonly ResultItem[]) =>
     both(ref('schemas', 'ArrayOfResponseInfo'), shown, resultsToXml(shown))
   return {
@@ -240,8 +242,12 @@ function success(description: string, names: readonly HeaderName[], content?: Co
   }
 }
 
-function givenContent(sources: Sources, gives: Exclude<Given, { kind: 'results' | 'count' }>): Content {
-  const schema = givenSchema(sources.schemas, gives)
+function givenContent(
+  sources: Sources,
+  gives: Exclude<Given, { kind: 'results' | 'count' }>,
+  isOfOne: boolean,
+): Content {
+  const schema = givenSchema(sources.schemas, gives, isOfOne)
   const records = exampleOf(schema, sources) as readonly object[]
   return both(
     schema,
@@ -253,12 +259,16 @@ function givenContent(sources: Sources, gives: Exclude<Given, { kind: 'results' 
   )
 }
 
-function givenSchema(schemas: Schemas, gives: Exclude<Given, { kind: 'results' | 'count' }>): JsonSchema {
+function givenSchema(
+  schemas: Schemas,
+  gives: Exclude<Given, { kind: 'results' | 'count' }>,
+  isOfOne: boolean,
+): JsonSchema {
   const items = describeRecord(schemas, gives.type, 'read')
   const name = `ArrayOf${String(items.$ref).split('/').at(-1)}`
   schemas.set(name, { type: 'array', items, xml: { name: `ArrayOf${gives.type.typeName}`, wrapped: true } })
   const list = ref('schemas', name)
-  const isOne = gives.kind === 'record' || (gives.kind === 'own' && gives.size === 'one')
+  const isOne = isOfOne || gives.kind === 'record' || (gives.kind === 'own' && gives.size === 'one')
   return isOne ? { ...list, type: 'array', minItems: 1, maxItems: 1 } : list
 }
 

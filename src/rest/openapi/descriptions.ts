@@ -5,24 +5,33 @@ import type { Filter } from '../../engine/definition/filters.ts'
 import type { Given, RecordType } from '../../engine/reading/endpoints.ts'
 import { ITEMS_MAX } from '../../engine/reading/nested.ts'
 import { LIMIT_DEFAULT } from '../../engine/reading/paging.ts'
-import { dateForms } from '../../values/dates.ts'
 import { RECORDS_MAX } from '../body.ts'
 import { typesOf } from '../endpoints.ts'
 import type { Place } from './describe.ts'
-import { inWords, operationName, plural, possessive, type Subject, subjectOf, withArticle } from './names.ts'
+import {
+  innerName,
+  nounsOf,
+  operationName,
+  possessive,
+  type Subject,
+  subjectOf,
+  withArticle,
+  wordsOf,
+} from './names.ts'
 
 /** What an operation does, what it answers, and what its 404 means. */
 export function descriptionOf(place: Place): string {
-  const { privileges, operations } = place.endpoint
+  const { privileges, operations, createdBy } = place.endpoint
   const { named } = operations[place.method] ?? {}
   const needs =
-    privileges.length < 2 ? [] : [`Needs the ${accessOf(place.method)} privilege of ${privileges.join(' and ')}.`]
-  return [named?.description ?? sentencesOf(place), ...needs].join(' ')
+    privileges.length === 0 ? [] : [`Needs the ${accessOf(place.method)} privilege of ${privileges.join(' and ')}.`]
+  const creation = createdBy === undefined || place.method !== 'GET' ? [] : [`${createdBy}.`]
+  return [named?.description ?? sentencesOf(place), ...creation, ...needs].join(' ')
 }
 
 function sentencesOf(place: Place): string {
   const subject = subjectOf(place)
-  const { one, whose, missing } = wordsOf(subject)
+  const { one, whose, missing } = sayings(subject)
   const key = keyOf(place)
   switch (subject.verb) {
     case 'list':
@@ -32,13 +41,13 @@ function sentencesOf(place: Place): string {
       if (whose === '') {
         return `Answers the ${one} that the address names, as a list of one. 404, without a body: ${missing}.`
       }
-      return `Answers ${recordsRead(place, subject)} as a list of one. 404, without a body: ${missing}, or the filters leave it out.`
+      return `Answers ${recordsRead(place, subject)} as a list of one. 404, without a body: ${missing}.`
     case 'create':
       return whose === ''
         ? `Adds ${withArticle(one)}, or up to ${RECORDS_MAX} in a list, each by itself. The answer has ${given(key)} of each. Members that are not sent have their defaults.`
         : `Adds ${withArticle(one)} to ${withArticle(whose)}, or up to ${RECORDS_MAX} in a list, and answers ${given(key)} of each. 404, without a body: ${missing}.`
     case 'update':
-      return changing(subject, key)
+      return changing(place, subject, key)
     case 'delete':
       return `Deletes ${withArticle(one)} for good. 404, without a body: ${missing}.`
   }
@@ -48,17 +57,13 @@ function given(key: string): string {
   return key === '' ? 'a result item' : `the new ${key}`
 }
 
-function wordsOf({ inner, parent, isOfParent }: Subject) {
-  const [one, many] = [inner, plural(inner)].map((noun) => inWords(isOfParent ? noun : parent + noun)) as [
-    string,
-    string,
-  ]
-  const whose = isOfParent ? inWords(parent) : ''
+function sayings(subject: Subject) {
+  const [one, many, whose] = wordsOf(subject)
   return { one, many, whose, missing: `the store has no such ${whose || one}` }
 }
 
 function readingMany(place: Place, subject: Subject): string {
-  const { whose, missing } = wordsOf(subject)
+  const { whose, missing } = sayings(subject)
   const { gives } = place.endpoint.operations.GET as { gives: Given }
   const which = recordsRead(place, subject)
   if (subject.verb === 'count') {
@@ -74,10 +79,10 @@ function readingMany(place: Place, subject: Subject): string {
 
 /** `the store’s products`, `the products of a category`, `the SKUInfo of …` for a part of records. */
 function recordsRead({ resource, endpoint }: Place, subject: Subject): string {
-  const { one, many, whose } = wordsOf(subject)
+  const { one, many, whose } = sayings(subject)
   const types = Object.values(endpoint.operations).flatMap(typesOf)
   const part = resource.fields.entries.find(([, field]) => field.kind === 'object' && types.includes(field))
-  const owners = whose === '' ? `the store’s ${inWords(plural(resource.typeName))}` : withArticle(whose)
+  const owners = whose === '' ? `the store’s ${nounsOf(resource)[1]}` : withArticle(whose)
   if (part !== undefined) return `the \`${part[0]}\` of ${owners}, without the rest,`
   return whose === '' ? `the store’s ${many}` : `the ${subject.isOfMany ? many : one} of ${owners}`
 }
@@ -89,14 +94,24 @@ function countOf({ endpoints, endpoint, ...place }: Place): string {
   return operationName({ ...place, endpoints, endpoint: counting, method: 'GET', operation })
 }
 
-function changing({ isOfMany, ...subject }: Subject, key: string): string {
-  const { one, many, whose, missing } = wordsOf({ ...subject, isOfMany })
+function changing(place: Place, subject: Subject, key: string): string {
+  const { isOfMany } = subject
+  const { one, many, whose, missing } = sayings(subject)
   const at = whose === '' ? '' : ` of ${withArticle(whose)}`
   if (!isOfMany)
     return `Changes ${withArticle(one)}${at}. Members that are not sent stay as they are. 404, without a body: the ${whose || 'store'} has no such ${one}.`
   const named = key === '' ? '' : `, each named by its ${key}`
   const unknown = whose === '' ? '' : ` 404, without a body: ${missing}.`
-  return `Changes ${many}${at}, up to ${RECORDS_MAX} in a list${named}, each by itself. Members that are not sent stay as they are.${unknown}`
+  return `Changes ${many}${at}, up to ${RECORDS_MAX} in a list${named}, each by itself. Members that are not sent stay as they are.${removing(place)}${unknown}`
+}
+
+/** How items go that have no DELETE. */
+function removing({ resource, endpoint }: Place): string {
+  const type = endpoint.operations.PUT?.takes?.type
+  const found = resource.fields.entries.find(([, field]) => field === type)
+  if (found === undefined || endpoint.operations.POST === undefined || !resource.methods.includes('PUT')) return ''
+  const [one] = nounsOf(resource)
+  return ` To remove one, send \`${found[0]}\` of the ${one} without it.`
 }
 
 /** The identifier's wire path in code type; empty: the records have none. */
@@ -125,15 +140,14 @@ export function identifierDescription({ resource, endpoints, endpoint }: Place, 
     const member = type.fields.byLowerName.get(name)
     if (member === undefined) continue
     const only = 'zeroKeyIsOnly' in type && type.zeroKeyIsOnly ? ' 0 names the only one.' : ''
-    const { typeName } = resource
-    const noun = type.typeName.startsWith(typeName) ? type.typeName.slice(typeName.length) : type.typeName
-    return `The ${possessive(inWords(noun))} identifier, \`${member}\`.${only}`
+    const [noun] = nounsOf({ ...type, typeName: innerName(type.typeName, resource.typeName) })
+    return `The ${possessive(noun)} identifier, \`${member}\`.${only}`
   }
   throw new Error(`no member for ${name}`)
 }
 
-export function ownIdentifier({ typeName, fields }: Resource): string {
-  return `The ${possessive(inWords(typeName))} identifier, ${code(columnPath(fields, 'id'))}.`
+export function ownIdentifier(resource: Resource): string {
+  return `The ${possessive(nounsOf(resource)[0])} identifier, ${code(columnPath(resource.fields, 'id'))}.`
 }
 
 type Compared = Pick<Filter, 'kind' | 'column' | 'ofItems' | 'isLower'>
@@ -153,11 +167,11 @@ export function filterDescription(filter: Compared, type: RecordType, resource: 
       if (isLower === undefined) return `The exact ${member}.`
       return `The ${isLower ? 'least' : 'greatest'} ${member}, itself included.`
     case 'flag':
-      return `1: those whose ${member} is true. 0: those whose ${member} is false. -1: both. Also \`true\` and \`false\`.`
+      return `1: only ${nounsOf(type)[1]} with ${member}. 0: only those without. -1, or left out: both. Also \`true\` and \`false\`.`
     case 'since':
-      return `The earliest ${member}, itself included, in the zone of the store: ${dateForms}. In the hour that autumn repeats, or spring skips, the earlier time counts.`
+      return `The earliest ${member}, in the store’s zone: \`2026-03-01\` (from midnight on) or \`2026-03-01T14:30:00\`; also \`03/01/2026\` and \`03/01/2026 14:30:00\`.`
     case 'until':
-      return `The latest ${member}, in the zone of the store: ${dateForms}. Its whole second is included, or its whole day where it has no time. In the hour that autumn repeats, or spring skips, the later time counts.`
+      return `The latest ${member}, in the store’s zone: \`2026-03-31\` (that whole day) or \`2026-03-31T14:30:00\` (that whole second); also \`03/31/2026\` and \`03/31/2026 14:30:00\`.`
   }
 }
 

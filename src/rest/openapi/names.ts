@@ -1,5 +1,5 @@
 import type { Resource } from '../../engine/definition/define.ts'
-import type { Endpoint } from '../../engine/reading/endpoints.ts'
+import type { Endpoint, RecordType } from '../../engine/reading/endpoints.ts'
 import { isOfOne, typesOf } from '../endpoints.ts'
 import type { Place } from './describe.ts'
 
@@ -13,6 +13,10 @@ export interface Subject {
   readonly parent: string
   /** Those of one parent, which the address names. */
   readonly isOfParent: boolean
+  /** What people call one of the records and several, without the parent. */
+  readonly nouns: readonly [one: string, many: string]
+  /** The same of the parent; empty without one. */
+  readonly whole: string
 }
 
 export function subjectOf({ resource, endpoints, endpoint, method }: Place): Subject {
@@ -26,12 +30,29 @@ export function subjectOf({ resource, endpoints, endpoint, method }: Place): Sub
   return { verb, isOfMany, isOfParent, ...recordsAt(resource, endpoint, path) }
 }
 
-function recordsAt({ typeName }: Resource, { operations }: Endpoint, path: string) {
-  if (path === '' || path === '/:id') return { inner: typeName, parent: '' }
-  const [inner = ''] = Object.values(operations)
-    .flatMap(typesOf)
-    .map((type) => type.typeName)
-  return { inner: inner.startsWith(typeName) ? inner.slice(typeName.length) : inner, parent: typeName }
+function recordsAt(resource: Resource, { operations }: Endpoint, path: string) {
+  const { typeName } = resource
+  if (path === '' || path === '/:id') return { inner: typeName, parent: '', nouns: nounsOf(resource), whole: '' }
+  const [type] = Object.values(operations).flatMap(typesOf)
+  const inner = innerName(type?.typeName ?? '', typeName)
+  return { inner, parent: typeName, nouns: nounsOf({ ...type, typeName: inner }), whole: nounsOf(resource)[0] }
+}
+
+/** The XML name of records inside others, without theirs as prefix. */
+export function innerName(name: string, parent: string): string {
+  return name.startsWith(parent) ? name.slice(parent.length) : name
+}
+
+/** What people call one record of a type, and several. */
+export function nounsOf({ typeName, nouns }: Pick<RecordType, 'typeName' | 'nouns'>): readonly [string, string] {
+  return nouns ?? [inWords(typeName), inWords(plural(typeName))]
+}
+
+/** What people call the records of an operation: beside their parent where the address names one, else with it. */
+export function wordsOf({ nouns, whole, isOfParent }: Subject): readonly [one: string, many: string, whose: string] {
+  const [one, many] = nouns
+  if (isOfParent || whole === '') return [one, many, isOfParent ? whole : '']
+  return [`${whole} ${one}`, `${whole} ${many}`, '']
 }
 
 /** The operationId: a verb and a noun, such as `listProducts`, `countProducts`, `getProduct`, `updateProductFeatures`. */
@@ -72,12 +93,12 @@ export function summaryOf(place: Place): string {
   return words.charAt(0).toUpperCase() + words.slice(1)
 }
 
-function summaryOfSubject({ verb, isOfMany, inner, parent, isOfParent }: Subject): string {
-  const whose = isOfParent ? inWords(parent) : ''
-  const [one, many] = [inner, plural(inner)].map((noun) => inWords(isOfParent ? noun : parent + noun))
+function summaryOfSubject(subject: Subject): string {
+  const { verb, isOfMany } = subject
+  const [one, many, whose] = wordsOf(subject)
   if (verb === 'list' || verb === 'count') {
     return `${verb} ${whose === '' ? '' : `${possessive(withArticle(whose))} `}${many}`
   }
-  const noun = verb === 'update' && isOfMany ? `several ${many}` : withArticle(String(one))
+  const noun = verb === 'update' && isOfMany ? `several ${many}` : withArticle(one)
   return `${verb} ${noun}${whose === '' ? '' : ` of ${withArticle(whose)}`}`
 }

@@ -11,8 +11,9 @@ import {
   ref,
 } from '../../server/openapi.ts'
 import { type ExampleSources, exampleOf } from '../../server/openapi-examples.ts'
-import { MEMBERS_LENGTH_MAX } from '../../webhooks/members.ts'
+import { MEMBERS_LENGTH_MAX, namesMembers } from '../../webhooks/members.ts'
 import { sampleOf } from '../../webhooks/samples.ts'
+import { resourceOf } from '../../webhooks/told.ts'
 import { exampleXml, recordsToXml } from '../xml.ts'
 
 // The requests that the server makes: what webhooks are notified of, and the callbacks of applications.
@@ -29,15 +30,17 @@ export function describeNotifications(
   return Object.fromEntries([...events, ...callbacks])
 }
 
-const signatureRule =
-  'It is signed by the Standard Webhooks scheme: `webhook-signature` holds `v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte as it came, keyed by the base64 after `whsec_` in the secret. For 24 hours after a rotation it holds two signatures with a blank between them, and one that fits is enough. Compare in constant time, and refuse a timestamp that is more than 5 minutes away.'
-
 function eventOperation(sources: ExampleSources & { readonly schemas: Schemas }, kind: EventKind): Operation {
-  const { name, service, type } = kind
+  const { name, service, type, when } = kind
+  const told =
+    resourceOf(kind).events?.deleted === kind
+      ? 'the record as it was last'
+      : 'the record as it was right after the change'
+  const says = namesMembers(kind) ? ' The header `webhook-changed` names the members that took other values.' : ''
   return {
     operationId: `receive${name.replaceAll(' ', '')}`,
     summary: `Notification: ${name}`,
-    description: `Sent to each enabled webhook of kind ${type}, in the webhook’s Format, with the record as it was right after the change, in a list of one. ${signatureRule} The secret is that of \`/Webhooks/{id}/Secret\`. Deliveries come at least once and in no order: \`webhook-id\` tells a repetition, \`webhook-sequence\` the order.`,
+    description: `${when} Sent to each enabled webhook of kind ${type}, in its Format: a list of one, ${told}.${says}`,
     tags: ['Webhooks'],
     security: [],
     parameters: [...signedHeaders('evt_0b6f0f3c2c1e4b0e9d0a6a3f1c9d7e55'), ...eventHeaders(kind)],
@@ -81,7 +84,7 @@ function signedHeaders(id: string): Parameter[] {
     header('webhook-timestamp', 'The second of this try, in Unix time.', { type: 'integer' }, 1773140400),
     header(
       'webhook-signature',
-      'One signature, or two after a rotation with a blank between them.',
+      'One signature, or two after a rotation with a blank between them. The section *Webhooks and the feed of events* says how to check it.',
       { type: 'string', pattern: '^v1,[A-Za-z0-9+/]{43}=( v1,[A-Za-z0-9+/]{43}=)?$' },
       'v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=',
     ),
@@ -143,7 +146,7 @@ function callbackOperation(sources: ExampleSources, action: string, summary: str
   return {
     operationId: `receive${action.charAt(0)}${action.slice(1).toLowerCase()}`,
     summary,
-    description: `${description} ${signatureRule} The secret is the application’s callback secret.`,
+    description: `${description} Signed as webhooks are, with the application’s callback secret.`,
     tags: ['Developer'],
     security: [],
     parameters: signedHeaders('msg_0b6f0f3c-2c1e-4b0e-9d0a-6a3f1c9d7e55'),

@@ -1,12 +1,13 @@
 import type { Resource } from '../../engine/definition/define.ts'
 import { DATE_LENGTH_MAX } from '../../engine/definition/fields.ts'
-import { anyOfValues, equalToId, type FilterKind } from '../../engine/definition/filters.ts'
+import { anyOfValues, equalToId, type Filter, type FilterKind } from '../../engine/definition/filters.ts'
 import type { JsonSchema } from '../../engine/definition/json-schema.ts'
-import type { Endpoint, Given } from '../../engine/reading/endpoints.ts'
+import type { Endpoint, Given, RecordType } from '../../engine/reading/endpoints.ts'
 import { ITEMS_MAX } from '../../engine/reading/nested.ts'
 import { LIMIT_DEFAULT } from '../../engine/reading/paging.ts'
 import { servedResources } from '../../registry.ts'
 import { type Parameter, query, type Ref, ref } from '../../server/openapi.ts'
+import { isOfOne } from '../endpoints.ts'
 import type { Place } from './describe.ts'
 import { filterDescription, filteredPath, identifierDescription, ownIdentifier } from './descriptions.ts'
 
@@ -44,16 +45,6 @@ export const sharedParameters = {
     '1: instead of the list the answer is an object with the number of matches, `{"TotalCount": n}`, 0 included, as at the address with `/Count` behind it; in XML `CountOnly`. 0 and -1: the list.',
     { type: 'integer', enum: [1, 0, -1] },
   ),
-  Select: query(
-    '$select',
-    'Comma list of members to show, such as `Name` or `List/Name`. The others are left out, also those that the schema requires.',
-    { type: 'string', maxLength: 16_000, examples: ['Name'] },
-  ),
-  OrderBy: query(
-    '$orderby',
-    'Comma list of members, each with `asc` or `desc`. Sorts the page that was read, not the whole list.',
-    { type: 'string', maxLength: 16_000, examples: ['Name desc'] },
-  ),
   Prefer: header(
     'Prefer',
     '`count=exact` asks for X-Total-Count. `handling=strict` refuses parameters that the address does not have, `handling=lenient` passes over them, which X-Ignored tells; without either it is as the application’s kind says. Several are separated by commas.',
@@ -84,6 +75,30 @@ export const sharedParameters = {
     'A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer.',
     { type: 'string', pattern: '^[!-~]{1,255}$', examples: ['0b6f0f3c-2c1e-4b0e-9d0a-6a3f1c9d7e55'] },
   ),
+}
+
+/** Which members answers show; `type` gives the example. */
+function select(type: RecordType): Parameter {
+  return query(
+    '$select',
+    'Comma list of members to show; `/` stands between a list or an object and a member inside it, as in `List/Name`. The others are left out, also those that the schema requires.',
+    { type: 'string', maxLength: 16_000, examples: [valuesOf(type).slice(0, 2).join(',')] },
+  )
+}
+
+/** In which order a page is; `type` gives the example. */
+function orderBy(type: RecordType): Parameter {
+  const [first = ''] = valuesOf(type)
+  return query(
+    '$orderby',
+    'Comma list of members, each with `asc` or `desc`; `/` stands between an object and a member inside it. Sorts the page that was read, not the whole list.',
+    { type: 'string', maxLength: 16_000, examples: [`${first} desc`] },
+  )
+}
+
+/** The members of a record that have one value, as `$select` names them. */
+function valuesOf({ fields }: RecordType): string[] {
+  return fields.shown.leaves.flatMap(({ path, field }) => (field.kind === 'list' ? [] : [path.join('/')]))
 }
 
 function shared(...names: (keyof typeof sharedParameters)[]): Ref[] {
@@ -124,8 +139,16 @@ function nameIn({ $ref }: Ref): keyof typeof sharedParameters {
   return $ref.slice($ref.lastIndexOf('/') + 1) as keyof typeof sharedParameters
 }
 
-/** The parameters of an operation. `listed` is the service whose records a list returns. */
-export function operationParameters(place: Place, listed: Resource, sample: unknown): (Parameter | Ref)[] {
+/** The parameters of an operation that are described. What is read of one record needs no paging and no filters. */
+export function describedParameters(place: Place, listed: Resource, sample: unknown): (Parameter | Ref)[] {
+  const { gives } = place.operation
+  if (isOfOne(place.endpoint, place.endpoints) && gives.kind === 'list')
+    return [select(gives.type), ...shared('Handling')]
+  return operationParameters(place, listed, sample)
+}
+
+/** The parameters that an operation takes. `listed` is the service whose records a list returns. */
+function operationParameters(place: Place, listed: Resource, sample: unknown): (Parameter | Ref)[] {
   const own = ownParameters(place, listed, sample)
   const { gives } = place.operation
   return gives.kind === 'list' && gives.filters !== null ? own : [...own, ...shared('Handling')]
@@ -134,23 +157,26 @@ export function operationParameters(place: Place, listed: Resource, sample: unkn
 function ownParameters({ endpoint, operation, method }: Place, listed: Resource, sample: unknown): (Parameter | Ref)[] {
   const { gives, named } = operation
   if (gives.kind === 'own' && method === 'GET') {
-    return [...gives.parameters, ...shared(...(gives.size === 'one' ? [] : (['OrderBy'] as const)), 'Select')]
+    return [...gives.parameters, ...(gives.size === 'one' ? [] : [orderBy(gives.type)]), select(gives.type)]
   }
   if (named !== undefined && method === 'POST') return shared('IdempotencyKey')
   if (gives.kind === 'list' && gives.filters === null) {
-    return shared('ItemLimit', 'Offset', 'ItemCursor', 'Select', 'OrderBy')
+    return [...shared('ItemLimit', 'Offset', 'ItemCursor'), select(gives.type), orderBy(gives.type)]
   }
   if (gives.kind === 'list') {
     const { maxRecords, limitDefault = LIMIT_DEFAULT } = gives
     const limit = `The most records of the page. Without it, or 0: ${limitDefault}. More than ${maxRecords} is cut to ${maxRecords}.`
     return [
       query('limit', limit, { ...int32, default: limitDefault }),
-      ...shared('Offset', 'Cursor', 'CountOnly', 'Select', 'OrderBy', 'Prefer'),
+      ...shared('Offset', 'Cursor', 'CountOnly'),
+      select(gives.type),
+      orderBy(gives.type),
+      ...shared('Prefer'),
       ...filterParameters(listed, endpoint, gives, sample),
     ]
   }
   if (gives.kind === 'count') return filterParameters(listed, endpoint, gives, sample)
-  if (gives.kind === 'record') return shared('Select', 'ReadIfNoneMatch')
+  if (gives.kind === 'record') return [select(gives.type), ...shared('ReadIfNoneMatch')]
   const isNew = method === 'POST' && endpoint.path === ''
   return shared(...(isNew ? [] : (['IfMatch', 'IfNoneMatch'] as const)), 'IdempotencyKey')
 }
@@ -171,7 +197,7 @@ function filterParameters(
     const found = [path.reduce(memberOf, sample)].flat()
     const description = filter === byId ? ownIdentifier(resource) : filterDescription(filter, type, resource)
     const schema = { ...filterSchemas[filter.kind], ...(filter === byId && { minimum: 1 }) }
-    const examples = [exampleFor(filter.kind, found[0])]
+    const examples = [exampleFor(filter, found[0])]
     if (!filter.readAny) return query(name, description, { ...schema, examples })
     const { listed, repeated, schema: schemaOf } = anyOfValues
     const several = filter.kind === 'integer' ? listed : repeated
@@ -185,7 +211,8 @@ function memberOf(value: unknown, name: string): unknown {
   return one === null || typeof one !== 'object' ? undefined : (one as Readonly<Record<string, unknown>>)[name]
 }
 
-function exampleFor(kind: FilterKind, value: unknown): unknown {
+/** Of bounds, a range that has the sample's value inside. */
+function exampleFor({ kind, isLower }: Pick<Filter, 'kind' | 'isLower'>, value: unknown): unknown {
   switch (kind) {
     case 'text':
       return value || 'text'
@@ -193,7 +220,8 @@ function exampleFor(kind: FilterKind, value: unknown): unknown {
       return String(value || 'part').slice(0, PART_LENGTH)
     case 'integer':
     case 'number':
-      return value ?? 1
+      if (isLower === undefined || typeof value !== 'number') return value ?? 1
+      return isLower ? Math.floor(value / 2) : Math.ceil(value) * 2
     case 'flag':
       return 1
     case 'since':

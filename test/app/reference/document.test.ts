@@ -114,8 +114,14 @@ describe('the document', () => {
     for (const { post } of Object.values(webhooks)) {
       const names = post?.parameters?.flatMap((parameter) => ('in' in parameter ? parameter.name : []))
       expect(names?.slice(0, 3)).toEqual(['webhook-id', 'webhook-timestamp', 'webhook-signature'])
-      expect(post?.description).toContain('{webhook-id}.{webhook-timestamp}.{body}')
     }
+    for (const { name, when } of eventKinds) {
+      const text = String(webhooks[name]?.post?.description)
+      expect(text).toContain(when)
+      expect(text.includes('as it was last'), name).toBe(name.endsWith('Deleted'))
+    }
+    // The rule of signatures stands once.
+    expect(JSON.stringify(document).split('{webhook-id}.{webhook-timestamp}.{body}')).toHaveLength(2)
   })
 
   test('gives lists as arrays, and their number at an address of its own', () => {

@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs'
 import { brotliDecompressSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openApiDocument } from '../../../src/app.ts'
+import { eventKinds } from '../../../src/engine/definition/event-kinds.ts'
 import type { PathItem } from '../../../src/server/openapi.ts'
 import { openServer, type TestServer } from '../../support/store.ts'
 
@@ -112,6 +113,19 @@ describe('every page below /docs', () => {
     expect(body).toContain('<th role="rowheader" scope="row">412</th>')
   })
 
+  test('of an operation that takes a form shows it as one', () => {
+    const { body } = pages.get('/docs/reference/OAuth/exchangeCode') ?? { body: '' }
+    expect(body).toContain('-d &#39;grant_type=authorization_code&#39;')
+    expect(body).toContain("-F 'grant_type=authorization_code'")
+    expect(body).not.toMatch(/-d &#39;\{|changes the store|client_secret=/)
+  })
+
+  test('of notifications has a line for each kind, and says what they have in common once', () => {
+    const { body } = pages.get('/docs/reference/Notifications') ?? { body: '' }
+    expect(body.match(/<tr role="row" id="receive/g)).toHaveLength(eventKinds.length)
+    expect(body.match(/HMAC-SHA-256/g)).toHaveLength(1)
+  })
+
   test('of a guide has its examples in each language, with a label', () => {
     const { body } = pages.get('/docs/guides/order-export') ?? { body: '' }
     for (const label of ['curl', 'TypeScript', 'Python', 'PHP', 'C#'])
@@ -124,6 +138,11 @@ test('an unknown page below /docs is a 404 with the links of the documentation',
     const { statusCode, body } = await get(url)
     expect([url, statusCode, body.includes('href="/docs/guides"')]).toEqual([url, 404, true])
   }
+})
+
+test('an address below /docs in another case leads to the page', async () => {
+  const { statusCode, headers } = await get('/docs/reference/products/UPDATEPRODUCT')
+  expect([statusCode, headers.location]).toEqual([302, '/docs/reference/Products/updateProduct'])
 })
 
 test('the page is the same for everybody, and not sent again to who has it', async () => {
@@ -162,6 +181,16 @@ describe('the search', () => {
     ['two writers', 'Two writers', /^\/docs\/reference\/conventions#two-writers$/],
     ['miss none', 'Export orders and miss none', /^\/docs\/guides\/order-export$/],
     ['PASSWORD customers', 'Password', /^\/docs\/reference\/Customers\//],
+    ['pagination', 'Paging', /^\/docs\/reference\/conventions#paging$/],
+    ['error codes', 'Errors', /^\/docs\/reference\/conventions#errors$/],
+    ['sales price', 'SalePrice', /#answer\.SalePrice$/],
+    ['barcode', 'GTIN', /#answer\.GTIN$/],
+    ['remove a product', 'Delete a product', /\/deleteProduct$/],
+    ['createOrder', 'Place an order, as the checkout does', /\/placeOrder$/],
+    ['GET /Orders', 'List orders', /\/listOrders$/],
+    ['put https://shop.example/StoreWebAPI/v2/products/12?x=1', 'Update a product', /\/updateProduct$/],
+    ['/Products', 'List products', /\/listProducts$/],
+    ['stock of my warehouse', 'Keep stock in sync', /^\/docs\/guides\/stock-sync$/],
     ['Idempotency-Key', 'Idempotency-Key', /#parameter\.Idempotency-Key$/],
   ])('for %s finds %s first', async (words, title, address) => {
     const [first] = foundIn(await search(words))
@@ -173,9 +202,20 @@ describe('the search', () => {
     expect(found.map(({ address }) => address)).toEqual([expect.stringMatching(/^\/docs\/changelog#/)])
   })
 
-  test('finds fifty at most, and nothing by words that occur nowhere', async () => {
-    expect(foundIn(await search('a')).length).toBe(50)
-    expect(await search('xyzzy product')).toContain('Nothing has all of these words')
+  test('shows fifty at a time, what has most of the words if nothing has all, and nothing by words that occur nowhere', async () => {
+    const page = await search('product')
+    const [, next = ''] = /<a rel="next" href="([^"]*)"/.exec(page) ?? []
+    const following = foundIn((await get(next.replace('&amp;', '&'))).body)
+    expect([foundIn(page).length, following.length]).toEqual([50, 50])
+    const first = new Set(foundIn(page).map(({ address }) => address))
+    expect(following.filter(({ address }) => first.has(address))).toEqual([])
+    for (const from of ['999999', '-1', '1e9', 'x']) {
+      expect((await get(`/docs/search?q=product&from=${from}`)).statusCode).toBe(200)
+    }
+    const partial = await search('xyzzy updateProduct')
+    expect(partial).toContain('Nothing has all of these words')
+    expect(foundIn(partial)[0]?.title).toBe('Update a product')
+    expect(await search('xyzzy')).toContain('Nothing has any of these words')
     expect(await search('')).toContain('Type words')
   })
 

@@ -1,0 +1,40 @@
+// What people of the field call things that these pages name otherwise. All small letters.
+
+/** Words for one thing: each finds the others. */
+const groups: readonly (readonly string[])[] = [
+  ['create', 'add', 'insert', 'new', 'place'],
+  ['update', 'change', 'edit', 'modify'],
+  ['delete', 'remove'],
+  ['pagination', 'paging', 'pages of lists', 'cursor'],
+  ['inventory', 'stock'],
+  ['vendor', 'supplier', 'distributor'],
+  ['brand', 'manufacturer'],
+  ['return', 'rma'],
+]
+
+/** What else a word or a pair of words finds. */
+const more: Readonly<Record<string, readonly string[]>> = {
+  'error code': ['errors', 'status'],
+  'error codes': ['errors', 'status'],
+  'sales price': ['sale price'],
+  price: ['sale price'],
+  cancel: ['order status', 'orderstatusid'],
+  invoice: ['order'],
+  refund: ['payment', 'return'],
+  tracking: ['shipment'],
+  barcode: ['gtin', 'upc'],
+  login: ['sign in', 'oauth', 'keys'],
+  authentication: ['keys', 'oauth'],
+  'rate limit': ['throttle', '429'],
+}
+
+/** Returns the other words for a word or a pair of words. */
+export function synonymsOf(words: string): readonly string[] {
+  const ofGroup = groups.find((group) => group.includes(words)) ?? []
+  return [...ofGroup.filter((word) => word !== words), ...(more[words] ?? [])]
+}
+
+/** Whether a pair of words is one thing of the table. */
+export function isPhrase(words: string): boolean {
+  return synonymsOf(words).length > 0
+}
