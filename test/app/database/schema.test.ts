@@ -51,6 +51,7 @@ test('an optional reference to a record of the store clears its own column alone
     RmaItem_storeId_productId_fkey: '"productId"',
     Rma_storeId_orderId_fkey: null,
     StoreUser_storeId_roleId_fkey: null,
+    TestStore_developerId_fkey: null,
   })
 })
 
