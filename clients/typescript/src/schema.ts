@@ -8992,12 +8992,26 @@ export interface operations {
     getProductSKU: {
         parameters: {
             query?: {
+                /** @description The most records of the page. Without it, or 0: 10. More than 200 is cut to 200. */
+                limit?: number;
+                /** @description The place of the first record, counted from 1 (0 is 1 too). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
+                offset?: components["parameters"]["Offset"];
+                /** @description Continues after a page, by the address in its `Link`: every record that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. Not together with `offset`. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description 1: instead of the list the answer is an object with the number of matches, `{"TotalCount": n}`, 0 included, as at the address with `/Count` behind it; in XML `CountOnly`. 0 and -1: the list. */
+                countonly?: components["parameters"]["CountOnly"];
                 /** @description Comma list of members to show; `/` stands between a list or an object and a member inside it, as in `List/Name`. The others are left out, also those that the schema requires. */
                 $select?: string;
+                /** @description Comma list of members, each with `asc` or `desc`; `/` stands between an object and a member inside it. Sorts the page that was read, not the whole list. */
+                $orderby?: string;
+                /** @description The whole `SKU`, without regard to case. Given several times, at most 100: any of the values. */
+                sku?: string | string[];
+                /** @description A part of `Name`, without regard to case. */
+                name?: string;
             };
             header?: {
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
-                Prefer?: components["parameters"]["Handling"];
+                /** @description `count=exact` asks for X-Total-Count. `handling=strict` refuses parameters that the address does not have, `handling=lenient` passes over them, which X-Ignored tells; without either it is as the application’s kind says. Several are separated by commas. */
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 /** @description The product’s identifier, `SKUInfo.CatalogID`. */
@@ -11943,12 +11957,42 @@ export interface operations {
     getOrderSum: {
         parameters: {
             query?: {
+                /** @description The most records of the page. Without it, or 0: 10. More than 300 is cut to 300. */
+                limit?: number;
+                /** @description The place of the first record, counted from 1 (0 is 1 too). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
+                offset?: components["parameters"]["Offset"];
+                /** @description Continues after a page, by the address in its `Link`: every record that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. Not together with `offset`. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description 1: instead of the list the answer is an object with the number of matches, `{"TotalCount": n}`, 0 included, as at the address with `/Count` behind it; in XML `CountOnly`. 0 and -1: the list. */
+                countonly?: components["parameters"]["CountOnly"];
                 /** @description Comma list of members to show; `/` stands between a list or an object and a member inside it, as in `List/Name`. The others are left out, also those that the schema requires. */
                 $select?: string;
+                /** @description Comma list of members, each with `asc` or `desc`; `/` stands between an object and a member inside it. Sorts the page that was read, not the whole list. */
+                $orderby?: string;
+                /** @description The exact `InvoiceNumber` (which these records do not show). Given several times or as a comma list, at most 100: any of the values. */
+                invoicenumber?: number | number[];
+                /** @description The least `InvoiceNumber` (which these records do not show), itself included. */
+                invoicenumberstart?: number;
+                /** @description The greatest `InvoiceNumber` (which these records do not show), itself included. */
+                invoicenumberend?: number;
+                /** @description The whole `InvoiceNumberPrefix` (which these records do not show), without regard to case. Given several times, at most 100: any of the values. */
+                invoiceprefix?: string | string[];
+                /** @description The exact `OrderStatusID` (which these records do not show). Given several times or as a comma list, at most 100: any of the values. */
+                orderstatus?: number | number[];
+                /** @description The earliest `OrderDate` (which these records do not show), in the store’s zone: `2026-03-01` (from midnight on) or `2026-03-01T14:30:00`; also `03/01/2026` and `03/01/2026 14:30:00`. */
+                datestart?: string;
+                /** @description The latest `OrderDate` (which these records do not show), in the store’s zone: `2026-03-31` (that whole day) or `2026-03-31T14:30:00` (that whole second); also `03/31/2026` and `03/31/2026 14:30:00`. */
+                dateend?: string;
+                /** @description The earliest `LastUpdate` (which these records do not show), in the store’s zone: `2026-03-01` (from midnight on) or `2026-03-01T14:30:00`; also `03/01/2026` and `03/01/2026 14:30:00`. */
+                lastupdatestart?: string;
+                /** @description The latest `LastUpdate` (which these records do not show), in the store’s zone: `2026-03-31` (that whole day) or `2026-03-31T14:30:00` (that whole second); also `03/31/2026` and `03/31/2026 14:30:00`. */
+                lastupdateend?: string;
+                /** @description The whole `BillingEmail` (which these records do not show), without regard to case. Given several times, at most 100: any of the values. */
+                billingemail?: string | string[];
             };
             header?: {
-                /** @description `handling=strict` refuses names that nobody knows and values that would not be stored, all in one 400. `handling=lenient` passes over them, which X-Ignored tells. Without either it is as the application’s kind says. */
-                Prefer?: components["parameters"]["Handling"];
+                /** @description `count=exact` asks for X-Total-Count. `handling=strict` refuses parameters that the address does not have, `handling=lenient` passes over them, which X-Ignored tells; without either it is as the application’s kind says. Several are separated by commas. */
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 /** @description The order’s identifier, `OrderID`. */

@@ -38,7 +38,7 @@ import {
 import { descriptionOf } from './descriptions.ts'
 import { operationName, summaryOf } from './names.ts'
 import { describeNotifications } from './notifications.ts'
-import { describedParameters, pathParameters, sharedParameters } from './parameters.ts'
+import { operationParameters, pathParameters, sharedParameters } from './parameters.ts'
 
 /** An operation, its address and its service. */
 export interface Place {
@@ -154,7 +154,7 @@ function describeOperation(sources: Sources, examples: Examples, place: Place): 
   const isOfRecords = gives.kind === 'list' || gives.kind === 'count'
   const listed = (isOfRecords && servedResources.find((other) => other === gives.type)) || resource
   const sample = isOfRecords ? sources.samples[gives.type.typeName] : undefined
-  const parameters = [...addressed, ...describedParameters(place, listed, sample)]
+  const parameters = [...addressed, ...operationParameters(place, listed, sample)]
   return {
     operationId,
     summary: summaryOf(place),

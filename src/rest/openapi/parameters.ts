@@ -7,7 +7,6 @@ import { ITEMS_MAX } from '../../engine/reading/nested.ts'
 import { LIMIT_DEFAULT } from '../../engine/reading/paging.ts'
 import { servedResources } from '../../registry.ts'
 import { type Parameter, query, type Ref, ref } from '../../server/openapi.ts'
-import { isOfOne } from '../endpoints.ts'
 import type { Place } from './describe.ts'
 import { filterDescription, filteredPath, identifierDescription, ownIdentifier } from './descriptions.ts'
 
@@ -139,16 +138,8 @@ function nameIn({ $ref }: Ref): keyof typeof sharedParameters {
   return $ref.slice($ref.lastIndexOf('/') + 1) as keyof typeof sharedParameters
 }
 
-/** The parameters of an operation that are described. What is read of one record needs no paging and no filters. */
-export function describedParameters(place: Place, listed: Resource, sample: unknown): (Parameter | Ref)[] {
-  const { gives } = place.operation
-  if (isOfOne(place.endpoint, place.endpoints) && gives.kind === 'list')
-    return [select(gives.type), ...shared('Handling')]
-  return operationParameters(place, listed, sample)
-}
-
 /** The parameters that an operation takes. `listed` is the service whose records a list returns. */
-function operationParameters(place: Place, listed: Resource, sample: unknown): (Parameter | Ref)[] {
+export function operationParameters(place: Place, listed: Resource, sample: unknown): (Parameter | Ref)[] {
   const own = ownParameters(place, listed, sample)
   const { gives } = place.operation
   return gives.kind === 'list' && gives.filters !== null ? own : [...own, ...shared('Handling')]
