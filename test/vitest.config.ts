@@ -65,6 +65,8 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'load',
+          // Most of them wait for programs that they started.
+          maxWorkers: 4,
           // Programs are started by the dozen, on machines that may be busy with something else.
           testTimeout: 120_000,
           include: ['test/load/**/*.test.ts'],
