@@ -42,13 +42,12 @@ export function answerCheck(document: object, services: readonly CheckedService[
   }
 }
 
-const apis = new Map<string, OpenApi>()
+const apis = new WeakMap<object, OpenApi>()
 
-/** Returns one reader for equal documents, because compiling a document's schemas takes a second. */
+/** Returns one reader for a document, because compiling its schemas takes a second. */
 function apiOf(document: object): OpenApi {
-  const text = JSON.stringify(document)
-  const api = apis.get(text) ?? readOpenApi(document)
-  apis.set(text, api)
+  const api = apis.get(document) ?? readOpenApi(document)
+  apis.set(document, api)
   return api
 }
 

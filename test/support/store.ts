@@ -81,6 +81,16 @@ export interface TestStore {
 
 /** Those of the registry, and what has an address of its own: the feed of events, and the log of calls. */
 const checkedServices = [...servedResources, ...['Events', 'Calls'].map((service) => ({ service, names: [service] }))]
+const documents = new Map<string, object>()
+
+/** The reference of a server with these options; one object for the same, because making it takes longer than opening a server. */
+function documentOf(options: Parameters<typeof openApiDocument>[0]): object {
+  const key = JSON.stringify([options.publicUrl, options.restPrefixes])
+  const document = documents.get(key) ?? openApiDocument(options)
+  documents.set(key, document)
+  return document
+}
+
 const roomy = { capacity: 1_000_000, leakPerSecond: 10_000 }
 let serial = 0
 
@@ -114,7 +124,7 @@ export async function openServer(
   await app.ready()
   // The path of PUBLIC_URL is taken away before an address reaches the server.
   const publicUrl = new URL(base.config.publicUrl).origin
-  const check = answerCheck(openApiDocument({ ...base.config, publicUrl }), checkedServices)
+  const check = answerCheck(documentOf({ publicUrl, restPrefixes: base.config.restPrefixes }), checkedServices)
   const server: TestServer = {
     app,
     services,
