@@ -37,3 +37,6 @@ WHERE "details" -> 'GTIN' IS NOT NULL OR "details" -> 'MFGID' IS NOT NULL;
 
 CREATE INDEX "Product_gtin_lower" ON "Product" ("storeId", lower("gtin"), "id") INCLUDE ("gtin");
 CREATE INDEX "Product_mfgId_lower" ON "Product" ("storeId", lower("mfgId"), "id") INCLUDE ("mfgId");
+
+-- When a status was changed last was not kept. That of its store is the same in every migration of the same rows.
+UPDATE "OrderStatus" SET "updatedAt" = "Store"."createdAt" FROM "Store" WHERE "Store"."id" = "OrderStatus"."storeId";

@@ -235,6 +235,7 @@ describe('a backup of an older version', () => {
   const changed = [
     ...['Identity', 'Identity_id_seq', 'StoreUser', 'Developer', 'Session'],
     ...['Store', 'StoreHost', 'Application', 'Subscription', 'CsvImport'],
+    ...['Event', 'Webhook', 'OrderStatus', 'Product', 'AccessToken', 'ApiCall'],
   ]
   /** A database that has stopped at `LAST_BEFORE`, and its backup. */
   let old: Database
