@@ -12,8 +12,6 @@ import type { Privilege } from '../staff/roles.ts'
 export const id = z.int32().min(1)
 export const time = z.iso.datetime()
 
-export const applicationKind = z.enum(applicationKinds).describe(applicationKindNote)
-
 /** What records say of a key that another platform made. */
 export const broughtAlong = 'brought along from another platform: rotate it when you can'
 
@@ -30,6 +28,26 @@ const access = (service: string) =>
 export const privileges: z.ZodType<Privileges> = z
   .strictObject(Object.fromEntries(serviceNames.map((service) => [service, access(service)])))
   .nullable() as z.ZodType<Privileges>
+
+/** The members that all records of an application have. */
+export const applicationShape = {
+  Id: id.describe('The number of the application, by which addresses name it.'),
+  Name: z.string().describe('The name of the application. Merchants see it when they are asked for access.'),
+  Kind: z.enum(applicationKinds).describe(applicationKindNote),
+  PublicKey: z.string().describe('The public key, which names the application: its client_id for OAuth.'),
+  PrivateKey: z
+    .string()
+    .describe('The private key, by which the application proves itself: its client_secret for OAuth.'),
+  CallBackURL: z
+    .string()
+    .nullable()
+    .describe('The address that is told when a store lets the application in or ends that. Null: no callback is sent.'),
+  RedirectURIs: z.array(z.string()).describe('The addresses to which OAuth may send merchants back.'),
+  Privileges: privileges.describe(
+    'The privileges that the application requests from stores. Null: everything, including services that come later.',
+  ),
+  DateCreated: time.describe('The time at which the application was registered.'),
+}
 
 /** Routes of one store, for the operator and those of its people who have the privilege. */
 export function ofStore(privilege: Privilege, access: Access) {

@@ -13,35 +13,18 @@ import { keyRotation } from '../applications/private-keys.ts'
 import { rulesWithoutSettings, type SettingsRules } from '../applications/settings-input.ts'
 import type { JoiningServices } from '../database/client.ts'
 import { actorOf } from '../html/request.ts'
-import {
-  applicationKind,
-  broughtAlong,
-  id,
-  operatorRoute,
-  privileges,
-  serviceNames,
-  time,
-} from '../html/route-groups.ts'
+import { applicationShape, broughtAlong, operatorRoute, serviceNames, time } from '../html/route-groups.ts'
 import type { Outbound } from '../outbound/outbound.ts'
 import { jsonBody, many, one, record } from '../server/json-routes.ts'
 import { pageQuery } from '../server/parameters.ts'
 import { throttle, throttleRecord } from './stores.ts'
 
 const application = record<Application>('Application')({
-  Id: [id.describe('The number of the application, by which addresses name it.'), (from) => from.id],
-  Name: [
-    z.string().describe('The name of the application. Merchants see it when they are asked for access.'),
-    (from) => from.name,
-  ],
-  Kind: [applicationKind, (from) => from.kind],
-  PublicKey: [
-    z.string().describe('The public key, which names the application: its client_id for OAuth.'),
-    (from) => from.publicKey,
-  ],
-  PrivateKey: [
-    z.string().describe('The private key, by which the application proves itself: its client_secret for OAuth.'),
-    (from) => from.privateKey,
-  ],
+  Id: [applicationShape.Id, (from) => from.id],
+  Name: [applicationShape.Name, (from) => from.name],
+  Kind: [applicationShape.Kind, (from) => from.kind],
+  PublicKey: [applicationShape.PublicKey, (from) => from.publicKey],
+  PrivateKey: [applicationShape.PrivateKey, (from) => from.privateKey],
   DatePrivateKeyBrought: [
     time.nullable().describe(`When the private key was ${broughtAlong}. Null: it was made here.`),
     (from) => from.privateKeyBroughtAt?.toISOString() ?? null,
@@ -50,30 +33,11 @@ const application = record<Application>('Application')({
     z.boolean().describe('False: only the operator lets it into stores. It has no OAuth, and no callback is sent.'),
     (from) => from.openToMerchants,
   ],
-  CallBackURL: [
-    z
-      .string()
-      .nullable()
-      .describe(
-        'The address that is told when a store lets the application in or ends that. Null: no callback is sent.',
-      ),
-    (from) => from.callbackUrl,
-  ],
-  RedirectURIs: [
-    z.array(z.string()).describe('The addresses to which OAuth may send merchants back.'),
-    (from) => from.redirectUris,
-  ],
-  Privileges: [
-    privileges.describe(
-      'The privileges that the application requests from stores. Null: everything, including services that come later.',
-    ),
-    (from) => from.privileges,
-  ],
+  CallBackURL: [applicationShape.CallBackURL, (from) => from.callbackUrl],
+  RedirectURIs: [applicationShape.RedirectURIs, (from) => from.redirectUris],
+  Privileges: [applicationShape.Privileges, (from) => from.privileges],
   Throttle: [throttle, (from) => throttleRecord(from.throttle)],
-  DateCreated: [
-    time.describe('The time at which the application was registered.'),
-    (from) => from.createdAt.toISOString(),
-  ],
+  DateCreated: [applicationShape.DateCreated, (from) => from.createdAt.toISOString()],
 })
 
 type RegisterServices = JoiningServices & { readonly outbound: Pick<Outbound, 'addressFault'> }

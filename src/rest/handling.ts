@@ -4,6 +4,7 @@ import { Handling } from '../engine/definition/handling.ts'
 import type { Operation } from '../engine/reading/endpoints.ts'
 import type { Query } from '../engine/reading/paging.ts'
 import { type Candidate, candidateOf } from '../values/nearest.ts'
+import { preferenceIn } from '../values/preferences.ts'
 
 // How a request is read: as its application is, unless it says otherwise (RFC 7240 §4.4).
 
@@ -26,9 +27,10 @@ export function handlingOf(
   reply: FastifyReply,
   { takes, query, known }: Pick<Operation, 'takes'> & { readonly query: Query; readonly known: KnownParameters },
 ): Handling {
-  const preferred = preferredHandling(String(request.headers.prefer ?? ''))
-  if (preferred !== null) reply.header('preference-applied', `handling=${preferred}`)
-  const isStrict = preferred === null ? request.isOfNewApplication : preferred === 'strict'
+  const preferred = preferenceIn(request.headers.prefer, 'handling')
+  const isKnown = preferred === 'strict' || preferred === 'lenient'
+  if (isKnown) reply.header('preference-applied', `handling=${preferred}`)
+  const isStrict = isKnown ? preferred === 'strict' : request.isOfNewApplication
   const handling = new Handling(isStrict)
   for (const name of query.keys()) {
     if (name === '' || known.names.has(name)) continue
@@ -56,15 +58,4 @@ export function tellIgnored(request: FastifyRequest, reply: FastifyReply, { igno
     header = longer
   }
   reply.header('x-ignored', header)
-}
-
-/** The first `handling` applies (RFC 7240 §2). */
-function preferredHandling(prefer: string): 'strict' | 'lenient' | null {
-  for (const one of prefer.split(',')) {
-    const [, given] = /^\s*handling\s*=\s*"?(\w*)"?\s*(?:;|$)/i.exec(one) ?? []
-    const handling = given?.toLowerCase()
-    if (handling === 'strict' || handling === 'lenient') return handling
-    if (handling !== undefined) return null
-  }
-  return null
 }

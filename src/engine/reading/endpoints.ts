@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { ResultItem, StoreFailure } from '../../values/failure.ts'
+import { preferenceIn } from '../../values/preferences.ts'
 import type { Secrets } from '../../values/secrets.ts'
 import type { Caller } from '../caller.ts'
 import type { Method, Resource } from '../definition/define.ts'
@@ -202,11 +203,7 @@ export function listingAnswer(listing: Listing, type: RecordType, query: Query):
   return { kind: 'records', type, ...listing, records: shapeRecords(listing.records, type.fields, query) }
 }
 
-/** Reads `Prefer: count=exact`, which requests the number of all matches. The first `count` applies (RFC 7240 §2). */
-export function listOptions({ headers: { prefer = '' } }: Call): ListOptions {
-  const preferences = String(prefer).split(',')
-  const [, count = ''] = preferences.map((one) => countPreference.exec(one)).find((found) => found !== null) ?? []
-  return { counted: count.toLowerCase() === 'exact' }
+/** Reads `Prefer: count=exact`, which requests the number of all matches. */
+export function listOptions({ headers: { prefer } }: Call): ListOptions {
+  return { counted: preferenceIn(prefer, 'count') === 'exact' }
 }
-
-const countPreference = /^\s*count\s*=\s*"?([\w-]*)"?\s*(?:;|$)/i

@@ -4,11 +4,13 @@ import type { CallbackTest, OwnApplication, OwnId } from '../../applications/own
 import type { HtmlPage } from '../../html/page.ts'
 import { orShowAgain, refusedFields } from '../../html/page-routes.ts'
 import { type Form, formOf, isForm, linesIn, personOf, wantsHtml } from '../../html/request.ts'
-import { applicationKind, id, privileges, time } from '../../html/route-groups.ts'
+import { applicationShape, time } from '../../html/route-groups.ts'
 import { servedResources } from '../../registry.ts'
 import { one, record } from '../../server/json-routes.ts'
-import { readIds } from '../../server/parameters.ts'
+import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX, readIds, wholeNumber } from '../../server/parameters.ts'
 import { type Fault, StoreFailure } from '../../values/failure.ts'
+import { namedObject } from '../../values/input.ts'
+import { INT32_MAX } from '../../values/int32.ts'
 
 /** Every route of one application, which shows its keys. */
 export const ofApplication = { roles: ['developer'], proof: true, ids: { id: 'The application.' } } as const
@@ -18,52 +20,34 @@ export function ownIn(request: FastifyRequest): OwnId {
   return { developerId: personOf(request, 'developer').id, ...readIds(request.params, 'id') }
 }
 
+/** The query of lists of stores that use an application. */
+export const storesQuery = namedObject({
+  limit: wholeNumber(1, PAGE_LIMIT_MAX)
+    .default(PAGE_LIMIT_DEFAULT)
+    .describe('The maximum number of stores on the page.'),
+  cursor: wholeNumber(0, INT32_MAX)
+    .default(0)
+    .describe('Where the page begins; the header Link of the page before has it.'),
+})
+
 export const ownApplication = record<OwnApplication>('OwnApplication')({
-  Id: [id.describe('The number of the application, by which addresses name it.'), (from) => from.id],
-  Name: [
-    z.string().describe('The name of the application. Merchants see it when they are asked for access.'),
-    (from) => from.name,
-  ],
-  Kind: [applicationKind, (from) => from.kind],
-  PublicKey: [
-    z.string().describe('The public key, which names the application: its client_id for OAuth.'),
-    (from) => from.publicKey,
-  ],
-  PrivateKey: [
-    z.string().describe('The private key, by which the application proves itself: its client_secret for OAuth.'),
-    (from) => from.privateKey,
-  ],
+  Id: [applicationShape.Id, (from) => from.id],
+  Name: [applicationShape.Name, (from) => from.name],
+  Kind: [applicationShape.Kind, (from) => from.kind],
+  PublicKey: [applicationShape.PublicKey, (from) => from.publicKey],
+  PrivateKey: [applicationShape.PrivateKey, (from) => from.privateKey],
   FormerPrivateKeyUntil: [
     time.nullable().describe('The time until which the former private key works. Null: it does not.'),
     (from) => from.formerPrivateKeyUntil?.toISOString() ?? null,
   ],
-  CallBackURL: [
-    z
-      .string()
-      .nullable()
-      .describe(
-        'The address that is told when a store lets the application in or ends that. Null: no callback is sent.',
-      ),
-    (from) => from.callbackUrl,
-  ],
+  CallBackURL: [applicationShape.CallBackURL, (from) => from.callbackUrl],
   CallBackSecret: [
     z.string().describe('The secret that signs callbacks, by the Standard Webhooks scheme.'),
     (from) => from.callbackSecret,
   ],
-  RedirectURIs: [
-    z.array(z.string()).describe('The addresses to which OAuth may send merchants back.'),
-    (from) => [...from.redirectUris],
-  ],
-  Privileges: [
-    privileges.describe(
-      'The privileges that the application requests from stores. Null: everything, including services that come later.',
-    ),
-    (from) => from.privileges,
-  ],
-  DateCreated: [
-    time.describe('The time at which the application was registered.'),
-    (from) => from.createdAt.toISOString(),
-  ],
+  RedirectURIs: [applicationShape.RedirectURIs, (from) => [...from.redirectUris]],
+  Privileges: [applicationShape.Privileges, (from) => from.privileges],
+  DateCreated: [applicationShape.DateCreated, (from) => from.createdAt.toISOString()],
 })
 
 export const withKeys = one('The application, with its keys.', ownApplication)

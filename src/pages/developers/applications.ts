@@ -22,10 +22,7 @@ import { actorOf, type Form, personOf, wantsHtml } from '../../html/request.ts'
 import { developerRoute, id, privileges, serviceNames, time } from '../../html/route-groups.ts'
 import { done, jsonBody, many, one, record } from '../../server/json-routes.ts'
 import { ref } from '../../server/openapi.ts'
-import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX, wholeNumber } from '../../server/parameters.ts'
 import { resultItem } from '../../values/failure.ts'
-import { namedObject } from '../../values/input.ts'
-import { INT32_MAX } from '../../values/int32.ts'
 import {
   applicationPage,
   ofApplication,
@@ -34,6 +31,7 @@ import {
   ownIn,
   servicesInForm,
   settingsSent,
+  storesQuery,
   typedForm,
   withFieldsOfForm,
   withKeys,
@@ -56,15 +54,6 @@ const newBody = settingsBody(newOwnApplication, {
   Privileges: { Orders: ['read', 'write'], Products: ['read'] },
 })
 const changedBody = settingsBody(changedOwnApplication, { RedirectURIs: ['https://app.example/oauth'] })
-
-const storesQuery = namedObject({
-  limit: wholeNumber(1, PAGE_LIMIT_MAX)
-    .default(PAGE_LIMIT_DEFAULT)
-    .describe('The maximum number of stores on the page.'),
-  cursor: wholeNumber(0, INT32_MAX)
-    .default(0)
-    .describe('Where the page begins; the header Link of the page before has it.'),
-})
 
 const usingStore = record<UsingStore>('UsingStore')({
   Id: [id.describe('The number of the subscription of the store.'), (from) => from.id],

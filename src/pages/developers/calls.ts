@@ -7,20 +7,10 @@ import { personOf, wantsHtml } from '../../html/request.ts'
 import { developerRoute, id, time } from '../../html/route-groups.ts'
 import { many, record } from '../../server/json-routes.ts'
 import { ref } from '../../server/openapi.ts'
-import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX, wholeNumber } from '../../server/parameters.ts'
+import { wholeNumber } from '../../server/parameters.ts'
 import { namedObject } from '../../values/input.ts'
-import { INT32_MAX } from '../../values/int32.ts'
 import { callsShown } from '../calls.ts'
-import { ofApplication, ownIn } from './application-page.ts'
-
-const storesQuery = namedObject({
-  limit: wholeNumber(1, PAGE_LIMIT_MAX)
-    .default(PAGE_LIMIT_DEFAULT)
-    .describe('The maximum number of stores on the page.'),
-  cursor: wholeNumber(0, INT32_MAX)
-    .default(0)
-    .describe('Where the page begins; the header Link of the page before has it.'),
-})
+import { ofApplication, ownIn, storesQuery } from './application-page.ts'
 
 const answeredShape = {
   Date: time.describe('The time at which the request was answered.'),
