@@ -212,6 +212,8 @@ describe('of the lists of REST', () => {
   )
 
   test.each(lists)('$path takes a cursor of the other store for one behind its own end', async ({ path, send }) => {
+    // The log of calls is written in the background.
+    await server.services.callLog.flush()
     const at = async (cursor: number) => told(await send('GET', `${path}?cursor=${cursor}`, undefined), [cursor])
     const cursor = Math.max(...[...away.records.values()].map(({ id }) => id))
     expect(await at(cursor)).toEqual(await at(cursor + 1_000))

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { Transaction } from '../../../src/database/client.ts'
 import { deleteRecord, updateRecord } from '../../../src/engine/changing/change.ts'
 import { hasRows } from '../../../src/engine/definition/fields.ts'
 import { resources } from '../../../src/registry.ts'
@@ -309,16 +310,21 @@ describe('many records that refer to one', () => {
       ...[2, 3].map((OrderID) => line('Orders', { OrderID, OrderStatusID: 4, OrderItemList: [sold(2)] })),
     ]
     expect((await importInto(server, each, lines)).refused).toEqual([])
-    const copy = (table: string, record: string, change: string) =>
-      server.database.db.$executeRawUnsafe(
+    const copy = (tx: Transaction, table: string, record: string, change: string) =>
+      tx.$executeRawUnsafe(
         `INSERT INTO "${table}" SELECT (json_populate_record(t, json_build_object(${change}))).*
          FROM "${table}" t, generate_series(1, $2::int) n
          WHERE t."storeId" = $1::int AND t."${record}" = 1`,
         each.store.id,
         count,
       )
-    await copy('Order', 'id', `'id', n + 3, 'customerId', NULL`)
-    await copy('OrderItem', 'orderId', `'id', t."id" + n * 10, 'orderId', n + 3`)
+    await server.database.db.$transaction(
+      async (tx) => {
+        await copy(tx, 'Order', 'id', `'id', n + 3, 'customerId', NULL`)
+        await copy(tx, 'OrderItem', 'orderId', `'id', t."id" + n * 10, 'orderId', n + 3`)
+      },
+      { timeout: 30_000 },
+    )
   }
 })
 
