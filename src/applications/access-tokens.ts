@@ -205,7 +205,8 @@ async function issueToken(
   await tx.accessToken.create({ data: { ...origin, ...stored, createdAt, expiresAt } })
   await tx.$executeRaw`
     DELETE FROM "AccessToken" WHERE "id" IN (
-      SELECT "id" FROM "AccessToken" WHERE "subscriptionId" = ${origin.subscriptionId}
+      SELECT "id" FROM "AccessToken"
+      WHERE "subscriptionId" = ${origin.subscriptionId} AND ("expiresAt" IS NULL) = ${expiresAt === null}
       ORDER BY "id" DESC OFFSET ${TOKENS_MAX})`
   return token
 }

@@ -16,12 +16,12 @@ import { StoreFailure } from '../values/failure.ts'
 // What happens in a shop, at the press of a button: by the functions that the administration and programs use, so that events follow.
 
 /** What can be made to happen, with its share of what happens by itself. */
-export const changeKinds = { order: 8, payment: 5, shipment: 4, stock: 2, return: 1 } as const
+const changeKinds = { order: 8, payment: 5, shipment: 4, stock: 2, return: 1 } as const
 export type ChangeKind = keyof typeof changeKinds
 export const changeKindNames = Object.keys(changeKinds) as [ChangeKind, ...ChangeKind[]]
 
 /** What has happened. */
-export interface Happened {
+interface Happened {
   /** A sentence without its full stop. */
   readonly words: string
   /** The page of the record in the store's administration. */
@@ -95,7 +95,7 @@ async function pay(caller: Caller): Promise<Happened> {
   }
   const precondition = whileIn([statusUnpaid])
   await changeRecord(caller, orders, { kind: 'add-item', id, list, body }, { precondition })
-  await changeRecord(caller, orders, { kind: 'update', id, body: { OrderStatusID: statusNew } })
+  await changeRecord(caller, orders, { kind: 'update', id, body: { OrderStatusID: statusNew } }, { precondition })
   return { words: `Order ${number} was paid: ${OrderAmount} ${caller.store.currency}`, page: orderPage(id) }
 }
 

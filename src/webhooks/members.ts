@@ -1,7 +1,7 @@
 import { type Sql, sql } from '../database/sql.ts'
 import type { Resource } from '../engine/definition/define.ts'
 import { type EventKind, eventKinds } from '../engine/definition/event-kinds.ts'
-import { type Field, type FieldSet, type ListField, stamps, type ValueField } from '../engine/definition/fields.ts'
+import { type Field, type FieldSet, isStamp, type ListField, type ValueField } from '../engine/definition/fields.ts'
 import { wrongField } from '../engine/definition/refused.ts'
 import type { StoreFailure } from '../values/failure.ts'
 import { candidateOf, nearestName } from '../values/nearest.ts'
@@ -83,9 +83,8 @@ function knownMembers(resource: Resource): string[] {
   const { fields, ledger, events } = resource
   const others = events?.toldBesides?.({ row: {}, lists: {} }) ?? []
   const isTold = (field: ValueField | ListField) => {
-    if (field.kind === 'list') return field.access !== 'derived'
-    const isKept = field.column !== undefined && (stamps.has(field.column) || field.column === ledger?.column)
-    return !isKept && field.access !== 'key' && field.access !== 'derived' && field.access !== 'wo'
+    if (['key', 'derived', 'wo', 'sent'].includes(field.access)) return false
+    return field.kind === 'list' || !(isStamp(field) || (field.column !== undefined && field.column === ledger?.column))
   }
   return membersIn(fields, isTold, '').filter((name) => !others.includes(name))
 }

@@ -120,6 +120,26 @@ describe('the code of a new application', () => {
 })
 
 describe('an access token of a new application', () => {
+  test('displaces the hundredth that expires, and none that was given while the application was an existing one', async () => {
+    const { db } = server.services
+    const own = await openClient(server)
+    const before = await tokenOf(server, shop, own)
+    await db.application.update({ where: { id: own.Id }, data: { kind: 'new' } })
+    const { id: subscriptionId } = await db.subscription.findFirstOrThrow({ where: { applicationId: own.Id } })
+    const createdAt = new Date(server.clock.ms)
+    const expiresAt = new Date(server.clock.ms + HOUR_MS)
+    const rows = Array.from({ length: 100 }, (_, n) => ({
+      tokenHash: `token ${n}`,
+      subscriptionId,
+      createdAt,
+      expiresAt,
+    }))
+    await db.accessToken.createMany({ data: rows })
+    const { access_token } = await granted(own)
+    expect([await bearer(before), await bearer(access_token)]).toEqual([200, 200])
+    expect(await db.accessToken.count({ where: { subscriptionId, expiresAt: { not: null } } })).toBe(100)
+  })
+
   test('works in every way until its last millisecond, and in none from then on, with the challenge of RFC 6750', async () => {
     const { access_token, refresh_token } = await granted()
     server.clock.ms += HOUR_MS - 1

@@ -421,6 +421,7 @@ describe('the Members of a webhook', () => {
       ],
       [8, 'OrderStatusID', /^Members has the name "OrderStatusID", of which Order Changed never tells/],
       [8, 'LastUpdate', /^Members has the name "LastUpdate", of which Order Changed never tells/],
+      [5, 'SKUInfo.StockAdjust', /^Members has the name "SKUInfo.StockAdjust", of which Product Changed never tells/],
       [5, 'SKUInfo.Stock', /^Members has the name "SKUInfo.Stock", of which Product Changed never tells/],
       [9, 'PasswordHash', /^Members has the name "PasswordHash", of which Customer Changed never tells/],
       [9, 'xyzzyxyzzy', 'has the name "xyzzyxyzzy", of which Customer Changed never tells'],
