@@ -41,7 +41,7 @@ export interface Authenticated {
 }
 
 /** Whose request was refused, and why, for the log of its calls alone. */
-export interface Attribution {
+interface Attribution {
   readonly subscriptionId: number
   readonly reason: string
 }

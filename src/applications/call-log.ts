@@ -271,32 +271,14 @@ export function refusalIn(table: string): Sql {
 }
 
 /** A call as it is shown. */
-export type LoggedCall = Awaited<ReturnType<typeof lastCalls>>['calls'][number]
+export type LoggedCall = Awaited<ReturnType<typeof newest>>[number]
 
 /**
  * Returns a subscription's newest calls and refusals, `limit` (at most 100) of each, perhaps without the last 2 s. `body`: null where
  * none was kept.
  */
-export async function lastCalls(
-  { db, now }: { db: Db | Transaction; now: () => Date },
-  { subscriptionId, limit }: { subscriptionId: number; limit: number },
-) {
-  const newest = async (where: Prisma.ApiCallWhereInput) => {
-    const rows = await db.apiCall.findMany({
-      where: { subscriptionId, ...where },
-      omit: { subscriptionId: true },
-      include: { refusedBody: { select: { body: true } } },
-      orderBy: [{ at: 'desc' }, { id: 'desc' }],
-      take: Math.min(limit, KEPT_MAX),
-    })
-    const since = now().getTime() - BODIES_KEPT_MS
-    return rows.map(({ refusedBody, id, ...row }) => {
-      return { id: Number(id), ...row, body: row.at.getTime() > since ? (refusedBody?.body ?? null) : null }
-    })
-  }
-  const unfound = { status: NOTHING_THERE, method: { in: READING } }
-  const calls = await newest({ OR: [{ status: { lt: REFUSED_FROM } }, unfound] })
-  return { calls, refusals: await newest({ status: { gte: REFUSED_FROM }, NOT: unfound }) }
+export async function lastCalls(services: LogServices, of: { subscriptionId: number; limit: number }) {
+  return { calls: await newest(services, of, answered), refusals: await newest(services, of, refused) }
 }
 
 /** Calls and refusals of a subscription: as many as are kept. */
@@ -304,14 +286,41 @@ export const LISTED_MAX = 2 * KEPT_MAX
 
 /** Returns a subscription's newest calls and refusals together, the newest first, or the refusals alone; at most 200. */
 export async function newestCalls(
-  services: { db: Db | Transaction; now: () => Date },
+  services: LogServices,
   { subscriptionId, limit, onlyRefused }: { subscriptionId: number; limit: number; onlyRefused: boolean },
 ): Promise<LoggedCall[]> {
+  if (onlyRefused) return newest(services, { subscriptionId, limit }, refused)
   const { calls, refusals } = await lastCalls(services, { subscriptionId, limit })
-  if (onlyRefused) return refusals
   return [...calls, ...refusals]
     .toSorted((one, other) => other.at.getTime() - one.at.getTime() || other.id - one.id)
     .slice(0, limit)
+}
+
+interface LogServices {
+  readonly db: Db | Transaction
+  readonly now: () => Date
+}
+
+const unfound: Prisma.ApiCallWhereInput = { status: NOTHING_THERE, method: { in: READING } }
+const answered: Prisma.ApiCallWhereInput = { OR: [{ status: { lt: REFUSED_FROM } }, unfound] }
+const refused: Prisma.ApiCallWhereInput = { status: { gte: REFUSED_FROM }, NOT: unfound }
+
+async function newest(
+  { db, now }: LogServices,
+  { subscriptionId, limit }: { subscriptionId: number; limit: number },
+  where: Prisma.ApiCallWhereInput,
+) {
+  const rows = await db.apiCall.findMany({
+    where: { subscriptionId, ...where },
+    omit: { subscriptionId: true },
+    include: { refusedBody: { select: { body: true } } },
+    orderBy: [{ at: 'desc' }, { id: 'desc' }],
+    take: Math.min(limit, KEPT_MAX),
+  })
+  const since = now().getTime() - BODIES_KEPT_MS
+  return rows.map(({ refusedBody, id, ...row }) => {
+    return { id: Number(id), ...row, body: row.at.getTime() > since ? (refusedBody?.body ?? null) : null }
+  })
 }
 
 /** Calls that must all have been refused before a subscription counts as failing: one mistake is none. */

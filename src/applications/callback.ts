@@ -4,7 +4,6 @@ import type { DataServices } from '../database/client.ts'
 import type { Application } from '../database/generated/client.ts'
 import type { Outbound } from '../outbound/outbound.ts'
 import { FORMER_SECRET_MS, signedHeaders, signingKey } from '../outbound/standard-webhooks.ts'
-import type { Secrets } from '../values/secrets.ts'
 
 /** Contract §6: a store is about to subscribe or unsubscribe. */
 export type CallbackAction = 'AUTHORIZE' | 'REMOVE'
@@ -19,9 +18,12 @@ const BODY_KEPT_LENGTH_MAX = 4_096
 const POST_BACK_URL_LENGTH_MAX = 2_000
 
 /** The application whose secret signs a callback. */
-type Signer = Pick<
+type Signer = SealedCallbackSecrets & Pick<Application, 'publicKey'>
+
+/** The columns of an application's callback secrets. */
+export type SealedCallbackSecrets = Pick<
   Application,
-  'publicKey' | 'callbackSecretSealed' | 'formerCallbackSecretSealed' | 'callbackSecretRotatedAt'
+  'callbackSecretSealed' | 'formerCallbackSecretSealed' | 'callbackSecretRotatedAt'
 >
 
 /** Returns a new, unique webhook-id, which stays the same on every retry. */
@@ -67,13 +69,14 @@ export async function postCallback(
   { url, body, messageId }: { url: string; body: string; messageId: string },
 ) {
   const at = now()
+  const keys = sealedCallbackSecrets(application, at).map((sealed) => signingKey(secrets.open(sealed)))
   const answer = await outbound.send({
     url,
     method: 'POST',
     headers: {
       'content-type': 'application/json',
       accept: 'application/json',
-      ...signedHeaders(signingSecrets(secrets, application, at).map(signingKey), messageId, at, body),
+      ...signedHeaders(keys, messageId, at, body),
     },
     body,
     connectMs: CONNECT_MS,
@@ -92,12 +95,11 @@ export async function postCallback(
   return { ok: true as const, status, body: kept, durationMs, postBackUrl: postBackUrlIn(answer.body) }
 }
 
-function signingSecrets(secrets: Secrets, signer: Signer, at: Date): string[] {
-  const { callbackSecretSealed, formerCallbackSecretSealed, callbackSecretRotatedAt: rotatedAt } = signer
-  const current = secrets.open(callbackSecretSealed)
+/** Returns the sealed secrets that sign callbacks at this time, newest first. */
+export function sealedCallbackSecrets(signer: SealedCallbackSecrets, at: Date): string[] {
+  const { callbackSecretSealed, formerCallbackSecretSealed: former, callbackSecretRotatedAt: rotatedAt } = signer
   const isFormerOver = !rotatedAt || at.getTime() - rotatedAt.getTime() >= FORMER_SECRET_MS
-  if (isFormerOver || formerCallbackSecretSealed === null) return [current]
-  return [current, secrets.open(formerCallbackSecretSealed)]
+  return isFormerOver || former === null ? [callbackSecretSealed] : [callbackSecretSealed, former]
 }
 
 /** Response bodies may be empty, plain text or malformed JSON (rest-protocol §10). These contain no PostBackURL. */

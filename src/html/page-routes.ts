@@ -149,6 +149,20 @@ export async function orShowAgain<T>(
   }
 }
 
+/** Runs a form's work. A browser is led on, or gets the page again with the problem; a program gets the result, or the error. */
+export function orShow<T>(
+  reply: FastifyReply,
+  work: () => Promise<T>,
+  nextOf: (result: T) => string,
+  pageOf: () => Shown,
+): Promise<T | FastifyReply> {
+  const show = async () => {
+    const result = await work()
+    return wantsHtml(reply.request) ? reply.redirect(nextOf(result), 303) : result
+  }
+  return orShowAgain(reply, show, pageOf)
+}
+
 /** For `catch`: rethrows a refusal so that it names the form's field, which `nameOf` finds, instead of the body's. */
 export function inFormFields(nameOf: (field: string) => string) {
   return (error: unknown): never => {

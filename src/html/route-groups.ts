@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import { privilegeInWords } from '../applications/privileges-input.ts'
-import { applicationKindNote, applicationKinds } from '../applications/settings-input.ts'
+import { applicationKindNote, applicationKinds, applicationName } from '../applications/settings-input.ts'
 import type { Access, Privileges } from '../engine/caller.ts'
 import { servedResources } from '../registry.ts'
 import { commonRefusals, refusal, replayed, routesOf } from '../server/json-routes.ts'
@@ -32,7 +32,7 @@ export const privileges: z.ZodType<Privileges> = z
 /** The members that all records of an application have. */
 export const applicationShape = {
   Id: id.describe('The number of the application, by which addresses name it.'),
-  Name: z.string().describe('The name of the application. Merchants see it when they are asked for access.'),
+  Name: z.string().describe(applicationName),
   Kind: z.enum(applicationKinds).describe(applicationKindNote),
   PublicKey: z.string().describe('The public key, which names the application: its client_id for OAuth.'),
   PrivateKey: z

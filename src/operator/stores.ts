@@ -34,6 +34,7 @@ import {
   rotateUserKey,
   type Store,
   storeWithKey,
+  storeWords,
   updateStore,
 } from '../stores/stores.ts'
 import { resultItem } from '../values/failure.ts'
@@ -56,15 +57,12 @@ const cartApi = z
     Enabled: z.boolean().describe(cartApiWords.Enabled),
     Addresses: z.array(z.string()).max(ADDRESSES_MAX).describe(cartApiWords.Addresses),
   })
-  .describe('The access of programs to the store by cartAPI.')
+  .describe(storeWords.CartAPI)
 
 const store = record<ShownStore>('Store')({
   Id: [id.describe('The number of the store, by which addresses name it.'), (from) => from.id],
-  Name: [z.string().describe('The name of the store as people read it.'), (from) => from.name],
-  SecureURL: [
-    z.string().describe('The address of the shop. Requests name the store by it, in the header SecureURL.'),
-    (from) => from.secureUrl,
-  ],
+  Name: [z.string().describe(storeWords.Name), (from) => from.name],
+  SecureURL: [z.string().describe(storeWords.SecureURL), (from) => from.secureUrl],
   SecureURLs: [
     z
       .array(z.string())

@@ -12,7 +12,7 @@ import { findTestStore, type OwnStore } from './test-stores.ts'
 // Time that passes at the press of a button, so that retries and expiry are seen without waiting.
 
 /** What can be made due. */
-export const dueKinds = ['deliveries', 'pauses', 'tokens'] as const
+const dueKinds = ['deliveries', 'pauses', 'tokens'] as const
 export type DueKind = (typeof dueKinds)[number]
 
 const what = `must be one of ${dueKinds.join(', ')}`

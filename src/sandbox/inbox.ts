@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { randomBytes } from 'node:crypto'
 import { z } from 'zod'
 import { type Actor, recordAudit } from '../audit/audit.ts'
@@ -135,10 +136,11 @@ export async function deleteInbox(
   })
 }
 
-/** Deletes the messages of an inbox. */
-export async function emptyInbox(services: DataServices, own: OwnInbox): Promise<void> {
-  const { id } = await findInbox(services, own)
-  await services.db.inboxMessage.deleteMany({ where: { inboxId: id } })
+/** Deletes the messages of an inbox, and returns it. */
+export async function emptyInbox(services: DataServices, own: OwnInbox): Promise<Inbox> {
+  const inbox = await findInbox(services, own)
+  await services.db.inboxMessage.deleteMany({ where: { inboxId: inbox.id } })
+  return inbox
 }
 
 /** What a sender sent. */
@@ -173,13 +175,11 @@ export async function keepMessage(services: InboxServices, inbox: Inbox, sent: S
   const { id: inboxId } = inbox
   const { method, query, rawHeaders, headers, body } = sent
   const { signature, signer } = await checkSignature(services, inbox, { headers, body })
-  const text = new TextDecoder('utf-8', { ignoreBOM: true })
-  const decoded = text.decode(body)
-  const isBase64 = !Buffer.from(decoded).equals(body)
+  const isBase64 = !isUtf8(body)
   const content: Content = {
     query,
     headers: pairsIn(rawHeaders),
-    body: isBase64 ? body.toString('base64') : decoded,
+    body: body.toString(isBase64 ? 'base64' : 'utf8'),
     isBase64,
   }
   const sealed = secrets.seal(JSON.stringify(content))
@@ -213,15 +213,18 @@ function messageOf(row: InboxMessage, { secrets }: Pick<DataServices, 'secrets'>
   return { ...shown, ...content, id: Number(id), signature: signature as Signature }
 }
 
+function lastDay({ now }: Pick<DataServices, 'now'>) {
+  return { gt: new Date(now().getTime() - MESSAGES_HOURS * 3_600_000) }
+}
+
 /** Lists the messages of the last day in an inbox, the newest first, from before the one with the id `before`. */
 export async function listMessages(
   services: DataServices,
   inbox: Inbox,
   { limit, before }: { limit: number; before?: number | undefined },
 ): Promise<ShownMessage[]> {
-  const since = new Date(services.now().getTime() - MESSAGES_HOURS * 3_600_000)
   const rows = await services.db.inboxMessage.findMany({
-    where: { inboxId: inbox.id, at: { gt: since }, ...(before !== undefined && { id: { lt: before } }) },
+    where: { inboxId: inbox.id, at: lastDay(services), ...(before !== undefined && { id: { lt: before } }) },
     orderBy: { id: 'desc' },
     take: limit,
   })
@@ -229,8 +232,7 @@ export async function listMessages(
 }
 
 export async function findMessage(services: DataServices, inbox: Inbox, id: number): Promise<ShownMessage> {
-  const since = new Date(services.now().getTime() - MESSAGES_HOURS * 3_600_000)
-  const row = await services.db.inboxMessage.findFirst({ where: { id, inboxId: inbox.id, at: { gt: since } } })
+  const row = await services.db.inboxMessage.findFirst({ where: { id, inboxId: inbox.id, at: lastDay(services) } })
   if (!row) throw new StoreFailure('not-found', 'There is no such message any more', { field: String(id) })
   return messageOf(row, services)
 }

@@ -13,7 +13,7 @@ import { removeRows } from './remove-store.ts'
 import { end, noteChange, testCaller } from './test-stores.ts'
 import { kindByChance, makeHappen } from './trade.ts'
 
-export type RunnerServices = AccessServices & AllowedServices & { readonly log: Log }
+type RunnerServices = AccessServices & AllowedServices & { readonly log: Log }
 
 /** Makes the records of a new store, in the caller's transaction. */
 type Fill = (caller: Caller) => Promise<void>
@@ -152,7 +152,7 @@ async function beBusy(services: RunnerServices, claimed: TestStore, isStopping: 
         return { words: error.message, page: '', isDone: false }
       },
     )
-    await noteChange(services, storeId, { kind, ...outcome })
+    if ((await noteChange(services, storeId, { kind, ...outcome })) === null) return
   }
 }
 

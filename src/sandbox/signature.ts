@@ -1,6 +1,7 @@
+import { sealedCallbackSecrets } from '../applications/callback.ts'
 import type { DataServices } from '../database/client.ts'
 import type { Inbox } from '../database/generated/client.ts'
-import { FORMER_SECRET_MS, signedHeaders, signingKey } from '../outbound/standard-webhooks.ts'
+import { signedHeaders, signingKey } from '../outbound/standard-webhooks.ts'
 import { isOneOf } from '../values/secrets.ts'
 import { type SealedSecrets, signingSecrets } from '../webhooks/secret.ts'
 
@@ -83,15 +84,9 @@ async function sendersTo({ db, now }: DataServices, { developerId, name }: Inbox
       name: `the webhook ${webhook.name} of ${webhook.store}`,
       sealed: signingSecrets(webhook, at),
     })),
-    ...applications.map(
-      ({ name, callbackSecretSealed, formerCallbackSecretSealed: former, callbackSecretRotatedAt }) => {
-        const isFormerOver =
-          callbackSecretRotatedAt === null || at.getTime() - callbackSecretRotatedAt.getTime() >= FORMER_SECRET_MS
-        return {
-          name: `callbacks of the application ${name}`,
-          sealed: former === null || isFormerOver ? [callbackSecretSealed] : [callbackSecretSealed, former],
-        }
-      },
-    ),
+    ...applications.map((application) => ({
+      name: `callbacks of the application ${application.name}`,
+      sealed: sealedCallbackSecrets(application, at),
+    })),
   ]
 }

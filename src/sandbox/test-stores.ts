@@ -8,11 +8,10 @@ import { type DataServices, type Db, inTransaction, type Transaction } from '../
 import type { Prisma, TestChange } from '../database/generated/client.ts'
 import type { Caller } from '../engine/caller.ts'
 import { type Client, type OpenedSession, openSession } from '../people/sessions.ts'
-import { type CreateStore, createUnownedStore, operatorCaller, storeMembers } from '../stores/stores.ts'
+import { type CreateStore, createUnownedStore, operatorCaller, storeMembers, userKeyColumns } from '../stores/stores.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { namedObject } from '../values/input.ts'
 import { INT32_MAX } from '../values/int32.ts'
-import { generateKey } from '../values/secrets.ts'
 import { type AllowedServices, requireTestStores } from './allowed.ts'
 import { type ChangeKind, changeKindNames, makeHappen } from './trade.ts'
 
@@ -223,11 +222,7 @@ export async function resetTestStore(
     await countMaking(services, maker.id)
     // No two stores have one host or key.
     await tx.storeHost.deleteMany({ where: { storeId: id } })
-    const other = generateKey()
-    await tx.store.update({
-      where: { id },
-      data: { userKeyHash: secrets.lookup(other), userKeySealed: secrets.seal(other) },
-    })
+    await tx.store.update({ where: { id }, data: userKeyColumns(secrets) })
     const { name: Name, secureUrl: SecureURL, furtherUrls: SecureURLs, currency: Currency, timeZone: TimeZone } = store
     const anew = await open(tx, services, maker.id, { Name, SecureURL, SecureURLs, Currency, TimeZone }, actor)
     const { userKeyHash, userKeySealed } = store
@@ -285,9 +280,7 @@ export async function end(
   await tx.removalNotice.deleteMany({ where })
   await tx.webhook.deleteMany({ where })
   await tx.subscription.deleteMany({ where })
-  const other = generateKey()
-  const userKey = { userKeyHash: secrets.lookup(other), userKeySealed: secrets.seal(other) }
-  await tx.store.update({ where: { id: storeId }, data: { ...userKey, cartApiEnabled: false } })
+  await tx.store.update({ where: { id: storeId }, data: { ...userKeyColumns(secrets), cartApiEnabled: false } })
 }
 
 /** A caller for what the developer makes happen in the store. */
@@ -314,24 +307,26 @@ export async function change(services: TestStoreServices, maker: Maker, id: numb
   const reading = await services.throttle.take(`test changes of ${maker.id}`, changeRateLimit)
   if (!reading.accepted) throw tooMany(reading)
   const { words, page } = await makeHappen(await testCaller(services, id, maker.email), kind)
-  return noteChange(services, id, { kind, words, page, isDone: true })
+  const noted = await noteChange(services, id, { kind, words, page, isDone: true })
+  if (noted === null) throw new StoreFailure('conflict', 'The test store was thrown away meanwhile')
+  return noted
 }
 
 const WORDS_LENGTH_MAX = 500
 
-/** Notes what has happened, beside the 49 before it. */
+/** Notes what has happened, beside the 49 before it. Null: the store was thrown away meanwhile. */
 export async function noteChange(
   { db, now }: Pick<DataServices, 'db' | 'now'>,
   storeId: number,
   given: Omit<Shown, 'id' | 'at'>,
-): Promise<Shown> {
+): Promise<Shown | null> {
   const words = given.words.slice(0, WORDS_LENGTH_MAX).toWellFormed()
   const [noted] = await db.$queryRaw<Shown[]>`
     INSERT INTO "TestChange" ("storeId", "at", "kind", "words", "isDone", "page")
     SELECT "storeId", ${now()}, ${given.kind}, ${words}, ${given.isDone}, ${given.page} FROM "TestStore"
     WHERE "storeId" = ${storeId} AND "state" = 'ready'
     RETURNING "id", "at", "kind", "words", "isDone", "page"`
-  if (!noted) throw new StoreFailure('conflict', 'The test store was thrown away meanwhile')
+  if (!noted) return null
   await db.$executeRaw`
     DELETE FROM "TestChange" WHERE ("storeId", "id") IN (
       SELECT "storeId", "id" FROM "TestChange" WHERE "storeId" = ${storeId} ORDER BY "id" DESC OFFSET ${CHANGES_KEPT})`

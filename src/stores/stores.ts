@@ -59,11 +59,13 @@ const furtherUrlsInput = z
     'Further addresses, such as those on another platform, under which requests find the store: the whole list.',
   )
 
-const storeWords = {
+/** What the members of a store are. */
+export const storeWords = {
   Name: 'The name of the store as people read it.',
   SecureURL: 'The address of the shop. Requests name the store by it, in the header SecureURL.',
   Currency: 'The ISO 4217 code of the currency of all amounts in the store. Nothing is converted when it changes.',
   TimeZone: 'The time zone of the times in its records, by its name in the IANA database, such as `America/New_York`.',
+  CartAPI: 'The access of programs to the store by cartAPI.',
   UserKey:
     'A key for cartAPI that programs have from another platform. Left out: one is made for a new store, or the one of now stays.',
 }
@@ -127,7 +129,7 @@ export const changedStore = namedObject({
   SecureURL: secureUrlInput.optional().describe(storeWords.SecureURL),
   Currency: currencyInput.optional().describe(storeWords.Currency),
   TimeZone: zoneInput.optional().describe(storeWords.TimeZone),
-  CartAPI: cartApiInput.optional().describe('The access of programs to the store by cartAPI.'),
+  CartAPI: cartApiInput.optional().describe(storeWords.CartAPI),
   Throttle: throttleInput,
   SecureURLs: furtherUrlsInput,
   UserKey: broughtKeyInput.describe(storeWords.UserKey),
@@ -219,7 +221,7 @@ export async function createUnownedStore(
 }
 
 /** The columns of a key for cartAPI. Omitted: a new one. */
-function userKeyColumns(secrets: Secrets, userKey = generateKey()) {
+export function userKeyColumns(secrets: Secrets, userKey = generateKey()) {
   return { userKeyHash: secrets.lookup(userKey), userKeySealed: secrets.seal(userKey) }
 }
 

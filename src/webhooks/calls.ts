@@ -6,16 +6,16 @@ import {
   newestCalls,
 } from '../applications/call-log.ts'
 import { date, integer, long, text } from '../engine/definition/fields.ts'
-import { wrongParameter } from '../engine/definition/filters.ts'
+import { readFlag } from '../engine/definition/filters.ts'
 import type { Endpoint, Operation } from '../engine/reading/endpoints.ts'
-import { limitOf, onlyValue, type Query } from '../engine/reading/paging.ts'
+import { limitOf, onlyValue } from '../engine/reading/paging.ts'
 import { limitParameter, shown } from './endpoints.ts'
 import { shownType } from './shown-type.ts'
 
 const CALLS_DEFAULT = 100
 
 /** A call as the application itself reads it. */
-export const callType = shownType<LoggedCall>(
+const callType = shownType<LoggedCall>(
   'Call',
   'A request that the application sent to the store, and what it was answered.',
   {
@@ -79,16 +79,9 @@ const listCalls: Operation = {
     const { caller, query } = call
     const subscriptionId = caller.application?.subscriptionId ?? 0
     const limit = limitOf(query, LISTED_MAX, CALLS_DEFAULT)
-    return shown(call, callType, await newestCalls(caller, { subscriptionId, limit, onlyRefused: onlyRefused(query) }))
+    const onlyRefused = readFlag(onlyValue(query, 'refused') ?? '0', 'refused') === true
+    return shown(call, callType, await newestCalls(caller, { subscriptionId, limit, onlyRefused }))
   },
-}
-
-function onlyRefused(query: Query): boolean {
-  const given = onlyValue(query, 'refused') ?? '0'
-  const folded = given.trim().toLowerCase()
-  if (['1', 'true'].includes(folded)) return true
-  if (['0', 'false', '-1'].includes(folded)) return false
-  throw wrongParameter('refused', given, 'must be 1, 0, true, false or -1 for no filter')
 }
 
 /** `GET /Calls`: the log of the caller's own calls. Its own calls would displace what they ask for, so they are left out. */

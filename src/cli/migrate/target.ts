@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Resource } from '../../engine/definition/define.ts'
-import { type FieldSet, fieldsAmong } from '../../engine/definition/fields.ts'
+import { type FieldSet, fieldsAmong, isStamp } from '../../engine/definition/fields.ts'
 import type { DeletionLine, Refusal as LineRefusal, TransferLine } from '../../engine/transfer/import.ts'
 import { readLines } from '../../engine/transfer/lines.ts'
 import { StartupError } from '../../process/startup-error.ts'
@@ -174,7 +174,6 @@ interface StoreRecord {
 function keptFields({ fields, storedFields }: Resource): FieldSet {
   return fieldsAmong(storedFields, (name) => {
     const field = storedFields.get(name)
-    const column = field && 'column' in field ? field.column : undefined
-    return fields.get(name) === undefined && column !== 'updatedAt' && column !== 'updatedBy'
+    return fields.get(name) === undefined && !(field && field.kind !== 'object' && isStamp(field))
   })
 }

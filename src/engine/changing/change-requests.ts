@@ -99,10 +99,11 @@ async function answerEach(
 }
 
 function partsOf(outcomes: Outcomes): ReadonlyMap<number, readonly StoreFailure[]> {
-  const refused = [...outcomes].flatMap(([place, outcome]) =>
-    'failure' in outcome ? [[place, outcome.failure] as const] : [],
+  return new Map(
+    [...outcomes].flatMap(([place, outcome]) =>
+      'failure' in outcome ? [[place, outcome.failure.parts] as const] : [],
+    ),
   )
-  return new Map(refused.map(([place, { parts }]) => [place, parts]))
 }
 
 /** The result item of a refusal. */

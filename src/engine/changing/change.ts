@@ -7,7 +7,7 @@ import { hasRows, type Scalar, stamps } from '../definition/fields.ts'
 import type { Patch } from '../definition/input.ts'
 import { keyColumn, type Selected } from '../definition/reader.ts'
 import type { Document } from '../definition/stored-row.ts'
-import { getRecord, getRecords, notFound } from '../reading/read.ts'
+import { getRecords, notFound } from '../reading/read.ts'
 import { announce, eventsChannel } from '../recording/announce.ts'
 import { raiseDeletions, recordChanges } from '../recording/changes.ts'
 import { haveSameRows } from '../recording/differences.ts'
@@ -138,8 +138,9 @@ async function stepsOf(
     try {
       if (before === null && planned.kind !== 'create') throw planned.refusal ?? notFound(resource, planned.id)
       const inside = { ...caller, db: tx.db, raised: tx.raised, written: tx.written }
-      const change = merge(inside, resource, { planned, before, shown: shown.get(planned.id) ?? null }, ids)
-      if (precondition && before) precondition(await getRecord(inside, resource, planned.id))
+      const text = shown.get(planned.id)
+      const change = merge(inside, resource, { planned, before, shown: text }, ids)
+      if (precondition && text !== undefined) precondition(text)
       changes.set(place, { ...change, isOfSet: partly !== undefined })
     } catch (error) {
       if (partly === undefined || !(error instanceof StoreFailure)) throw error
@@ -155,19 +156,19 @@ async function stepsOf(
   return outcomes
 }
 
-/** What answers show of the records whose changes give members that only the platform writes. */
+/** What answers show of the records whose changes have a precondition, or give members that only the platform writes. */
 async function readShown(
   tx: Tx,
   resource: Resource,
   set: ReadonlyMap<number, Member>,
   { stored }: Locked,
-): Promise<ReadonlyMap<number, Document>> {
-  const compared = [...set.values()].flatMap(({ planned: { id, read } }) => {
-    return read?.notes.hasReadOnly && stored.has(id) ? id : []
+): Promise<ReadonlyMap<number, string>> {
+  const compared = [...set.values()].flatMap(({ planned: { id, read }, precondition }) => {
+    return (read?.notes.hasReadOnly || precondition) && stored.has(id) ? id : []
   })
   if (compared.length === 0) return new Map()
   const texts = await getRecords(tx, resource, compared)
-  return new Map(texts.map((text, place) => [compared[place] as number, JSON.parse(text) as Document]))
+  return new Map(texts.map((text, place) => [compared[place] as number, text]))
 }
 
 /** Locks the records that there are already, in the order of their ids, as everywhere. */
@@ -248,8 +249,8 @@ export async function inChange<T>(
 interface Merged {
   readonly planned: PlannedChange
   readonly before: Stored | null
-  /** What answers show of it; null: nobody asks. */
-  readonly shown: Document | null
+  /** What answers show of it; undefined: nobody asks. */
+  readonly shown: string | undefined
 }
 
 /** Stamps LastUpdate while the lock is held. */
@@ -261,8 +262,10 @@ function merge(
 ): Change {
   const sent = typeof given === 'function' ? given(before as Stored) : given
   const { patch, refusals } = settled(resource.storedFields, sent, before, tx.store.timeZone)
-  if (read) settleBody(read, shown, refusals)
-  else if (refusals[0] !== undefined) throw refusals[0]
+  if (read) {
+    const record = read.notes.hasReadOnly && shown !== undefined ? (JSON.parse(shown) as Document) : null
+    settleBody(read, record, refusals)
+  } else if (refusals[0] !== undefined) throw refusals[0]
   const after = kind === 'delete' ? (before as Stored) : mergeRecord(tx, resource, id, before, patch, ids)
   return { kind, caller: tx, resource, id, patch, before, after }
 }

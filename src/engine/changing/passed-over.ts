@@ -166,9 +166,9 @@ function compareItems(
 ): void {
   const { fields, key } = field
   const ofItems: InputRules = { ...rules, mode: 'update' }
-  const byKey = key === undefined ? null : new Map(shown.map((item) => [String(item[key]), item]))
+  const byKey = key === undefined ? null : itemsByKey(shown, key)
   for (const [index, item] of given.entries()) {
-    const like = byKey === null ? shown[index] : shownByKey(field, byKey, key, item)
+    const like = byKey === null ? shown[index] : shownByKey(field, byKey, String(memberOf(item, key ?? '')))
     const differing: string[] = []
     compareMembers(differing, fields, { given: item, shown: like, path: `${path}[${index}].` }, ofItems)
     if (differing.length > 0 && !(byKey === null && isLikeAny(fields, item, shown, ofItems))) found.push(...differing)
@@ -187,26 +187,22 @@ function isLikeAny(fields: FieldSet, given: unknown, shown: readonly Document[],
   })
 }
 
+/** The item with this key; 0 may name the only one. */
 function shownByKey(
-  field: ListField,
+  { zeroKeyIsOnly }: ListField,
   byKey: ReadonlyMap<string, Document>,
-  key: string | undefined,
-  sent: unknown,
+  given: string,
 ): Document | undefined {
-  const given = String(memberOf(sent, key ?? ''))
-  return byKey.get(given) ?? (isOnly(field, given, byKey.size) ? [...byKey.values()][0] : undefined)
+  const isOnly = zeroKeyIsOnly && given === '0' && byKey.size === 1
+  return byKey.get(given) ?? (isOnly ? [...byKey.values()][0] : undefined)
 }
 
-/** The item with this key. */
 export function shownItem(field: ListField, items: readonly Document[], given: unknown): Document | undefined {
-  const { key = '' } = field
-  const found = items.find((item) => String(item[key]) === String(given))
-  return found ?? (isOnly(field, String(given), items.length) ? items[0] : undefined)
+  return shownByKey(field, itemsByKey(items, field.key ?? ''), String(given))
 }
 
-/** Whether the key 0 names the only item. */
-function isOnly({ zeroKeyIsOnly }: ListField, given: string, count: number): boolean {
-  return zeroKeyIsOnly && given === '0' && count === 1
+function itemsByKey(items: readonly Document[], key: string): ReadonlyMap<string, Document> {
+  return new Map(items.map((item) => [String(item[key]), item]))
 }
 
 function saysTheSame(

@@ -93,7 +93,7 @@ export interface Definition {
 }
 
 /** The kinds of event by what became of a record. Omitted: nothing, or `effects`, tells of it. */
-export interface RecordEvents {
+interface RecordEvents {
   readonly new?: EventKind
   readonly changed?: EventKind
   readonly deleted?: EventKind

@@ -22,7 +22,7 @@ type EventService =
   | 'GiftRegistries'
 
 /** The kinds that tell of a service's records: that one is created, takes other values, is deleted. */
-export interface RecordKinds {
+interface RecordKinds {
   readonly new: EventKind
   readonly changed: EventKind
   readonly deleted: EventKind

@@ -122,14 +122,21 @@ export function flag(column: string): Filter {
     kind: 'flag',
     column,
     read: (given, name) => {
-      const folded = given.trim().toLowerCase()
-      if (folded === '-1') return null
+      const isWanted = readFlag(given, name)
+      if (isWanted === null) return null
       // Literal conditions, not parameters, so that partial indexes on the rare value apply.
-      if (folded === '1' || folded === 'true') return sql`t.${identifier(column)}`
-      if (folded === '0' || folded === 'false') return sql`NOT t.${identifier(column)}`
-      throw wrongParameter(name, given, 'must be 1, 0, true, false or -1 for no filter')
+      return isWanted ? sql`t.${identifier(column)}` : sql`NOT t.${identifier(column)}`
     },
   }
+}
+
+/** Reads 1, 0, true or false; null: −1, either. Throws `bad-request` for anything else. */
+export function readFlag(given: string, name: string): boolean | null {
+  const folded = given.trim().toLowerCase()
+  if (folded === '-1') return null
+  if (folded === '1' || folded === 'true') return true
+  if (folded === '0' || folded === 'false') return false
+  throw wrongParameter(name, given, 'must be 1, 0, true, false or -1 for no filter')
 }
 
 /** Matches records with at least one item, stored in these rows, that the other filter matches. */

@@ -95,7 +95,7 @@ export type Given =
   | { readonly kind: 'results'; readonly key: string; readonly change: 'created' | 'updated' | 'deleted' }
 
 /** What a list's filters are, without how they read. */
-export type ListFilters = Readonly<Record<string, Pick<Filter, 'kind' | 'readAny' | 'column' | 'ofItems' | 'isLower'>>>
+type ListFilters = Readonly<Record<string, Pick<Filter, 'kind' | 'readAny' | 'column' | 'ofItems' | 'isLower'>>>
 
 export type Operations = Readonly<Partial<Record<Method, Operation>>>
 

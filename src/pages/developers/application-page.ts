@@ -2,8 +2,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { CallbackTest, OwnApplication, OwnId } from '../../applications/own-applications.ts'
 import type { HtmlPage } from '../../html/page.ts'
-import { orShowAgain, refusedFields } from '../../html/page-routes.ts'
-import { type Form, formOf, isForm, linesIn, personOf, wantsHtml } from '../../html/request.ts'
+import { orShow, refusedFields } from '../../html/page-routes.ts'
+import { type Form, formOf, isForm, linesIn, personOf } from '../../html/request.ts'
 import { applicationShape, time } from '../../html/route-groups.ts'
 import { servedResources } from '../../registry.ts'
 import { one, record } from '../../server/json-routes.ts'
@@ -92,12 +92,7 @@ export function orShowPage(
   work: () => Promise<OwnApplication>,
   pageOf: () => HtmlPage | Promise<HtmlPage>,
 ): Promise<OwnApplication | FastifyReply> {
-  const show = async () => {
-    const application = await work()
-    if (!wantsHtml(reply.request)) return application
-    return reply.redirect(`/developers/applications/${application.id}?notice=${notice}`, 303)
-  }
-  return orShowAgain(reply, show, pageOf)
+  return orShow(reply, work, ({ id }) => `/developers/applications/${id}?notice=${notice}`, pageOf)
 }
 
 // The form of an application's settings has the fields of the JSON body, except that RedirectURIs is one text with an

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { DataServices } from '../../database/client.ts'
 import type { Inbox } from '../../database/generated/client.ts'
 import { type HtmlPage, sendPage } from '../../html/page.ts'
-import { orShowAgain, pagesFor } from '../../html/page-routes.ts'
+import { orShow, pagesFor } from '../../html/page-routes.ts'
 import { actorOf, formOf, isForm, personOf, textIn, wantsHtml } from '../../html/request.ts'
 import { developerRoute, id, time } from '../../html/route-groups.ts'
 import { type AllowedServices, areTestStoresAllowed } from '../../sandbox/allowed.ts'
@@ -23,13 +23,13 @@ import {
   MESSAGES_KEPT,
   makeInbox,
   newInbox,
-  type OwnInbox,
   type ShownMessage,
 } from '../../sandbox/inbox.ts'
 import { done, jsonBody, many, one, record } from '../../server/json-routes.ts'
-import { readIds, wholeNumber } from '../../server/parameters.ts'
+import { wholeNumber } from '../../server/parameters.ts'
 import { resultItem, type StoreFailure } from '../../values/failure.ts'
 import { namedObject, readInput } from '../../values/input.ts'
+import { ownIn } from './application-page.ts'
 
 const home = '/developers/inboxes'
 /** Messages have up to 64 kB each. */
@@ -100,10 +100,6 @@ function addressOf({ name }: Pick<Inbox, 'name'>): string {
   return `/developers/inbox/${name}`
 }
 
-function ownIn(request: FastifyRequest): OwnInbox {
-  return { developerId: personOf(request, 'developer').id, ...readIds(request.params, 'id') }
-}
-
 const messagesQuery = namedObject({
   limit: wholeNumber(1, PAGE_MAX).default(PAGE_MAX).describe('The maximum number of messages in the answer.'),
   before: wholeNumber(1, ID_MAX).optional().describe('The `Id` of the last message of the page before.'),
@@ -138,11 +134,9 @@ export const inboxRoutes = [
     answers: { 201: one('The inbox.', ownInbox) },
     refusals: [409],
     run: ({ request, reply, body }, services: Services) => {
-      const work = async () => {
-        const inbox = await makeInbox(services, personOf(request, 'developer').id, body(), actorOf(request))
-        return wantsHtml(request) ? reply.redirect(addressOf(inbox), 303) : shown(services, inbox)
-      }
-      return orShowAgain(reply, work, () => listPage(services, request))
+      const work = async () =>
+        shown(services, await makeInbox(services, personOf(request, 'developer').id, body(), actorOf(request)))
+      return orShow(reply, work, addressOf, () => listPage(services, request))
     },
   }),
   developerRoute('GET /developers/inboxes/:id', {
@@ -160,8 +154,11 @@ export const inboxRoutes = [
     description: 'Omitted fields stay unchanged. It applies from the next message on.',
     body: jsonBody(changedInbox, { Answer: 'error' }),
     answers: { 200: one('The inbox.', ownInbox) },
-    run: async ({ request, body }, services: Services) =>
-      shown(services, await changeInbox(services, (await ownInboxIn(services, request)).own, body())),
+    run: async ({ request, body }, services: Services) => {
+      // One of others does not exist, whatever the body says.
+      await findInbox(services, ownIn(request))
+      return shown(services, await changeInbox(services, ownIn(request), body()))
+    },
   }),
   developerRoute('DELETE /developers/inboxes/:id', {
     ...ofInbox,
@@ -197,22 +194,13 @@ export const inboxRoutes = [
   }),
 ]
 
-/** The inbox of the address; one of others does not exist, whatever the body says. */
-async function ownInboxIn(services: Services, request: FastifyRequest) {
-  const own = ownIn(request)
-  return { own, inbox: await findInbox(services, own) }
-}
-
 /** Adds the page of an inbox, that of one message, and the forms. Senders have their own door (inbox-door.ts). */
 export function inboxPages(app: FastifyInstance, services: Services): void {
   const { page, form } = pagesFor(app, 'developer')
   const named = (request: FastifyRequest) =>
     findInboxNamed(services, personOf(request, 'developer').id, textIn(request.params, 'name'))
 
-  pagesFor(app, 'developer').get('/developers/inbox/:name', async (request, reply) => {
-    const inbox = await named(request)
-    return sendPage(reply, await inboxPage(services, request, inbox))
-  })
+  page('/developers/inbox/:name', async (request) => inboxPage(services, request, await named(request)))
   page('/developers/inbox/:name/:messageId', async (request) => {
     const inbox = await named(request)
     const messageId = textIn(request.params, 'messageId')
@@ -226,20 +214,19 @@ export function inboxPages(app: FastifyInstance, services: Services): void {
   })
 
   const again = async (request: FastifyRequest, _reply: FastifyReply, failure: StoreFailure) => {
-    const { inbox } = await ownInboxIn(services, request).catch(() => {
+    const inbox = await findInbox(services, ownIn(request)).catch(() => {
       throw failure
     })
     return inboxPage(services, request, inbox)
   }
   const save = async (request: FastifyRequest) => {
-    const { own } = await ownInboxIn(services, request)
-    const inbox = await changeInbox(services, own, readInput(changedInbox, formOf(request)))
+    await findInbox(services, ownIn(request))
+    const inbox = await changeInbox(services, ownIn(request), readInput(changedInbox, formOf(request)))
     return `${addressOf(inbox)}?notice=settings-saved`
   }
   form(`${home}/:id`, save, again)
   const empty = async (request: FastifyRequest) => {
-    const { own, inbox } = await ownInboxIn(services, request)
-    await emptyInbox(services, own)
+    const inbox = await emptyInbox(services, ownIn(request))
     return `${addressOf(inbox)}?notice=inbox-emptied`
   }
   form(`${home}/:id/empty`, empty, again)

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { Subscribing } from '../../applications/subscriptions.ts'
 import { numberIn } from '../../html/numbers.ts'
 import { type HtmlPage, sendPage } from '../../html/page.ts'
-import { orShowAgain, pagesFor } from '../../html/page-routes.ts'
+import { orShow, orShowAgain, pagesFor } from '../../html/page-routes.ts'
 import { actorOf, formOf, isForm, personOf, wantsHtml } from '../../html/request.ts'
 import { developerRoute, id, time } from '../../html/route-groups.ts'
 import { endSession, findSession } from '../../people/sessions.ts'
@@ -23,7 +23,6 @@ import {
   newRate,
   newTestStore,
   newTestSubscription,
-  type OwnStore,
   type OwnTestStore,
   resetTestStore,
   type Shown,
@@ -34,9 +33,9 @@ import {
 } from '../../sandbox/test-stores.ts'
 import { changeKindNames } from '../../sandbox/trade.ts'
 import { done, jsonBody, many, one, record } from '../../server/json-routes.ts'
-import { readIds } from '../../server/parameters.ts'
 import { resultItem } from '../../values/failure.ts'
 import { clientOf } from '../people/sign-in.ts'
+import { ownIn } from './application-page.ts'
 
 const home = '/developers/test-stores'
 
@@ -105,24 +104,6 @@ const subscription = record<LetInResult>('TestSubscription')({
     (from) => from.postBackUrl,
   ],
 })
-
-function ownIn(request: FastifyRequest): OwnStore {
-  return { developerId: personOf(request, 'developer').id, ...readIds(request.params, 'id') }
-}
-
-/** Answers a browser that sent a form by leading it on, or by the page with the problem; a program gets the result. */
-function orShow<T>(
-  reply: FastifyReply,
-  work: () => Promise<T>,
-  nextOf: (result: T) => string,
-  pageOf: () => Promise<HtmlPage>,
-): Promise<T | FastifyReply> {
-  const show = async () => {
-    const result = await work()
-    return wantsHtml(reply.request) ? reply.redirect(nextOf(result), 303) : result
-  }
-  return orShowAgain(reply, show, pageOf)
-}
 
 /** The members of a form that are numbers, as numbers. */
 function withNumbers(request: FastifyRequest, ...names: string[]): unknown {

@@ -5,7 +5,7 @@ import { exact, sum, toNumber } from './amounts.ts'
 // memory and once as SQL; test/app/resources/orders/sums.test.ts holds one against the other.
 
 /** Null: nothing. */
-export type PaymentEffect = 'paid' | 'refunded' | null
+type PaymentEffect = 'paid' | 'refunded' | null
 
 const refunding = new Set(['refund', 'credit'])
 const paying = new Set(['sale', 'capture'])
@@ -24,11 +24,13 @@ export function effectOf({ type, amount, captured }: Transaction): PaymentEffect
   return amount < 0 ? 'refunded' : 'paid'
 }
 
+const foldedType = sql`lower(btrim(x."type", E' \\t\\r\\n'))`
+
 /** The same over `x`, a row of "OrderTransaction". */
 export const effect: Sql = sql`CASE
-  WHEN lower(btrim(x."type", E' \\t\\r\\n')) IN ('refund', 'credit') THEN 'refunded'
-  WHEN lower(btrim(x."type", E' \\t\\r\\n')) IN ('sale', 'capture')
-    OR (lower(btrim(x."type", E' \\t\\r\\n')) = 'authorize' AND x."captured" = 1)
+  WHEN ${foldedType} IN ('refund', 'credit') THEN 'refunded'
+  WHEN ${foldedType} IN ('sale', 'capture')
+    OR (${foldedType} = 'authorize' AND x."captured" = 1)
     THEN CASE WHEN x."amount" < 0 THEN 'refunded' ELSE 'paid' END
   END`
 

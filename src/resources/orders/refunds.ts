@@ -54,12 +54,11 @@ export async function settleRefunds({ caller, id, before, after }: Change): Prom
   const refunds = (after.lists.TransactionList ?? [])
     .map((row, index) => refundOf(row, `TransactionList[${index}]`))
     .filter(({ rmaId, items }) => rmaId !== 0 || items.length > 0)
-  const stored = new Map(before?.lists.TransactionList?.map((row) => [row.id, row]))
-  const isStored = ({ row }: Refund) => {
-    const known = stored.get(row.id)
-    return known !== undefined && isDeepStrictEqual(meaningOf(known), meaningOf(row))
-  }
-  const changed = refunds.filter((refund) => !isStored(refund))
+  const known = new Map(before?.lists.TransactionList?.map((row) => [row.id, row]))
+  const { stored = [], changed = [] } = Object.groupBy(refunds, ({ row }) => {
+    const before = known.get(row.id)
+    return before !== undefined && isDeepStrictEqual(meaningOf(before), meaningOf(row)) ? 'stored' : 'changed'
+  })
   if (changed.length === 0) return
   for (const { row, path } of changed) {
     if (effectOf(transactionOf(row)) === 'refunded') continue
@@ -70,7 +69,7 @@ export async function settleRefunds({ caller, id, before, after }: Change): Prom
   }
   await refuseOtherReturns(caller, id, changed)
   const lines = after.lists.OrderItemList ?? (await readRows(caller, orderItemList, id))
-  refuseItems(lines, refunds.filter(isStored), changed)
+  refuseItems(lines, stored, changed)
 }
 
 function transactionOf(row: Row) {
@@ -104,15 +103,15 @@ function refuseItems(lines: readonly Row[], stored: readonly Refund[], changed: 
     refunded.set(ItemIndexID, (refunded.get(ItemIndexID) ?? 0n) + exact(RefundQuantity))
   for (const { items } of stored) items.forEach(add)
   for (const { row, path, items } of changed) {
-    const lines = new Set<number>()
+    const named = new Set<number>()
     for (const [index, item] of items.entries()) {
       const at = `${path}.RefundItemList[${index}]`
       const { ItemIndexID, RefundQuantity = 0 } = item
       const line = bought.get(ItemIndexID)
       if (line === undefined)
         throw wrongField(`${at}.ItemIndexID`, `must be that of a line of this order; ${ItemIndexID} is none`)
-      if (lines.has(ItemIndexID)) throw wrongField(`${at}.ItemIndexID`, `names line ${ItemIndexID} twice`)
-      lines.add(ItemIndexID)
+      if (named.has(ItemIndexID)) throw wrongField(`${at}.ItemIndexID`, `names line ${ItemIndexID} twice`)
+      named.add(ItemIndexID)
       if (RefundQuantity <= 0) throw wrongField(`${at}.RefundQuantity`, 'must be more than 0')
       const already = refunded.get(ItemIndexID) ?? 0n
       const left = exact(Number(line.quantity)) - already

@@ -15,7 +15,6 @@ import {
   requirePrivileges,
   textIn,
 } from '../../../html/request.ts'
-import { resourceNamed } from '../../../registry.ts'
 import { readIds, wholeNumber } from '../../../server/parameters.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import { namedObject, readInput } from '../../../values/input.ts'
@@ -24,6 +23,7 @@ import { deliveryStates, getDelivery, listDeliveries, redeliver, sendTest } from
 import { namesMembers } from '../../../webhooks/members.ts'
 import { webhookSecret } from '../../../webhooks/secret.ts'
 import { COUNTED_MAX, listWebhooks, type WebhookSummary, webhookStatus } from '../../../webhooks/status.ts'
+import { resourceOf } from '../../../webhooks/told.ts'
 import { mayRead, textSeenBy } from '../records/seen.ts'
 import {
   type By,
@@ -246,7 +246,7 @@ function addressOf(id: number, state: string | null, before: number): string {
 }
 
 function newPage(caller: Caller, values: Form): HtmlPage {
-  const offered = eventKinds.filter(({ service }) => canDirect(caller, resourceNamed(service)))
+  const offered = eventKinds.filter((kind) => canDirect(caller, resourceOf(kind)))
   return {
     template: '/pages/admin/webhooks/new',
     title: 'New webhook',
