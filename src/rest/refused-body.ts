@@ -89,11 +89,34 @@ const isOfCard = /^Card[A-Z]/
 /** User name and password, such as in the Url of a webhook. */
 const userOfUrl = /\/\/[^\s/?#@]+@/g
 
-/** 13 to 19 digits, perhaps in groups. */
-const mayBeCardNumber = /(?<!\d)\d(?:[ -]?\d){12,18}(?!\d)/g
+/** Groups of digits, 13 or more in all. */
+const digitGroups = /\d(?:[ -]?\d){12,}/g
+const CARD_DIGITS_MIN = 13
+const CARD_DIGITS_MAX = 19
 
 function withoutCardNumbers(text: string): string {
-  return text.replace(mayBeCardNumber, (found) => (isCardNumber(found.replace(/\D/g, '')) ? LEFT_OUT : found))
+  return text.replace(digitGroups, (found) => {
+    // Groups at even places, what is between them at odd ones. A quantity or a date may stand beside the number.
+    const parts = found.split(/([ -])/)
+    let kept = ''
+    for (let first = 0; first < parts.length; ) {
+      const end = cardNumberEnd(parts, first)
+      kept += end === null ? `${parts[first]}${parts[first + 1] ?? ''}` : `${LEFT_OUT}${parts[end + 1] ?? ''}`
+      first = (end ?? first) + 2
+    }
+    return kept
+  })
+}
+
+/** The place of the last group of a card number that begins with the group at `first`; null: none does. */
+function cardNumberEnd(parts: readonly string[], first: number): number | null {
+  let digits = ''
+  for (let last = first; last < parts.length && digits.length < CARD_DIGITS_MAX; last += 2) {
+    digits += parts[last]
+    const isLong = digits.length >= CARD_DIGITS_MIN && digits.length <= CARD_DIGITS_MAX
+    if (isLong && isCardNumber(digits)) return last
+  }
+  return null
 }
 
 /** Whether the last digit is the check digit of the others (ISO/IEC 7812). */

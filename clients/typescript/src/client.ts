@@ -79,8 +79,8 @@ export function createClient(options: ClientOptions) {
     let next: Request | null = (given ?? {}) as Request
     while (next !== null) {
       const answer: Response = await request('GET', path, next)
-      // No match, or the record above is gone: there is nothing to read on.
-      if (answer.status === 404) return void (await answer.body?.cancel())
+      // No match, or the record above is gone: there is nothing to read on. A wrong address has a body.
+      if (answer.status === 404 && (await answer.clone().text()) === '') return
       if (!answer.ok) throw await refusalOf(answer)
       yield (await answer.json()) as readonly RecordOf<P>[]
       next = nextPage(next, answer.headers)

@@ -19,6 +19,7 @@ import { createDispatcherMetrics } from '../../../src/webhooks/dispatch/metrics.
 import { openClient } from '../../app/oauth/fixture.ts'
 import { testPerson } from '../../support/person.ts'
 import { openReceiver } from '../../support/receiver.ts'
+import { freePort } from '../../support/run-server.ts'
 import { merchantAccount } from '../../support/signed-in.ts'
 import type { TestStore } from '../../support/store.ts'
 import { type ListeningServer, openListeningServer } from '../browser/browser.ts'
@@ -136,14 +137,6 @@ async function delivered(): Promise<void> {
   }
 }
 
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1')
-  await once(probe, 'listening')
-  const { port } = probe.address() as AddressInfo
-  await new Promise((done) => probe.close(done))
-  return port
-}
-
 describe('a client', () => {
   test('reads a list page by page to its end, and an empty one as empty; counts; and names what was refused', async () => {
     const store = client.createClient(keys())
@@ -162,6 +155,9 @@ describe('a client', () => {
     const none = []
     for await (const maker of store.list('/Manufacturers', { query: { manufacturer: 'nobody' } })) none.push(maker)
     expect(none).toEqual([])
+    // What is wrong is no empty list.
+    const lost = client.createClient({ ...keys(), url: `${url}/nowhere` }).pages('/Manufacturers')
+    await expect(lost.next()).rejects.toMatchObject({ name: 'StoreError', status: 404 })
     const manufacturerid = Number(data[0]?.Value)
     expect(await store.count('/Manufacturers/{manufacturerid}/Products', { path: { manufacturerid } })).toBe(0)
 
