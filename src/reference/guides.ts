@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { escapeHtml, type Rendered, renderMarkdown } from './markdown.ts'
+import { escapeAttribute } from '../xml/text.ts'
+import { type Rendered, renderMarkdown } from './markdown.ts'
 
 const folder = new URL('../../docs/guides/', import.meta.url)
 
@@ -24,7 +25,6 @@ const languages: Readonly<Record<string, string>> = {
 }
 
 export interface Guide extends Rendered {
-  readonly name: string
   readonly address: string
 }
 
@@ -47,7 +47,7 @@ export function readGuides(local: (text: string) => string): Guide[] {
     }
     const text = readFileSync(new URL(`${name}.md`, folder), 'utf8').replace(/\]\(([a-z-]+)\.md/g, '](/docs/guides/$1')
     const rendered = renderMarkdown(local(text), { paragraph })
-    return { name, address: `/docs/guides/${name}`, ...rendered }
+    return { address: `/docs/guides/${name}`, ...rendered }
   })
 }
 
@@ -69,12 +69,12 @@ function examplesIn(href: string): Sample[] {
 export function samplesHtml(name: string, legend: string, samples: readonly Sample[]): string {
   const radios = samples.map(({ key, label }, index) => {
     const checked = index === 0 ? ' checked' : ''
-    return `<label><input type="radio" name="${name}" value="${key}"${checked}> ${escapeHtml(label)}</label>`
+    return `<label><input type="radio" name="${name}" value="${key}"${checked}> ${escapeAttribute(label)}</label>`
   })
   const blocks = samples.map(({ key, label, note, text }) => {
     const id = `${name}-${key}`
-    const caption = `<p class="caption">${[label, note].filter(Boolean).map(escapeHtml).join(' · ')} <button type="button" class="secondary outline" data-copy="${id}" hidden>Copy</button></p>`
-    return `<div class="sample" data-sample="${key}">${caption}<pre tabindex="0"><code id="${id}">${escapeHtml(text)}</code></pre></div>`
+    const caption = `<p class="caption">${[label, note].filter(Boolean).map(escapeAttribute).join(' · ')} <button type="button" class="secondary outline" data-copy="${id}" hidden>Copy</button></p>`
+    return `<div class="sample" data-sample="${key}">${caption}<pre tabindex="0"><code id="${id}">${escapeAttribute(text)}</code></pre></div>`
   })
-  return `<div class="samples"><fieldset><legend>${escapeHtml(legend)}</legend>${radios.join(' ')}</fieldset>${blocks.join('')}</div>`
+  return `<div class="samples"><fieldset><legend>${escapeAttribute(legend)}</legend>${radios.join(' ')}</fieldset>${blocks.join('')}</div>`
 }

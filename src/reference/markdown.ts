@@ -1,6 +1,7 @@
 // Markdown of our own files as HTML. HTML inside it is shown as text.
 
 import { Marked, Renderer, type Token, type Tokens } from 'marked'
+import { escapeAttribute } from '../xml/text.ts'
 
 /** A part of a document below a heading, for the search. */
 export interface Section {
@@ -26,12 +27,6 @@ export interface MarkdownOptions {
   readonly paragraph?: (href: string) => string | undefined
 }
 
-export function escapeHtml(text: string): string {
-  return text.replace(/[&<>"]/g, (character) => entities[character] ?? character)
-}
-
-const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
-
 export function slugOf(title: string): string {
   return title
     .toLowerCase()
@@ -46,7 +41,7 @@ function isReachable(href: string): boolean {
 
 function tableRow(renderer: Renderer, header: readonly Tokens.TableCell[], row: readonly Tokens.TableCell[]): string {
   const cells = row.map(({ tokens }, index) => {
-    const label = escapeHtml(textOf(header[index]?.tokens ?? []))
+    const label = escapeAttribute(textOf(header[index]?.tokens ?? []))
     return `<td role="cell" data-label="${label}">${renderer.parser.parseInline(tokens)}</td>`
   })
   return `<tr role="row">${cells.join('')}</tr>`
@@ -54,20 +49,20 @@ function tableRow(renderer: Renderer, header: readonly Tokens.TableCell[], row: 
 
 class PageRenderer extends Renderer {
   override html({ text }: Tokens.HTML | Tokens.Tag): string {
-    return escapeHtml(text)
+    return escapeAttribute(text)
   }
 
   override code({ text }: Tokens.Code): string {
-    return `<pre tabindex="0"><code>${escapeHtml(text)}</code></pre>`
+    return `<pre tabindex="0"><code>${escapeAttribute(text)}</code></pre>`
   }
 
   override link({ href, tokens }: Tokens.Link): string {
     const text = this.parser.parseInline(tokens)
-    return isReachable(href) ? `<a href="${escapeHtml(href)}">${text}</a>` : text
+    return isReachable(href) ? `<a href="${escapeAttribute(href)}">${text}</a>` : text
   }
 
   override image({ text }: Tokens.Image): string {
-    return escapeHtml(text)
+    return escapeAttribute(text)
   }
 
   // On phones each row is a card, as in the tables of other pages.

@@ -6,9 +6,7 @@ import type { Header, HttpMethod, Operation, Parameter, PathItem, Ref, Response 
 import type { assembleDocument } from './assemble.ts'
 import { type Resolve, type Row, rowsOf, typeInWords } from './schema-rows.ts'
 
-export type ApiDocument = ReturnType<typeof assembleDocument> & {
-  readonly webhooks?: Readonly<Record<string, PathItem>>
-}
+export type ApiDocument = ReturnType<typeof assembleDocument>
 
 export interface ParameterRow {
   readonly name: string
@@ -94,7 +92,7 @@ export function servicesOf(document: ApiDocument, publicUrl: string): Service[] 
     address: addressOf(name),
     operations: described.filter(({ tag }) => tag === name),
   }))
-  const events = Object.entries(document.webhooks ?? {}).flatMap(([name, item]) => describe('', item, name))
+  const events = Object.entries(document.webhooks).flatMap(([name, item]) => describe('', item, name))
   const sent = {
     name: SENT,
     description:
@@ -123,8 +121,11 @@ function describer(document: ApiDocument, publicUrl: string) {
     kept.set(key, rows)
     return rows
   }
-  const followed = <T extends object>(value: T | Ref) =>
-    '$ref' in value ? ({ ...(targetOf(document, value.$ref) as T), ...withoutRef(value) } as T) : value
+  const followed = <T extends object>(value: T | Ref): T => {
+    if (!('$ref' in value)) return value
+    const { $ref, ...rest } = value
+    return { ...(targetOf(document, $ref) as T), ...rest }
+  }
   const [service] = document.servers
   const version = service?.variables.version.default ?? ''
   const root = (service?.url ?? '').replace(publicUrl, '').replace('{version}', version)
@@ -159,11 +160,6 @@ function describer(document: ApiDocument, publicUrl: string) {
 function targetOf(document: ApiDocument, pointer: string): unknown {
   const names = pointer.split('/').slice(1)
   return names.reduce<unknown>((value, name) => (value as Record<string, unknown> | undefined)?.[name], document) ?? {}
-}
-
-function withoutRef<T extends object>(value: T) {
-  const { $ref, ...rest } = value as T & Partial<Ref>
-  return rest
 }
 
 function parameterOf(parameter: Parameter, resolve: Resolve): ParameterRow {

@@ -17,13 +17,16 @@ export interface ReferenceServices {
 /** Adds `/openapi.json` and the pages below `/docs`, for anyone. Both are made at the first request and kept. */
 export function reference(app: FastifyInstance, { config }: ReferenceServices, makeDocument: () => ApiDocument): void {
   let text: string | undefined
-  app.get('/openapi.json', async (request, reply) => {
+  const textOf = () => {
     text ??= JSON.stringify(makeDocument())
+    return text
+  }
+  app.get('/openapi.json', async (request, reply) => {
     reply.headers(anyOrigin)
-    return sendTagged(request, reply, text, 'application/json; charset=utf-8')
+    return sendTagged(request, reply, textOf(), 'application/json; charset=utf-8')
   })
   app.options('/openapi.json', (_request, reply) => sendOptions(reply, 'GET, HEAD'))
-  app.register(async (scope) => servePages(scope, config, makeDocument))
+  app.register(async (scope) => servePages(scope, config, () => JSON.parse(textOf())))
 }
 
 const config = { roles: ['anyone'] } as const

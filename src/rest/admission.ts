@@ -30,7 +30,6 @@ export function admission(
   { operations, privileges, createdBy, isUnlogged = false }: Endpoint,
 ) {
   return async function admit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    request.ignored = none
     request.isUnlogged = isUnlogged
     const { caller, throttle: rateLimit, isByBearer, isStrict, keepsBodies } = await identify(request, reply)
     request.caller = caller

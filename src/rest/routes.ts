@@ -55,23 +55,13 @@ function serve(app: FastifyInstance, services: RestServices, advisePrefix: (requ
   app.addHook('onSend', tagEncoding)
   app.setErrorHandler(answerFailure)
   receiveBodies(app)
-  for (const resource of servedResources) {
-    const endpoints = endpointsOf(resource)
-    for (const endpoint of endpoints) {
-      const known = parametersOf(endpoint, resource, endpoints)
-      const { root = resource.service } = endpoint
-      const names = endpoint.root === undefined ? resource.names : [root]
-      for (const version of versions) {
-        const route = `/${version}/${root}${endpoint.path}`
-        for (const name of names) {
-          addEndpoint(app, services, {
-            url: `/${version}/${name}${endpoint.path}`,
-            version,
-            route,
-            endpoint,
-            known,
-          })
-        }
+  for (const { resource, endpoint, known } of addresses) {
+    const { root = resource.service } = endpoint
+    const names = endpoint.root === undefined ? resource.names : [root]
+    for (const version of versions) {
+      const route = `/${version}/${root}${endpoint.path}`
+      for (const name of names) {
+        addEndpoint(app, services, { url: `/${version}/${name}${endpoint.path}`, version, route, endpoint, known })
       }
     }
   }
@@ -270,7 +260,12 @@ export function prefixAdvice(services: Pick<RestServices, 'config' | 'now'>): (r
   }
 }
 
-const ownRoots = servedResources.flatMap((resource) => endpointsOf(resource).flatMap(({ root }) => root ?? []))
+/** The same under every prefix. */
+const addresses = servedResources.flatMap((resource) => {
+  const endpoints = endpointsOf(resource)
+  return endpoints.map((endpoint) => ({ resource, endpoint, known: parametersOf(endpoint, resource, endpoints) }))
+})
+const ownRoots = addresses.flatMap(({ endpoint: { root } }) => root ?? [])
 const serviceNames = [...servedResources.map(({ service }) => service), ...ownRoots]
 const knownNames = new Set(
   [...servedResources.flatMap(({ names }) => names), ...ownRoots].map((name) => name.toLowerCase()),

@@ -150,11 +150,9 @@ function describeOperation(sources: Sources, examples: Examples, place: Place): 
     ...parameter,
     example: example.path?.[parameter.name] ?? (parameter.schema.type === 'string' ? 'CODE' : 1),
   }))
-  // The filters of a list of related records are their own.
   const isOfRecords = gives.kind === 'list' || gives.kind === 'count'
-  const listed = (isOfRecords && servedResources.find((other) => other === gives.type)) || resource
   const sample = isOfRecords ? sources.samples[gives.type.typeName] : undefined
-  const parameters = [...addressed, ...operationParameters(place, listed, sample)]
+  const parameters = [...addressed, ...operationParameters(place, sample)]
   return {
     operationId,
     summary: summaryOf(place),

@@ -2,7 +2,7 @@ import { accessOf } from '../../engine/caller.ts'
 import type { Resource } from '../../engine/definition/define.ts'
 import { columnPath, type FieldSet, type ListField } from '../../engine/definition/fields.ts'
 import type { Filter } from '../../engine/definition/filters.ts'
-import type { Given, RecordType } from '../../engine/reading/endpoints.ts'
+import type { RecordType } from '../../engine/reading/endpoints.ts'
 import { ITEMS_MAX } from '../../engine/reading/nested.ts'
 import { LIMIT_DEFAULT } from '../../engine/reading/paging.ts'
 import { RECORDS_MAX } from '../body.ts'
@@ -21,8 +21,8 @@ import {
 
 /** What an operation does, what it answers, and what its 404 means. */
 export function descriptionOf(place: Place): string {
-  const { privileges, operations, createdBy } = place.endpoint
-  const { named } = operations[place.method] ?? {}
+  const { privileges, createdBy } = place.endpoint
+  const { named } = place.operation
   const needs =
     privileges.length === 0 ? [] : [`Needs the ${accessOf(place.method)} privilege of ${privileges.join(' and ')}.`]
   const creation = createdBy === undefined || place.method !== 'GET' ? [] : [`${createdBy}.`]
@@ -64,7 +64,7 @@ function sayings(subject: Subject) {
 
 function readingMany(place: Place, subject: Subject): string {
   const { whose, missing } = sayings(subject)
-  const { gives } = place.endpoint.operations.GET as { gives: Given }
+  const { gives } = place.operation
   const which = recordsRead(place, subject)
   if (subject.verb === 'count') {
     const unknown = whose === '' ? '' : ` 404, without a body: ${missing}.`

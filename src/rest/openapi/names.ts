@@ -57,7 +57,7 @@ export function wordsOf({ nouns, whole, isOfParent }: Subject): readonly [one: s
 
 /** The operationId: a verb and a noun, such as `listProducts`, `countProducts`, `getProduct`, `updateProductFeatures`. */
 export function operationName(place: Place): string {
-  const { named } = place.endpoint.operations[place.method] ?? {}
+  const { named } = place.operation
   if (named !== undefined) return named.id
   const { verb, isOfMany, inner, parent } = subjectOf(place)
   return verb + parent + (isOfMany ? plural(inner) : inner)
@@ -88,7 +88,7 @@ export function possessive(noun: string): string {
 
 /** `Update several features of a product`, `Get a product`; for names of their own: `Resume webhook`. */
 export function summaryOf(place: Place): string {
-  const { named } = place.endpoint.operations[place.method] ?? {}
+  const { named } = place.operation
   const words = named === undefined ? summaryOfSubject(subjectOf(place)) : inWords(named.id)
   return words.charAt(0).toUpperCase() + words.slice(1)
 }

@@ -120,32 +120,35 @@ export function pathParameters(place: Place): Parameter[] {
 
 /** The names of the query parameters that an operation reads, in small letters. */
 export function queryNames(place: Place): string[] {
-  const { operation, resource } = place
-  const { gives } = operation
-  // The filters of a list of related records are their own.
-  const isOfList = gives.kind === 'list' || gives.kind === 'count'
-  const listed = (isOfList && servedResources.find((other) => other === gives.type)) || resource
-  const documented = operationParameters(place, listed, undefined).map((parameter) =>
+  const { gives } = place.operation
+  const documented = operationParameters(place, undefined).map((parameter) =>
     '$ref' in parameter ? sharedParameters[nameIn(parameter)] : parameter,
   )
   const names = documented.flatMap((parameter) => (parameter.in === 'query' ? parameter.name.toLowerCase() : []))
   // Read in every list of records, whether it is documented there or not.
-  const isOfRecords = isOfList && gives.filters !== null && !gives.hasNoId
-  return [...new Set([...names, ...(isOfRecords ? [listed.idParam] : [])])]
+  const isOfRecords = (gives.kind === 'list' || gives.kind === 'count') && gives.filters !== null && !gives.hasNoId
+  return [...new Set([...names, ...(isOfRecords ? [listedBy(place).idParam] : [])])]
 }
 
 function nameIn({ $ref }: Ref): keyof typeof sharedParameters {
   return $ref.slice($ref.lastIndexOf('/') + 1) as keyof typeof sharedParameters
 }
 
-/** The parameters that an operation takes. `listed` is the service whose records a list returns. */
-export function operationParameters(place: Place, listed: Resource, sample: unknown): (Parameter | Ref)[] {
-  const own = ownParameters(place, listed, sample)
+/** The service whose records a list returns: the filters of a list of related records are their own. */
+function listedBy({ resource, operation: { gives } }: Place): Resource {
+  const isOfList = gives.kind === 'list' || gives.kind === 'count'
+  return (isOfList && servedResources.find((other) => other === gives.type)) || resource
+}
+
+/** The parameters that an operation takes. */
+export function operationParameters(place: Place, sample: unknown): (Parameter | Ref)[] {
+  const own = ownParameters(place, sample)
   const { gives } = place.operation
   return gives.kind === 'list' && gives.filters !== null ? own : [...own, ...shared('Handling')]
 }
 
-function ownParameters({ endpoint, operation, method }: Place, listed: Resource, sample: unknown): (Parameter | Ref)[] {
+function ownParameters(place: Place, sample: unknown): (Parameter | Ref)[] {
+  const { endpoint, operation, method } = place
   const { gives, named } = operation
   if (gives.kind === 'own' && method === 'GET') {
     return [...gives.parameters, ...(gives.size === 'one' ? [] : [orderBy(gives.type)]), select(gives.type)]
@@ -163,10 +166,10 @@ function ownParameters({ endpoint, operation, method }: Place, listed: Resource,
       select(gives.type),
       orderBy(gives.type),
       ...shared('Prefer'),
-      ...filterParameters(listed, endpoint, gives, sample),
+      ...filterParameters(listedBy(place), endpoint, gives, sample),
     ]
   }
-  if (gives.kind === 'count') return filterParameters(listed, endpoint, gives, sample)
+  if (gives.kind === 'count') return filterParameters(listedBy(place), endpoint, gives, sample)
   if (gives.kind === 'record') return [select(gives.type), ...shared('ReadIfNoneMatch')]
   const isNew = method === 'POST' && endpoint.path === ''
   return shared(...(isNew ? [] : (['IfMatch', 'IfNoneMatch'] as const)), 'IdempotencyKey')
