@@ -23,7 +23,7 @@ import {
   openContext,
   openListeningServer,
 } from './browser.ts'
-import { findHiddenFocus } from './focus.ts'
+import { findFaintControls } from './focus.ts'
 
 const PASSWORD = 'correct horse battery'
 
@@ -273,7 +273,7 @@ describe.skipIf(!hasBrowser)('every page', () => {
       await page.goto(fill(address))
       expect(await page.locator('h1').count()).toBe(1)
       await inspect(page, name)
-      expect(await findHiddenFocus(page, knownControls)).toEqual([])
+      expect(await findFaintControls(page, knownControls)).toEqual([])
       expect(faults).toEqual([])
     },
   )
