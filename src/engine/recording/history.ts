@@ -57,13 +57,14 @@ export async function recordReplaced(
 async function writeEntries(entries: readonly Written[]): Promise<void> {
   const [first] = entries
   if (first === undefined) return
-  const { db, store, now } = first.caller
+  // Changes of different callers that share a transaction are single ones, and part of nothing.
+  const { db, store, now, importId = null } = first.caller
   const texts = (of: (entry: Written) => string | number) => lines(entries.map(of))
   await execute(
     db,
     sql`
-    INSERT INTO "HistoryEntry" ("storeId", "at", "recordType", "recordId", "kind", "actorKind", "actor", "changed", "more")
-    SELECT ${store.id}::int, ${now().toISOString()}::timestamptz, n.*
+    INSERT INTO "HistoryEntry" ("storeId", "at", "importId", "recordType", "recordId", "kind", "actorKind", "actor", "changed", "more")
+    SELECT ${store.id}::int, ${now().toISOString()}::timestamptz, ${importId}::int, n.*
     FROM unnest(${texts(({ recordType }) => recordType)}, ${texts(({ recordId }) => recordId)}::int[],
       ${texts(({ kind }) => kind)}, ${texts(({ caller }) => actorKind(caller))},
       ${texts(({ caller }) => caller.actor.replace(/\n/g, ' '))},

@@ -6,11 +6,13 @@ import {
   changesColumns,
   findImport,
   type Import,
+  isOfRecords,
   listImports,
   listLines,
   type Outcome,
   startImport,
 } from '../../../csv/imports.ts'
+import { FEW_LINES } from '../../../csv/limits.ts'
 import { listNames } from '../../../csv/new-names.ts'
 import { hasParts } from '../../../csv/parts.ts'
 import type { CsvImports } from '../../../csv/runner.ts'
@@ -21,10 +23,15 @@ import type { HtmlPage } from '../../../html/page.ts'
 import { type CallerServices, merchantCaller, merchantOf, requirePrivileges, textIn } from '../../../html/request.ts'
 import { customers } from '../../../resources/customers/customers.ts'
 import { StoreFailure } from '../../../values/failure.ts'
+import { labelOf } from '../records/labels.ts'
 import { idIn } from '../records/record-page.ts'
 import { services as allServices, type Service } from '../records/services.ts'
+import { type ChangeWords, wordsOf } from './change-words.ts'
 
 const LINES_SHOWN = 50
+const IMPORTS_SHOWN = 50
+/** How long an answer waits for the changes of few records. */
+const SOON_MS = 1_000
 
 /** A part of a file's lines. */
 interface Tab {
@@ -35,16 +42,38 @@ interface Tab {
   readonly isMarked?: boolean
 }
 
-/** The latest imports of the store. */
+/** The latest imports and bulk changes of the store. */
 export async function importsPage(request: FastifyRequest, services: CallerServices): Promise<HtmlPage> {
   const caller = merchantCaller(request, services)
-  const all = await listImports(caller)
-  const imports = all.filter((one) => allows(caller.privileges, serviceOf(one).resource.privilege, 'write'))
+  const asked = textIn(request.query, 'before')
+  const before = /^[1-9]\d{0,8}$/.test(asked) ? Number(asked) : null
+  const writable = allServices.filter(({ resource }) => allows(caller.privileges, resource.privilege, 'write'))
+  const found = await listImports(caller, {
+    services: writable.map(({ resource }) => resource.service),
+    before,
+    limit: IMPORTS_SHOWN + 1,
+  })
+  const imports = found.slice(0, IMPORTS_SHOWN).map(async (one) => ({
+    ...one,
+    service: serviceOf(one),
+    state: stateOf(one, services.now()),
+    title: titleOf(one, await wordsOf(caller, one)),
+  }))
   return {
     template: '/pages/admin/csv/imports',
-    title: 'CSV imports',
-    data: { imports: imports.map((one) => ({ ...one, service: serviceOf(one), state: stateOf(one, services.now()) })) },
+    title: 'Imports and bulk changes',
+    data: {
+      imports: await Promise.all(imports),
+      isFirst: before === null,
+      older: found.length > IMPORTS_SHOWN ? `/admin/csv?before=${found[IMPORTS_SHOWN - 1]?.id}` : null,
+    },
   }
+}
+
+/** What a change is called: its file, or what is done. */
+function titleOf({ fileName, source }: Import, words: ChangeWords | null): string {
+  if (words !== null) return words.title
+  return source === 'bulk' ? 'Bulk change' : fileName || 'CSV file'
 }
 
 /** Returns the import that an address names. Throws (403) where the merchant may not change records of its service, or is to show who they are again. */
@@ -80,11 +109,18 @@ export async function importPage(request: FastifyRequest, services: CallerServic
   const service = serviceOf(found)
   const names = await listNames(caller, found.id)
   const isOpen = found.state === 'ready'
+  const words = await wordsOf(caller, found)
+  const title = titleOf(found, words)
   return {
     template: '/pages/admin/csv/import',
-    title: `${found.fileName || 'CSV file'} (${service.all})`,
+    title: `${title} (${service.all})`,
     data: {
       found,
+      name: title,
+      notes: isOpen ? (words?.notes ?? []) : [],
+      isOfRecords: isOfRecords(found),
+      valueText: valueTextOf(service, words),
+      columnText: columnTextOf(service, found),
       service,
       state: stateOf(found, services.now()),
       address,
@@ -108,6 +144,29 @@ export async function importPage(request: FastifyRequest, services: CallerServic
       hasParts: found.source !== 'own' && (await hasParts(caller, found.id)),
       names: namesShown(names.filter(({ recordId }) => isOpen || recordId !== null)),
     },
+  }
+}
+
+/** How a column is called: in a change of records by its label, in a file as the file calls it. */
+function columnTextOf({ values, sections }: Service, found: Import): (column: string) => string {
+  if (!isOfRecords(found)) return (column) => column
+  const lists = sections.flatMap(({ list }) => list ?? [])
+  return (column) =>
+    values.find(({ path }) => path.join('.') === column)?.label ??
+    lists.find(({ name }) => name === column)?.label ??
+    labelOf(column)
+}
+
+/** A value of a column as people read it. */
+function valueTextOf({ values }: Service, words: ChangeWords | null) {
+  const kinds = new Map(values.map(({ path, field }) => [path.join('.'), field.kind]))
+  return (column: string, value: string, number: (value: string) => string): string => {
+    if (words === null) return value
+    const own = words.textOf(column, value)
+    if (own !== null || value === '') return own ?? value
+    const kind = kinds.get(column)
+    if (kind === 'boolean') return value === 'true' ? 'Yes' : 'No'
+    return kind === 'decimal' ? number(value) : value
   }
 }
 
@@ -182,7 +241,7 @@ export function isLost({ state, leasedUntil }: Pick<Import, 'state' | 'leasedUnt
 }
 
 const states = {
-  mapping: { label: 'waits for its columns', badge: '' },
+  mapping: { label: 'waits for an answer', badge: '' },
   reading: { label: 'being read', badge: '' },
   lost: { label: 'not read to its end', badge: 'bad' },
   ready: { label: 'to be confirmed', badge: '' },
@@ -194,7 +253,7 @@ const states = {
 /** Has the changes made in the background. Sent again, it leads to the same page and does nothing. */
 export async function applyChanges(
   request: FastifyRequest,
-  services: CallerServices & { readonly csvImports: Pick<CsvImports, 'wake'> },
+  services: CallerServices & { readonly csvImports: Pick<CsvImports, 'wake' | 'soon'> },
 ): Promise<string> {
   const { caller, found, hidden } = await importOf(request, services)
   const { id } = found
@@ -208,7 +267,12 @@ export async function applyChanges(
     const message = `The file adds ${missing.join(' and ')}, which your role in this store may not. Ask somebody whose role may to apply it`
     throw new StoreFailure('forbidden', message)
   }
-  if (await startImport(caller, id)) services.csvImports.wake()
+  const isFew = found.changes + found.creates <= FEW_LINES
+  if (await startImport(caller, id)) {
+    // Who changes a few records sees what came of it at once.
+    if (isFew) await services.csvImports.soon(SOON_MS)
+    else services.csvImports.wake()
+  }
   return `/admin/csv/${id}`
 }
 

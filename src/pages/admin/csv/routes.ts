@@ -14,7 +14,7 @@ import { upload, uploadPage } from './upload-page.ts'
 
 export interface CsvServices extends CallerServices {
   readonly secrets: Secrets
-  readonly csvImports: Pick<CsvImports, 'wake'>
+  readonly csvImports: Pick<CsvImports, 'wake' | 'soon'>
 }
 
 /** Adds the pages that take CSV files in: a form for each service, and what a file would change or has changed. */

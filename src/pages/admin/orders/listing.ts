@@ -48,7 +48,6 @@ const listing: Omit<Listing, 'filters' | 'labels'> = {
   inSight: ['find', 'orderstatus', 'datestart', 'dateend'],
   columns: ['InvoiceNumber', 'OrderDate', 'BillingEmail', 'OrderStatusID', 'OrderAmount'],
   titleOf: invoiceOf,
-  selection: '/pages/admin/orders/selection',
   wordsOf: async ({ db, store }) => {
     const statuses = await listStatuses(db, store.id)
     const statusText = textsOf(statuses)

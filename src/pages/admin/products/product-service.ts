@@ -6,6 +6,7 @@ export const productService = services.find(({ resource }) => resource === produ
 
 export const advancedOptions = listNamed('AdvancedOptionList')
 export const discounts = listNamed('DiscountList')
+export const categoryPlaces = listNamed('CategoryList')
 
 /** Values that the pages' forms name, in this order. */
 export function valuesNamed(...names: readonly string[]): readonly Value[] {
@@ -35,7 +36,7 @@ export interface ProductRecord {
   }
   readonly Hide: boolean
   readonly NotForSale: boolean
-  readonly CategoryList: readonly { readonly CategoryID: number }[]
+  readonly CategoryList: readonly { readonly CategoryID: number; readonly CategoryName: string }[]
   readonly OptionSetList: readonly OptionSetRecord[]
   readonly AdvancedOptionList: readonly AdvancedOption[]
   readonly DiscountList: readonly unknown[]

@@ -80,7 +80,7 @@ export async function listPage(
       allColumns: service.values.filter(isColumn),
       filters: filtersOf(service, listing).map((filter) => ({ ...filter, choices: words?.choices[filter.of] ?? null })),
       textOf: words?.textOf ?? (() => null),
-      selection: listing?.selection ?? null,
+      selection: extrasOf(resource).selection,
       choices: words?.choices ?? {},
       here: `?${new URLSearchParams({ ...kept, ...cursor })}`,
       sorts: service.sorts,
