@@ -1,6 +1,7 @@
 import { type Db, execute, queryRows } from '../../database/client.ts'
 import { constant, empty, lines, type Sql, sql, storeId } from '../../database/sql.ts'
 import { inBatches, type Sweep } from '../../database/sweeper.ts'
+import { StoreFailure } from '../../values/failure.ts'
 import { actorKind, type Caller } from '../caller.ts'
 import type { ComparedChange } from './changes.ts'
 import type { Difference } from './differences.ts'
@@ -25,6 +26,8 @@ export interface HistoryEntry extends RecordName {
   readonly changed: readonly Difference[]
   /** How many more fields were changed than `changed` has. */
   readonly more: number
+  /** The CSV import or bulk change that made it; null: none. */
+  readonly importId: number | null
 }
 
 type Written = Pick<HistoryEntry, 'recordType' | 'recordId' | 'kind' | 'changed' | 'more'> & { readonly caller: Caller }
@@ -92,6 +95,19 @@ export async function listHistory(
   return { entries, next: found.length > limit ? (entries.at(-1)?.id ?? null) : null }
 }
 
+/** Returns an entry of this record. Throws `not-found`. */
+export async function findEntry(
+  caller: Pick<Caller, 'db' | 'store'>,
+  { recordType, recordId }: RecordName,
+  id: number,
+): Promise<HistoryEntry> {
+  const record = sql`h."recordType" = ${recordType} AND h."recordId" = ${recordId}::int`
+  const one = sql`SELECT h.* FROM "HistoryEntry" h WHERE h."storeId" = ${storeId(caller.store)} AND h."id" = ${id}::bigint AND ${record}`
+  const [found] = await readEntries(caller, one, 1)
+  if (found === undefined) throw new StoreFailure('not-found', 'The history has no such entry any more')
+  return found
+}
+
 export interface HistoryPage {
   readonly entries: readonly HistoryEntry[]
   readonly next: number | null
@@ -138,7 +154,7 @@ function readEntries({ db }: Pick<Caller, 'db'>, rows: Sql, limit: number): Prom
   return queryRows<HistoryEntry>(
     db,
     sql`
-    SELECT e."id"::float8 AS "id", e."recordType", e."recordId", e."kind", e."actorKind", e."actor", e."at", e."changed", e."more"
+    SELECT e."id"::float8 AS "id", e."recordType", e."recordId", e."kind", e."actorKind", e."actor", e."at", e."changed", e."more", e."importId"
     FROM (${rows}) e ORDER BY e."id" DESC LIMIT ${constant(limit)}`,
   )
 }

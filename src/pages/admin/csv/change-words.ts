@@ -1,4 +1,5 @@
-import type { Import } from '../../../csv/imports.ts'
+import type { Back } from '../../../csv/back.ts'
+import { findImport, type Import } from '../../../csv/imports.ts'
 import type { Caller } from '../../../engine/caller.ts'
 import { type StatusChange, statusWords } from '../orders/bulk.ts'
 import { type ProductChange, productWords } from '../products/bulk.ts'
@@ -13,12 +14,25 @@ export interface ChangeWords {
 }
 
 /** What a person has said is to be done. */
-export type Change = StatusChange | ProductChange
+type Change = StatusChange | ProductChange | Back
 
-/** The words for what is done with chosen records; null: nobody has said it yet, or there is a file. */
-export async function wordsOf(caller: Caller, found: Import): Promise<ChangeWords | null> {
-  const { source, change: stored } = found
-  if (source !== 'bulk' || stored === null) return null
-  const change = stored as unknown as Change
+/** What is done, in words. */
+export async function wordsOf(caller: Caller, found: Import): Promise<ChangeWords> {
+  const { source, fileName, change: stored } = found
+  const change = stored as unknown as Change | null
+  if (change === null) return plain(source === 'bulk' ? 'Bulk change' : fileName || 'CSV file')
+  if (change.kind === 'back') return plain(await backTitle(caller, change))
   return change.kind === 'status' ? statusWords(caller, found, change) : productWords(caller, change)
+}
+
+function plain(title: string): ChangeWords {
+  return { title, notes: [], textOf: () => null }
+}
+
+async function backTitle(caller: Caller, change: Back): Promise<string> {
+  if ('entry' in change) return 'Put back a change of one record'
+  const of = await findImport(caller, change.of).catch(() => null)
+  if (of === null) return 'Put back an earlier change'
+  if (of.source === 'back') return 'Put back what was put back'
+  return `Put back: ${(await wordsOf(caller, of)).title}`
 }

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { allows } from '../../../applications/privileges.ts'
+import { isPutBackable, putBack } from '../../../csv/back.ts'
 import { hiddenColumns } from '../../../csv/columns.ts'
 import {
   cancelImport,
@@ -10,6 +11,7 @@ import {
   listImports,
   listLines,
   type Outcome,
+  type StoredLine,
   startImport,
 } from '../../../csv/imports.ts'
 import { FEW_LINES } from '../../../csv/limits.ts'
@@ -18,14 +20,19 @@ import { hasParts } from '../../../csv/parts.ts'
 import type { CsvImports } from '../../../csv/runner.ts'
 import type { CsvImportName } from '../../../database/generated/client.ts'
 import type { Caller } from '../../../engine/caller.ts'
+import type { Resource } from '../../../engine/definition/define.ts'
+import { format } from '../../../html/format.ts'
 import { requireProof } from '../../../html/guard.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { type CallerServices, merchantCaller, merchantOf, requirePrivileges, textIn } from '../../../html/request.ts'
 import { customers } from '../../../resources/customers/customers.ts'
 import { StoreFailure } from '../../../values/failure.ts'
+import type { Secrets } from '../../../values/secrets.ts'
 import { labelOf } from '../records/labels.ts'
 import { idIn } from '../records/record-page.ts'
-import { services as allServices, type Service } from '../records/services.ts'
+import { type NameOf, namesFor } from '../records/references.ts'
+import { seenBy } from '../records/seen.ts'
+import { services as allServices, type List, type Service } from '../records/services.ts'
 import { type ChangeWords, wordsOf } from './change-words.ts'
 
 const LINES_SHOWN = 50
@@ -57,7 +64,7 @@ export async function importsPage(request: FastifyRequest, services: CallerServi
     ...one,
     service: serviceOf(one),
     state: stateOf(one, services.now()),
-    title: titleOf(one, await wordsOf(caller, one)),
+    title: (await wordsOf(caller, one)).title,
   }))
   return {
     template: '/pages/admin/csv/imports',
@@ -68,12 +75,6 @@ export async function importsPage(request: FastifyRequest, services: CallerServi
       older: found.length > IMPORTS_SHOWN ? `/admin/csv?before=${found[IMPORTS_SHOWN - 1]?.id}` : null,
     },
   }
-}
-
-/** What a change is called: its file, or what is done. */
-function titleOf({ fileName, source }: Import, words: ChangeWords | null): string {
-  if (words !== null) return words.title
-  return source === 'bulk' ? 'Bulk change' : fileName || 'CSV file'
 }
 
 /** Returns the import that an address names. Throws (403) where the merchant may not change records of its service, or is to show who they are again. */
@@ -107,19 +108,21 @@ export async function importPage(request: FastifyRequest, services: CallerServic
   const address = `/admin/csv/${found.id}`
   const last = lines[LINES_SHOWN - 1]
   const service = serviceOf(found)
+  const seen = seenBy(caller.privileges, service)
   const names = await listNames(caller, found.id)
   const isOpen = found.state === 'ready'
   const words = await wordsOf(caller, found)
-  const title = titleOf(found, words)
+  const nameOf = await namesFor(caller, isOfRecords(found) ? referencesOf(seen, lines) : [])
   return {
     template: '/pages/admin/csv/import',
-    title: `${title} (${service.all})`,
+    title: `${words.title} (${service.all})`,
     data: {
       found,
-      name: title,
-      notes: isOpen ? (words?.notes ?? []) : [],
+      name: words.title,
+      notes: isOpen ? words.notes : [],
       isOfRecords: isOfRecords(found),
-      valueText: valueTextOf(service, words),
+      valueText: valueTextOf(seen, words, { nameOf, timeZone: caller.store.timeZone }),
+      canPutBack: await isPutBackable(caller, found),
       columnText: columnTextOf(service, found),
       service,
       state: stateOf(found, services.now()),
@@ -157,17 +160,51 @@ function columnTextOf({ values, sections }: Service, found: Import): (column: st
     labelOf(column)
 }
 
-/** A value of a column as people read it. */
-function valueTextOf({ values }: Service, words: ChangeWords | null) {
-  const kinds = new Map(values.map(({ path, field }) => [path.join('.'), field.kind]))
-  return (column: string, value: string, number: (value: string) => string): string => {
-    if (words === null) return value
-    const own = words.textOf(column, value)
-    if (own !== null || value === '') return own ?? value
+/** A value of a column as people read it, in a change of records. */
+function valueTextOf(
+  service: Service,
+  { textOf }: ChangeWords,
+  { nameOf, timeZone }: { nameOf: NameOf; timeZone: string },
+) {
+  const targets = targetsOf(service)
+  const kinds = new Map(service.values.map(({ path, field }) => [path.join('.'), field.kind]))
+  return (column: string, text: string): string => {
+    const own = textOf(column, text)
+    if (own !== null || text === '') return own ?? text
+    const refersTo = targets.get(column)
+    if (refersTo !== undefined) {
+      return text
+        .split(', ')
+        .map((id) => (id === '0' ? '' : nameOf(refersTo, id) || id))
+        .join(', ')
+    }
     const kind = kinds.get(column)
-    if (kind === 'boolean') return value === 'true' ? 'Yes' : 'No'
-    return kind === 'decimal' ? number(value) : value
+    if (kind === 'boolean') return text === 'true' ? 'Yes' : 'No'
+    if (kind === 'date') return format.recordDate(text, timeZone)
+    return kind === 'decimal' || kind === 'integer' ? format.number(text) : text
   }
+}
+
+/** The services whose records columns name: a value one of them, a list several by their numbers. */
+function targetsOf({ values, sections }: Service): ReadonlyMap<string, Resource> {
+  const lists = sections.flatMap(({ list }) => list ?? [])
+  const named = ({ name, field, values: inner }: List) =>
+    inner.filter(({ path }) => path.join('.') === field.key).map(({ refersTo }) => [name, refersTo] as const)
+  const all = [...values.map(({ path, refersTo }) => [path.join('.'), refersTo] as const), ...lists.flatMap(named)]
+  return new Map(all.flatMap(([name, refersTo]) => (refersTo === null ? [] : [[name, refersTo]])))
+}
+
+/** The records that changes name, before and after. */
+function referencesOf(service: Service, lines: readonly StoredLine[]) {
+  const targets = targetsOf(service)
+  return lines.flatMap(({ changes, problems }) =>
+    [...changes.map(([column, ...texts]) => [column, texts.slice(0, 2).join(', ')] as const), ...problems].flatMap(
+      ([column, ids]) => {
+        const refersTo = targets.get(column)
+        return refersTo === undefined ? [] : ids.split(', ').map((id) => ({ refersTo, id: Number(id) }))
+      },
+    ),
+  )
 }
 
 /** What the headings of a file mean, of one that is no export. */
@@ -281,4 +318,13 @@ export async function cancel(request: FastifyRequest, services: CallerServices):
   const { id } = found
   await cancelImport(caller, id)
   return `/admin/csv/${id}`
+}
+
+/** Works out what puts a change back, and leads to its preview. */
+export async function putImportBack(
+  request: FastifyRequest,
+  services: CallerServices & { readonly secrets: Secrets },
+): Promise<string> {
+  const { caller, found } = await importOf(request, services)
+  return `/admin/csv/${await putBack(caller, found, services.secrets)}`
 }

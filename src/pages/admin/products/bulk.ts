@@ -1,5 +1,5 @@
 import type { Intended, Json } from '../../../csv/chosen.ts'
-import type { Difference } from '../../../csv/records.ts'
+import { type Difference, idsText } from '../../../csv/records.ts'
 import type { Caller } from '../../../engine/caller.ts'
 import { DECIMAL_MAX } from '../../../engine/definition/fields.ts'
 import { format } from '../../../html/format.ts'
@@ -144,22 +144,16 @@ function hiding({ Hide }: ProductRecord, { hide }: VisibilityChange): Intent {
   return Hide === hide ? {} : { body: { Hide: hide }, changes: [['Hide', String(Hide), String(hide)]] }
 }
 
-function placing({ CategoryList }: ProductRecord, { how, categoryId, name }: CategoryChange): Intent {
+function placing({ CategoryList }: ProductRecord, { how, categoryId }: CategoryChange): Intent {
   const isIn = CategoryList.some(({ CategoryID }) => CategoryID === categoryId)
   if (isIn === (how === 'add')) return {}
   const others = CategoryList.filter(({ CategoryID }) => CategoryID !== categoryId)
-  const after = how === 'add' ? [...others, { CategoryID: categoryId, CategoryName: name }] : others
-  const names = (list: typeof after) => list.map(({ CategoryName }) => CategoryName).join(', ')
+  const after = how === 'add' ? [...others, { CategoryID: categoryId }] : others
+  const ids = (list: readonly { readonly CategoryID: number }[]) => list.map(({ CategoryID }) => CategoryID)
   return {
-    body: { CategoryList: after.map(({ CategoryID }) => ({ CategoryID })) },
-    changes: [['CategoryList', short(names([...CategoryList])), short(names(after))]],
+    body: { CategoryList: ids(after).map((CategoryID) => ({ CategoryID })) },
+    changes: [['CategoryList', idsText(ids(CategoryList)), idsText(ids(after))]],
   }
-}
-
-const NAMES_LENGTH_MAX = 200
-
-function short(names: string): string {
-  return names.length > NAMES_LENGTH_MAX ? `${names.slice(0, NAMES_LENGTH_MAX).toWellFormed()}…` : names
 }
 
 function stocking({ SKUInfo: { Stock }, AdvancedOptionList }: ProductRecord, { how, quantity }: StockChange): Intent {

@@ -36,7 +36,7 @@ export interface ProductRecord {
   }
   readonly Hide: boolean
   readonly NotForSale: boolean
-  readonly CategoryList: readonly { readonly CategoryID: number; readonly CategoryName: string }[]
+  readonly CategoryList: readonly { readonly CategoryID: number }[]
   readonly OptionSetList: readonly OptionSetRecord[]
   readonly AdvancedOptionList: readonly AdvancedOption[]
   readonly DiscountList: readonly unknown[]

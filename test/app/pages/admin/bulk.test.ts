@@ -11,7 +11,7 @@ import { withMerchant } from './merchant-fixture.ts'
 let server: TestServer
 let shop: TestStore
 let merchant: TestPerson
-const { apply, linesAt, countsAt } = csvPages(() => ({ server, merchant }))
+const { takeIn, assign, apply, linesAt, countsAt } = csvPages(() => ({ server, merchant }))
 
 withMerchant((scene) => ({ server, shop, merchant } = scene))
 
@@ -166,8 +166,11 @@ describe('many products', () => {
     await run
     await held.commit()
     server.clock.ms += 61_000
-    await Promise.all([createCsvImports({ ...server.services, db }), server.services.csvImports].map((one) => one.settle()))
-    expect(await inImport()).toMatchObject({ state: 'done', changed: 130, failed: 0, claim: 2 })
+    await Promise.all(
+      [createCsvImports({ ...server.services, db }), server.services.csvImports].map((one) => one.settle()),
+    )
+    // The first was of what worked out the changes.
+    expect(await inImport()).toMatchObject({ state: 'done', changed: 130, failed: 0, claim: 3 })
     const moves = await db.stockMovement.count({ where: { storeId: shop.store.id, cause: 'adjust' } })
     const [sum] = await db.$queryRaw<{ sum: number }[]>`
       SELECT sum("stock")::int AS "sum" FROM "Product" WHERE "storeId" = ${shop.store.id}`
@@ -204,8 +207,13 @@ describe('many products', () => {
 })
 
 test('a price is worked out in exact decimals, and rounded half up', () => {
-  const of = (from: number, how: Parameters<typeof newPrice>[1]['how'], value: number, rounding = 'unit' as const, digits = 2) =>
-    newPrice(from, { how, value, rounding }, digits)
+  const of = (
+    from: number,
+    how: Parameters<typeof newPrice>[1]['how'],
+    value: number,
+    rounding = 'unit' as const,
+    digits = 2,
+  ) => newPrice(from, { how, value, rounding }, digits)
   expect(of(1.005, 'raise-amount', 0)).toBe(1.01)
   expect(of(19.99, 'raise-percent', 10)).toBe(21.99)
   expect(of(0.5, 'lower-percent', 1)).toBe(0.5)
@@ -218,4 +226,106 @@ test('a price is worked out in exact decimals, and rounded half up', () => {
   expect(newPrice(10, { how: 'set', value: 10.48, rounding: '.99' }, 2)).toBe(9.99)
   expect(newPrice(10, { how: 'set', value: 0.1, rounding: '.99' }, 2)).toBe(0.99)
   expect(newPrice(3, { how: 'lower-amount', value: 5, rounding: 'unit' }, 2)).toBe(-2)
+})
+
+describe('what was changed', () => {
+  /** Presses the button of a change that puts it back, and returns the address of what that would do. */
+  async function back(address: string): Promise<string> {
+    const { statusCode, headers, body } = await merchant.submit(address, {}, { action: `${address}/back` })
+    expect(statusCode, wordsOf(body)).toBe(303)
+    return String(headers.location)
+  }
+  const skuInfo = async (id = 0) => (await read(id)).SKUInfo
+
+  test('by a bulk change is put back, but for what somebody has changed since, and that too', async () => {
+    const ids = await addLamps(3)
+    const raised = await say(await choose({ ids: ids.map(String) }), price({ How: 'raise-amount', Value: '5' }))
+    await apply(raised)
+    server.clock.ms += 60_000
+    await shop.call('PUT', `/Products/${ids[1]}`, { body: { SKUInfo: { Price: 8.5 } } })
+    await shop.call('DELETE', `/Products/${ids[2]}`)
+    const putBack = await back(raised)
+    expect(await wordsAt(putBack)).toContain('Put back: Raise the price by $5.00')
+    expect(await linesAt(putBack, 'changes')).toEqual([['Lamp 1 (P-1)', 'Price: 6 → 1']])
+    expect(await linesAt(putBack, 'errors')).toEqual([
+      ['Lamp 2 (P-2)', expect.stringMatching(/^Price “8.5” has been changed since, by .+ on \w{3} \d+, \d{4}, /)],
+      ['Lamp 3 (P-3)', 'has been deleted'],
+    ])
+    expect((await skuInfo(ids[0])).Price).toBe(6)
+    await apply(putBack)
+    expect([(await skuInfo(ids[0])).Price, (await skuInfo(ids[1])).Price]).toEqual([1, 8.5])
+    const again = await back(putBack)
+    await apply(again)
+    expect((await skuInfo(ids[0])).Price).toBe(6)
+    // A second time there is nothing left to do.
+    expect(await countsAt(await back(putBack))).toEqual(['Unchanged (1)'])
+  })
+
+  test('in a stock is put back as a difference, with what was sold meanwhile', async () => {
+    const [one, two] = await addLamps(2)
+    const ids = [String(one), String(two)]
+    const set = await say(await choose({ ids }), { Kind: 'stock', StockHow: 'set', Quantity: '10.5' })
+    await apply(set)
+    const added = await say(await choose({ ids }), { Kind: 'stock', StockHow: 'add', Quantity: '3' })
+    await apply(added)
+    await shop.call('PUT', `/Products/${one}`, { body: { SKUInfo: { Stock: 12.5 } } })
+    const putBack = await back(set)
+    expect(await linesAt(putBack, 'changes')).toEqual([
+      ['Lamp 1 (P-1)', 'Stock: 12.5 → 3'],
+      ['Lamp 2 (P-2)', 'Stock: 13.5 → 5'],
+    ])
+    await apply(putBack)
+    await apply(await back(added))
+    expect([(await skuInfo(one)).Stock, (await skuInfo(two)).Stock]).toEqual([0, 2])
+  })
+
+  test('by a file is put back, categories too, and what it has added stays', async () => {
+    const [one] = await addLamps(1, () => ({ ShortDescription: 'Old', Hide: true }))
+    const oak = await shop.add('/Category', { CategoryName: 'Oak' })
+    await shop.call('PUT', `/Products/${one}`, { body: { CategoryList: [{ CategoryID: oak }] } })
+    const file = await takeIn(
+      'products',
+      'SKUInfo.SKU,SKUInfo.Name,SKUInfo.Price,SKUInfo.Stock,Hide,ShortDescription\nP-1,Lamp,9.99,4,no,New\nP-2,Other,1,1,no,\n',
+    )
+    await apply(file)
+    expect(await countsAt(file)).toEqual(['Changed (1)', 'Added (1)'])
+    const putBack = await back(file)
+    expect(await linesAt(putBack, 'changes')).toEqual([
+      ['P-1', 'Name: Lamp → Lamp 1 | Price: 9.99 → 1 | Short description: New → Old | Hide: No → Yes | Stock: 4 → 1'],
+    ])
+    await apply(putBack)
+    expect(await read(one ?? 0)).toMatchObject({
+      SKUInfo: { Name: 'Lamp 1', Price: 1, Stock: 1 },
+      ShortDescription: 'Old',
+      Hide: true,
+    })
+    const asking = await takeIn('products', 'Art,Ort\nP-1,Oak/Desk\n')
+    const placed = await assign(asking, { Art: 'SKUInfo.SKU', Ort: 'CategoryList' })
+    await apply(placed)
+    const places = async () => (await read(one ?? 0)).CategoryList.map((item: { CategoryName: string }) => item.CategoryName)
+    expect(await places()).toEqual(['Desk'])
+    const out = await back(placed)
+    expect(await linesAt(out, 'changes')).toEqual([['P-1', 'Categories: Desk → Oak']])
+    await apply(out)
+    expect(await places()).toEqual(['Oak'])
+  })
+
+  test('in orders is not put back: mails, payments and stocks have followed', async () => {
+    await addLamps(1)
+    await merchant.submit(
+      '/admin/orders/new',
+      { 'ItemID.1': 'P-1', 'ItemQuantity.1': '1', BillingEmail: 'ada@shop.example' },
+      { action: '/admin/orders' },
+    )
+    const { headers } = await merchant.submit(
+      '/admin/orders',
+      { ids: '1', OrderStatusID: '5' },
+      { action: '/admin/orders/bulk/slips?', to: '/admin/orders/bulk/status' },
+    )
+    const changed = String(headers.location)
+    await apply(changed)
+    expect((await merchant.open(changed)).body).not.toContain('/back"')
+    const sent = await merchant.submit(changed, {}, { action: '/admin/sign-out', to: `${changed}/back` })
+    expect([sent.statusCode, sent.body.includes('cannot be put back')]).toEqual([409, true])
+  })
 })
