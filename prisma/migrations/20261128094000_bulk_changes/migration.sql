@@ -9,4 +9,5 @@ ADD COLUMN     "etag" TEXT;
 ALTER TABLE "HistoryEntry" ADD COLUMN     "importId" INTEGER;
 
 -- What an import or a bulk change made. Other changes, which are most, have no entry in it.
-CREATE INDEX "HistoryEntry_importId" ON "HistoryEntry" ("storeId", "importId", "id") WHERE "importId" IS NOT NULL;
+CREATE INDEX "HistoryEntry_importId" ON "HistoryEntry" ("storeId", "importId", "id") INCLUDE ("recordType", "kind")
+  WHERE "importId" IS NOT NULL;

@@ -302,7 +302,8 @@ describe('what was changed', () => {
     const asking = await takeIn('products', 'Art,Ort\nP-1,Oak/Desk\n')
     const placed = await assign(asking, { Art: 'SKUInfo.SKU', Ort: 'CategoryList' })
     await apply(placed)
-    const places = async () => (await read(one ?? 0)).CategoryList.map((item: { CategoryName: string }) => item.CategoryName)
+    const places = async () =>
+      (await read(one ?? 0)).CategoryList.map((item: { CategoryName: string }) => item.CategoryName)
     expect(await places()).toEqual(['Desk'])
     const out = await back(placed)
     expect(await linesAt(out, 'changes')).toEqual([['P-1', 'Categories: Desk → Oak']])
