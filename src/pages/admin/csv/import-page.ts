@@ -121,7 +121,7 @@ export async function importPage(request: FastifyRequest, services: CallerServic
       name: words.title,
       notes: isOpen ? words.notes : [],
       isOfRecords: isOfRecords(found),
-      valueText: valueTextOf(seen, words, { nameOf, timeZone: caller.store.timeZone }),
+      valueText: valueTextOf(seen, words, { nameOf, store: caller.store }),
       canPutBack: await isPutBackable(caller, found),
       columnText: columnTextOf(service, found),
       service,
@@ -164,10 +164,10 @@ function columnTextOf({ values, sections }: Service, found: Import): (column: st
 function valueTextOf(
   service: Service,
   { textOf }: ChangeWords,
-  { nameOf, timeZone }: { nameOf: NameOf; timeZone: string },
+  { nameOf, store: { timeZone, currency } }: { nameOf: NameOf; store: Caller['store'] },
 ) {
   const targets = targetsOf(service)
-  const kinds = new Map(service.values.map(({ path, field }) => [path.join('.'), field.kind]))
+  const fields = new Map(service.values.map(({ path, field }) => [path.join('.'), field]))
   return (column: string, text: string): string => {
     const own = textOf(column, text)
     if (own !== null || text === '') return own ?? text
@@ -178,8 +178,9 @@ function valueTextOf(
         .map((id) => (id === '0' ? '' : nameOf(refersTo, id) || id))
         .join(', ')
     }
-    const kind = kinds.get(column)
+    const { kind, isMoney } = fields.get(column) ?? {}
     if (kind === 'boolean') return text === 'true' ? 'Yes' : 'No'
+    if (isMoney) return format.amount(text, currency)
     if (kind === 'date') return format.recordDate(text, timeZone)
     return kind === 'decimal' || kind === 'integer' ? format.number(text) : text
   }

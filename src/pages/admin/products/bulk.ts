@@ -231,7 +231,7 @@ function priceNotes({ field, how, rounding, onSale }: PriceChange, currency: str
   const rounded =
     rounding === '.99'
       ? 'Each price is rounded to the nearest one that ends in .99.'
-      : `Each price is rounded to ${format.amount(step, currency)}, half of it upwards.`
+      : `Each price is rounded to ${format.amount(step, currency)}, halves upwards.`
   const isOfStored = field === 'SalePrice' && how !== 'set' && how !== 'below-price'
   return [
     rounded,

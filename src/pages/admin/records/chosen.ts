@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { CHOSEN_MAX as ALL_MAX } from '../../../csv/limits.ts'
-import { findOrdered } from '../../../engine/reading/read.ts'
+import { findOrdered, notFound, readTexts } from '../../../engine/reading/read.ts'
 import { format } from '../../../html/format.ts'
 import { refusedFields } from '../../../html/page-routes.ts'
 import { type CallerServices, formOf, merchantCaller, textIn } from '../../../html/request.ts'
@@ -31,7 +31,7 @@ export function isAllChosen(sent: unknown): boolean {
 
 /**
  * The records that the form of a list chooses: those that are ticked, or all that the filters of its address match, in the order of the
- * list. Throws where there are none, or more than 10,000.
+ * list. Throws where there are none, or more than 10,000, and `not-found` for one that is ticked and gone.
  */
 export async function chosenOrAll(
   request: FastifyRequest,
@@ -39,10 +39,16 @@ export async function chosenOrAll(
   listed: Service,
 ): Promise<readonly number[]> {
   const form = formOf(request)
-  if (!isAllChosen(form)) return chosenIn(form)
   const caller = merchantCaller(request, services)
-  const { filters, sort } = askedIn(request.query, listed)
   const { resource } = listed
+  if (!isAllChosen(form)) {
+    const ticked = chosenIn(form)
+    const found = await readTexts(caller, resource, ticked, ['id'])
+    const gone = ticked.find((id) => !found.has(id))
+    if (gone !== undefined) throw notFound(resource, gone)
+    return ticked
+  }
+  const { filters, sort } = askedIn(request.query, listed)
   const query = new Map(Object.entries(filters))
   const page = { order: orderOf(listed, sort).order.by, behind: null, limit: ALL_MAX }
   const { ids, next } = await findOrdered(caller, resource, { filters: resource.filters, query }, page)

@@ -64,7 +64,7 @@ describe('many products', () => {
     const preview = await say(asking, price({ Value: '12.5' }))
     expect(await wordsAt(preview)).toContain('Raise the price by 12.5 %')
     expect(await countsAt(preview)).toEqual(['Changes (28)'])
-    expect((await linesAt(preview, 'changes')).at(0)).toEqual(['Lamp 28 (P-28)', 'Price: 28 → 31.5'])
+    expect((await linesAt(preview, 'changes')).at(0)).toEqual(['Lamp 28 (P-28)', 'Price: $28.00 → $31.50'])
     expect((await read(ids[0] ?? 0)).SKUInfo.Price).toBe(1)
     await apply(preview)
     expect(await wordsAt(preview)).toContain('28 changed.')
@@ -125,14 +125,14 @@ describe('many products', () => {
   test('keep what somebody else has changed meanwhile, and are named with the reason', async () => {
     const ids = await addLamps(4)
     const preview = await say(await choose({ ids: ids.map(String) }), price({ How: 'lower-amount', Value: '2' }))
-    expect(await linesAt(preview, 'errors')).toEqual([['Lamp 1 (P-1)', 'Price “-1” would be below 0']])
+    expect(await linesAt(preview, 'errors')).toEqual([['Lamp 1 (P-1)', 'Price “-$1.00” would be below 0']])
     await shop.call('PUT', `/Products/${ids[1]}`, { body: { SKUInfo: { Price: 9 } } })
     // A sale in between concerns no price.
     await shop.call('PUT', `/Products/${ids[2]}`, { body: { SKUInfo: { Stock: 1 } } })
     await shop.call('DELETE', `/Products/${ids[3]}`)
     await apply(preview)
     expect(await linesAt(preview, 'errors')).toEqual([
-      ['Lamp 1 (P-1)', 'Price “-1” would be below 0'],
+      ['Lamp 1 (P-1)', 'Price “-$1.00” would be below 0'],
       ['Lamp 2 (P-2)', 'has been changed since it was shown'],
       ['Lamp 4 (P-4)', `There is no Product ${ids[3]}`],
     ])
@@ -246,9 +246,9 @@ describe('what was changed', () => {
     await shop.call('DELETE', `/Products/${ids[2]}`)
     const putBack = await back(raised)
     expect(await wordsAt(putBack)).toContain('Put back: Raise the price by $5.00')
-    expect(await linesAt(putBack, 'changes')).toEqual([['Lamp 1 (P-1)', 'Price: 6 → 1']])
+    expect(await linesAt(putBack, 'changes')).toEqual([['Lamp 1 (P-1)', 'Price: $6.00 → $1.00']])
     expect(await linesAt(putBack, 'errors')).toEqual([
-      ['Lamp 2 (P-2)', expect.stringMatching(/^Price “8.5” has been changed since, by .+ on \w{3} \d+, \d{4}, /)],
+      ['Lamp 2 (P-2)', expect.stringMatching(/^Price “\$8.50” has been changed since, by .+ on \w{3} \d+, \d{4}, /)],
       ['Lamp 3 (P-3)', 'has been deleted'],
     ])
     expect((await skuInfo(ids[0])).Price).toBe(6)
@@ -291,7 +291,10 @@ describe('what was changed', () => {
     expect(await countsAt(file)).toEqual(['Changed (1)', 'Added (1)'])
     const putBack = await back(file)
     expect(await linesAt(putBack, 'changes')).toEqual([
-      ['P-1', 'Name: Lamp → Lamp 1 | Price: 9.99 → 1 | Short description: New → Old | Hide: No → Yes | Stock: 4 → 1'],
+      [
+        'P-1',
+        'Name: Lamp → Lamp 1 | Price: $9.99 → $1.00 | Short description: New → Old | Hide: No → Yes | Stock: 4 → 1',
+      ],
     ])
     await apply(putBack)
     expect(await read(one ?? 0)).toMatchObject({

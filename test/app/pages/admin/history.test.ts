@@ -233,7 +233,7 @@ test('a change that is stored whole is put back from its line, and one that was 
   expect(others).toEqual([])
   const { headers } = await merchant.submit(address, {}, { action })
   const preview = String(headers.location)
-  expect(textOf((await merchant.open(preview)).body)).toContain('Name: Desk lamp → Lamp Price: 6 → 5')
+  expect(textOf((await merchant.open(preview)).body)).toContain('Name: Desk lamp → Lamp Price: $6.00 → $5.00')
   await merchant.submit(preview, {}, { action: `${preview}/apply` })
   await server.services.csvImports.settle()
   const [{ SKUInfo }] = (await shop.call('GET', `/Products/${id}`)).json()
