@@ -98,6 +98,9 @@ const pages = {
     ['admin-csv-former', '/admin/csv/{formerCsvId}'],
     ['admin-csv-applying', '/admin/csv/{applyingCsvId}'],
     ['admin-csv-done', '/admin/csv/{doneCsvId}'],
+    ['admin-bulk-asking', '/admin/csv/{askingBulkId}/change'],
+    ['admin-bulk-preview', '/admin/csv/{bulkId}'],
+    ['admin-bulk-done', '/admin/csv/{doneBulkId}'],
     ['admin-rest-api', '/admin/modules/rest-api'],
     ['admin-rest-api-subscribe', '/admin/modules/rest-api/subscribe?PublicKey={publicKey}'],
     ['admin-rest-api-application', '/admin/modules/rest-api/{subscriptionId}'],
@@ -756,7 +759,32 @@ describe.skipIf(!hasBrowser)('every page', () => {
       where: { storeId, id: Number(applyingCsvId) },
       data: { state: 'applying', startedAt: new Date(server.clock.ms), appliedBy: 'ada@shop.example', leasedUntil },
     })
-    places = { ...places, csvId, doneCsvId, applyingCsvId, ...(await importOthers()) }
+    places = { ...places, csvId, doneCsvId, applyingCsvId, ...(await importOthers()), ...(await changeMany()) }
+  }
+
+  /** Changes of many products: one that waits for what is to be done, one that is shown and one that was made. */
+  async function changeMany() {
+    const page = pageOf('merchant')
+    const choose = async () => {
+      await page.goto('/admin/products')
+      await page.locator('input[name=ids]').first().check()
+      await page.getByRole('button', { name: /^Change price/ }).click()
+      await page.waitForURL(/change$/)
+      return /csv\/(\d+)/.exec(page.url())?.[1] ?? ''
+    }
+    const askingBulkId = await choose()
+    const say = async (quantity: string) => {
+      const id = await choose()
+      await page.getByLabel('Pieces').fill(quantity)
+      await page.getByRole('button', { name: 'Show what becomes of the stock' }).click()
+      await page.waitForURL(/csv\/\d+$/)
+      return id
+    }
+    const bulkId = await say('5')
+    const doneBulkId = await say('1')
+    await page.getByRole('button', { name: 'Change 1 product' }).click()
+    await page.getByText('1 changed.').waitFor()
+    return { askingBulkId, bulkId, doneBulkId }
   }
 
   /** CSV files of other programs: one whose columns nobody has assigned yet, and one of the platform that merchants come from. */
