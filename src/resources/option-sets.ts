@@ -18,6 +18,15 @@ export const optionSetList = list(
         'True: a line of a new order must name an option of the set. Sets that are answered by a text or a file demand nothing.',
     }),
     OptionType: text(10, {
+      offered: {
+        Dropdown: 'one option of a list that opens',
+        Radio: 'one option of a list that is open',
+        Checkbox: 'several options of a list',
+        Text: 'a line of text that the shopper types',
+        Textarea: 'a longer text that the shopper types',
+        File: 'a file that the shopper uploads',
+        DropImage: 'a picture that the shopper uploads',
+      },
       description:
         'The control with which a shopper chooses. `Dropdown` and `Radio` take one option. `Text`, `Textarea`, `File` and `DropImage` are typed or uploaded and have nothing to choose. Any other, such as `Checkbox`, takes several.',
     }),
@@ -73,10 +82,11 @@ export const optionSetList = list(
           description: 'The quantity of the product OptionBundleCatalogId that comes with the option.',
         }),
       },
-      { description: 'The options of the set.' },
+      { mainly: ['OptionName', 'OptionValue', 'OptionPartNumber'], description: 'The options of the set.' },
     ),
   },
   {
+    mainly: ['OptionSetName', 'OptionType', 'OptionRequired'],
     description:
       'The choices that a shopper makes when buying, such as size and colour: one set for each. The sets of a category also apply to its products, unless a product has DoNotUseCategoryOptions.',
   },

@@ -10,6 +10,7 @@ import { kindsOf } from './events.ts'
 import { eventsPage } from './events-page.ts'
 import { sendFile } from './export.ts'
 import { historyPage, storeHistoryPage } from './history.ts'
+import { htmlFrame, htmlValues } from './html-frame.ts'
 import { listPage } from './list-page.ts'
 import { listedOf } from './listing.ts'
 import { idIn, recordPage } from './record-page.ts'
@@ -51,6 +52,9 @@ export function recordPagesOf(app: FastifyInstance, services: CallerServices, se
   page(isOwn ? `${path}/:id/fields` : `${path}/:id`, (request, reply) =>
     recordPage(request, reply, services, seen(request)),
   )
+  if (htmlValues(service).length > 0) {
+    get(`${path}/:id/shown`, (request, reply) => htmlFrame(request, reply, services, seen(request)))
+  }
   page(`${path}/:id/history`, (request) => historyPage(request, services, service, idIn(request)))
   if (kindsOf(service).length > 0) {
     page(`${path}/:id/events`, (request) => eventsPage(request, services, seen(request)))
