@@ -86,7 +86,7 @@ export function fieldsOf(
       const now = stored?.[name]
       const typed = value.field.kind === 'boolean' ? String(isTicked(form, name)) : textIn(form, name)
       const isOther = now !== undefined && value.field.access !== 'wo' && !isTypedAs(value, typed, now)
-      return { value, name, input: inputOf(value), stored: isOther ? now : null }
+      return { value, name, input: inputOf(value, textIn(form, name)), stored: isOther ? now : null }
     })
 }
 
