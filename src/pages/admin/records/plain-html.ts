@@ -78,6 +78,9 @@ const entities = new Map<string, string>([
   }),
 ])
 
+const ENTITY_LENGTH = 6
+const bareEntities = [...latin1, ...'amp lt gt quot AMP LT GT QUOT COPY REG'.split(' ')]
+
 function tokensOf(source: string): Token[] {
   return [...source.matchAll(tokenPattern)].map(([text, slash, name, attributes = '']) => {
     if (name !== undefined) {
@@ -132,7 +135,7 @@ function problemIn(tokens: readonly Token[]): string | null {
         return `The editor does not know the character ${text}. Change the source.`
       if (text === '<' && /^[A-Za-z/!?]/.test(tokens[at + 1]?.text ?? ''))
         return 'The editor cannot keep comments or broken tags unchanged. Change the source.'
-      if (text === '&' && /^[A-Za-z#]/.test(tokens[at + 1]?.text ?? ''))
+      if (text === '&' && beginsEntity(tokens.slice(at + 1, at + 1 + ENTITY_LENGTH)))
         return 'The text has a “&” that may be the beginning of a character’s name. Change the source.'
       if (parent !== undefined && lists.has(parent) && !/^[ \t\n\f]$/.test(key))
         return 'The text has a list with something between its items. Change the source.'
@@ -159,6 +162,12 @@ function problemIn(tokens: readonly Token[]): string | null {
     if (!voids.has(name)) open.push(name)
   }
   return open.length === 0 ? null : `<${open.at(-1)}> has no end. Change the source.`
+}
+
+/** Browsers read some names without the semicolon too, also where letters follow. */
+function beginsEntity(next: readonly Token[]): boolean {
+  const text = next.map(({ key }) => key).join('')
+  return /^#/.test(text) || bareEntities.some((name) => text.startsWith(name))
 }
 
 function fits(name: string, open: readonly string[]): boolean {

@@ -85,7 +85,8 @@ export function inputOf({ field, refersTo }: Value, typed = ''): Input {
     const attributes = { maxlength: maxLength }
     if (access === 'wo')
       return { ...none, type: 'password', attributes: { ...attributes, autocomplete: 'new-password' } }
-    if (maxLength > LINE_MAX) return { ...none, type: 'textarea', attributes: { ...attributes, rows: 2 } }
+    if (maxLength > LINE_MAX)
+      return { ...none, type: 'textarea', attributes: { ...attributes, rows: field.isHtml ? 10 : 2 } }
     return { ...none, type: 'text', attributes, hint: maxLength < LINE_MAX ? `At most ${maxLength} characters` : '' }
   }
   const isWhole = kind === 'integer'
