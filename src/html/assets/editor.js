@@ -2,7 +2,9 @@
 // whose attributes are text beside them, and merges what comes back into the source, so that everything else stays as it is stored.
 
 const ELEMENTS =
-  'a abbr b big blockquote cite code div em font h1 h2 h3 h4 h5 h6 i li ol p small span strong sub sup u ul'.split(' ')
+  'a abbr b big blockquote cite code div em font h1 h2 h3 h4 h5 h6 i li ol p s small span strike strong sub sup u ul'.split(
+    ' ',
+  )
 const BLOCKS = 'blockquote div h1 h2 h3 h4 h5 h6 ol p ul'.split(' ')
 const ADDRESS = /^(https?:|mailto:|tel:|\/|#|[^:]*$)/i
 
@@ -10,9 +12,9 @@ document.execCommand('defaultParagraphSeparator', false, 'p')
 document.execCommand('styleWithCSS', false, false)
 
 for (const button of document.querySelectorAll('[data-editor-again]')) button.hidden = false
-for (const editor of document.querySelectorAll('.editor')) open(editor)
+for (const editor of document.querySelectorAll('.editor')) openEditor(editor)
 
-function open(editor) {
+function openEditor(editor) {
   const source = document.getElementById(editor.dataset.source)
   const area = editor.querySelector('.area')
   const shown = written(area)

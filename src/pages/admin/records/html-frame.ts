@@ -66,14 +66,14 @@ export async function htmlFrame(
     .send(documentOf(html, { title: value.label, base }))
 }
 
+const picture = /<img\b((?:[^>"']|"[^"]{0,2000}"|'[^']{0,2000}'){0,500})>/gi
+const source = /(?:^|[\s"'/])src\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))/i
+
 function picturesIn(html: string): string[] {
-  return [...html.matchAll(/<img\s[^>]{0,2000}?\bsrc\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>"']+))/gi)].map(
-    ([, ...addresses]) =>
-      addresses
-        .find((address) => address !== undefined)
-        ?.replaceAll('&amp;', '&')
-        .trim() ?? '',
-  )
+  return [...html.matchAll(picture)].map(([, attributes = '']) => {
+    const [, ...forms] = source.exec(attributes) ?? []
+    return (forms.find((address) => address !== undefined) ?? '').replaceAll('&amp;', '&').trim()
+  })
 }
 
 /** Links open nowhere, because the sandbox has no windows. Tags that act without being seen are none here. */

@@ -1,3 +1,4 @@
+import { LONG_TEXT } from '../../../engine/definition/fields.ts'
 import { align } from '../../../values/align.ts'
 
 // HTML that a plain editor can change: paragraphs, headings, lists, links and marked words. What a person did not touch stays byte for
@@ -24,7 +25,7 @@ interface Tag {
 const tokenPattern =
   /<(\/?)([A-Za-z][A-Za-z0-9]*)((?:[^<>"']|"[^"]{0,2000}"|'[^']{0,2000}'){0,2000})>|&(?:#\d{1,7}|#[Xx][\dA-Fa-f]{1,6}|[A-Za-z][A-Za-z0-9]{0,31});|\r\n|[\s\S]/gu
 
-const inline = new Set('a abbr b big cite code em font i small span strong sub sup u'.split(' '))
+const inline = new Set('a abbr b big cite code em font i s small span strike strong sub sup u'.split(' '))
 const leaves = new Set('h1 h2 h3 h4 h5 h6 p'.split(' '))
 const containers = new Set('blockquote div'.split(' '))
 const lists = new Set('ol ul'.split(' '))
@@ -206,6 +207,8 @@ function quoted(text: string): string {
 
 /** Returns the source with what the editor changed: every token that is still there is written as it was. */
 export function mergePlain(source: string, edited: string): string {
+  // Refused by the length of the field.
+  if (Math.max(source.length, edited.length) > LONG_TEXT) return edited
   const [former, next] = [linesOf(tokensOf(source)), linesOf(tokensOf(edited))]
   const merged: string[] = []
   let at = 0
@@ -255,7 +258,7 @@ function keyOf(line: readonly Token[]): string {
   return line.map(({ key }) => key).join('')
 }
 
-/** Returns what was typed with the line breaks that are stored: forms send every one as CR LF. */
+/** Returns what was typed with the line breaks that are stored: forms send every one as CR LF. A line that was changed keeps its own. */
 export function withBreaksOf(stored: string, typed: string): string {
   if (!stored.includes('\r')) return typed
   const [former, next] = [breaksOf(stored), breaksOf(typed)]
@@ -264,7 +267,15 @@ export function withBreaksOf(stored: string, typed: string): string {
     former.map(({ line }) => line),
     next.map(({ line }) => line),
   )
-  return next.map(({ line, end }, at) => line + (end === '' ? '' : former[found[at] ?? -1]?.end || usual)).join('')
+  const followers: number[] = []
+  for (const place of found.toReversed()) followers.push(place >= 0 ? place : (followers.at(-1) ?? former.length))
+  let last = -1
+  const ends = found.map((place, at) => {
+    if (place < 0 && last + 1 >= (followers.at(-1 - at) ?? former.length)) return usual
+    last = place < 0 ? last + 1 : place
+    return former[last]?.end || usual
+  })
+  return next.map(({ line, end }, at) => line + (end === '' ? '' : ends[at])).join('')
 }
 
 function breaksOf(text: string) {
