@@ -432,7 +432,7 @@ GET /admin/giftregistries/csv/template  POST /admin/giftregistries/csv  GET /adm
 GET /admin/manufacturers/csv/template  POST /admin/manufacturers/csv  GET /admin/orders/csv  GET /admin/orders/csv/template
 POST /admin/orders/csv  GET /admin/products/csv  GET /admin/products/csv/template  POST /admin/products/csv
 GET /admin/rma/csv  GET /admin/rma/csv/template  POST /admin/rma/csv
-POST /admin/customergroups  POST /admin/distributors  POST /admin/giftregistries  POST /admin/manufacturers
+POST /admin/customergroups  POST /admin/distributors  POST /admin/giftregistries  POST /admin/manufacturers  POST /admin/manufacturers/new
 GET /admin/sign-in  GET /admin/stores  GET /admin/webhooks  GET /admin/webhooks/new  GET /developers  GET /developers/account
 GET /developers/applications  GET /developers/applications/new  GET /developers/audit  GET /developers/sign-in  GET /developers/sign-up
 GET /oauth/authorize  GET /account/*  GET /admin/*  GET /developers/*

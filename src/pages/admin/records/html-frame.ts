@@ -4,7 +4,6 @@ import { type CallerServices, merchantCaller, textIn } from '../../../html/reque
 import { StoreFailure } from '../../../values/failure.ts'
 import { valueIn } from '../../../values/json.ts'
 import { originsOf } from './images.ts'
-import { idIn } from './record-page.ts'
 import type { Service, Value } from './services.ts'
 
 const HEIGHT = { min: 90, max: 360, line: 26, picture: 200 }
@@ -38,12 +37,13 @@ export async function htmlFrame(
   reply: FastifyReply,
   services: CallerServices,
   service: Service,
+  id: number,
 ): Promise<FastifyReply> {
   const name = textIn(request.query, 'field')
   const value = htmlValues(service).find(({ path }) => path.join('.') === name)
   if (value === undefined) throw new StoreFailure('not-found', 'No field of this name holds HTML', { field: 'field' })
   const caller = merchantCaller(request, services)
-  const record = JSON.parse(await getRecord(caller, service.resource, idIn(request)))
+  const record = JSON.parse(await getRecord(caller, service.resource, id))
   const html = String(valueIn(record, value.path) ?? '')
   const { secureUrl } = caller.store
   const base = URL.parse(secureUrl)?.origin ?? ''

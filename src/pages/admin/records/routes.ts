@@ -53,7 +53,7 @@ export function recordPagesOf(app: FastifyInstance, services: CallerServices, se
     recordPage(request, reply, services, seen(request)),
   )
   if (htmlValues(service).length > 0) {
-    get(`${path}/:id/shown`, (request, reply) => htmlFrame(request, reply, services, seen(request)))
+    get(`${path}/:id/shown`, (request, reply) => htmlFrame(request, reply, services, seen(request), idIn(request)))
   }
   page(`${path}/:id/history`, (request) => historyPage(request, services, service, idIn(request)))
   if (kindsOf(service).length > 0) {
@@ -63,8 +63,8 @@ export function recordPagesOf(app: FastifyInstance, services: CallerServices, se
     const again = (request: FastifyRequest) => newPage(request, services, seen(request), formOf(request))
     formPage(`${path}/new`, (request) => newPage(request, services, seen(request), {}))
     form(path, (request) => create(request, services, seen(request)), again)
-    // Shows the form again with the records that its words fit.
-    if (service.values.some(({ refersTo }) => refersTo !== null)) {
+    // Shows the form again with the records that its words fit, or with the source of what a plain editor holds.
+    if (service.values.some(({ refersTo, field }) => refersTo !== null || field.isHtml)) {
       post(`${path}/new`, async (request, reply) => sendPage(reply, await again(request)))
     }
   }
@@ -80,7 +80,7 @@ export function recordPagesOf(app: FastifyInstance, services: CallerServices, se
           isOutdated: kind === 'precondition-failed',
         }),
     )
-    // Shows the form again with one more row, or with the records that its words fit.
+    // Shows the form again with one more row, with the records that its words fit, or with the source of what a plain editor holds.
     post(`${edit}/rows`, async (request, reply) =>
       sendPage(reply, await editPage(request, services, seen(request), { typed: formOf(request) })),
     )
