@@ -406,6 +406,7 @@ export const ModelName = {
   ResetLink: 'ResetLink',
   AddressChange: 'AddressChange',
   StoreUser: 'StoreUser',
+  ListView: 'ListView',
   StoreRole: 'StoreRole',
   Invitation: 'Invitation',
   Developer: 'Developer',
@@ -432,6 +433,7 @@ export const ModelName = {
   RecordCount: 'RecordCount',
   SalesSum: 'SalesSum',
   ReferencedVersion: 'ReferencedVersion',
+  SearchText: 'SearchText',
   Manufacturer: 'Manufacturer',
   Distributor: 'Distributor',
   Category: 'Category',
@@ -488,7 +490,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "store" | "storeHost" | "identity" | "recoveryCode" | "passkey" | "challenge" | "resetLink" | "addressChange" | "storeUser" | "storeRole" | "invitation" | "developer" | "operator" | "application" | "subscription" | "handshake" | "removalNotice" | "apiCall" | "refusedBody" | "secretKey" | "authorizationCode" | "accessToken" | "accessGrant" | "endedToken" | "session" | "alert" | "signInDelay" | "customerLoginToken" | "auditEntry" | "mail" | "historyEntry" | "counter" | "recordCount" | "salesSum" | "referencedVersion" | "manufacturer" | "distributor" | "category" | "customerGroup" | "product" | "productCategory" | "productDistributor" | "advancedOption" | "stockMovement" | "customer" | "orderStatus" | "paymentMethod" | "order" | "orderShipment" | "orderItem" | "orderTransaction" | "rma" | "rmaItem" | "giftRegistry" | "giftRegistryItem" | "event" | "eventFeed" | "eventCut" | "webhook" | "delivery" | "deliveryAttempt" | "idempotencyKey" | "idempotencyAnswer" | "csvImport" | "csvImportPart" | "csvImportName" | "csvMapping" | "csvImportLine" | "switch" | "testStore" | "testChange" | "inbox" | "inboxMessage" | "backup" | "rateBucket" | "serverProcess"
+    modelProps: "store" | "storeHost" | "identity" | "recoveryCode" | "passkey" | "challenge" | "resetLink" | "addressChange" | "storeUser" | "listView" | "storeRole" | "invitation" | "developer" | "operator" | "application" | "subscription" | "handshake" | "removalNotice" | "apiCall" | "refusedBody" | "secretKey" | "authorizationCode" | "accessToken" | "accessGrant" | "endedToken" | "session" | "alert" | "signInDelay" | "customerLoginToken" | "auditEntry" | "mail" | "historyEntry" | "counter" | "recordCount" | "salesSum" | "referencedVersion" | "searchText" | "manufacturer" | "distributor" | "category" | "customerGroup" | "product" | "productCategory" | "productDistributor" | "advancedOption" | "stockMovement" | "customer" | "orderStatus" | "paymentMethod" | "order" | "orderShipment" | "orderItem" | "orderTransaction" | "rma" | "rmaItem" | "giftRegistry" | "giftRegistryItem" | "event" | "eventFeed" | "eventCut" | "webhook" | "delivery" | "deliveryAttempt" | "idempotencyKey" | "idempotencyAnswer" | "csvImport" | "csvImportPart" | "csvImportName" | "csvMapping" | "csvImportLine" | "switch" | "testStore" | "testChange" | "inbox" | "inboxMessage" | "backup" | "rateBucket" | "serverProcess"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1155,6 +1157,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.StoreUserCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.StoreUserCountAggregateOutputType> | number
+        }
+      }
+    }
+    ListView: {
+      payload: Prisma.$ListViewPayload<ExtArgs>
+      fields: Prisma.ListViewFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ListViewFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ListViewPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ListViewFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ListViewPayload>
+        }
+        findFirst: {
+          args: Prisma.ListViewFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ListViewPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ListViewFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ListViewPayload>
+        }
+        findMany: {
+          args: Prisma.ListViewFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ListViewPayload>[]
+        }
+        create: {
+          args: Prisma.ListViewCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ListViewPayload>
+        }
+        createMany: {
+          args: Prisma.ListViewCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ListViewCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ListViewPayload>[]
+        }
+        delete: {
+          args: Prisma.ListViewDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ListViewPayload>
+        }
+        update: {
+          args: Prisma.ListViewUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ListViewPayload>
+        }
+        deleteMany: {
+          args: Prisma.ListViewDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ListViewUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ListViewUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ListViewPayload>[]
+        }
+        upsert: {
+          args: Prisma.ListViewUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ListViewPayload>
+        }
+        aggregate: {
+          args: Prisma.ListViewAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateListView>
+        }
+        groupBy: {
+          args: Prisma.ListViewGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ListViewGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ListViewCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ListViewCountAggregateOutputType> | number
         }
       }
     }
@@ -3079,6 +3155,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.ReferencedVersionCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.ReferencedVersionCountAggregateOutputType> | number
+        }
+      }
+    }
+    SearchText: {
+      payload: Prisma.$SearchTextPayload<ExtArgs>
+      fields: Prisma.SearchTextFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.SearchTextFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SearchTextPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.SearchTextFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SearchTextPayload>
+        }
+        findFirst: {
+          args: Prisma.SearchTextFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SearchTextPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.SearchTextFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SearchTextPayload>
+        }
+        findMany: {
+          args: Prisma.SearchTextFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SearchTextPayload>[]
+        }
+        create: {
+          args: Prisma.SearchTextCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SearchTextPayload>
+        }
+        createMany: {
+          args: Prisma.SearchTextCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.SearchTextCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SearchTextPayload>[]
+        }
+        delete: {
+          args: Prisma.SearchTextDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SearchTextPayload>
+        }
+        update: {
+          args: Prisma.SearchTextUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SearchTextPayload>
+        }
+        deleteMany: {
+          args: Prisma.SearchTextDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.SearchTextUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.SearchTextUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SearchTextPayload>[]
+        }
+        upsert: {
+          args: Prisma.SearchTextUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SearchTextPayload>
+        }
+        aggregate: {
+          args: Prisma.SearchTextAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateSearchText>
+        }
+        groupBy: {
+          args: Prisma.SearchTextGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SearchTextGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.SearchTextCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SearchTextCountAggregateOutputType> | number
         }
       }
     }
@@ -6278,6 +6428,16 @@ export const StoreUserScalarFieldEnum = {
 export type StoreUserScalarFieldEnum = (typeof StoreUserScalarFieldEnum)[keyof typeof StoreUserScalarFieldEnum]
 
 
+export const ListViewScalarFieldEnum = {
+  userId: 'userId',
+  service: 'service',
+  name: 'name',
+  query: 'query'
+} as const
+
+export type ListViewScalarFieldEnum = (typeof ListViewScalarFieldEnum)[keyof typeof ListViewScalarFieldEnum]
+
+
 export const StoreRoleScalarFieldEnum = {
   storeId: 'storeId',
   id: 'id',
@@ -6632,6 +6792,18 @@ export const ReferencedVersionScalarFieldEnum = {
 } as const
 
 export type ReferencedVersionScalarFieldEnum = (typeof ReferencedVersionScalarFieldEnum)[keyof typeof ReferencedVersionScalarFieldEnum]
+
+
+export const SearchTextScalarFieldEnum = {
+  storeId: 'storeId',
+  service: 'service',
+  recordId: 'recordId',
+  source: 'source',
+  sourceId: 'sourceId',
+  words: 'words'
+} as const
+
+export type SearchTextScalarFieldEnum = (typeof SearchTextScalarFieldEnum)[keyof typeof SearchTextScalarFieldEnum]
 
 
 export const ManufacturerScalarFieldEnum = {
@@ -7596,6 +7768,7 @@ export type GlobalOmitConfig = {
   resetLink?: Prisma.ResetLinkOmit
   addressChange?: Prisma.AddressChangeOmit
   storeUser?: Prisma.StoreUserOmit
+  listView?: Prisma.ListViewOmit
   storeRole?: Prisma.StoreRoleOmit
   invitation?: Prisma.InvitationOmit
   developer?: Prisma.DeveloperOmit
@@ -7622,6 +7795,7 @@ export type GlobalOmitConfig = {
   recordCount?: Prisma.RecordCountOmit
   salesSum?: Prisma.SalesSumOmit
   referencedVersion?: Prisma.ReferencedVersionOmit
+  searchText?: Prisma.SearchTextOmit
   manufacturer?: Prisma.ManufacturerOmit
   distributor?: Prisma.DistributorOmit
   category?: Prisma.CategoryOmit

@@ -29,7 +29,7 @@ export function frameHeight(html: string): number {
 }
 
 /**
- * Answers with the HTML of a field as a document of its own, for a frame. It is what somebody else wrote: the policy gives it a foreign
+ * Answers with the HTML of a field, or of the first that holds any, as a document of its own, for a frame. It is what somebody else wrote: the policy gives it a foreign
  * origin, no script, no form, no way out of its frame, and no request but for the pictures that it names.
  */
 export async function htmlFrame(
@@ -40,7 +40,7 @@ export async function htmlFrame(
   id: number,
 ): Promise<FastifyReply> {
   const name = textIn(request.query, 'field')
-  const value = htmlValues(service).find(({ path }) => path.join('.') === name)
+  const value = htmlValues(service).find(({ path }) => name === '' || path.join('.') === name)
   if (value === undefined) throw new StoreFailure('not-found', 'No field of this name holds HTML', { field: 'field' })
   const caller = merchantCaller(request, services)
   const record = JSON.parse(await getRecord(caller, service.resource, id))

@@ -5,7 +5,8 @@ import { wrongField } from '../../../engine/definition/refused.ts'
 import type { Query } from '../../../engine/reading/paging.ts'
 import { type Behind, countUpTo, listOrdered } from '../../../engine/reading/read.ts'
 import type { HtmlPage } from '../../../html/page.ts'
-import { type CallerServices, merchantCaller, textIn, textsIn } from '../../../html/request.ts'
+import { type CallerServices, merchantCaller, merchantOf, textIn, textsIn } from '../../../html/request.ts'
+import { listViews } from '../../../staff/list-views.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import { INT32_MAX } from '../../../values/int32.ts'
 import { valueIn } from '../../../values/json.ts'
@@ -23,7 +24,6 @@ const COUNTED_MAX = 10_000
 const COLUMNS_SHOWN = 6
 const COLUMNS_MAX = 20
 const TEXT_MAX = 255
-const TEXT_FILTERS_IN_SIGHT = 3
 
 /** The page of a service's records: filtered, sorted and paged by the address. */
 export async function listPage(
@@ -51,11 +51,7 @@ export async function listPage(
     if (!(error instanceof StoreFailure) || error.kind !== 'bad-request') throw error
     return { records: [], next: null, count: 0, failure: error }
   })
-  const kept = {
-    ...given.filters,
-    ...(given.sort !== '' && { sort }),
-    ...(given.columns !== '' && { columns: given.columns }),
-  }
+  const kept = keptOf(given)
   const address = (changes: Record<string, string>) => `${path}?${new URLSearchParams({ ...kept, ...changes })}`
   const rows = records.map((text) => {
     const record = JSON.parse(String(text)) as Wire
@@ -82,6 +78,8 @@ export async function listPage(
       textOf: words?.textOf ?? (() => null),
       selection: listing?.selection ?? null,
       choices: words?.choices ?? {},
+      views: await listViews(services, { userId: merchantOf(request).id, service: resource.service }),
+      query: String(new URLSearchParams(kept)),
       here: `?${new URLSearchParams({ ...kept, ...cursor })}`,
       sorts: service.sorts,
       sort,
@@ -101,6 +99,11 @@ export async function listPage(
       pathOf,
     },
   }
+}
+
+/** What an address keeps of a list, but for the page. */
+export function keptOf({ filters, sort, columns }: Asked): Record<string, string> {
+  return { ...filters, ...(sort !== '' && { sort }), ...(columns !== '' && { columns }) }
 }
 
 export interface Asked {
@@ -159,11 +162,13 @@ function filtersOf({ filters: offered, values, resource }: Service, listing: Lis
     const value = values.find(({ field }) => column !== undefined && field.column === column)
     // Of a value that no page shows, the name that files have for it.
     const stored = column === undefined ? undefined : columnPath(resource.storedFields, column)?.at(-1)
-    const label = listing?.labels[name] ?? filterLabel(name, kind, value?.label ?? (stored && labelOf(stored)))
+    const label =
+      name === 'find'
+        ? 'Search'
+        : (listing?.labels[name] ?? filterLabel(name, kind, value?.label ?? (stored && labelOf(stored))))
     return { name, kind, label, of: value?.path.join('.') ?? '' }
   })
-  const texts = filters.filter(({ kind }) => kind === 'text' || kind === 'part').slice(0, TEXT_FILTERS_IN_SIGHT)
-  const inSight = listing?.inSight ?? texts.map(({ name }) => name)
+  const inSight = listing?.inSight ?? ['find']
   return filters.map((filter) => ({ ...filter, isInSight: inSight.includes(filter.name) }))
 }
 
