@@ -433,6 +433,7 @@ GET /admin/manufacturers/csv/template  POST /admin/manufacturers/csv  GET /admin
 POST /admin/orders/csv  GET /admin/products/csv  GET /admin/products/csv/template  POST /admin/products/csv
 GET /admin/rma/csv  GET /admin/rma/csv/template  POST /admin/rma/csv
 POST /admin/customergroups  POST /admin/distributors  POST /admin/giftregistries  POST /admin/manufacturers
+POST /admin/manufacturers/new
 GET /admin/search  GET /admin/search/suggestions
 POST /admin/category/views  POST /admin/category/views/delete  POST /admin/customergroups/views  POST /admin/customergroups/views/delete
 POST /admin/customers/views  POST /admin/customers/views/delete  POST /admin/distributors/views  POST /admin/distributors/views/delete
