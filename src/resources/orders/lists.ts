@@ -103,7 +103,7 @@ export const shipmentList = list(
     description:
       'The parcels of the order, and where they go. Without any, a new order has one to its billing address.',
     zeroKeyIsOnly: true,
-    rows: { table: 'OrderShipment', parent: 'orderId' },
+    rows: { table: 'OrderShipment', parent: 'orderId', hidden: { departure: null } },
   },
 )
 
