@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Caller } from '../../../engine/caller.ts'
 import { refused } from '../../../engine/definition/refused.ts'
@@ -118,6 +119,16 @@ function titleOf(noun: string, { invoice, isOfOne, parcels: [parcel], count }: S
   return isOfOne && parcel ? `${noun} ${invoice}, parcel ${parcel.number} of ${count}` : `${noun} ${invoice}`
 }
 
+/** Whether it has not left and goes where this slip's parcel does: to others it is none of their business. */
+function follows(parcel: ShownParcel, [own]: readonly ShownParcel[]): boolean {
+  return parcel !== own && !parcel.hasLeft && isDeepStrictEqual(parcel.address, own?.address)
+}
+
+interface ShownParcel {
+  readonly hasLeft: boolean
+  readonly address: readonly string[]
+}
+
 function slipOf(order: Order, departures: Departures, only: string | null) {
   const figures = orderFigures(order)
   const lineOf = new Map(order.OrderItemList.map((item, at) => [item, figures.lines[at]]))
@@ -140,9 +151,7 @@ function slipOf(order: Order, departures: Departures, only: string | null) {
     /** Of the order. */
     count: all.length,
     isOfOne: only !== null && all.length > 1,
-    /** What the customer does not find in the parcel, and gets later. */
-    later:
-      only === null ? [] : all.filter((parcel) => !parcel.hasLeft && !isOnly(parcel)).flatMap(({ lines }) => lines),
+    later: only === null ? [] : all.filter((parcel) => follows(parcel, parcels)).flatMap(({ lines }) => lines),
     payments: paidOf(order.OrderAmount, order.TransactionList),
   }
 }
