@@ -122,6 +122,7 @@ export const orderItemList = list(
     }),
     ItemShipmentID: integer({
       column: 'shipmentId',
+      label: 'Parcel',
       min: 0,
       description:
         'The ShipmentID of the shipment that the line goes with; 0 where the order has one at most. In a new order it counts the sent shipments from 1.',
