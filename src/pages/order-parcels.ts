@@ -1,10 +1,9 @@
 import type { Caller } from '../engine/caller.ts'
-import { hasLeft, statusShipped } from '../resources/orders/statuses.ts'
+import { hasLeft } from '../resources/orders/statuses.ts'
 import { readDate } from '../values/dates.ts'
 
 /** The fields used of an order's record. */
 export interface ShippedRecord {
-  readonly OrderStatusID: number
   readonly ShipmentList: readonly {
     readonly ShipmentID: number
     readonly ShipmentShippedDate: string
@@ -30,7 +29,7 @@ export type Departures = ReadonlyMap<number, number>
 export function parcelsOf<Order extends ShippedRecord>(order: Order, departures: Departures): Parcel<Order>[] {
   const { ShipmentList: shipments, OrderItemList: items } = order
   if (shipments.length === 0) {
-    return [{ shipment: null, hasLeft: order.OrderStatusID === statusShipped, number: 1, items }]
+    return [{ shipment: null, hasLeft: false, number: 1, items }]
   }
   // An import may bring lines of a shipment that there is not; they go with the first.
   const known = new Set(shipments.map(({ ShipmentID }) => ShipmentID))
@@ -38,7 +37,7 @@ export function parcelsOf<Order extends ShippedRecord>(order: Order, departures:
     shipments.length === 1 || id === shipments[at]?.ShipmentID || (at === 0 && !known.has(id))
   const parcels = shipments.map((shipment, at) => ({
     shipment,
-    hasLeft: isAway(order, shipment),
+    hasLeft: isAway(shipment),
     items: items.filter(({ ItemShipmentID }) => isInside(at, ItemShipmentID)),
   }))
   const [away, waiting] = [true, false].map((left) => parcels.filter((parcel) => parcel.hasLeft === left))
@@ -63,7 +62,7 @@ export async function readDepartures(
   { db, store }: Pick<Caller, 'db' | 'store'>,
   orders: readonly (ShippedRecord & { readonly OrderID: number })[],
 ): Promise<Departures> {
-  const several = orders.filter((order) => order.ShipmentList.filter((one) => isAway(order, one)).length > 1)
+  const several = orders.filter((order) => order.ShipmentList.filter(isAway).length > 1)
   if (several.length === 0) return new Map()
   const rows = await db.orderShipment.findMany({
     where: { storeId: store.id, orderId: { in: several.map(({ OrderID }) => OrderID) } },
@@ -75,9 +74,8 @@ export async function readDepartures(
 
 type Shipment = ShippedRecord['ShipmentList'][number]
 
-/** All of an order that is Shipped has left, whatever its shipments say. */
-function isAway({ OrderStatusID }: ShippedRecord, { ShipmentShippedDate, ShipmentOrderStatus }: Shipment): boolean {
-  return OrderStatusID === statusShipped || hasLeft(ShipmentShippedDate, ShipmentOrderStatus)
+function isAway({ ShipmentShippedDate, ShipmentOrderStatus }: Shipment): boolean {
+  return hasLeft(ShipmentShippedDate, ShipmentOrderStatus)
 }
 
 /** Without a day: after those that have one. */

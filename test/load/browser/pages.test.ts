@@ -590,8 +590,15 @@ describe.skipIf(!hasBrowser)('every page', () => {
         { CatalogID: 1, ItemQuantity: 1 },
       ],
     })
-    const sent = { ShipmentFirstName: 'Bob', ShipmentCity: 'Paris', ShipmentTrackingCode: long, ShipmentShippedDate: '03/11/2026' }
-    await shop.call('PUT', `/Orders/${id}`, { body: { InternalComments: long, ShipmentList: [{ ShipmentID: 0 }, sent] } })
+    const sent = {
+      ShipmentFirstName: 'Bob',
+      ShipmentCity: 'Paris',
+      ShipmentTrackingCode: long,
+      ShipmentShippedDate: '03/11/2026',
+    }
+    await shop.call('PUT', `/Orders/${id}`, {
+      body: { InternalComments: long, ShipmentList: [{ ShipmentID: 0 }, sent] },
+    })
     const [{ ShipmentList, OrderItemList }] = (await shop.call('GET', `/Orders/${id}`)).json()
     const parcelId = String(ShipmentList[1].ShipmentID)
     const [first, second] = OrderItemList

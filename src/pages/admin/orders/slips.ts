@@ -71,7 +71,6 @@ type Item = OrderRecord['OrderItemList'][number] & { readonly ItemShipmentID: nu
 /** What slips read of an order's record. */
 interface Order extends OrderRecord, PaidRecord {
   readonly OrderID: number
-  readonly OrderStatusID: number
   readonly InvoiceNumberPrefix: string
   readonly InvoiceNumber: number
   readonly ShipmentList: readonly Shipment[]
