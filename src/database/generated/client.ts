@@ -89,6 +89,11 @@ export type AddressChange = Prisma.AddressChangeModel
  */
 export type StoreUser = Prisma.StoreUserModel
 /**
+ * Model ListView
+ * A list of records as a person keeps it: its filters, columns and order.
+ */
+export type ListView = Prisma.ListViewModel
+/**
  * Model StoreRole
  * A role that a store has made for its people.
  */

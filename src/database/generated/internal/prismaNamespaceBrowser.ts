@@ -60,6 +60,7 @@ export const ModelName = {
   ResetLink: 'ResetLink',
   AddressChange: 'AddressChange',
   StoreUser: 'StoreUser',
+  ListView: 'ListView',
   StoreRole: 'StoreRole',
   Invitation: 'Invitation',
   Developer: 'Developer',
@@ -267,6 +268,16 @@ export const StoreUserScalarFieldEnum = {
 } as const
 
 export type StoreUserScalarFieldEnum = (typeof StoreUserScalarFieldEnum)[keyof typeof StoreUserScalarFieldEnum]
+
+
+export const ListViewScalarFieldEnum = {
+  userId: 'userId',
+  service: 'service',
+  name: 'name',
+  query: 'query'
+} as const
+
+export type ListViewScalarFieldEnum = (typeof ListViewScalarFieldEnum)[keyof typeof ListViewScalarFieldEnum]
 
 
 export const StoreRoleScalarFieldEnum = {
