@@ -36,7 +36,13 @@ const atAddresses: Readonly<Record<string, (side: Side) => Id>> = {
 }
 
 /** The same in every store and for everybody: files, the statuses, and the accounts that the operator alone names. */
-export const shared = ['/assets/:file', '/OrderStatus/:id', '/admin/orderstatus/:id', '/admin/developers/:id']
+export const shared = [
+  '/assets/:file',
+  '/assets/sandbox/:picture',
+  '/OrderStatus/:id',
+  '/admin/orderstatus/:id',
+  '/admin/developers/:id',
+]
 
 /**
  * What the last identifier of an address may name in a store: one record, or the items of a list in it. Null: the table above lacks

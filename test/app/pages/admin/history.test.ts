@@ -131,7 +131,7 @@ test('pages go back to the beginning, and another store sees nothing of it', asy
   expect(all.at(-1)).toContain('Added')
   const other = await merchantIn(server, (await server.openStore()).store)
   expect((await other.open(address)).statusCode).toBe(404)
-  expect((await other.open('/admin/history')).body).toContain('There is nothing.')
+  expect((await other.open('/admin/history')).body).toContain('Nothing is here yet.')
 })
 
 test("the store's history is found by service and by who, and bad filters are refused", async () => {
