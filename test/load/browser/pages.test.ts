@@ -55,6 +55,8 @@ const pages = {
     ['admin-orders-none', '/admin/orders?find=999999'],
     ['admin-orders-refused', '/admin/orders?find=nobody'],
     ['admin-order', '/admin/orders/1'],
+    ['admin-order-parcels', '/admin/orders/{partlyShippedId}'],
+    ['admin-order-parcel-slip', '/admin/orders/{partlyShippedId}/packing-slip?shipment={parcelId}'],
     ['admin-order-ship', '/admin/orders/1/shipments/0'],
     ['admin-order-packing-slip', '/admin/orders/1/packing-slip'],
     ['admin-order-invoice', '/admin/orders/1/invoice'],
@@ -688,6 +690,7 @@ describe.skipIf(!hasBrowser)('every page', () => {
       }
       await shop.call('POST', '/Orders/1/Transactions', { body })
     }
+    await shipPart()
     const page = pageOf('merchant')
     await page.goto(`/admin/modules/rest-api/subscribe?PublicKey=${publicKey}`)
     await page.getByRole('button', { name: 'Allow' }).click()
@@ -697,6 +700,37 @@ describe.skipIf(!hasBrowser)('every page', () => {
     // An application whose last three calls were refused fails.
     for (let count = 0; count < 3; count++) await shop.call('GET', '/Orders?limit=x')
     await server.services.callLog.flush()
+  }
+
+  /** An order of long words, of which a parcel has left and one is still to ship, each to an address of its own. */
+  async function shipPart() {
+    const long = 'x'.repeat(60)
+    const { id } = await placeOrder(shop.caller, {
+      CustomerID: 2,
+      BillingEmail: `${long}@customers.example`,
+      BillingFirstName: `Marie ${long}`,
+      BillingPhoneNumber: '+1 555 0100 200 300',
+      CustomerComments: `Leave it at the back door ${long}`,
+      OrderItemList: [
+        { ItemID: 'SHADE', ItemQuantity: 1 },
+        { CatalogID: 1, ItemQuantity: 1 },
+      ],
+    })
+    const sent = {
+      ShipmentFirstName: 'Bob',
+      ShipmentCity: 'Paris',
+      ShipmentTrackingCode: long,
+      ShipmentShippedDate: '03/11/2026',
+    }
+    await shop.call('PUT', `/Orders/${id}`, {
+      body: { InternalComments: long, ShipmentList: [{ ShipmentID: 0 }, sent] },
+    })
+    const [{ ShipmentList, OrderItemList }] = (await shop.call('GET', `/Orders/${id}`)).json()
+    const parcelId = String(ShipmentList[1].ShipmentID)
+    const [first, second] = OrderItemList
+    const lines = [first, { ...second, ItemShipmentID: Number(parcelId) }]
+    await shop.call('PUT', `/Orders/${id}`, { body: { OrderItemList: lines } })
+    places = { ...places, partlyShippedId: String(id), parcelId }
   }
 
   /** Calls of the applicant's application, one with everything that is kept, and all of it long. */

@@ -7034,6 +7034,7 @@ export const OrderShipmentScalarFieldEnum = {
   shippedDate: 'shippedDate',
   trackingCode: 'trackingCode',
   number: 'number',
+  departure: 'departure',
   details: 'details'
 } as const
 
