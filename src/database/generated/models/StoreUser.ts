@@ -252,6 +252,7 @@ export type StoreUserWhereInput = {
   alerts?: Prisma.AlertListRelationFilter
   authorizationCodes?: Prisma.AuthorizationCodeListRelationFilter
   invitations?: Prisma.InvitationListRelationFilter
+  orderDrafts?: Prisma.OrderDraftListRelationFilter
 }
 
 export type StoreUserOrderByWithRelationInput = {
@@ -269,6 +270,7 @@ export type StoreUserOrderByWithRelationInput = {
   alerts?: Prisma.AlertOrderByRelationAggregateInput
   authorizationCodes?: Prisma.AuthorizationCodeOrderByRelationAggregateInput
   invitations?: Prisma.InvitationOrderByRelationAggregateInput
+  orderDrafts?: Prisma.OrderDraftOrderByRelationAggregateInput
 }
 
 export type StoreUserWhereUniqueInput = Prisma.AtLeast<{
@@ -290,6 +292,7 @@ export type StoreUserWhereUniqueInput = Prisma.AtLeast<{
   alerts?: Prisma.AlertListRelationFilter
   authorizationCodes?: Prisma.AuthorizationCodeListRelationFilter
   invitations?: Prisma.InvitationListRelationFilter
+  orderDrafts?: Prisma.OrderDraftListRelationFilter
 }, "id" | "storeId_identityId">
 
 export type StoreUserOrderByWithAggregationInput = {
@@ -330,6 +333,7 @@ export type StoreUserCreateInput = {
   alerts?: Prisma.AlertCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeCreateNestedManyWithoutStoreUserInput
   invitations?: Prisma.InvitationCreateNestedManyWithoutInviterInput
+  orderDrafts?: Prisma.OrderDraftCreateNestedManyWithoutUserInput
 }
 
 export type StoreUserUncheckedCreateInput = {
@@ -344,6 +348,7 @@ export type StoreUserUncheckedCreateInput = {
   alerts?: Prisma.AlertUncheckedCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutStoreUserInput
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutInviterInput
+  orderDrafts?: Prisma.OrderDraftUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type StoreUserUpdateInput = {
@@ -356,6 +361,7 @@ export type StoreUserUpdateInput = {
   alerts?: Prisma.AlertUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUpdateManyWithoutStoreUserNestedInput
   invitations?: Prisma.InvitationUpdateManyWithoutInviterNestedInput
+  orderDrafts?: Prisma.OrderDraftUpdateManyWithoutUserNestedInput
 }
 
 export type StoreUserUncheckedUpdateInput = {
@@ -370,6 +376,7 @@ export type StoreUserUncheckedUpdateInput = {
   alerts?: Prisma.AlertUncheckedUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutStoreUserNestedInput
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutInviterNestedInput
+  orderDrafts?: Prisma.OrderDraftUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type StoreUserCreateManyInput = {
@@ -456,14 +463,14 @@ export type StoreUserSumOrderByAggregateInput = {
   roleId?: Prisma.SortOrder
 }
 
-export type StoreUserNullableScalarRelationFilter = {
-  is?: Prisma.StoreUserWhereInput | null
-  isNot?: Prisma.StoreUserWhereInput | null
-}
-
 export type StoreUserScalarRelationFilter = {
   is?: Prisma.StoreUserWhereInput
   isNot?: Prisma.StoreUserWhereInput
+}
+
+export type StoreUserNullableScalarRelationFilter = {
+  is?: Prisma.StoreUserWhereInput | null
+  isNot?: Prisma.StoreUserWhereInput | null
 }
 
 export type StoreUserCreateNestedManyWithoutStoreInput = {
@@ -548,6 +555,20 @@ export type StoreUserUncheckedUpdateManyWithoutIdentityNestedInput = {
   update?: Prisma.StoreUserUpdateWithWhereUniqueWithoutIdentityInput | Prisma.StoreUserUpdateWithWhereUniqueWithoutIdentityInput[]
   updateMany?: Prisma.StoreUserUpdateManyWithWhereWithoutIdentityInput | Prisma.StoreUserUpdateManyWithWhereWithoutIdentityInput[]
   deleteMany?: Prisma.StoreUserScalarWhereInput | Prisma.StoreUserScalarWhereInput[]
+}
+
+export type StoreUserCreateNestedOneWithoutOrderDraftsInput = {
+  create?: Prisma.XOR<Prisma.StoreUserCreateWithoutOrderDraftsInput, Prisma.StoreUserUncheckedCreateWithoutOrderDraftsInput>
+  connectOrCreate?: Prisma.StoreUserCreateOrConnectWithoutOrderDraftsInput
+  connect?: Prisma.StoreUserWhereUniqueInput
+}
+
+export type StoreUserUpdateOneRequiredWithoutOrderDraftsNestedInput = {
+  create?: Prisma.XOR<Prisma.StoreUserCreateWithoutOrderDraftsInput, Prisma.StoreUserUncheckedCreateWithoutOrderDraftsInput>
+  connectOrCreate?: Prisma.StoreUserCreateOrConnectWithoutOrderDraftsInput
+  upsert?: Prisma.StoreUserUpsertWithoutOrderDraftsInput
+  connect?: Prisma.StoreUserWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.StoreUserUpdateToOneWithWhereWithoutOrderDraftsInput, Prisma.StoreUserUpdateWithoutOrderDraftsInput>, Prisma.StoreUserUncheckedUpdateWithoutOrderDraftsInput>
 }
 
 export type StoreUserCreateNestedManyWithoutOwnRoleInput = {
@@ -663,6 +684,7 @@ export type StoreUserCreateWithoutStoreInput = {
   alerts?: Prisma.AlertCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeCreateNestedManyWithoutStoreUserInput
   invitations?: Prisma.InvitationCreateNestedManyWithoutInviterInput
+  orderDrafts?: Prisma.OrderDraftCreateNestedManyWithoutUserInput
 }
 
 export type StoreUserUncheckedCreateWithoutStoreInput = {
@@ -676,6 +698,7 @@ export type StoreUserUncheckedCreateWithoutStoreInput = {
   alerts?: Prisma.AlertUncheckedCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutStoreUserInput
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutInviterInput
+  orderDrafts?: Prisma.OrderDraftUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type StoreUserCreateOrConnectWithoutStoreInput = {
@@ -726,6 +749,7 @@ export type StoreUserCreateWithoutIdentityInput = {
   alerts?: Prisma.AlertCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeCreateNestedManyWithoutStoreUserInput
   invitations?: Prisma.InvitationCreateNestedManyWithoutInviterInput
+  orderDrafts?: Prisma.OrderDraftCreateNestedManyWithoutUserInput
 }
 
 export type StoreUserUncheckedCreateWithoutIdentityInput = {
@@ -738,6 +762,7 @@ export type StoreUserUncheckedCreateWithoutIdentityInput = {
   alerts?: Prisma.AlertUncheckedCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutStoreUserInput
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutInviterInput
+  orderDrafts?: Prisma.OrderDraftUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type StoreUserCreateOrConnectWithoutIdentityInput = {
@@ -766,6 +791,74 @@ export type StoreUserUpdateManyWithWhereWithoutIdentityInput = {
   data: Prisma.XOR<Prisma.StoreUserUpdateManyMutationInput, Prisma.StoreUserUncheckedUpdateManyWithoutIdentityInput>
 }
 
+export type StoreUserCreateWithoutOrderDraftsInput = {
+  role?: string | null
+  createdAt: Date | string
+  store: Prisma.StoreCreateNestedOneWithoutUsersInput
+  identity: Prisma.IdentityCreateNestedOneWithoutUsersInput
+  ownRole?: Prisma.StoreRoleCreateNestedOneWithoutUsersInput
+  sessions?: Prisma.SessionCreateNestedManyWithoutStoreUserInput
+  alerts?: Prisma.AlertCreateNestedManyWithoutStoreUserInput
+  authorizationCodes?: Prisma.AuthorizationCodeCreateNestedManyWithoutStoreUserInput
+  invitations?: Prisma.InvitationCreateNestedManyWithoutInviterInput
+}
+
+export type StoreUserUncheckedCreateWithoutOrderDraftsInput = {
+  id?: number
+  storeId: number
+  identityId: number
+  email: string
+  role?: string | null
+  roleId?: number | null
+  createdAt: Date | string
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutStoreUserInput
+  alerts?: Prisma.AlertUncheckedCreateNestedManyWithoutStoreUserInput
+  authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutStoreUserInput
+  invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutInviterInput
+}
+
+export type StoreUserCreateOrConnectWithoutOrderDraftsInput = {
+  where: Prisma.StoreUserWhereUniqueInput
+  create: Prisma.XOR<Prisma.StoreUserCreateWithoutOrderDraftsInput, Prisma.StoreUserUncheckedCreateWithoutOrderDraftsInput>
+}
+
+export type StoreUserUpsertWithoutOrderDraftsInput = {
+  update: Prisma.XOR<Prisma.StoreUserUpdateWithoutOrderDraftsInput, Prisma.StoreUserUncheckedUpdateWithoutOrderDraftsInput>
+  create: Prisma.XOR<Prisma.StoreUserCreateWithoutOrderDraftsInput, Prisma.StoreUserUncheckedCreateWithoutOrderDraftsInput>
+  where?: Prisma.StoreUserWhereInput
+}
+
+export type StoreUserUpdateToOneWithWhereWithoutOrderDraftsInput = {
+  where?: Prisma.StoreUserWhereInput
+  data: Prisma.XOR<Prisma.StoreUserUpdateWithoutOrderDraftsInput, Prisma.StoreUserUncheckedUpdateWithoutOrderDraftsInput>
+}
+
+export type StoreUserUpdateWithoutOrderDraftsInput = {
+  role?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  store?: Prisma.StoreUpdateOneRequiredWithoutUsersNestedInput
+  identity?: Prisma.IdentityUpdateOneRequiredWithoutUsersNestedInput
+  ownRole?: Prisma.StoreRoleUpdateOneWithoutUsersNestedInput
+  sessions?: Prisma.SessionUpdateManyWithoutStoreUserNestedInput
+  alerts?: Prisma.AlertUpdateManyWithoutStoreUserNestedInput
+  authorizationCodes?: Prisma.AuthorizationCodeUpdateManyWithoutStoreUserNestedInput
+  invitations?: Prisma.InvitationUpdateManyWithoutInviterNestedInput
+}
+
+export type StoreUserUncheckedUpdateWithoutOrderDraftsInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  storeId?: Prisma.IntFieldUpdateOperationsInput | number
+  identityId?: Prisma.IntFieldUpdateOperationsInput | number
+  email?: Prisma.StringFieldUpdateOperationsInput | string
+  role?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  roleId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutStoreUserNestedInput
+  alerts?: Prisma.AlertUncheckedUpdateManyWithoutStoreUserNestedInput
+  authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutStoreUserNestedInput
+  invitations?: Prisma.InvitationUncheckedUpdateManyWithoutInviterNestedInput
+}
+
 export type StoreUserCreateWithoutOwnRoleInput = {
   role?: string | null
   createdAt: Date | string
@@ -775,6 +868,7 @@ export type StoreUserCreateWithoutOwnRoleInput = {
   alerts?: Prisma.AlertCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeCreateNestedManyWithoutStoreUserInput
   invitations?: Prisma.InvitationCreateNestedManyWithoutInviterInput
+  orderDrafts?: Prisma.OrderDraftCreateNestedManyWithoutUserInput
 }
 
 export type StoreUserUncheckedCreateWithoutOwnRoleInput = {
@@ -787,6 +881,7 @@ export type StoreUserUncheckedCreateWithoutOwnRoleInput = {
   alerts?: Prisma.AlertUncheckedCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutStoreUserInput
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutInviterInput
+  orderDrafts?: Prisma.OrderDraftUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type StoreUserCreateOrConnectWithoutOwnRoleInput = {
@@ -824,6 +919,7 @@ export type StoreUserCreateWithoutInvitationsInput = {
   sessions?: Prisma.SessionCreateNestedManyWithoutStoreUserInput
   alerts?: Prisma.AlertCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeCreateNestedManyWithoutStoreUserInput
+  orderDrafts?: Prisma.OrderDraftCreateNestedManyWithoutUserInput
 }
 
 export type StoreUserUncheckedCreateWithoutInvitationsInput = {
@@ -837,6 +933,7 @@ export type StoreUserUncheckedCreateWithoutInvitationsInput = {
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutStoreUserInput
   alerts?: Prisma.AlertUncheckedCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutStoreUserInput
+  orderDrafts?: Prisma.OrderDraftUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type StoreUserCreateOrConnectWithoutInvitationsInput = {
@@ -864,6 +961,7 @@ export type StoreUserUpdateWithoutInvitationsInput = {
   sessions?: Prisma.SessionUpdateManyWithoutStoreUserNestedInput
   alerts?: Prisma.AlertUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUpdateManyWithoutStoreUserNestedInput
+  orderDrafts?: Prisma.OrderDraftUpdateManyWithoutUserNestedInput
 }
 
 export type StoreUserUncheckedUpdateWithoutInvitationsInput = {
@@ -877,6 +975,7 @@ export type StoreUserUncheckedUpdateWithoutInvitationsInput = {
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutStoreUserNestedInput
   alerts?: Prisma.AlertUncheckedUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutStoreUserNestedInput
+  orderDrafts?: Prisma.OrderDraftUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type StoreUserCreateWithoutAuthorizationCodesInput = {
@@ -888,6 +987,7 @@ export type StoreUserCreateWithoutAuthorizationCodesInput = {
   sessions?: Prisma.SessionCreateNestedManyWithoutStoreUserInput
   alerts?: Prisma.AlertCreateNestedManyWithoutStoreUserInput
   invitations?: Prisma.InvitationCreateNestedManyWithoutInviterInput
+  orderDrafts?: Prisma.OrderDraftCreateNestedManyWithoutUserInput
 }
 
 export type StoreUserUncheckedCreateWithoutAuthorizationCodesInput = {
@@ -901,6 +1001,7 @@ export type StoreUserUncheckedCreateWithoutAuthorizationCodesInput = {
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutStoreUserInput
   alerts?: Prisma.AlertUncheckedCreateNestedManyWithoutStoreUserInput
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutInviterInput
+  orderDrafts?: Prisma.OrderDraftUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type StoreUserCreateOrConnectWithoutAuthorizationCodesInput = {
@@ -928,6 +1029,7 @@ export type StoreUserUpdateWithoutAuthorizationCodesInput = {
   sessions?: Prisma.SessionUpdateManyWithoutStoreUserNestedInput
   alerts?: Prisma.AlertUpdateManyWithoutStoreUserNestedInput
   invitations?: Prisma.InvitationUpdateManyWithoutInviterNestedInput
+  orderDrafts?: Prisma.OrderDraftUpdateManyWithoutUserNestedInput
 }
 
 export type StoreUserUncheckedUpdateWithoutAuthorizationCodesInput = {
@@ -941,6 +1043,7 @@ export type StoreUserUncheckedUpdateWithoutAuthorizationCodesInput = {
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutStoreUserNestedInput
   alerts?: Prisma.AlertUncheckedUpdateManyWithoutStoreUserNestedInput
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutInviterNestedInput
+  orderDrafts?: Prisma.OrderDraftUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type StoreUserCreateWithoutSessionsInput = {
@@ -952,6 +1055,7 @@ export type StoreUserCreateWithoutSessionsInput = {
   alerts?: Prisma.AlertCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeCreateNestedManyWithoutStoreUserInput
   invitations?: Prisma.InvitationCreateNestedManyWithoutInviterInput
+  orderDrafts?: Prisma.OrderDraftCreateNestedManyWithoutUserInput
 }
 
 export type StoreUserUncheckedCreateWithoutSessionsInput = {
@@ -965,6 +1069,7 @@ export type StoreUserUncheckedCreateWithoutSessionsInput = {
   alerts?: Prisma.AlertUncheckedCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutStoreUserInput
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutInviterInput
+  orderDrafts?: Prisma.OrderDraftUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type StoreUserCreateOrConnectWithoutSessionsInput = {
@@ -992,6 +1097,7 @@ export type StoreUserUpdateWithoutSessionsInput = {
   alerts?: Prisma.AlertUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUpdateManyWithoutStoreUserNestedInput
   invitations?: Prisma.InvitationUpdateManyWithoutInviterNestedInput
+  orderDrafts?: Prisma.OrderDraftUpdateManyWithoutUserNestedInput
 }
 
 export type StoreUserUncheckedUpdateWithoutSessionsInput = {
@@ -1005,6 +1111,7 @@ export type StoreUserUncheckedUpdateWithoutSessionsInput = {
   alerts?: Prisma.AlertUncheckedUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutStoreUserNestedInput
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutInviterNestedInput
+  orderDrafts?: Prisma.OrderDraftUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type StoreUserCreateWithoutAlertsInput = {
@@ -1016,6 +1123,7 @@ export type StoreUserCreateWithoutAlertsInput = {
   sessions?: Prisma.SessionCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeCreateNestedManyWithoutStoreUserInput
   invitations?: Prisma.InvitationCreateNestedManyWithoutInviterInput
+  orderDrafts?: Prisma.OrderDraftCreateNestedManyWithoutUserInput
 }
 
 export type StoreUserUncheckedCreateWithoutAlertsInput = {
@@ -1029,6 +1137,7 @@ export type StoreUserUncheckedCreateWithoutAlertsInput = {
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutStoreUserInput
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutInviterInput
+  orderDrafts?: Prisma.OrderDraftUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type StoreUserCreateOrConnectWithoutAlertsInput = {
@@ -1056,6 +1165,7 @@ export type StoreUserUpdateWithoutAlertsInput = {
   sessions?: Prisma.SessionUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUpdateManyWithoutStoreUserNestedInput
   invitations?: Prisma.InvitationUpdateManyWithoutInviterNestedInput
+  orderDrafts?: Prisma.OrderDraftUpdateManyWithoutUserNestedInput
 }
 
 export type StoreUserUncheckedUpdateWithoutAlertsInput = {
@@ -1069,6 +1179,7 @@ export type StoreUserUncheckedUpdateWithoutAlertsInput = {
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutStoreUserNestedInput
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutInviterNestedInput
+  orderDrafts?: Prisma.OrderDraftUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type StoreUserCreateManyStoreInput = {
@@ -1089,6 +1200,7 @@ export type StoreUserUpdateWithoutStoreInput = {
   alerts?: Prisma.AlertUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUpdateManyWithoutStoreUserNestedInput
   invitations?: Prisma.InvitationUpdateManyWithoutInviterNestedInput
+  orderDrafts?: Prisma.OrderDraftUpdateManyWithoutUserNestedInput
 }
 
 export type StoreUserUncheckedUpdateWithoutStoreInput = {
@@ -1102,6 +1214,7 @@ export type StoreUserUncheckedUpdateWithoutStoreInput = {
   alerts?: Prisma.AlertUncheckedUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutStoreUserNestedInput
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutInviterNestedInput
+  orderDrafts?: Prisma.OrderDraftUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type StoreUserUncheckedUpdateManyWithoutStoreInput = {
@@ -1130,6 +1243,7 @@ export type StoreUserUpdateWithoutIdentityInput = {
   alerts?: Prisma.AlertUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUpdateManyWithoutStoreUserNestedInput
   invitations?: Prisma.InvitationUpdateManyWithoutInviterNestedInput
+  orderDrafts?: Prisma.OrderDraftUpdateManyWithoutUserNestedInput
 }
 
 export type StoreUserUncheckedUpdateWithoutIdentityInput = {
@@ -1142,6 +1256,7 @@ export type StoreUserUncheckedUpdateWithoutIdentityInput = {
   alerts?: Prisma.AlertUncheckedUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutStoreUserNestedInput
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutInviterNestedInput
+  orderDrafts?: Prisma.OrderDraftUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type StoreUserUncheckedUpdateManyWithoutIdentityInput = {
@@ -1169,6 +1284,7 @@ export type StoreUserUpdateWithoutOwnRoleInput = {
   alerts?: Prisma.AlertUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUpdateManyWithoutStoreUserNestedInput
   invitations?: Prisma.InvitationUpdateManyWithoutInviterNestedInput
+  orderDrafts?: Prisma.OrderDraftUpdateManyWithoutUserNestedInput
 }
 
 export type StoreUserUncheckedUpdateWithoutOwnRoleInput = {
@@ -1181,6 +1297,7 @@ export type StoreUserUncheckedUpdateWithoutOwnRoleInput = {
   alerts?: Prisma.AlertUncheckedUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutStoreUserNestedInput
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutInviterNestedInput
+  orderDrafts?: Prisma.OrderDraftUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type StoreUserUncheckedUpdateManyWithoutOwnRoleInput = {
@@ -1201,6 +1318,7 @@ export type StoreUserCountOutputType = {
   alerts: number
   authorizationCodes: number
   invitations: number
+  orderDrafts: number
 }
 
 export type StoreUserCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -1208,6 +1326,7 @@ export type StoreUserCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensi
   alerts?: boolean | StoreUserCountOutputTypeCountAlertsArgs
   authorizationCodes?: boolean | StoreUserCountOutputTypeCountAuthorizationCodesArgs
   invitations?: boolean | StoreUserCountOutputTypeCountInvitationsArgs
+  orderDrafts?: boolean | StoreUserCountOutputTypeCountOrderDraftsArgs
 }
 
 /**
@@ -1248,6 +1367,13 @@ export type StoreUserCountOutputTypeCountInvitationsArgs<ExtArgs extends runtime
   where?: Prisma.InvitationWhereInput
 }
 
+/**
+ * StoreUserCountOutputType without action
+ */
+export type StoreUserCountOutputTypeCountOrderDraftsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.OrderDraftWhereInput
+}
+
 
 export type StoreUserSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
@@ -1264,6 +1390,7 @@ export type StoreUserSelect<ExtArgs extends runtime.Types.Extensions.InternalArg
   alerts?: boolean | Prisma.StoreUser$alertsArgs<ExtArgs>
   authorizationCodes?: boolean | Prisma.StoreUser$authorizationCodesArgs<ExtArgs>
   invitations?: boolean | Prisma.StoreUser$invitationsArgs<ExtArgs>
+  orderDrafts?: boolean | Prisma.StoreUser$orderDraftsArgs<ExtArgs>
   _count?: boolean | Prisma.StoreUserCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["storeUser"]>
 
@@ -1312,6 +1439,7 @@ export type StoreUserInclude<ExtArgs extends runtime.Types.Extensions.InternalAr
   alerts?: boolean | Prisma.StoreUser$alertsArgs<ExtArgs>
   authorizationCodes?: boolean | Prisma.StoreUser$authorizationCodesArgs<ExtArgs>
   invitations?: boolean | Prisma.StoreUser$invitationsArgs<ExtArgs>
+  orderDrafts?: boolean | Prisma.StoreUser$orderDraftsArgs<ExtArgs>
   _count?: boolean | Prisma.StoreUserCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type StoreUserIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -1335,6 +1463,7 @@ export type $StoreUserPayload<ExtArgs extends runtime.Types.Extensions.InternalA
     alerts: Prisma.$AlertPayload<ExtArgs>[]
     authorizationCodes: Prisma.$AuthorizationCodePayload<ExtArgs>[]
     invitations: Prisma.$InvitationPayload<ExtArgs>[]
+    orderDrafts: Prisma.$OrderDraftPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: number
@@ -1748,6 +1877,7 @@ export interface Prisma__StoreUserClient<T, Null = never, ExtArgs extends runtim
   alerts<T extends Prisma.StoreUser$alertsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.StoreUser$alertsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$AlertPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   authorizationCodes<T extends Prisma.StoreUser$authorizationCodesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.StoreUser$authorizationCodesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$AuthorizationCodePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   invitations<T extends Prisma.StoreUser$invitationsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.StoreUser$invitationsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$InvitationPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  orderDrafts<T extends Prisma.StoreUser$orderDraftsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.StoreUser$orderDraftsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$OrderDraftPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -2297,6 +2427,30 @@ export type StoreUser$invitationsArgs<ExtArgs extends runtime.Types.Extensions.I
   take?: number
   skip?: number
   distinct?: Prisma.InvitationScalarFieldEnum | Prisma.InvitationScalarFieldEnum[]
+}
+
+/**
+ * StoreUser.orderDrafts
+ */
+export type StoreUser$orderDraftsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the OrderDraft
+   */
+  select?: Prisma.OrderDraftSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the OrderDraft
+   */
+  omit?: Prisma.OrderDraftOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.OrderDraftInclude<ExtArgs> | null
+  where?: Prisma.OrderDraftWhereInput
+  orderBy?: Prisma.OrderDraftOrderByWithRelationInput | Prisma.OrderDraftOrderByWithRelationInput[]
+  cursor?: Prisma.OrderDraftWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.OrderDraftScalarFieldEnum | Prisma.OrderDraftScalarFieldEnum[]
 }
 
 /**
