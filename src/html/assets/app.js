@@ -64,6 +64,8 @@ for (const form of document.querySelectorAll('form[data-refresh]')) {
 
   form.addEventListener('click', (event) => {
     const button = event.target.closest('button[formaction]')
+    const summary = event.target.closest('summary')
+    if (summary) summary.parentElement.dataset.toggled = 'yes'
     if (!button) return
     event.preventDefault()
     refresh(button)
@@ -123,9 +125,9 @@ for (const form of document.querySelectorAll('form[data-refresh]')) {
       if (isTick) next.checked = field.checked
       else next.value = field.value
     }
-    for (const { id, open } of former.querySelectorAll('details[id]')) {
-      const next = part.querySelector(`#${id}`)
-      if (next) next.open ||= open
+    for (const { id, open } of former.querySelectorAll('details[data-toggled]')) {
+      const next = part.querySelector(`details#${id}`)
+      if (next) Object.assign(next, { open }).dataset.toggled = 'yes'
     }
     const focused = document.activeElement
     const counterpart = former.contains(focused) && focused.id && part.querySelector(`#${CSS.escape(focused.id)}`)
@@ -182,7 +184,7 @@ async function suggest(field) {
   const address = `${field.dataset.search}?${new URLSearchParams({ q: field.value })}`
   const answer = await fetch(address, { headers: { accept: 'application/json' }, signal }).catch(() => null)
   const found = answer?.ok ? await answer.json().catch(() => []) : []
-  if (signal.aborted) return
+  if (signal.aborted || !field.isConnected) return
   field.list.replaceChildren(...found.map(({ ID, Name }) => new Option(Name, ID)))
   const typed = found.find(({ ID }) => String(ID) === field.value.trim())
   if (typed) nameOf(field).textContent = typed.Name

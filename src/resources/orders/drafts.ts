@@ -63,8 +63,12 @@ export async function readDraft({ db, store, now, identityId }: DraftOwner, id: 
     where: { storeId: store.id, id, identityId, keptAt: { gt: oldest(now) } },
     omit: { storeId: true, identityId: true, page: true },
   })
-  if (found !== null) return { ...found, fields: JSON.parse(found.fields) }
-  throw new StoreFailure('not-found', 'There is no such draft: its order was placed, or it was thrown away')
+  if (found === null) throw noSuchDraft()
+  return { ...found, fields: JSON.parse(found.fields) }
+}
+
+function noSuchDraft(): StoreFailure {
+  return new StoreFailure('not-found', 'There is no such draft: its order was placed, or it was thrown away')
 }
 
 /**
@@ -123,9 +127,10 @@ export async function keepDraft(
   })
 }
 
-/** Throws a draft of the person away, if there is such a one. */
+/** Throws a draft of the person away. Throws `not-found`. */
 export async function deleteDraft({ db, store, identityId }: DraftOwner, id: number): Promise<void> {
-  await db.orderDraft.deleteMany({ where: { storeId: store.id, id, identityId } })
+  const { count } = await db.orderDraft.deleteMany({ where: { storeId: store.id, id, identityId } })
+  if (count === 0) throw noSuchDraft()
 }
 
 /**

@@ -230,12 +230,10 @@ async function workOut(caller: Caller, found: LookedUp): Promise<WorkedOut | nul
 }
 
 function faultsIn(failure: StoreFailure, { lines }: LookedUp) {
-  try {
-    return inFormFields((field) => formField(field, lines))(failure)
-  } catch (error) {
-    const { faults, message } = error as StoreFailure
-    return faults.length > 0 ? faults : [{ field: '', problem: message }]
-  }
+  const { faults, field, message } = failure
+  if (faults.length > 0) return faults
+  const problem = message.startsWith(`${field} `) ? message.slice(field.length + 1) : message
+  return [{ field: formField(field, lines), problem }]
 }
 
 async function place(request: FastifyRequest, services: CallerServices): Promise<string> {
