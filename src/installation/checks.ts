@@ -109,6 +109,18 @@ export const checks: readonly Check[] = [
       GROUP BY "storeId", "since" HAVING sum("keptCount") <> sum("count") OR sum("keptAmount") <> sum("amount")`,
   },
   {
+    name: 'search-words',
+    rule: 'The words by which records are found are those of the records',
+    sql: `
+      SELECT "storeId", concat("service", ' ', "recordId", ', source ', "source") AS "record",
+        concat('kept ', string_agg("kept", ''), ', of the record ', string_agg("there", '')) AS "found"
+      FROM (
+        SELECT "storeId", "service", "recordId", "source", "sourceId", "words" AS "kept", '' AS "there" FROM "SearchText"
+        UNION ALL SELECT "storeId", "service", "recordId", "source", "sourceId", '', "words" FROM "WordsOfRecords"
+      ) each
+      GROUP BY "storeId", "service", "recordId", "source", "sourceId" HAVING string_agg("kept", '') <> string_agg("there", '')`,
+  },
+  {
     name: 'invoice-counter',
     rule: "The next invoice number is above those with the store's prefix",
     sql: `

@@ -175,13 +175,22 @@ export async function getJson(caller: Caller, resource: Resource, id: number): P
 
 /** The JSON texts of these records, in this order, as they were at one moment. Throws `not-found` for the first that is missing. */
 export async function getRecords(caller: Caller, resource: Resource, ids: readonly number[]): Promise<string[]> {
-  const { table, owner } = resource
-  const found = await readByIds(caller, { table, owned: owner?.(caller) ?? null }, ids, jsonOfRecords(resource))
+  const found = await findJson(caller, resource, ids)
   return ids.map((id) => {
     const text = found.get(id)
     if (text === undefined) throw notFound(resource, id)
     return String(text)
   })
+}
+
+/** The JSON texts of those of these records that there are. */
+export function findJson(
+  caller: Caller,
+  resource: Resource,
+  ids: readonly number[],
+): Promise<ReadonlyMap<number, JsonText>> {
+  const { table, owner } = resource
+  return readByIds(caller, { table, owned: owner?.(caller) ?? null }, ids, jsonOfRecords(resource))
 }
 
 /** Reads columns of these records as texts, by id. Those that do not exist are missing. */

@@ -160,6 +160,87 @@ function renewAround(former, part, focused, counterpart) {
   if (!focused.matches('button') && focused.value !== counterpart.value) focused.value = counterpart.value
 }
 
+// The search in the head of a page: / leads into it, and while somebody types it offers what fits, by keyboard too.
+for (const field of document.querySelectorAll('input[data-suggest]')) {
+  const list = document.createElement('ul')
+  let request = new AbortController()
+  let wait
+  let at = -1
+
+  list.id = 'suggested'
+  list.className = 'suggested'
+  list.hidden = true
+  list.setAttribute('role', 'listbox')
+  list.setAttribute('aria-label', 'What fits')
+  field.after(list)
+  field.setAttribute('role', 'combobox')
+  field.setAttribute('aria-controls', list.id)
+  field.setAttribute('aria-autocomplete', 'list')
+  show([])
+
+  document.addEventListener('keydown', (event) => {
+    if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey) return
+    if (document.activeElement?.matches('input, select, textarea, [contenteditable]')) return
+    event.preventDefault()
+    field.focus()
+  })
+  field.addEventListener('input', () => {
+    clearTimeout(wait)
+    request.abort()
+    const text = field.value.trim()
+    if (text.length < 2) return show([])
+    request = new AbortController()
+    const { signal } = request
+    wait = setTimeout(async () => {
+      const address = `${field.dataset.suggest}?${new URLSearchParams({ q: text })}`
+      const answer = await fetch(address, { headers: { accept: 'application/json' }, signal }).catch(() => null)
+      if (answer?.ok) show(await answer.json().catch(() => []))
+    }, 150)
+  })
+  field.addEventListener('keydown', (event) => {
+    const options = [...list.children]
+    if (event.key === 'Escape') show([])
+    else if (event.key === 'Enter' && at >= 0) {
+      event.preventDefault()
+      options[at].firstElementChild.click()
+    } else if ((event.key === 'ArrowDown' || event.key === 'ArrowUp') && options.length > 0) {
+      event.preventDefault()
+      options[at]?.setAttribute('aria-selected', 'false')
+      at = (at + (event.key === 'ArrowDown' ? 1 : at < 0 ? 0 : -1) + options.length) % options.length
+      options[at].setAttribute('aria-selected', 'true')
+      field.setAttribute('aria-activedescendant', options[at].id)
+    }
+  })
+  field.form.addEventListener('focusout', ({ relatedTarget }) => {
+    if (!field.form.contains(relatedTarget)) show([])
+  })
+
+  function show(found) {
+    at = -1
+    field.removeAttribute('aria-activedescendant')
+    field.setAttribute('aria-expanded', String(found.length > 0))
+    list.hidden = found.length === 0
+    list.replaceChildren(
+      ...found.map(({ Kind, Address, Title, Details }, index) => {
+        const option = document.createElement('li')
+        const link = document.createElement('a')
+        const details = document.createElement('span')
+        details.className = 'more'
+        option.id = `suggested-${index}`
+        option.setAttribute('role', 'option')
+        option.setAttribute('aria-selected', 'false')
+        link.href = Address
+        link.tabIndex = -1
+        link.textContent = Title
+        details.textContent = [Kind, Details].filter(Boolean).join(' · ')
+        link.append(details)
+        option.append(link)
+        return option
+      }),
+    )
+  }
+}
+
 // A field with data-search suggests the records that fit what is typed, and says the name of the one that is chosen.
 const searches = new WeakMap()
 

@@ -15,6 +15,7 @@ import {
 import { equalTo, exactly, integerAtLeast, integerAtMost, since, until } from '../../engine/definition/filters.ts'
 import { emailForms } from '../../values/email.ts'
 import { orderStatuses } from '../order-statuses/order-statuses.ts'
+import { orderFinders } from './finders.ts'
 import { orderItemList, promotionList, questionList, shipmentList, transactionList } from './lists.ts'
 import { refundsEndpoint } from './refunds-endpoint.ts'
 import { orderEffects, orderRules, statusIn } from './rules.ts'
@@ -252,6 +253,7 @@ export const orders = defineResource({
     Sums: orderSums(filters),
   },
   endpoints: () => [refundsEndpoint],
+  finders: orderFinders,
   events: { changed: orderChanged, toldBesides: statusIn },
   rules: orderRules,
   isOneByOne: true,

@@ -19,6 +19,7 @@ import { atLeast, atMost, containing, exactly, flag, since, until } from '../../
 import type { Link, TableLink } from '../../engine/definition/links.ts'
 import { plainSku, plainSuffix, skuForms } from '../../values/sku.ts'
 import { optionSetList } from '../option-sets.ts'
+import { productFinders } from './finders.ts'
 import { formerProductFile } from './former-file.ts'
 import { productLinks } from './linked-products.ts'
 import { productEffects, productRules } from './rules.ts'
@@ -745,6 +746,7 @@ export const products = defineResource({
     Serials: nested('SerialList', 'serialid'),
     UpSelling: nested('UpSellingItemList', 'upsellingindexid'),
   },
+  finders: productFinders,
   events: productKinds,
   rules: productRules,
   effects: productEffects,

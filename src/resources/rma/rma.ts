@@ -3,6 +3,7 @@ import { returnKinds } from '../../engine/definition/event-kinds.ts'
 import { date, integer, LONG_TEXT, text } from '../../engine/definition/fields.ts'
 import { anyItem, equalTo, exactly, since, until } from '../../engine/definition/filters.ts'
 import { skuForms } from '../../values/sku.ts'
+import { returnFinders } from './finders.ts'
 import { rmaItemList, rmaItemRows } from './items.ts'
 import { returnRules } from './rules.ts'
 
@@ -83,6 +84,7 @@ export const rma = defineResource({
     lastupdateend: until('updatedAt'),
   },
   subResources: { Items: nested('RMAItemList', 'catalogid', { methods: ['GET'] }) },
+  finders: returnFinders,
   events: returnKinds,
   isFinalOnceWritten: true,
   rules: returnRules,

@@ -88,7 +88,8 @@ describe('the migration that takes control characters out of addresses', () => {
 
 describe('the migration that gives GTIN and MFGID columns of their own', () => {
   test('moves them out of the document, whose other members stay as they were written', async () => {
-    await client.query(`ALTER TABLE "Product" DROP COLUMN "gtin", DROP COLUMN "mfgId";
+    await client.query(`DROP VIEW "WordsOfRecords"; DROP TRIGGER "Product_words" ON "Product";
+      DROP TRIGGER "Product_words_changed" ON "Product"; ALTER TABLE "Product" DROP COLUMN "gtin", DROP COLUMN "mfgId";
       ALTER TABLE "OrderStatus" DROP COLUMN "updatedAt"`)
     for (const table of ['Category', 'CustomerGroup', 'Distributor', 'GiftRegistry', 'Manufacturer', 'Rma']) {
       await client.query(`DROP INDEX "${table}_storeId_updatedAt_id_idx"`)

@@ -433,6 +433,7 @@ export const ModelName = {
   RecordCount: 'RecordCount',
   SalesSum: 'SalesSum',
   ReferencedVersion: 'ReferencedVersion',
+  SearchText: 'SearchText',
   Manufacturer: 'Manufacturer',
   Distributor: 'Distributor',
   Category: 'Category',
@@ -489,7 +490,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "store" | "storeHost" | "identity" | "recoveryCode" | "passkey" | "challenge" | "resetLink" | "addressChange" | "storeUser" | "orderDraft" | "storeRole" | "invitation" | "developer" | "operator" | "application" | "subscription" | "handshake" | "removalNotice" | "apiCall" | "refusedBody" | "secretKey" | "authorizationCode" | "accessToken" | "accessGrant" | "endedToken" | "session" | "alert" | "signInDelay" | "customerLoginToken" | "auditEntry" | "mail" | "historyEntry" | "counter" | "recordCount" | "salesSum" | "referencedVersion" | "manufacturer" | "distributor" | "category" | "customerGroup" | "product" | "productCategory" | "productDistributor" | "advancedOption" | "stockMovement" | "customer" | "orderStatus" | "paymentMethod" | "order" | "orderShipment" | "orderItem" | "orderTransaction" | "rma" | "rmaItem" | "giftRegistry" | "giftRegistryItem" | "event" | "eventFeed" | "eventCut" | "webhook" | "delivery" | "deliveryAttempt" | "idempotencyKey" | "idempotencyAnswer" | "csvImport" | "csvImportPart" | "csvImportName" | "csvMapping" | "csvImportLine" | "switch" | "testStore" | "testChange" | "inbox" | "inboxMessage" | "backup" | "rateBucket" | "serverProcess"
+    modelProps: "store" | "storeHost" | "identity" | "recoveryCode" | "passkey" | "challenge" | "resetLink" | "addressChange" | "storeUser" | "orderDraft" | "storeRole" | "invitation" | "developer" | "operator" | "application" | "subscription" | "handshake" | "removalNotice" | "apiCall" | "refusedBody" | "secretKey" | "authorizationCode" | "accessToken" | "accessGrant" | "endedToken" | "session" | "alert" | "signInDelay" | "customerLoginToken" | "auditEntry" | "mail" | "historyEntry" | "counter" | "recordCount" | "salesSum" | "referencedVersion" | "searchText" | "manufacturer" | "distributor" | "category" | "customerGroup" | "product" | "productCategory" | "productDistributor" | "advancedOption" | "stockMovement" | "customer" | "orderStatus" | "paymentMethod" | "order" | "orderShipment" | "orderItem" | "orderTransaction" | "rma" | "rmaItem" | "giftRegistry" | "giftRegistryItem" | "event" | "eventFeed" | "eventCut" | "webhook" | "delivery" | "deliveryAttempt" | "idempotencyKey" | "idempotencyAnswer" | "csvImport" | "csvImportPart" | "csvImportName" | "csvMapping" | "csvImportLine" | "switch" | "testStore" | "testChange" | "inbox" | "inboxMessage" | "backup" | "rateBucket" | "serverProcess"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -3154,6 +3155,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.ReferencedVersionCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.ReferencedVersionCountAggregateOutputType> | number
+        }
+      }
+    }
+    SearchText: {
+      payload: Prisma.$SearchTextPayload<ExtArgs>
+      fields: Prisma.SearchTextFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.SearchTextFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SearchTextPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.SearchTextFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SearchTextPayload>
+        }
+        findFirst: {
+          args: Prisma.SearchTextFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SearchTextPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.SearchTextFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SearchTextPayload>
+        }
+        findMany: {
+          args: Prisma.SearchTextFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SearchTextPayload>[]
+        }
+        create: {
+          args: Prisma.SearchTextCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SearchTextPayload>
+        }
+        createMany: {
+          args: Prisma.SearchTextCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.SearchTextCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SearchTextPayload>[]
+        }
+        delete: {
+          args: Prisma.SearchTextDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SearchTextPayload>
+        }
+        update: {
+          args: Prisma.SearchTextUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SearchTextPayload>
+        }
+        deleteMany: {
+          args: Prisma.SearchTextDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.SearchTextUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.SearchTextUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SearchTextPayload>[]
+        }
+        upsert: {
+          args: Prisma.SearchTextUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SearchTextPayload>
+        }
+        aggregate: {
+          args: Prisma.SearchTextAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateSearchText>
+        }
+        groupBy: {
+          args: Prisma.SearchTextGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SearchTextGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.SearchTextCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SearchTextCountAggregateOutputType> | number
         }
       }
     }
@@ -6724,6 +6799,18 @@ export const ReferencedVersionScalarFieldEnum = {
 export type ReferencedVersionScalarFieldEnum = (typeof ReferencedVersionScalarFieldEnum)[keyof typeof ReferencedVersionScalarFieldEnum]
 
 
+export const SearchTextScalarFieldEnum = {
+  storeId: 'storeId',
+  service: 'service',
+  recordId: 'recordId',
+  source: 'source',
+  sourceId: 'sourceId',
+  words: 'words'
+} as const
+
+export type SearchTextScalarFieldEnum = (typeof SearchTextScalarFieldEnum)[keyof typeof SearchTextScalarFieldEnum]
+
+
 export const ManufacturerScalarFieldEnum = {
   storeId: 'storeId',
   id: 'id',
@@ -7713,6 +7800,7 @@ export type GlobalOmitConfig = {
   recordCount?: Prisma.RecordCountOmit
   salesSum?: Prisma.SalesSumOmit
   referencedVersion?: Prisma.ReferencedVersionOmit
+  searchText?: Prisma.SearchTextOmit
   manufacturer?: Prisma.ManufacturerOmit
   distributor?: Prisma.DistributorOmit
   category?: Prisma.CategoryOmit

@@ -87,6 +87,7 @@ export const ModelName = {
   RecordCount: 'RecordCount',
   SalesSum: 'SalesSum',
   ReferencedVersion: 'ReferencedVersion',
+  SearchText: 'SearchText',
   Manufacturer: 'Manufacturer',
   Distributor: 'Distributor',
   Category: 'Category',
@@ -638,6 +639,18 @@ export const ReferencedVersionScalarFieldEnum = {
 } as const
 
 export type ReferencedVersionScalarFieldEnum = (typeof ReferencedVersionScalarFieldEnum)[keyof typeof ReferencedVersionScalarFieldEnum]
+
+
+export const SearchTextScalarFieldEnum = {
+  storeId: 'storeId',
+  service: 'service',
+  recordId: 'recordId',
+  source: 'source',
+  sourceId: 'sourceId',
+  words: 'words'
+} as const
+
+export type SearchTextScalarFieldEnum = (typeof SearchTextScalarFieldEnum)[keyof typeof SearchTextScalarFieldEnum]
 
 
 export const ManufacturerScalarFieldEnum = {

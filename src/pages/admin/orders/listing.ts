@@ -1,29 +1,6 @@
-import { allows } from '../../../applications/privileges.ts'
-import type { Privileges } from '../../../engine/caller.ts'
-import { exactly, type Filter } from '../../../engine/definition/filters.ts'
-import { wrongField } from '../../../engine/definition/refused.ts'
 import { listStatuses } from '../../../resources/order-statuses/status-texts.ts'
-import { hasInvoiceNumber, isInvoiceNumber } from '../../../resources/orders/shown-invoice-number.ts'
 import type { Listing } from '../records/listing.ts'
 import type { Wire } from '../records/values.ts'
-
-const hasEmail = exactly('billingEmail')
-
-/**
- * Finds orders by what a customer says of one: the invoice number, with its prefix or without, or the e-mail address, which only those
- * may look for who may read customers.
- */
-function findBy(mayReadCustomers: boolean): Filter {
-  return {
-    kind: 'text',
-    read: (given, name, store) => {
-      if (mayReadCustomers && given.includes('@')) return hasEmail.read(given, name, store)
-      if (isInvoiceNumber(given)) return hasInvoiceNumber.read(given, name, store)
-      const orEmail = mayReadCustomers ? ', or a whole e-mail address' : ''
-      throw wrongField(name, `must be an invoice number such as AB-1000${orEmail}`)
-    },
-  }
-}
 
 export function invoiceOf(order: Wire): string {
   return `${order.InvoiceNumberPrefix}${order.InvoiceNumber}`
@@ -35,16 +12,9 @@ export function textsOf(statuses: readonly { id: number; text: string }[]) {
 }
 
 /** The list of orders: with their invoice numbers, and statuses by their texts. */
-export function orderListing(privileges: Privileges): Listing {
-  const mayReadCustomers = allows(privileges, 'Customers', 'read')
-  return {
-    ...listing,
-    filters: { find: findBy(mayReadCustomers) },
-    labels: { find: mayReadCustomers ? 'Invoice number or e-mail' : 'Invoice number' },
-  }
-}
-
-const listing: Omit<Listing, 'filters' | 'labels'> = {
+export const orderListing: Listing = {
+  filters: {},
+  labels: {},
   inSight: ['find', 'orderstatus', 'datestart', 'dateend'],
   columns: ['InvoiceNumber', 'OrderDate', 'BillingEmail', 'OrderStatusID', 'OrderAmount'],
   titleOf: invoiceOf,

@@ -33,7 +33,7 @@ import { type OrderRecord, orderFigures } from '../../order-figures.ts'
 import { productSuggestions } from './find-products.ts'
 import { type LookedUp, lookUpLines } from './form-lines.ts'
 import { addOnce } from './once.ts'
-import { hasOtherAddresses, type LookedUpBuyer, lookUpBuyer, refuseWords } from './order-buyer.ts'
+import { hasOtherAddresses, type LookedUpBuyer, lookUpBuyer, refuseUnseen } from './order-buyer.ts'
 import {
   asSeen,
   filledLines,
@@ -126,7 +126,7 @@ async function newOrderPage(request: FastifyRequest, services: CallerServices, s
     listPaymentMethods(services.db, caller.store.id),
     listUsedMethods(caller),
     listDrafts(owner),
-    workOut(caller, lookedUp),
+    workOut(caller, lookedUp, found),
   ])
   const visible = methods.filter(({ visible }) => visible)
   const { buyer, fits, namesake } = found
@@ -146,7 +146,6 @@ async function newOrderPage(request: FastifyRequest, services: CallerServices, s
       buyer,
       fits,
       namesake,
-      isUnknown: buyer === null && fits === null && textIn(values, 'CustomerID') !== '',
       billTo: postalAddress(values, 'Billing').join(', '),
       shipTo: postalAddress(values, 'Shipment').join(', '),
       hasOtherAddresses: buyer !== null && hasOtherAddresses(values, buyer),
@@ -202,8 +201,13 @@ interface WorkedOut {
 /** The total does not depend on the address that a guest has to give. */
 const anyGuest = 'guest@shop.example'
 
-async function workOut(caller: Caller, found: LookedUp): Promise<WorkedOut | null> {
-  const lookedUp = asSeen(found)
+async function workOut(
+  caller: Caller,
+  { lines: found, values }: LookedUp,
+  { buyer }: LookedUpBuyer,
+): Promise<WorkedOut | null> {
+  // Until the customer is found, the order is a guest's.
+  const lookedUp = asSeen({ lines: found, values: { ...values, CustomerID: buyer === null ? '' : String(buyer.id) } })
   const { lines } = lookedUp
   if (filledLines(lines).length === 0) return null
   try {
@@ -239,7 +243,7 @@ function faultsIn(failure: StoreFailure, { lines }: LookedUp) {
 async function place(request: FastifyRequest, services: CallerServices): Promise<string> {
   const caller = merchantCaller(request, services)
   const sent = formOf(request)
-  refuseWords(await lookUpBuyer(caller, sent), sent)
+  refuseUnseen(await lookUpBuyer(caller, sent))
   const lookedUp = await lookUpLines(caller, sent)
   const body = orderOf(lookedUp)
   const draft = draftOf(sent)

@@ -42,7 +42,7 @@ export interface LookedUpBuyer {
   readonly form: Form
   /** Null: a guest, or nobody was found. */
   readonly buyer: Buyer | null
-  /** What fits the words that were typed; null: they need no choice. */
+  /** What fits the words that were typed; null: none were, or the number of a customer. */
   readonly fits: Matches | null
   /** A customer with the e-mail address of a guest; null: none. */
   readonly namesake: Buyer | null
@@ -57,34 +57,33 @@ export async function lookUpBuyer(caller: Caller, sent: Form): Promise<LookedUpB
   const typed = (
     OtherCustomer === undefined ? textIn(sent, 'CustomerID.choice') || textIn(form, 'CustomerID') : ''
   ).trim()
-  const fits = typed === '' || isNumber(typed) ? null : await findCustomers(caller, typed)
+  const named = isNumber(typed) ? await readWholeBuyer(caller, Number(typed)) : null
+  // Digits that are no number of a customer may be those of a phone.
+  const fits = typed === '' || named !== null ? null : await findCustomers(caller, typed)
   const [only] = fits?.matches ?? []
-  const id = only !== undefined && fits?.matches.length === 1 ? String(only.id) : typed
-  const buyer = isNumber(id) ? await readWholeBuyer(caller, Number(id)) : null
+  const isOne = only !== undefined && fits?.matches.length === 1
+  const buyer = named ?? (isOne ? await readWholeBuyer(caller, only.id) : null)
+  const id = buyer === null ? typed : String(buyer.id)
   const formerId = textIn(form, 'AddressOf')
   const isOther = buyer === null ? typed === '' && formerId !== '' : formerId !== id
   const former = isOther && isNumber(formerId) ? await readWholeBuyer(caller, Number(formerId)) : null
-  const named = { ...form, CustomerID: id }
-  const filled =
-    TakeAddresses !== undefined || isOther ? withAddresses(named, former, buyer, TakeAddresses !== undefined) : named
+  const isAsked = TakeAddresses !== undefined
+  const sentAgain = { ...form, CustomerID: id }
+  const filled = isAsked || isOther ? withAddresses(sentAgain, former, buyer, isAsked) : sentAgain
   return {
     form: filled,
     buyer,
-    fits: buyer === null ? fits : null,
+    fits,
     namesake: typed === '' ? await findNamesake(caller, textIn(filled, 'BillingEmail').trim()) : null,
   }
 }
 
-/** Throws (400) for a customer who was named in words, because nobody has seen yet who was found. */
-export function refuseWords({ fits, buyer }: LookedUpBuyer, sent: Form): void {
-  const typed = textIn(sent, 'CustomerID.choice') || textIn(sent, 'CustomerID')
-  if (typed.trim() === '' || isNumber(typed.trim())) return
-  const problem =
-    buyer !== null
-      ? 'was found by what you typed: look whether it is the right one'
-      : fits !== null && fits.matches.length > 0
-        ? 'fits several customers: choose one'
-        : 'fits no customer of this store'
+/** Throws (400) for a customer who was not named by the number, because nobody has seen yet who was found. */
+export function refuseUnseen({ fits, buyer }: LookedUpBuyer): void {
+  if (fits === null) return
+  const isOneOfMany = buyer === null && fits.matches.length > 0
+  const found = buyer !== null ? 'was found by what you typed: look whether it is the right one' : null
+  const problem = found ?? (isOneOfMany ? 'fits several customers: choose one' : 'fits no customer of this store')
   throw refusedFields([{ field: 'CustomerID', problem }])
 }
 

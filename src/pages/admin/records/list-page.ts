@@ -23,7 +23,6 @@ const COUNTED_MAX = 10_000
 const COLUMNS_SHOWN = 6
 const COLUMNS_MAX = 20
 const TEXT_MAX = 255
-const TEXT_FILTERS_IN_SIGHT = 3
 
 /** The page of a service's records: filtered, sorted and paged by the address. */
 export async function listPage(
@@ -159,11 +158,13 @@ function filtersOf({ filters: offered, values, resource }: Service, listing: Lis
     const value = values.find(({ field }) => column !== undefined && field.column === column)
     // Of a value that no page shows, the name that files have for it.
     const stored = column === undefined ? undefined : columnPath(resource.storedFields, column)?.at(-1)
-    const label = listing?.labels[name] ?? filterLabel(name, kind, value?.label ?? (stored && labelOf(stored)))
+    const label =
+      name === 'find'
+        ? 'Search'
+        : (listing?.labels[name] ?? filterLabel(name, kind, value?.label ?? (stored && labelOf(stored))))
     return { name, kind, label, of: value?.path.join('.') ?? '' }
   })
-  const texts = filters.filter(({ kind }) => kind === 'text' || kind === 'part').slice(0, TEXT_FILTERS_IN_SIGHT)
-  const inSight = listing?.inSight ?? texts.map(({ name }) => name)
+  const inSight = listing?.inSight ?? ['find']
   return filters.map((filter) => ({ ...filter, isInSight: inSight.includes(filter.name) }))
 }
 

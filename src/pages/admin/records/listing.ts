@@ -1,8 +1,10 @@
 import type { Caller, Privileges } from '../../../engine/caller.ts'
 import type { Resource } from '../../../engine/definition/define.ts'
 import type { Filters } from '../../../engine/definition/filters.ts'
+import { foundFilter } from '../../../engine/reading/find.ts'
 import { orders } from '../../../resources/orders/orders.ts'
 import { orderListing } from '../orders/listing.ts'
+import { findersOf } from './search.ts'
 import { seenBy } from './seen.ts'
 import type { Service } from './services.ts'
 import type { Wire } from './values.ts'
@@ -32,15 +34,15 @@ export interface Words {
   readonly textOf: (name: string, record: Wire) => string | null
 }
 
-const listings = new Map<Resource, (privileges: Privileges) => Listing>([[orders, orderListing]])
+const listings = new Map<Resource, Listing>([[orders, orderListing]])
 
-/** A service as its list reads it for somebody with these privileges, with the filters that only the list has. */
+/** A service as its list reads it for somebody with these privileges: with `find`, and the filters that only the list has. */
 export function listedOf(privileges: Privileges, service: Service): { listed: Service; listing: Listing | null } {
   const { resource } = service
   const seen = seenBy(privileges, service)
-  const listing = listings.get(resource)?.(privileges) ?? null
-  if (listing === null) return { listed: seen, listing }
-  const withOwn = (filters: Filters) => ({ ...listing.filters, ...filters })
+  const listing = listings.get(resource) ?? null
+  const find = foundFilter(findersOf(seen), privileges)
+  const withOwn = (filters: Filters) => ({ find, ...listing?.filters, ...filters })
   const read = { ...resource, filters: withOwn(resource.filters) }
   return { listed: { ...seen, filters: withOwn(seen.filters), resource: read }, listing }
 }

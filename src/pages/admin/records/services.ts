@@ -59,8 +59,6 @@ export interface Service {
 export interface Search {
   readonly value: Value
   readonly filter: Filter
-  /** Otherwise it walks through the store's records. */
-  readonly isIndexed: boolean
 }
 
 /** Names that the words of the wire do not give. */
@@ -133,11 +131,11 @@ function searchesOf({ filters, searchedBy }: Resource, values: readonly Value[],
     ((kind === 'text' || kind === 'part') && titles.some(({ field }) => field.column === column))
   const indexed = Object.entries(filters).flatMap(([name, filter]) => {
     const value = ofColumn(filter.column)
-    return value !== undefined && isWanted(name, filter) ? [{ value, filter, isIndexed: true }] : []
+    return value !== undefined && isWanted(name, filter) ? [{ value, filter }] : []
   })
   const others = titles.filter((title) => !indexed.some(({ value }) => value === title))
   const walks = others.flatMap((value) =>
-    value.field.column === undefined ? [] : [{ value, filter: containing(value.field.column), isIndexed: false }],
+    value.field.column === undefined ? [] : [{ value, filter: containing(value.field.column) }],
   )
   return [...indexed, ...walks]
 }

@@ -321,6 +321,7 @@ async function addCustomer(body: object = {}): Promise<string> {
     BillingLastName: 'Byron',
     BillingAddress1: '5 Main St',
     BillingCompany: 'Engines',
+    BillingPhoneNumber: '(202) 555-0120',
     ShippingFirstName: 'Charles',
     ShippingAddress1: '1 Dorset St',
   }
@@ -429,6 +430,9 @@ describe('the customer of a new order', () => {
       'Choose this customer',
     )
 
+    await form.lookUp({ BillingEmail: '', CustomerID: '5550120' })
+    expect(form.fields()).toMatchObject({ CustomerID: '1', BillingFirstName: 'Ada' })
+
     const forCustomer = await tab(merchant, '/admin/orders/new?customer=1')
     expect(forCustomer.fields()).toMatchObject({
       CustomerID: '1',
@@ -454,7 +458,10 @@ describe('the customer of a new order', () => {
     expect(await order(id)).toMatchObject({ CustomerID: mary.CustomerID, BillingFirstName: 'Mary' })
 
     const again = await (await tab(merchant)).place(wanted)
-    expect([again.statusCode, alertIn(again.body)]).toEqual([400, expect.stringContaining('E-mail</a> is already used')])
+    expect([again.statusCode, alertIn(again.body)]).toEqual([
+      400,
+      expect.stringContaining('E-mail</a> is already used'),
+    ])
     expect((await shop.call('GET', '/Orders?countonly=1')).json()[0].TotalCount).toBe(1)
     const seller = await memberIn(server, shop, {
       Name: 'Seller',
