@@ -407,6 +407,7 @@ describe('the customer of a new order', () => {
     await addCustomer()
     await addCustomer({
       Email: 'grace@customers.example',
+      BillingPhoneNumber: '',
       BillingFirstName: 'Grace',
       ShippingFirstName: '',
       ShippingAddress1: '',
@@ -462,7 +463,7 @@ describe('the customer of a new order', () => {
       400,
       expect.stringContaining('E-mail</a> is already used'),
     ])
-    expect((await shop.call('GET', '/Orders?countonly=1')).json()[0].TotalCount).toBe(1)
+    expect((await shop.call('GET', '/Orders')).json()).toHaveLength(1)
     const seller = await memberIn(server, shop, {
       Name: 'Seller',
       Privileges: { Orders: ['read', 'write'], Customers: ['read'] },
