@@ -390,7 +390,10 @@ describe.skipIf(!hasBrowser)('every page', () => {
         }
         expect(await page.getByLabel('E-mail', { exact: true }).inputValue()).toBe('guest@customers.example')
         // With a script, words are looked up as soon as the field is left, and the focus stays where it has gone.
-        await page.getByLabel('Product', { exact: true }).first().fill(javaScriptEnabled ? 'shir' : 'SHIRT')
+        await page
+          .getByLabel('Product', { exact: true })
+          .first()
+          .fill(javaScriptEnabled ? 'shir' : 'SHIRT')
         await page.getByLabel('Quantity').first().fill('1')
         if (javaScriptEnabled) {
           await page.locator('[id="ItemID.1"][value=SHIRT]').waitFor()

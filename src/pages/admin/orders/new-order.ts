@@ -5,7 +5,7 @@ import type { Remember } from '../../../engine/changing/idempotency.ts'
 import { getRecord } from '../../../engine/reading/read.ts'
 import { postalAddress } from '../../../html/format.ts'
 import { type HtmlPage, sendPage } from '../../../html/page.ts'
-import { adminPages, inFormFields } from '../../../html/page-routes.ts'
+import { adminPages, inFormFields, refusedFields } from '../../../html/page-routes.ts'
 import { type CallerServices, type Form, formOf, merchantCaller, merchantOf, textIn } from '../../../html/request.ts'
 import {
   type DraftOwner,
@@ -33,9 +33,10 @@ import { type OrderRecord, orderFigures } from '../../order-figures.ts'
 import { productSuggestions } from './find-products.ts'
 import { type LookedUp, lookUpLines } from './form-lines.ts'
 import { addOnce } from './once.ts'
-import { hasOtherAddresses, type LookedUpBuyer, lookUpBuyer, refuseUnseen } from './order-buyer.ts'
+import { faultsOfBuyer, hasOtherAddresses, type LookedUpBuyer, lookUpBuyer } from './order-buyer.ts'
 import {
   asSeen,
+  faultsOfOrder,
   filledLines,
   formField,
   formLabels,
@@ -243,8 +244,11 @@ function faultsIn(failure: StoreFailure, { lines }: LookedUp) {
 async function place(request: FastifyRequest, services: CallerServices): Promise<string> {
   const caller = merchantCaller(request, services)
   const sent = formOf(request)
-  refuseUnseen(await lookUpBuyer(caller, sent))
   const lookedUp = await lookUpLines(caller, sent)
+  const ofBuyer = faultsOfBuyer(await lookUpBuyer(caller, sent))
+  // What is wrong with the customer is said once, in words.
+  const ofOrder = faultsOfOrder(lookedUp).filter(({ field }) => ofBuyer.every((fault) => fault.field !== field))
+  if (ofBuyer.length + ofOrder.length > 0) throw refusedFields([...ofOrder, ...ofBuyer])
   const body = orderOf(lookedUp)
   const draft = draftOf(sent)
   const { identityId } = merchantOf(request)

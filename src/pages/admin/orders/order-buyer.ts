@@ -1,10 +1,10 @@
 import type { Caller } from '../../../engine/caller.ts'
-import { refusedFields } from '../../../html/page-routes.ts'
 import { type Form, textIn } from '../../../html/request.ts'
 import { customers } from '../../../resources/customers/customers.ts'
 import { findCustomerByEmail } from '../../../resources/customers/find-customer.ts'
 import { isEmailAddress } from '../../../resources/customers/rules.ts'
 import { type Buyer, readWholeBuyer } from '../../../resources/orders/buyer.ts'
+import type { Fault } from '../../../values/failure.ts'
 import { isId } from '../../../values/int32.ts'
 import { findMatches, type Matches } from '../records/search.ts'
 import { seenBy } from '../records/seen.ts'
@@ -78,13 +78,16 @@ export async function lookUpBuyer(caller: Caller, sent: Form): Promise<LookedUpB
   }
 }
 
-/** Throws (400) for a customer who was not named by the number, because nobody has seen yet who was found. */
-export function refuseUnseen({ fits, buyer }: LookedUpBuyer): void {
-  if (fits === null) return
-  const isOneOfMany = buyer === null && fits.matches.length > 0
-  const found = buyer !== null ? 'was found by what you typed: look whether it is the right one' : null
-  const problem = found ?? (isOneOfMany ? 'fits several customers: choose one' : 'fits no customer of this store')
-  throw refusedFields([{ field: 'CustomerID', problem }])
+/** What is wrong with a customer who was not named by the number: nobody has seen yet who was found. Also a guest without an address. */
+export function faultsOfBuyer({ fits, buyer, form }: LookedUpBuyer): Fault[] {
+  const field = 'CustomerID'
+  if (fits === null) {
+    const isNobody = buyer === null && textIn(form, 'BillingEmail').trim() === ''
+    return isNobody ? [{ field: 'BillingEmail', problem: 'is required for a guest' }] : []
+  }
+  if (buyer !== null) return [{ field, problem: 'was found by what you typed: look whether it is the right one' }]
+  const isOneOfMany = fits.matches.length > 0
+  return [{ field, problem: isOneOfMany ? 'fits several customers: choose one' : 'fits no customer of this store' }]
 }
 
 function isNumber(text: string): boolean {

@@ -2,7 +2,7 @@ import { allows } from '../../../applications/privileges.ts'
 import type { Caller } from '../../../engine/caller.ts'
 import { type PlannedChange, planChange } from '../../../engine/changing/plan-change.ts'
 import { patchSteps } from '../../../engine/definition/input.ts'
-import { numberIn } from '../../../html/numbers.ts'
+import { NOT_A_NUMBER, numberIn, plainNumber } from '../../../html/numbers.ts'
 import { refusedFields } from '../../../html/page-routes.ts'
 import { type Form, textIn } from '../../../html/request.ts'
 import { customers } from '../../../resources/customers/customers.ts'
@@ -69,7 +69,10 @@ export function isEmptyForm(form: Form): boolean {
  * does not show it. Throws (400, naming the form's fields) for products that the store does not have and for required options without a
  * choice.
  */
-export function orderOf({ values, lines }: LookedUp): Record<string, unknown> {
+export function orderOf(lookedUp: LookedUp): Record<string, unknown> {
+  const faults = faultsOfOrder(lookedUp)
+  if (faults.length > 0) throw refusedFields(faults)
+  const { values } = lookedUp
   const text = (name: string) => textIn(values, name).trim()
   const billing = Object.fromEntries(billingNames.map((name) => [name, text(name)]))
   const body = withoutEmpty({
@@ -82,21 +85,36 @@ export function orderOf({ values, lines }: LookedUp): Record<string, unknown> {
     OrderDiscountPromotion: numberIn(values, 'OrderDiscountPromotion'),
     BillingOnLinePayment: values.BillingOnLinePayment !== undefined,
     PromotionList: promotionsOf(values),
-    OrderItemList: itemsOf({ values, lines }),
+    OrderItemList: itemsOf(lookedUp),
     ShipmentList: shipmentsOf(values),
   })
   return hasAddressesOfBuyer(values) ? { ...billing, ...body } : body
+}
+
+const amountNames = ['ShipmentCost', 'SalesTax', 'OrderDiscountPromotion']
+
+/** Everything that is wrong with the form as far as it says so itself. */
+export function faultsOfOrder({ values, lines }: LookedUp): Fault[] {
+  const filled = filledLines(lines)
+  const numbers = ['CustomerID', ...filled.map(({ number }) => `ItemQuantity.${number}`), ...amountNames]
+  const wrong = numbers.filter((name) => plainNumber(textIn(values, name)) === null)
+  const hasReason = textIn(values, 'DiscountReason').trim() !== ''
+  const discount = plainNumber(textIn(values, 'OrderDiscountPromotion'))
+  const isWithout = hasReason && discount !== null && Number(discount) <= 0
+  return [
+    ...filled.flatMap((line) => faultsOf(line, values)),
+    ...wrong.map((field) => ({ field, problem: NOT_A_NUMBER })),
+    ...(isWithout
+      ? [{ field: 'OrderDiscountPromotion', problem: 'must be above 0, because a reason for it is given' }]
+      : []),
+  ]
 }
 
 /** The reason for a discount, as the order names it. */
 function promotionsOf(values: Form) {
   const reason = textIn(values, 'DiscountReason').trim()
   if (reason === '') return undefined
-  const amount = numberIn(values, 'OrderDiscountPromotion') ?? 0
-  if (amount > 0) return [{ PromotionName: reason, DiscountAmount: amount }]
-  throw refusedFields([
-    { field: 'OrderDiscountPromotion', problem: 'must be above 0, because a reason for it is given' },
-  ])
+  return [{ PromotionName: reason, DiscountAmount: numberIn(values, 'OrderDiscountPromotion') }]
 }
 
 /** The lines of the form as items of an order, without prices. Throws likewise. */
@@ -171,9 +189,6 @@ export async function newCustomerOf(caller: Caller, values: Form): Promise<Plann
     throw new StoreFailure('forbidden', 'Your role in this store may not add customers')
   }
   const text = (name: string) => textIn(values, name).trim()
-  if (text('BillingEmail') === '') {
-    throw refusedFields([{ field: 'BillingEmail', problem: 'is needed to add the customer' }])
-  }
   const shipping = shipsToBilling(values) ? [] : shippingNames
   const names = new Map(Object.entries(customerNames).map(([theirs, ours]) => [ours, theirs]))
   const fields = [...billingNames, ...shipping].map((name) => [names.get(name) ?? name, text(name)])

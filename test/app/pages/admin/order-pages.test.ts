@@ -446,9 +446,7 @@ describe('the customer of a new order', () => {
   test('is made with the order: both, or none', async () => {
     const form = await tab(merchant)
     const wanted = { ...guest, NewCustomer: 'yes', BillingFirstName: 'Mary', BillingAddress: '2 High St' }
-    expect((await form.place({ ...wanted, BillingEmail: '' })).body).toContain(
-      'E-mail</a> is needed to add the customer',
-    )
+    expect((await form.place({ ...wanted, BillingEmail: '' })).body).toContain('E-mail</a> is required for a guest')
     expect((await form.place({ ...wanted, 'ItemQuantity.1': '11' })).statusCode).toBe(409)
     expect((await shop.call('GET', '/Customers')).statusCode).toBe(404)
 
@@ -506,8 +504,23 @@ describe('what a new order comes to', () => {
     expect(await form.lookUp({ ...guest, 'ItemQuantity.1': '11' })).toMatch(
       /once this is settled:<\/p>\s*<ul>\s*<li><a href="#ItemQuantity\.1">Line 1: the quantity<\/a> is more than there is/,
     )
-    const refused = await form.place({ 'ItemQuantity.1': '1', DiscountReason: 'Late' })
-    expect(alertIn(refused.body)).toContain('Discount</a> must be above 0')
+    const refused = await form.place({
+      'ItemID.1': 'nothing such',
+      'ItemQuantity.1': 'many',
+      CustomerID: 'nobody',
+      SalesTax: '1,5',
+      DiscountReason: 'Late',
+    })
+    const problems = [...alertIn(refused.body).matchAll(/<a href="#([^"]+)">[^<]+<\/a> ([a-z ]+)/g)].map(
+      ([, ...each]) => each,
+    )
+    expect(problems).toEqual([
+      ['ItemID.1', 'fits no product of this store'],
+      ['ItemQuantity.1', 'must be a number in digits'],
+      ['SalesTax', 'must be a number in digits'],
+      ['OrderDiscountPromotion', 'must be above '],
+      ['CustomerID', 'fits no customer of this store'],
+    ])
   })
 })
 
