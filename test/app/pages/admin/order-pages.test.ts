@@ -545,6 +545,9 @@ describe('a draft of a new order', () => {
     expect(await draftsOf(seller)).toEqual([])
     expect((await seller.open(`/admin/orders/new?draft=${id}`)).statusCode).toBe(404)
     await seller.submit('/admin/orders/new', {}, { action: '/admin/orders', to: `/admin/orders/drafts/${id}/delete` })
+    const named = { ...guest, Draft: String(id), DraftVersion: '2', BillingFirstName: 'Eve' }
+    expect(await (await tab(seller)).lookUp(named)).toContain('kept as a draft of its own')
+    expect(await draftsOf(merchant)).toEqual([[id, 'Ada']])
 
     const later = await tab(merchant, `/admin/orders/new?draft=${id}`)
     expect(later.fields()).toMatchObject({ 'ItemID.1': 'LAMP', 'ItemQuantity.1': '3', BillingCity: 'Köln <b>' })
