@@ -98,6 +98,8 @@ const notices = new Map(
     'webhook-caught-up': 'The webhook is on again, and what it missed is on its way.',
     'webhook-secret': 'There is a new secret. For 24 hours notifications carry the signatures of both.',
     'webhook-deleted': 'The webhook is deleted.',
+    'view-saved': 'The view is kept. You find it above the list.',
+    'view-deleted': 'The view is deleted.',
     'record-created': 'The record is added.',
     'record-saved': 'The changes are saved.',
     'record-deleted': 'The record is deleted.',

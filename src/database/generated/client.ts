@@ -94,6 +94,11 @@ export type StoreUser = Prisma.StoreUserModel
  */
 export type OrderDraft = Prisma.OrderDraftModel
 /**
+ * Model ListView
+ * A list of records as a person keeps it: its filters, columns and order.
+ */
+export type ListView = Prisma.ListViewModel
+/**
  * Model StoreRole
  * A role that a store has made for its people.
  */

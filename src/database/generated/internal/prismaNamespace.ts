@@ -407,6 +407,7 @@ export const ModelName = {
   AddressChange: 'AddressChange',
   StoreUser: 'StoreUser',
   OrderDraft: 'OrderDraft',
+  ListView: 'ListView',
   StoreRole: 'StoreRole',
   Invitation: 'Invitation',
   Developer: 'Developer',
@@ -490,7 +491,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "store" | "storeHost" | "identity" | "recoveryCode" | "passkey" | "challenge" | "resetLink" | "addressChange" | "storeUser" | "orderDraft" | "storeRole" | "invitation" | "developer" | "operator" | "application" | "subscription" | "handshake" | "removalNotice" | "apiCall" | "refusedBody" | "secretKey" | "authorizationCode" | "accessToken" | "accessGrant" | "endedToken" | "session" | "alert" | "signInDelay" | "customerLoginToken" | "auditEntry" | "mail" | "historyEntry" | "counter" | "recordCount" | "salesSum" | "referencedVersion" | "searchText" | "manufacturer" | "distributor" | "category" | "customerGroup" | "product" | "productCategory" | "productDistributor" | "advancedOption" | "stockMovement" | "customer" | "orderStatus" | "paymentMethod" | "order" | "orderShipment" | "orderItem" | "orderTransaction" | "rma" | "rmaItem" | "giftRegistry" | "giftRegistryItem" | "event" | "eventFeed" | "eventCut" | "webhook" | "delivery" | "deliveryAttempt" | "idempotencyKey" | "idempotencyAnswer" | "csvImport" | "csvImportPart" | "csvImportName" | "csvMapping" | "csvImportLine" | "switch" | "testStore" | "testChange" | "inbox" | "inboxMessage" | "backup" | "rateBucket" | "serverProcess"
+    modelProps: "store" | "storeHost" | "identity" | "recoveryCode" | "passkey" | "challenge" | "resetLink" | "addressChange" | "storeUser" | "orderDraft" | "listView" | "storeRole" | "invitation" | "developer" | "operator" | "application" | "subscription" | "handshake" | "removalNotice" | "apiCall" | "refusedBody" | "secretKey" | "authorizationCode" | "accessToken" | "accessGrant" | "endedToken" | "session" | "alert" | "signInDelay" | "customerLoginToken" | "auditEntry" | "mail" | "historyEntry" | "counter" | "recordCount" | "salesSum" | "referencedVersion" | "searchText" | "manufacturer" | "distributor" | "category" | "customerGroup" | "product" | "productCategory" | "productDistributor" | "advancedOption" | "stockMovement" | "customer" | "orderStatus" | "paymentMethod" | "order" | "orderShipment" | "orderItem" | "orderTransaction" | "rma" | "rmaItem" | "giftRegistry" | "giftRegistryItem" | "event" | "eventFeed" | "eventCut" | "webhook" | "delivery" | "deliveryAttempt" | "idempotencyKey" | "idempotencyAnswer" | "csvImport" | "csvImportPart" | "csvImportName" | "csvMapping" | "csvImportLine" | "switch" | "testStore" | "testChange" | "inbox" | "inboxMessage" | "backup" | "rateBucket" | "serverProcess"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1231,6 +1232,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.OrderDraftCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.OrderDraftCountAggregateOutputType> | number
+        }
+      }
+    }
+    ListView: {
+      payload: Prisma.$ListViewPayload<ExtArgs>
+      fields: Prisma.ListViewFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ListViewFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ListViewPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ListViewFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ListViewPayload>
+        }
+        findFirst: {
+          args: Prisma.ListViewFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ListViewPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ListViewFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ListViewPayload>
+        }
+        findMany: {
+          args: Prisma.ListViewFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ListViewPayload>[]
+        }
+        create: {
+          args: Prisma.ListViewCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ListViewPayload>
+        }
+        createMany: {
+          args: Prisma.ListViewCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ListViewCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ListViewPayload>[]
+        }
+        delete: {
+          args: Prisma.ListViewDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ListViewPayload>
+        }
+        update: {
+          args: Prisma.ListViewUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ListViewPayload>
+        }
+        deleteMany: {
+          args: Prisma.ListViewDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ListViewUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ListViewUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ListViewPayload>[]
+        }
+        upsert: {
+          args: Prisma.ListViewUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ListViewPayload>
+        }
+        aggregate: {
+          args: Prisma.ListViewAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateListView>
+        }
+        groupBy: {
+          args: Prisma.ListViewGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ListViewGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ListViewCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ListViewCountAggregateOutputType> | number
         }
       }
     }
@@ -6443,6 +6518,16 @@ export const OrderDraftScalarFieldEnum = {
 export type OrderDraftScalarFieldEnum = (typeof OrderDraftScalarFieldEnum)[keyof typeof OrderDraftScalarFieldEnum]
 
 
+export const ListViewScalarFieldEnum = {
+  userId: 'userId',
+  service: 'service',
+  name: 'name',
+  query: 'query'
+} as const
+
+export type ListViewScalarFieldEnum = (typeof ListViewScalarFieldEnum)[keyof typeof ListViewScalarFieldEnum]
+
+
 export const StoreRoleScalarFieldEnum = {
   storeId: 'storeId',
   id: 'id',
@@ -7774,6 +7859,7 @@ export type GlobalOmitConfig = {
   addressChange?: Prisma.AddressChangeOmit
   storeUser?: Prisma.StoreUserOmit
   orderDraft?: Prisma.OrderDraftOmit
+  listView?: Prisma.ListViewOmit
   storeRole?: Prisma.StoreRoleOmit
   invitation?: Prisma.InvitationOmit
   developer?: Prisma.DeveloperOmit

@@ -61,6 +61,7 @@ export const ModelName = {
   AddressChange: 'AddressChange',
   StoreUser: 'StoreUser',
   OrderDraft: 'OrderDraft',
+  ListView: 'ListView',
   StoreRole: 'StoreRole',
   Invitation: 'Invitation',
   Developer: 'Developer',
@@ -283,6 +284,16 @@ export const OrderDraftScalarFieldEnum = {
 } as const
 
 export type OrderDraftScalarFieldEnum = (typeof OrderDraftScalarFieldEnum)[keyof typeof OrderDraftScalarFieldEnum]
+
+
+export const ListViewScalarFieldEnum = {
+  userId: 'userId',
+  service: 'service',
+  name: 'name',
+  query: 'query'
+} as const
+
+export type ListViewScalarFieldEnum = (typeof ListViewScalarFieldEnum)[keyof typeof ListViewScalarFieldEnum]
 
 
 export const StoreRoleScalarFieldEnum = {

@@ -253,6 +253,7 @@ export type StoreUserWhereInput = {
   authorizationCodes?: Prisma.AuthorizationCodeListRelationFilter
   invitations?: Prisma.InvitationListRelationFilter
   orderDrafts?: Prisma.OrderDraftListRelationFilter
+  listViews?: Prisma.ListViewListRelationFilter
 }
 
 export type StoreUserOrderByWithRelationInput = {
@@ -271,6 +272,7 @@ export type StoreUserOrderByWithRelationInput = {
   authorizationCodes?: Prisma.AuthorizationCodeOrderByRelationAggregateInput
   invitations?: Prisma.InvitationOrderByRelationAggregateInput
   orderDrafts?: Prisma.OrderDraftOrderByRelationAggregateInput
+  listViews?: Prisma.ListViewOrderByRelationAggregateInput
 }
 
 export type StoreUserWhereUniqueInput = Prisma.AtLeast<{
@@ -293,6 +295,7 @@ export type StoreUserWhereUniqueInput = Prisma.AtLeast<{
   authorizationCodes?: Prisma.AuthorizationCodeListRelationFilter
   invitations?: Prisma.InvitationListRelationFilter
   orderDrafts?: Prisma.OrderDraftListRelationFilter
+  listViews?: Prisma.ListViewListRelationFilter
 }, "id" | "storeId_identityId">
 
 export type StoreUserOrderByWithAggregationInput = {
@@ -334,6 +337,7 @@ export type StoreUserCreateInput = {
   authorizationCodes?: Prisma.AuthorizationCodeCreateNestedManyWithoutStoreUserInput
   invitations?: Prisma.InvitationCreateNestedManyWithoutInviterInput
   orderDrafts?: Prisma.OrderDraftCreateNestedManyWithoutUserInput
+  listViews?: Prisma.ListViewCreateNestedManyWithoutUserInput
 }
 
 export type StoreUserUncheckedCreateInput = {
@@ -349,6 +353,7 @@ export type StoreUserUncheckedCreateInput = {
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutStoreUserInput
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutInviterInput
   orderDrafts?: Prisma.OrderDraftUncheckedCreateNestedManyWithoutUserInput
+  listViews?: Prisma.ListViewUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type StoreUserUpdateInput = {
@@ -362,6 +367,7 @@ export type StoreUserUpdateInput = {
   authorizationCodes?: Prisma.AuthorizationCodeUpdateManyWithoutStoreUserNestedInput
   invitations?: Prisma.InvitationUpdateManyWithoutInviterNestedInput
   orderDrafts?: Prisma.OrderDraftUpdateManyWithoutUserNestedInput
+  listViews?: Prisma.ListViewUpdateManyWithoutUserNestedInput
 }
 
 export type StoreUserUncheckedUpdateInput = {
@@ -377,6 +383,7 @@ export type StoreUserUncheckedUpdateInput = {
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutStoreUserNestedInput
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutInviterNestedInput
   orderDrafts?: Prisma.OrderDraftUncheckedUpdateManyWithoutUserNestedInput
+  listViews?: Prisma.ListViewUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type StoreUserCreateManyInput = {
@@ -571,6 +578,20 @@ export type StoreUserUpdateOneRequiredWithoutOrderDraftsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.StoreUserUpdateToOneWithWhereWithoutOrderDraftsInput, Prisma.StoreUserUpdateWithoutOrderDraftsInput>, Prisma.StoreUserUncheckedUpdateWithoutOrderDraftsInput>
 }
 
+export type StoreUserCreateNestedOneWithoutListViewsInput = {
+  create?: Prisma.XOR<Prisma.StoreUserCreateWithoutListViewsInput, Prisma.StoreUserUncheckedCreateWithoutListViewsInput>
+  connectOrCreate?: Prisma.StoreUserCreateOrConnectWithoutListViewsInput
+  connect?: Prisma.StoreUserWhereUniqueInput
+}
+
+export type StoreUserUpdateOneRequiredWithoutListViewsNestedInput = {
+  create?: Prisma.XOR<Prisma.StoreUserCreateWithoutListViewsInput, Prisma.StoreUserUncheckedCreateWithoutListViewsInput>
+  connectOrCreate?: Prisma.StoreUserCreateOrConnectWithoutListViewsInput
+  upsert?: Prisma.StoreUserUpsertWithoutListViewsInput
+  connect?: Prisma.StoreUserWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.StoreUserUpdateToOneWithWhereWithoutListViewsInput, Prisma.StoreUserUpdateWithoutListViewsInput>, Prisma.StoreUserUncheckedUpdateWithoutListViewsInput>
+}
+
 export type StoreUserCreateNestedManyWithoutOwnRoleInput = {
   create?: Prisma.XOR<Prisma.StoreUserCreateWithoutOwnRoleInput, Prisma.StoreUserUncheckedCreateWithoutOwnRoleInput> | Prisma.StoreUserCreateWithoutOwnRoleInput[] | Prisma.StoreUserUncheckedCreateWithoutOwnRoleInput[]
   connectOrCreate?: Prisma.StoreUserCreateOrConnectWithoutOwnRoleInput | Prisma.StoreUserCreateOrConnectWithoutOwnRoleInput[]
@@ -685,6 +706,7 @@ export type StoreUserCreateWithoutStoreInput = {
   authorizationCodes?: Prisma.AuthorizationCodeCreateNestedManyWithoutStoreUserInput
   invitations?: Prisma.InvitationCreateNestedManyWithoutInviterInput
   orderDrafts?: Prisma.OrderDraftCreateNestedManyWithoutUserInput
+  listViews?: Prisma.ListViewCreateNestedManyWithoutUserInput
 }
 
 export type StoreUserUncheckedCreateWithoutStoreInput = {
@@ -699,6 +721,7 @@ export type StoreUserUncheckedCreateWithoutStoreInput = {
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutStoreUserInput
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutInviterInput
   orderDrafts?: Prisma.OrderDraftUncheckedCreateNestedManyWithoutUserInput
+  listViews?: Prisma.ListViewUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type StoreUserCreateOrConnectWithoutStoreInput = {
@@ -750,6 +773,7 @@ export type StoreUserCreateWithoutIdentityInput = {
   authorizationCodes?: Prisma.AuthorizationCodeCreateNestedManyWithoutStoreUserInput
   invitations?: Prisma.InvitationCreateNestedManyWithoutInviterInput
   orderDrafts?: Prisma.OrderDraftCreateNestedManyWithoutUserInput
+  listViews?: Prisma.ListViewCreateNestedManyWithoutUserInput
 }
 
 export type StoreUserUncheckedCreateWithoutIdentityInput = {
@@ -763,6 +787,7 @@ export type StoreUserUncheckedCreateWithoutIdentityInput = {
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutStoreUserInput
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutInviterInput
   orderDrafts?: Prisma.OrderDraftUncheckedCreateNestedManyWithoutUserInput
+  listViews?: Prisma.ListViewUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type StoreUserCreateOrConnectWithoutIdentityInput = {
@@ -801,6 +826,7 @@ export type StoreUserCreateWithoutOrderDraftsInput = {
   alerts?: Prisma.AlertCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeCreateNestedManyWithoutStoreUserInput
   invitations?: Prisma.InvitationCreateNestedManyWithoutInviterInput
+  listViews?: Prisma.ListViewCreateNestedManyWithoutUserInput
 }
 
 export type StoreUserUncheckedCreateWithoutOrderDraftsInput = {
@@ -815,6 +841,7 @@ export type StoreUserUncheckedCreateWithoutOrderDraftsInput = {
   alerts?: Prisma.AlertUncheckedCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutStoreUserInput
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutInviterInput
+  listViews?: Prisma.ListViewUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type StoreUserCreateOrConnectWithoutOrderDraftsInput = {
@@ -843,6 +870,7 @@ export type StoreUserUpdateWithoutOrderDraftsInput = {
   alerts?: Prisma.AlertUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUpdateManyWithoutStoreUserNestedInput
   invitations?: Prisma.InvitationUpdateManyWithoutInviterNestedInput
+  listViews?: Prisma.ListViewUpdateManyWithoutUserNestedInput
 }
 
 export type StoreUserUncheckedUpdateWithoutOrderDraftsInput = {
@@ -857,6 +885,79 @@ export type StoreUserUncheckedUpdateWithoutOrderDraftsInput = {
   alerts?: Prisma.AlertUncheckedUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutStoreUserNestedInput
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutInviterNestedInput
+  listViews?: Prisma.ListViewUncheckedUpdateManyWithoutUserNestedInput
+}
+
+export type StoreUserCreateWithoutListViewsInput = {
+  role?: string | null
+  createdAt: Date | string
+  store: Prisma.StoreCreateNestedOneWithoutUsersInput
+  identity: Prisma.IdentityCreateNestedOneWithoutUsersInput
+  ownRole?: Prisma.StoreRoleCreateNestedOneWithoutUsersInput
+  sessions?: Prisma.SessionCreateNestedManyWithoutStoreUserInput
+  alerts?: Prisma.AlertCreateNestedManyWithoutStoreUserInput
+  authorizationCodes?: Prisma.AuthorizationCodeCreateNestedManyWithoutStoreUserInput
+  invitations?: Prisma.InvitationCreateNestedManyWithoutInviterInput
+  orderDrafts?: Prisma.OrderDraftCreateNestedManyWithoutUserInput
+}
+
+export type StoreUserUncheckedCreateWithoutListViewsInput = {
+  id?: number
+  storeId: number
+  identityId: number
+  email: string
+  role?: string | null
+  roleId?: number | null
+  createdAt: Date | string
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutStoreUserInput
+  alerts?: Prisma.AlertUncheckedCreateNestedManyWithoutStoreUserInput
+  authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutStoreUserInput
+  invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutInviterInput
+  orderDrafts?: Prisma.OrderDraftUncheckedCreateNestedManyWithoutUserInput
+}
+
+export type StoreUserCreateOrConnectWithoutListViewsInput = {
+  where: Prisma.StoreUserWhereUniqueInput
+  create: Prisma.XOR<Prisma.StoreUserCreateWithoutListViewsInput, Prisma.StoreUserUncheckedCreateWithoutListViewsInput>
+}
+
+export type StoreUserUpsertWithoutListViewsInput = {
+  update: Prisma.XOR<Prisma.StoreUserUpdateWithoutListViewsInput, Prisma.StoreUserUncheckedUpdateWithoutListViewsInput>
+  create: Prisma.XOR<Prisma.StoreUserCreateWithoutListViewsInput, Prisma.StoreUserUncheckedCreateWithoutListViewsInput>
+  where?: Prisma.StoreUserWhereInput
+}
+
+export type StoreUserUpdateToOneWithWhereWithoutListViewsInput = {
+  where?: Prisma.StoreUserWhereInput
+  data: Prisma.XOR<Prisma.StoreUserUpdateWithoutListViewsInput, Prisma.StoreUserUncheckedUpdateWithoutListViewsInput>
+}
+
+export type StoreUserUpdateWithoutListViewsInput = {
+  role?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  store?: Prisma.StoreUpdateOneRequiredWithoutUsersNestedInput
+  identity?: Prisma.IdentityUpdateOneRequiredWithoutUsersNestedInput
+  ownRole?: Prisma.StoreRoleUpdateOneWithoutUsersNestedInput
+  sessions?: Prisma.SessionUpdateManyWithoutStoreUserNestedInput
+  alerts?: Prisma.AlertUpdateManyWithoutStoreUserNestedInput
+  authorizationCodes?: Prisma.AuthorizationCodeUpdateManyWithoutStoreUserNestedInput
+  invitations?: Prisma.InvitationUpdateManyWithoutInviterNestedInput
+  orderDrafts?: Prisma.OrderDraftUpdateManyWithoutUserNestedInput
+}
+
+export type StoreUserUncheckedUpdateWithoutListViewsInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  storeId?: Prisma.IntFieldUpdateOperationsInput | number
+  identityId?: Prisma.IntFieldUpdateOperationsInput | number
+  email?: Prisma.StringFieldUpdateOperationsInput | string
+  role?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  roleId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutStoreUserNestedInput
+  alerts?: Prisma.AlertUncheckedUpdateManyWithoutStoreUserNestedInput
+  authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutStoreUserNestedInput
+  invitations?: Prisma.InvitationUncheckedUpdateManyWithoutInviterNestedInput
+  orderDrafts?: Prisma.OrderDraftUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type StoreUserCreateWithoutOwnRoleInput = {
@@ -869,6 +970,7 @@ export type StoreUserCreateWithoutOwnRoleInput = {
   authorizationCodes?: Prisma.AuthorizationCodeCreateNestedManyWithoutStoreUserInput
   invitations?: Prisma.InvitationCreateNestedManyWithoutInviterInput
   orderDrafts?: Prisma.OrderDraftCreateNestedManyWithoutUserInput
+  listViews?: Prisma.ListViewCreateNestedManyWithoutUserInput
 }
 
 export type StoreUserUncheckedCreateWithoutOwnRoleInput = {
@@ -882,6 +984,7 @@ export type StoreUserUncheckedCreateWithoutOwnRoleInput = {
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutStoreUserInput
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutInviterInput
   orderDrafts?: Prisma.OrderDraftUncheckedCreateNestedManyWithoutUserInput
+  listViews?: Prisma.ListViewUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type StoreUserCreateOrConnectWithoutOwnRoleInput = {
@@ -920,6 +1023,7 @@ export type StoreUserCreateWithoutInvitationsInput = {
   alerts?: Prisma.AlertCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeCreateNestedManyWithoutStoreUserInput
   orderDrafts?: Prisma.OrderDraftCreateNestedManyWithoutUserInput
+  listViews?: Prisma.ListViewCreateNestedManyWithoutUserInput
 }
 
 export type StoreUserUncheckedCreateWithoutInvitationsInput = {
@@ -934,6 +1038,7 @@ export type StoreUserUncheckedCreateWithoutInvitationsInput = {
   alerts?: Prisma.AlertUncheckedCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutStoreUserInput
   orderDrafts?: Prisma.OrderDraftUncheckedCreateNestedManyWithoutUserInput
+  listViews?: Prisma.ListViewUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type StoreUserCreateOrConnectWithoutInvitationsInput = {
@@ -962,6 +1067,7 @@ export type StoreUserUpdateWithoutInvitationsInput = {
   alerts?: Prisma.AlertUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUpdateManyWithoutStoreUserNestedInput
   orderDrafts?: Prisma.OrderDraftUpdateManyWithoutUserNestedInput
+  listViews?: Prisma.ListViewUpdateManyWithoutUserNestedInput
 }
 
 export type StoreUserUncheckedUpdateWithoutInvitationsInput = {
@@ -976,6 +1082,7 @@ export type StoreUserUncheckedUpdateWithoutInvitationsInput = {
   alerts?: Prisma.AlertUncheckedUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutStoreUserNestedInput
   orderDrafts?: Prisma.OrderDraftUncheckedUpdateManyWithoutUserNestedInput
+  listViews?: Prisma.ListViewUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type StoreUserCreateWithoutAuthorizationCodesInput = {
@@ -988,6 +1095,7 @@ export type StoreUserCreateWithoutAuthorizationCodesInput = {
   alerts?: Prisma.AlertCreateNestedManyWithoutStoreUserInput
   invitations?: Prisma.InvitationCreateNestedManyWithoutInviterInput
   orderDrafts?: Prisma.OrderDraftCreateNestedManyWithoutUserInput
+  listViews?: Prisma.ListViewCreateNestedManyWithoutUserInput
 }
 
 export type StoreUserUncheckedCreateWithoutAuthorizationCodesInput = {
@@ -1002,6 +1110,7 @@ export type StoreUserUncheckedCreateWithoutAuthorizationCodesInput = {
   alerts?: Prisma.AlertUncheckedCreateNestedManyWithoutStoreUserInput
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutInviterInput
   orderDrafts?: Prisma.OrderDraftUncheckedCreateNestedManyWithoutUserInput
+  listViews?: Prisma.ListViewUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type StoreUserCreateOrConnectWithoutAuthorizationCodesInput = {
@@ -1030,6 +1139,7 @@ export type StoreUserUpdateWithoutAuthorizationCodesInput = {
   alerts?: Prisma.AlertUpdateManyWithoutStoreUserNestedInput
   invitations?: Prisma.InvitationUpdateManyWithoutInviterNestedInput
   orderDrafts?: Prisma.OrderDraftUpdateManyWithoutUserNestedInput
+  listViews?: Prisma.ListViewUpdateManyWithoutUserNestedInput
 }
 
 export type StoreUserUncheckedUpdateWithoutAuthorizationCodesInput = {
@@ -1044,6 +1154,7 @@ export type StoreUserUncheckedUpdateWithoutAuthorizationCodesInput = {
   alerts?: Prisma.AlertUncheckedUpdateManyWithoutStoreUserNestedInput
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutInviterNestedInput
   orderDrafts?: Prisma.OrderDraftUncheckedUpdateManyWithoutUserNestedInput
+  listViews?: Prisma.ListViewUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type StoreUserCreateWithoutSessionsInput = {
@@ -1056,6 +1167,7 @@ export type StoreUserCreateWithoutSessionsInput = {
   authorizationCodes?: Prisma.AuthorizationCodeCreateNestedManyWithoutStoreUserInput
   invitations?: Prisma.InvitationCreateNestedManyWithoutInviterInput
   orderDrafts?: Prisma.OrderDraftCreateNestedManyWithoutUserInput
+  listViews?: Prisma.ListViewCreateNestedManyWithoutUserInput
 }
 
 export type StoreUserUncheckedCreateWithoutSessionsInput = {
@@ -1070,6 +1182,7 @@ export type StoreUserUncheckedCreateWithoutSessionsInput = {
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutStoreUserInput
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutInviterInput
   orderDrafts?: Prisma.OrderDraftUncheckedCreateNestedManyWithoutUserInput
+  listViews?: Prisma.ListViewUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type StoreUserCreateOrConnectWithoutSessionsInput = {
@@ -1098,6 +1211,7 @@ export type StoreUserUpdateWithoutSessionsInput = {
   authorizationCodes?: Prisma.AuthorizationCodeUpdateManyWithoutStoreUserNestedInput
   invitations?: Prisma.InvitationUpdateManyWithoutInviterNestedInput
   orderDrafts?: Prisma.OrderDraftUpdateManyWithoutUserNestedInput
+  listViews?: Prisma.ListViewUpdateManyWithoutUserNestedInput
 }
 
 export type StoreUserUncheckedUpdateWithoutSessionsInput = {
@@ -1112,6 +1226,7 @@ export type StoreUserUncheckedUpdateWithoutSessionsInput = {
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutStoreUserNestedInput
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutInviterNestedInput
   orderDrafts?: Prisma.OrderDraftUncheckedUpdateManyWithoutUserNestedInput
+  listViews?: Prisma.ListViewUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type StoreUserCreateWithoutAlertsInput = {
@@ -1124,6 +1239,7 @@ export type StoreUserCreateWithoutAlertsInput = {
   authorizationCodes?: Prisma.AuthorizationCodeCreateNestedManyWithoutStoreUserInput
   invitations?: Prisma.InvitationCreateNestedManyWithoutInviterInput
   orderDrafts?: Prisma.OrderDraftCreateNestedManyWithoutUserInput
+  listViews?: Prisma.ListViewCreateNestedManyWithoutUserInput
 }
 
 export type StoreUserUncheckedCreateWithoutAlertsInput = {
@@ -1138,6 +1254,7 @@ export type StoreUserUncheckedCreateWithoutAlertsInput = {
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutStoreUserInput
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutInviterInput
   orderDrafts?: Prisma.OrderDraftUncheckedCreateNestedManyWithoutUserInput
+  listViews?: Prisma.ListViewUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type StoreUserCreateOrConnectWithoutAlertsInput = {
@@ -1166,6 +1283,7 @@ export type StoreUserUpdateWithoutAlertsInput = {
   authorizationCodes?: Prisma.AuthorizationCodeUpdateManyWithoutStoreUserNestedInput
   invitations?: Prisma.InvitationUpdateManyWithoutInviterNestedInput
   orderDrafts?: Prisma.OrderDraftUpdateManyWithoutUserNestedInput
+  listViews?: Prisma.ListViewUpdateManyWithoutUserNestedInput
 }
 
 export type StoreUserUncheckedUpdateWithoutAlertsInput = {
@@ -1180,6 +1298,7 @@ export type StoreUserUncheckedUpdateWithoutAlertsInput = {
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutStoreUserNestedInput
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutInviterNestedInput
   orderDrafts?: Prisma.OrderDraftUncheckedUpdateManyWithoutUserNestedInput
+  listViews?: Prisma.ListViewUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type StoreUserCreateManyStoreInput = {
@@ -1201,6 +1320,7 @@ export type StoreUserUpdateWithoutStoreInput = {
   authorizationCodes?: Prisma.AuthorizationCodeUpdateManyWithoutStoreUserNestedInput
   invitations?: Prisma.InvitationUpdateManyWithoutInviterNestedInput
   orderDrafts?: Prisma.OrderDraftUpdateManyWithoutUserNestedInput
+  listViews?: Prisma.ListViewUpdateManyWithoutUserNestedInput
 }
 
 export type StoreUserUncheckedUpdateWithoutStoreInput = {
@@ -1215,6 +1335,7 @@ export type StoreUserUncheckedUpdateWithoutStoreInput = {
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutStoreUserNestedInput
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutInviterNestedInput
   orderDrafts?: Prisma.OrderDraftUncheckedUpdateManyWithoutUserNestedInput
+  listViews?: Prisma.ListViewUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type StoreUserUncheckedUpdateManyWithoutStoreInput = {
@@ -1244,6 +1365,7 @@ export type StoreUserUpdateWithoutIdentityInput = {
   authorizationCodes?: Prisma.AuthorizationCodeUpdateManyWithoutStoreUserNestedInput
   invitations?: Prisma.InvitationUpdateManyWithoutInviterNestedInput
   orderDrafts?: Prisma.OrderDraftUpdateManyWithoutUserNestedInput
+  listViews?: Prisma.ListViewUpdateManyWithoutUserNestedInput
 }
 
 export type StoreUserUncheckedUpdateWithoutIdentityInput = {
@@ -1257,6 +1379,7 @@ export type StoreUserUncheckedUpdateWithoutIdentityInput = {
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutStoreUserNestedInput
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutInviterNestedInput
   orderDrafts?: Prisma.OrderDraftUncheckedUpdateManyWithoutUserNestedInput
+  listViews?: Prisma.ListViewUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type StoreUserUncheckedUpdateManyWithoutIdentityInput = {
@@ -1285,6 +1408,7 @@ export type StoreUserUpdateWithoutOwnRoleInput = {
   authorizationCodes?: Prisma.AuthorizationCodeUpdateManyWithoutStoreUserNestedInput
   invitations?: Prisma.InvitationUpdateManyWithoutInviterNestedInput
   orderDrafts?: Prisma.OrderDraftUpdateManyWithoutUserNestedInput
+  listViews?: Prisma.ListViewUpdateManyWithoutUserNestedInput
 }
 
 export type StoreUserUncheckedUpdateWithoutOwnRoleInput = {
@@ -1298,6 +1422,7 @@ export type StoreUserUncheckedUpdateWithoutOwnRoleInput = {
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutStoreUserNestedInput
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutInviterNestedInput
   orderDrafts?: Prisma.OrderDraftUncheckedUpdateManyWithoutUserNestedInput
+  listViews?: Prisma.ListViewUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type StoreUserUncheckedUpdateManyWithoutOwnRoleInput = {
@@ -1319,6 +1444,7 @@ export type StoreUserCountOutputType = {
   authorizationCodes: number
   invitations: number
   orderDrafts: number
+  listViews: number
 }
 
 export type StoreUserCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -1327,6 +1453,7 @@ export type StoreUserCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensi
   authorizationCodes?: boolean | StoreUserCountOutputTypeCountAuthorizationCodesArgs
   invitations?: boolean | StoreUserCountOutputTypeCountInvitationsArgs
   orderDrafts?: boolean | StoreUserCountOutputTypeCountOrderDraftsArgs
+  listViews?: boolean | StoreUserCountOutputTypeCountListViewsArgs
 }
 
 /**
@@ -1374,6 +1501,13 @@ export type StoreUserCountOutputTypeCountOrderDraftsArgs<ExtArgs extends runtime
   where?: Prisma.OrderDraftWhereInput
 }
 
+/**
+ * StoreUserCountOutputType without action
+ */
+export type StoreUserCountOutputTypeCountListViewsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.ListViewWhereInput
+}
+
 
 export type StoreUserSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
@@ -1391,6 +1525,7 @@ export type StoreUserSelect<ExtArgs extends runtime.Types.Extensions.InternalArg
   authorizationCodes?: boolean | Prisma.StoreUser$authorizationCodesArgs<ExtArgs>
   invitations?: boolean | Prisma.StoreUser$invitationsArgs<ExtArgs>
   orderDrafts?: boolean | Prisma.StoreUser$orderDraftsArgs<ExtArgs>
+  listViews?: boolean | Prisma.StoreUser$listViewsArgs<ExtArgs>
   _count?: boolean | Prisma.StoreUserCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["storeUser"]>
 
@@ -1440,6 +1575,7 @@ export type StoreUserInclude<ExtArgs extends runtime.Types.Extensions.InternalAr
   authorizationCodes?: boolean | Prisma.StoreUser$authorizationCodesArgs<ExtArgs>
   invitations?: boolean | Prisma.StoreUser$invitationsArgs<ExtArgs>
   orderDrafts?: boolean | Prisma.StoreUser$orderDraftsArgs<ExtArgs>
+  listViews?: boolean | Prisma.StoreUser$listViewsArgs<ExtArgs>
   _count?: boolean | Prisma.StoreUserCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type StoreUserIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -1464,6 +1600,7 @@ export type $StoreUserPayload<ExtArgs extends runtime.Types.Extensions.InternalA
     authorizationCodes: Prisma.$AuthorizationCodePayload<ExtArgs>[]
     invitations: Prisma.$InvitationPayload<ExtArgs>[]
     orderDrafts: Prisma.$OrderDraftPayload<ExtArgs>[]
+    listViews: Prisma.$ListViewPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: number
@@ -1878,6 +2015,7 @@ export interface Prisma__StoreUserClient<T, Null = never, ExtArgs extends runtim
   authorizationCodes<T extends Prisma.StoreUser$authorizationCodesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.StoreUser$authorizationCodesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$AuthorizationCodePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   invitations<T extends Prisma.StoreUser$invitationsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.StoreUser$invitationsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$InvitationPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   orderDrafts<T extends Prisma.StoreUser$orderDraftsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.StoreUser$orderDraftsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$OrderDraftPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  listViews<T extends Prisma.StoreUser$listViewsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.StoreUser$listViewsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ListViewPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -2451,6 +2589,30 @@ export type StoreUser$orderDraftsArgs<ExtArgs extends runtime.Types.Extensions.I
   take?: number
   skip?: number
   distinct?: Prisma.OrderDraftScalarFieldEnum | Prisma.OrderDraftScalarFieldEnum[]
+}
+
+/**
+ * StoreUser.listViews
+ */
+export type StoreUser$listViewsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the ListView
+   */
+  select?: Prisma.ListViewSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the ListView
+   */
+  omit?: Prisma.ListViewOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.ListViewInclude<ExtArgs> | null
+  where?: Prisma.ListViewWhereInput
+  orderBy?: Prisma.ListViewOrderByWithRelationInput | Prisma.ListViewOrderByWithRelationInput[]
+  cursor?: Prisma.ListViewWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.ListViewScalarFieldEnum | Prisma.ListViewScalarFieldEnum[]
 }
 
 /**

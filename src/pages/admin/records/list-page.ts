@@ -5,7 +5,8 @@ import { wrongField } from '../../../engine/definition/refused.ts'
 import type { Query } from '../../../engine/reading/paging.ts'
 import { type Behind, countUpTo, listOrdered } from '../../../engine/reading/read.ts'
 import type { HtmlPage } from '../../../html/page.ts'
-import { type CallerServices, merchantCaller, textIn, textsIn } from '../../../html/request.ts'
+import { type CallerServices, merchantCaller, merchantOf, textIn, textsIn } from '../../../html/request.ts'
+import { listViews } from '../../../staff/list-views.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import { INT32_MAX } from '../../../values/int32.ts'
 import { valueIn } from '../../../values/json.ts'
@@ -50,11 +51,7 @@ export async function listPage(
     if (!(error instanceof StoreFailure) || error.kind !== 'bad-request') throw error
     return { records: [], next: null, count: 0, failure: error }
   })
-  const kept = {
-    ...given.filters,
-    ...(given.sort !== '' && { sort }),
-    ...(given.columns !== '' && { columns: given.columns }),
-  }
+  const kept = keptOf(given)
   const address = (changes: Record<string, string>) => `${path}?${new URLSearchParams({ ...kept, ...changes })}`
   const rows = records.map((text) => {
     const record = JSON.parse(String(text)) as Wire
@@ -81,6 +78,8 @@ export async function listPage(
       textOf: words?.textOf ?? (() => null),
       selection: listing?.selection ?? null,
       choices: words?.choices ?? {},
+      views: await listViews(services, { userId: merchantOf(request).id, service: resource.service }),
+      query: String(new URLSearchParams(kept)),
       here: `?${new URLSearchParams({ ...kept, ...cursor })}`,
       sorts: service.sorts,
       sort,
@@ -100,6 +99,11 @@ export async function listPage(
       pathOf,
     },
   }
+}
+
+/** What an address keeps of a list, but for the page. */
+export function keptOf({ filters, sort, columns }: Asked): Record<string, string> {
+  return { ...filters, ...(sort !== '' && { sort }), ...(columns !== '' && { columns }) }
 }
 
 export interface Asked {

@@ -16,6 +16,7 @@ import { idIn, recordPage } from './record-page.ts'
 import { suggestions } from './search.ts'
 import { mayRead, seenBy } from './seen.ts'
 import { services as allServices, canCreate, type Service } from './services.ts'
+import { viewForms } from './views.ts'
 
 /** Adds the pages of every service's records: the list, one record, and the forms that its methods allow. */
 export function recordPages(app: FastifyInstance, services: CallerServices): void {
@@ -42,6 +43,7 @@ export function recordPagesOf(app: FastifyInstance, services: CallerServices, se
     const { listed, listing } = listedOf(privilegesOf(request), service)
     return listPage(request, services, listed, listing)
   })
+  viewForms(app, services, service)
   if (resource.referrers.length > 0) get(`${path}/search`, (request) => suggestions(request, services, seen(request)))
   // A file of all customers is what a thief would take along.
   const { get: getFile } = resource === customers ? reading.proved : reading
