@@ -26,6 +26,8 @@ export interface Side extends Shop {
   readonly importId: number
   /** A new order that the merchant has begun. */
   readonly draftId: number
+  /** An entry of the history by the table of its record. */
+  readonly historyIds: ReadonlyMap<string, number>
   readonly mailId: number
   readonly userId: number
   readonly invitationId: number
@@ -89,6 +91,7 @@ export async function openSide(server: TestServer, idsAbove = 0): Promise<Side> 
     subscriptionId,
     importId,
     draftId,
+    historyIds: await historyOf(server, storeId),
     mailId,
     userId,
     invitationId,
@@ -130,6 +133,11 @@ async function draftOf(merchant: TestPerson, storeId: number): Promise<number> {
   const typed = { 'ItemID.1': `SKU-OF-STORE-${storeId}`, 'ItemQuantity.1': '1' }
   const kept = await merchant.submit('/admin/orders/new', typed, { action: '/admin/orders', to: '/admin/orders/new' })
   return Number(/name="Draft" value="(\d+)"/.exec(kept.body)?.[1])
+}
+
+async function historyOf({ services: { db } }: TestServer, storeId: number): Promise<ReadonlyMap<string, number>> {
+  const newest = await db.historyEntry.groupBy({ by: ['recordType'], where: { storeId }, _max: { id: true } })
+  return new Map(newest.map(({ recordType, _max }) => [recordType, Number(_max.id)]))
 }
 
 async function mailOf({ services }: TestServer, storeId: number): Promise<number> {

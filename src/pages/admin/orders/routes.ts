@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { CallerServices } from '../../../html/request.ts'
+import type { Secrets } from '../../../values/secrets.ts'
 import { bulkPages } from './bulk.ts'
 import { addressPages } from './change-addresses.ts'
 import { goodsPages } from './change-goods.ts'
@@ -11,7 +12,7 @@ import { shippingPages } from './shipping.ts'
 import { slipPages } from './slips.ts'
 
 /** Adds the pages of the store's orders beside those of its records: one order, several at once, slips, and placing an order manually. */
-export function orderPages(app: FastifyInstance, services: CallerServices): void {
+export function orderPages(app: FastifyInstance, services: CallerServices & { readonly secrets: Secrets }): void {
   orderPage(app, services)
   shippingPages(app, services)
   goodsPages(app, services)
