@@ -105,6 +105,7 @@ const notices = new Map(
     'record-deleted': 'The record is deleted.',
     'stock-corrected': 'The stock is corrected.',
     'order-placed': 'The order is placed.',
+    'draft-deleted': 'The draft is thrown away.',
     'status-changed': 'The status is changed.',
     'goods-shipped': 'The goods are shipped.',
     'notes-saved': 'The notes are saved.',

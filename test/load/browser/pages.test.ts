@@ -453,7 +453,7 @@ describe.skipIf(!hasBrowser)('every page', () => {
   test('what a change of an order’s goods does is worked out in place', async () => {
     const page = pageOf('merchant')
     await page.goto('/admin/orders/1/lines')
-    await page.getByLabel('SKU or catalogue id').fill('SHIRT')
+    await page.getByLabel('Product', { exact: true }).fill('SHIRT')
     await page.locator('[id="ItemQuantity.1"]').focus()
     await page.getByLabel('Size').selectOption({ label: 'Large (+$3.00)' })
     await page.locator('[id="ItemQuantity.1"]').fill('60')
@@ -497,8 +497,8 @@ describe.skipIf(!hasBrowser)('every page', () => {
       const page = await context.newPage()
       try {
         await page.goto('/admin/orders/new')
-        await page.getByLabel('E-mail').fill('guest@customers.example')
-        await page.getByLabel('SKU or catalogue id').nth(2).fill('SHIRT')
+        await page.getByLabel('E-mail', { exact: true }).fill('guest@customers.example')
+        await page.getByLabel('Product', { exact: true }).nth(2).fill('SHIRT')
         await page.getByRole('button', { name: 'Add a line' }).click()
         await page.getByText('Line 4').waitFor()
         await page.getByLabel('Size').selectOption('Large (+$3.00)')
@@ -507,22 +507,31 @@ describe.skipIf(!hasBrowser)('every page', () => {
         await page.getByText('$23.00 each').waitFor()
         if (javaScriptEnabled) {
           expect(await page.evaluate('document.activeElement.textContent')).toBe('Look up the products')
-          await page.getByLabel('SKU or catalogue id').nth(3).fill('nothing')
+          await page.getByLabel('Product', { exact: true }).nth(3).fill('nothing')
           await page.keyboard.press('Tab')
           await page.keyboard.type('7')
-          await page.getByText('No product of this store').waitFor()
+          await page.getByText('No product of this store has this name').waitFor()
           expect(await page.getByLabel('Quantity').nth(3).inputValue()).toBe('7')
           await inspect(page, 'admin-order-new-lines')
-          await page.getByLabel('SKU or catalogue id').nth(3).fill('')
+          await page.getByLabel('Product', { exact: true }).nth(3).fill('')
         }
-        expect(await page.getByLabel('E-mail').inputValue()).toBe('guest@customers.example')
-        await page.getByLabel('SKU or catalogue id').first().fill('SHIRT')
+        expect(await page.getByLabel('E-mail', { exact: true }).inputValue()).toBe('guest@customers.example')
+        // With a script, words are looked up as soon as the field is left, and the focus stays where it has gone.
+        await page
+          .getByLabel('Product', { exact: true })
+          .first()
+          .fill(javaScriptEnabled ? 'shir' : 'SHIRT')
         await page.getByLabel('Quantity').first().fill('1')
+        if (javaScriptEnabled) {
+          await page.locator('[id="ItemID.1"][value=SHIRT]').waitFor()
+          expect(await page.evaluate('document.activeElement.id')).toBe('ItemQuantity.1')
+          expect(new URL(page.url()).search).toMatch(/^\?draft=\d+$/)
+        }
         if (!javaScriptEnabled) {
           // A line that was looked up can be emptied again.
-          await page.getByLabel('SKU or catalogue id').nth(3).fill('SHIRT')
+          await page.getByLabel('Product', { exact: true }).nth(3).fill('SHIRT')
           await page.getByRole('button', { name: 'Look up the products' }).click()
-          await page.getByLabel('SKU or catalogue id').nth(3).fill('')
+          await page.getByLabel('Product', { exact: true }).nth(3).fill('')
           await page.getByRole('button', { name: 'Place the order' }).click()
           await page.getByRole('alert').getByText('has to be chosen').waitFor()
         }
