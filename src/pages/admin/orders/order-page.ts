@@ -13,7 +13,7 @@ import { holdsStock, statusCancelled, statusNotCompleted } from '../../../resour
 import { rma } from '../../../resources/rma/rma.ts'
 import { readIds } from '../../../server/parameters.ts'
 import { orderFigures } from '../../order-figures.ts'
-import { paymentsOf } from '../../order-payments.ts'
+import { readPayments } from '../../order-payments.ts'
 import { changesOf } from '../records/form.ts'
 import { mayRead } from '../records/seen.ts'
 import { services as allServices } from '../records/services.ts'
@@ -104,7 +104,7 @@ async function shownOrder(
       figures,
       parts: partsOf(order, figures.lines),
       canShip: holdsStock(order.OrderStatusID),
-      payments: paymentsOf(order),
+      payments: await readPayments(caller, order),
       returned,
       statuses,
       statusText,

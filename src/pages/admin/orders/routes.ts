@@ -19,6 +19,7 @@ import { paymentPages } from './record-payment.ts'
 import { returnPages } from './return-routes.ts'
 import { shippingPages } from './shipping.ts'
 import { slipPages } from './slips.ts'
+import { voidPages } from './void-transaction.ts'
 
 /** Adds the pages of the store's orders beside those of its records: one order, several at once, slips, and placing an order manually. */
 export function orderPages(app: FastifyInstance, services: CallerServices): void {
@@ -30,6 +31,7 @@ export function orderPages(app: FastifyInstance, services: CallerServices): void
   goodsPages(app, services)
   addressPages(app, services)
   paymentPages(app, services)
+  voidPages(app, services)
   returnPages(app, services)
   bulkPages(app, services)
   slipPages(app, services)

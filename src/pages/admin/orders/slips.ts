@@ -7,6 +7,7 @@ import { adminPages } from '../../../html/page-routes.ts'
 import { type CallerServices, merchantCaller, merchantOf, requirePrivileges, textIn } from '../../../html/request.ts'
 import { withoutPrice } from '../../../resources/orders/line-description.ts'
 import { orders } from '../../../resources/orders/orders.ts'
+import { isVoid } from '../../../resources/orders/payments.ts'
 import { readIds } from '../../../server/parameters.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import { type OrderRecord, orderFigures } from '../../order-figures.ts'
@@ -125,5 +126,7 @@ function slipOf(order: Order) {
   const parcels =
     shipments.length > 0 ? shipments : [{ address: format.shippingAddress(order, null), lines: figures.lines }]
   const payments = paidOf(order.OrderAmount, order.TransactionList)
-  return { order, invoice: invoiceOf({ ...order }), figures, billTo, shipments, parcels, payments }
+  // What was written down by mistake is not the customer's business.
+  const transactions = order.TransactionList.filter(({ TransactionType }) => !isVoid(TransactionType))
+  return { order, transactions, invoice: invoiceOf({ ...order }), figures, billTo, shipments, parcels, payments }
 }
