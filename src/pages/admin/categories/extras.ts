@@ -11,4 +11,5 @@ export const categoryExtras: Extras = {
   sections: [],
   referrers: [],
   listLinks: [{ address: '/admin/categories/tree', text: 'Show as a tree' }],
+  selection: null,
 }

@@ -44,7 +44,6 @@ export const orderListing: Listing = {
   inSight: ['find', 'payment', 'fulfilment', 'orderstatus', 'datestart', 'dateend'],
   columns: ['InvoiceNumber', 'OrderDate', 'customer', 'OrderAmount', 'payment', 'fulfilment', 'OrderStatusID'],
   titleOf: invoiceOf,
-  selection: '/pages/admin/orders/selection',
   wordsOf: async (caller, ids) => {
     const [statuses, states] = await Promise.all([listStatuses(caller.db, caller.store.id), readStates(caller, ids)])
     const statusText = textsOf(statuses)

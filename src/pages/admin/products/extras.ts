@@ -44,4 +44,5 @@ export const productExtras: Extras = {
   sections: ['price-levels', 'discounts', 'categories', 'option-sets', 'advanced-options'],
   referrers: ['Order'],
   listLinks: [],
+  selection: { template: '/pages/admin/products/selection', action: '/admin/products/bulk' },
 }

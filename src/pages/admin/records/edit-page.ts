@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
-import { changeRecord, createRecord, deleteRecord } from '../../../engine/changing/change.ts'
+import { changeRecord, deleteRecord } from '../../../engine/changing/change.ts'
 import { referencesTo } from '../../../engine/changing/referrers.ts'
+import { Handling } from '../../../engine/definition/handling.ts'
 import { getRecord } from '../../../engine/reading/read.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { inFormFields } from '../../../html/page-routes.ts'
@@ -94,6 +95,9 @@ export function labelsOf({ values }: Pick<Section, 'values'>): Record<string, st
   return Object.fromEntries(values.map(({ path, label }) => [path.join('.'), label]))
 }
 
+/** A strict reading names all that is wrong, and a form sends nothing that it could refuse besides. */
+const tellingAll = () => new Handling(true)
+
 /** Saves the form of a section, unless the record has been changed since the form was shown. */
 export async function save(request: FastifyRequest, services: CallerServices, service: Service): Promise<string> {
   const section = sectionIn(request, service)
@@ -124,9 +128,8 @@ export async function saveChanges(
   precondition(text)
   const changes = await changesIn(form, JSON.parse(text))
   if (Object.keys(changes.body).length === 0) return `${path}/${id}`
-  await changeRecord(caller, resource, { kind: 'update', id, body: changes.body }, { precondition }).catch(
-    inFormFields(changes.nameOf),
-  )
+  const change = { kind: 'update', id, body: changes.body, handling: tellingAll() } as const
+  await changeRecord(caller, resource, change, { precondition }).catch(inFormFields(changes.nameOf))
   return `${path}/${id}?notice=record-saved`
 }
 
@@ -172,7 +175,8 @@ export async function create(request: FastifyRequest, services: CallerServices, 
   const caller = merchantCaller(request, services)
   const all = { values: service.values, list: null }
   const changes = changesOf(all, await withNumbers(caller, all, formOf(request)), null)
-  const id = await createRecord(caller, service.resource, changes.body).catch(inFormFields(changes.nameOf))
+  const change = { kind: 'create', body: changes.body, handling: tellingAll() } as const
+  const id = await changeRecord(caller, service.resource, change).catch(inFormFields(changes.nameOf))
   return `${service.path}/${id}?notice=record-created`
 }
 

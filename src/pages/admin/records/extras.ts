@@ -16,6 +16,8 @@ export interface Extras {
   readonly referrers: readonly string[]
   /** Beside the heading of the list. */
   readonly listLinks: readonly { readonly address: string; readonly text: string }[]
+  /** What can be done with the records of the list that are chosen: the template of its buttons, and the address of one of them. */
+  readonly selection: { readonly template: string; readonly action: string } | null
 }
 
 const none: Extras = {
@@ -24,9 +26,14 @@ const none: Extras = {
   sections: [],
   referrers: [],
   listLinks: [],
+  selection: null,
 }
 
-const extras: Readonly<Record<string, Extras>> = { Products: productExtras, Category: categoryExtras }
+const extras: Readonly<Record<string, Extras>> = {
+  Products: productExtras,
+  Category: categoryExtras,
+  Orders: { ...none, selection: { template: '/pages/admin/orders/selection', action: '/admin/orders/bulk/slips' } },
+}
 
 export function extrasOf({ service }: Resource): Extras {
   return extras[service] ?? none

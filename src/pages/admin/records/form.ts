@@ -1,7 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { ValueField } from '../../../engine/definition/fields.ts'
-import { numberText } from '../../../html/numbers.ts'
+import { NOT_A_NUMBER, plainNumber } from '../../../html/numbers.ts'
+import { refusedFields } from '../../../html/page-routes.ts'
 import { type Form, textIn } from '../../../html/request.ts'
+import type { Fault } from '../../../values/failure.ts'
 import { valueIn } from '../../../values/json.ts'
 import type { List, Section, Value } from './services.ts'
 import { inputOf, isTicked, isWritable, itemsIn, typedOf, type Wire } from './values.ts'
@@ -76,17 +78,20 @@ export interface Changes {
   readonly nameOf: (field: string) => string
 }
 
-/** The changes of a section's form. A new record has none of its values yet. */
+/** The changes of a section's form. A new record has none of its values yet. Throws (400, naming the fields) for texts that are no numbers. */
 export function changesOf(
   { values, list }: Pick<Section, 'values' | 'list'>,
   form: Form,
   record: Wire | null,
 ): Changes {
-  const body = membersOf(values, form, '', record)
+  const faults: Fault[] = []
+  const body = membersOf(values, form, { prefix: '', faults }, record)
   const isPlain = (field: string) => field
+  const stored = list === null ? [] : itemsIn(record ?? {}, list)
+  const { items, places } =
+    list === null ? { items: [], places: [] } : itemsOf(list, form, stored, { prefix: '', faults })
+  if (faults.length > 0) throw refusedFields(faults)
   if (list === null) return { body, nameOf: isPlain }
-  const stored = itemsIn(record ?? {}, list)
-  const { items, places } = itemsOf(list, form, stored, '')
   const isSame = isDeepStrictEqual(items, stored)
   const nameOf = (field: string) =>
     field
@@ -95,8 +100,15 @@ export function changesOf(
   return { body: isSame ? {} : { ...body, [list.name]: items }, nameOf }
 }
 
+interface Reading {
+  /** The names of the fields begin with it. */
+  readonly prefix: string
+  /** Where to note texts that cannot be read, so that all of them are told. */
+  readonly faults: Fault[]
+}
+
 /** The items that a form's rows make: stored ones with what was typed over them, and new ones that are not empty. */
-function itemsOf(list: List, form: Form, stored: readonly Wire[], prefix: string) {
+function itemsOf(list: List, form: Form, stored: readonly Wire[], { prefix, faults }: Reading) {
   const name = prefix + list.name
   const items: Wire[] = []
   const places: number[] = []
@@ -104,9 +116,10 @@ function itemsOf(list: List, form: Form, stored: readonly Wire[], prefix: string
     const row = `${name}.${place}.`
     if (textIn(form, `${row}gone`) !== '') continue
     const before = stored[Number(textIn(form, `${row}at`) || -1)] ?? null
-    const item = membersOf(list.values, form, row, before, structuredClone(before ?? {}))
+    const reading = { prefix: row, faults }
+    const item = membersOf(list.values, form, reading, before, structuredClone(before ?? {}))
     for (const inner of list.lists) {
-      const rows = itemsOf(inner, form, itemsIn(before ?? {}, inner), row).items
+      const rows = itemsOf(inner, form, itemsIn(before ?? {}, inner), reading).items
       if (rows.length > 0 || before !== null) item[inner.name] = rows
     }
     if (before === null && Object.keys(item).length === 0) continue
@@ -120,7 +133,7 @@ function itemsOf(list: List, form: Form, stored: readonly Wire[], prefix: string
 function membersOf(
   values: readonly Value[],
   form: Form,
-  prefix: string,
+  { prefix, faults }: Reading,
   before: Wire | null,
   members: Record<string, unknown> = {},
 ): Record<string, unknown> {
@@ -130,6 +143,10 @@ function membersOf(
     if (!isWritable(value, before === null ? 'create' : 'update') && !isKeyOfNew) continue
     const name = prefix + path.join('.')
     const typed = typedIn(form, name, field)
+    if (typed === null) {
+      faults.push({ field: name, problem: NOT_A_NUMBER })
+      continue
+    }
     const stored = before === null ? field.default : (valueIn(before, path) ?? field.default)
     if (isTypedAs(value, typed, typedOf(stored))) continue
     // What is emptied is what it was before it was set; a key or a secret that nobody typed is not given.
@@ -139,9 +156,12 @@ function membersOf(
   return members
 }
 
-function typedIn(form: Form, name: string, { kind }: ValueField): string {
+/** Null: it is no number. */
+function typedIn(form: Form, name: string, { kind }: ValueField): string | null {
   if (kind === 'boolean') return String(isTicked(form, name))
-  return kind === 'integer' || kind === 'decimal' ? numberText(form, name) : textIn(form, name).replaceAll('\r\n', '\n')
+  return kind === 'integer' || kind === 'decimal'
+    ? plainNumber(textIn(form, name))
+    : textIn(form, name).replaceAll('\r\n', '\n')
 }
 
 /** Whether a form's field for the one text sends the other: browsers write every line break as CR LF, and in a field of one line none. */

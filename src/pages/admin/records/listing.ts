@@ -24,8 +24,6 @@ export interface Listing {
   readonly titleOf: (record: Wire) => string
   /** For the records with these ids. */
   readonly wordsOf: (caller: Caller, ids: readonly number[]) => Promise<Words>
-  /** The template of what can be done with the records that are ticked. */
-  readonly selection: string
 }
 
 /** The words for values that would otherwise be numbers, by wire names. */

@@ -1,15 +1,17 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { canBePutBack } from '../../../csv/back.ts'
 import { sendPage } from '../../../html/page.ts'
 import { adminPages } from '../../../html/page-routes.ts'
 import { type CallerServices, formOf, merchantCaller } from '../../../html/request.ts'
 import { customers } from '../../../resources/customers/customers.ts'
 import { orders } from '../../../resources/orders/orders.ts'
 import type { Privilege } from '../../../staff/roles.ts'
+import type { Secrets } from '../../../values/secrets.ts'
 import { create, deletePage, editPage, newPage, remove, save } from './edit-page.ts'
 import { kindsOf } from './events.ts'
 import { eventsPage } from './events-page.ts'
 import { sendFile } from './export.ts'
-import { historyPage, storeHistoryPage } from './history.ts'
+import { historyPage, putChangeBack, storeHistoryPage } from './history.ts'
 import { listPage } from './list-page.ts'
 import { listedOf } from './listing.ts'
 import { idIn, recordPage } from './record-page.ts'
@@ -18,8 +20,10 @@ import { mayRead, seenBy } from './seen.ts'
 import { services as allServices, canCreate, type Service } from './services.ts'
 import { viewForms } from './views.ts'
 
+type RecordServices = CallerServices & { readonly secrets: Secrets }
+
 /** Adds the pages of every service's records: the list, one record, and the forms that its methods allow. */
-export function recordPages(app: FastifyInstance, services: CallerServices): void {
+export function recordPages(app: FastifyInstance, services: RecordServices): void {
   adminPages(app).page('/admin/records', (request) => {
     const { privileges } = merchantCaller(request, services)
     const data = { services: allServices.filter(({ resource }) => mayRead(privileges, resource)) }
@@ -30,7 +34,7 @@ export function recordPages(app: FastifyInstance, services: CallerServices): voi
 }
 
 /** Adds the pages of one service's records. */
-export function recordPagesOf(app: FastifyInstance, services: CallerServices, service: Service): void {
+export function recordPagesOf(app: FastifyInstance, services: RecordServices, service: Service): void {
   const { path, resource } = service
   const reading = adminPages(app, [resource.privilege as Privilege, 'read'])
   const { get, page } = reading
@@ -54,6 +58,13 @@ export function recordPagesOf(app: FastifyInstance, services: CallerServices, se
     recordPage(request, reply, services, seen(request)),
   )
   page(`${path}/:id/history`, (request) => historyPage(request, services, service, idIn(request)))
+  if (canBePutBack(resource)) {
+    form(
+      `${path}/:id/history/:entry/back`,
+      (request) => putChangeBack(request, services, service),
+      (request) => historyPage(request, services, service, idIn(request)),
+    )
+  }
   if (kindsOf(service).length > 0) {
     page(`${path}/:id/events`, (request) => eventsPage(request, services, seen(request)))
   }

@@ -1,12 +1,15 @@
 import { expect, test } from 'vitest'
 import { placeOrder } from '../../../../src/resources/orders/place-order.ts'
+import type { TestServer } from '../../../support/store.ts'
 import { withServer } from './merchant-fixture.ts'
 import { openShop, type Shop } from './product-fixture.ts'
 
 let open: Shop
+let db: TestServer['services']['db']
 
 withServer(async (server) => {
   open = await openShop(server)
+  db = server.services.db
 })
 
 const policyOf = (headers: Record<string, unknown>) =>
@@ -53,6 +56,29 @@ test.each([
   expect(policyOf(headers)).toBe("'self' data:")
   expect(String(headers['content-security-policy'])).toContain("script-src 'self';")
   expect(body).not.toMatch(/<img src="(?!\/assets)/)
+})
+
+test('the sandbox’s pictures come from this server, because its stores have no shop', async () => {
+  const id = await open.add('/Products', {
+    SKUInfo: { SKU: 'LAMP', Name: 'Lamp' },
+    MainImageFile: 'assets/sandbox/lamp-amber.svg',
+    ThumbnailFile: 'assets/images/lamp.jpg',
+  })
+  const { secureUrl, id: storeId } = open.shop.store
+  await db.store.update({ where: { id: storeId }, data: { secureUrl: 'https://shop-1.store-platform.test' } })
+  const inSandbox = await open.merchant.open(`/admin/products/${id}`)
+  await db.store.update({ where: { id: storeId }, data: { secureUrl } })
+  const inShop = await open.merchant.open(`/admin/products/${id}`)
+  expect(inSandbox.body).toContain('<img src="/assets/sandbox/lamp-amber.svg"')
+  expect(policyOf(inSandbox.headers)).toBe("'self' data: https://shop-1.store-platform.test")
+  expect(inShop.body).toContain(`<img src="${secureUrl}/assets/sandbox/lamp-amber.svg"`)
+
+  const picture = await open.merchant.open('/assets/sandbox/lamp-amber.svg')
+  expect([picture.statusCode, picture.headers['content-type']]).toEqual([200, 'image/svg+xml'])
+  expect(picture.body).toMatch(/^<svg xmlns="http:\/\/www\.w3\.org\/2000\/svg"/)
+  for (const name of ['lamp', 'lamp-amber.png', 'lamp-amber-above.svg', 'lamp-constructor.svg', 'toString-amber.svg']) {
+    expect([name, (await open.merchant.open(`/assets/sandbox/${name}`)).statusCode]).toEqual([name, 404])
+  }
 })
 
 test('a page allows a bounded number of origins', async () => {
