@@ -110,6 +110,7 @@ const notices = new Map(
     'goods-shipped': 'The goods are shipped.',
     'notes-saved': 'The notes are saved.',
     'transaction-recorded': 'The transaction is recorded.',
+    'transaction-voided': 'The transaction is void.',
     'return-added': 'The return is added.',
     'test-store-made': 'The test store is made. Its records follow within seconds.',
     'test-store-reset': 'The test store is reset. Its records follow within seconds.',

@@ -1,6 +1,6 @@
 // Comfort on top of pages that work without it: copying, opening an application's set-up beside the page, looking up the
 // products of a new order in place, suggesting records while somebody types, following work in progress, printing, choosing all of a
-// page, closing menus, and passkeys, which only a script can ask for.
+// page, what can be done with what is chosen, closing menus, and passkeys, which only a script can ask for.
 
 const KNOWN = 'This device has a passkey of yours already.'
 const NO_PASSKEY = 'No passkey was used: the browser was stopped, or has none for this server.'
@@ -334,6 +334,24 @@ for (const part of document.querySelectorAll('[data-choose]')) {
   })
   for (const box of boxes) box.addEventListener('change', show)
   window.addEventListener('pageshow', show)
+}
+
+// What can be done with the rows that are ticked is there while some are, at the lower edge of the window.
+for (const bar of document.querySelectorAll('[data-chosen]')) {
+  const form = bar.closest('form')
+  const count = bar.querySelector('[data-count]')
+  const show = () => {
+    const chosen = form.querySelectorAll(`input[type=checkbox][name=${bar.dataset.chosen}]:checked`).length
+    // Of everything that matches, the box itself says how many.
+    const isAll = form.querySelector('input[name=all]:checked') !== null
+    bar.hidden = chosen === 0 && !isAll
+    count.textContent = chosen
+    count.parentElement.hidden = isAll
+  }
+  bar.classList.add('sticks')
+  form.addEventListener('change', show)
+  window.addEventListener('pageshow', show)
+  show()
 }
 
 // A form with data-passkey creates a passkey or gets one, and sends what the browser made of it. It is shown only where that works.

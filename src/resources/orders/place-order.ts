@@ -132,7 +132,7 @@ function newOrder(
   nameOrderInQuestions(row.details as Document, id)
   dateTransactions(order.lists.TransactionList, caller)
   if (row.statusId !== statusNotCompleted) {
-    row.statusId = details.BillingOnLinePayment === true ? statusNew : statusUnpaid
+    row.statusId = row.paidOnline === true ? statusNew : statusUnpaid
   }
   refuseDiscountAbove(
     lines.map(({ amount }) => amount),
@@ -140,6 +140,8 @@ function newOrder(
   )
   row.orderAmount = orderAmount(row, patch.lists.ShipmentList, lines)
   if (row.customerId === null && row.billingEmail === '') throw wrongField('BillingEmail', 'is required for a guest')
+  // As the trigger would say it of the shipments, which spares another version of the row.
+  row.fulfilment = order.lists.ShipmentList?.length === 0 ? 'none' : 'waiting'
   fillShipments(order.lists, patch.lists.ShipmentList, Number(row.statusId), lines)
   return order
 }

@@ -65,6 +65,7 @@ const pages = {
     ['admin-order-goods', '/admin/orders/1/lines'],
     ['admin-order-addresses', '/admin/orders/1/addresses'],
     ['admin-order-payments', '/admin/orders/1/payments'],
+    ['admin-order-payment-void', '/admin/orders/1/payments/{transactionId}/void'],
     ['admin-order-return-new', '/admin/orders/1/returns/new'],
     ['admin-order-return', '/admin/orders/1/returns/1'],
     ['admin-order-fields', '/admin/orders/1/fields'],
@@ -467,7 +468,11 @@ describe.skipIf(!hasBrowser)('every page', () => {
     const page = pageOf('merchant')
     await page.setViewportSize({ width: 360, height: 780 })
     const lists = [
-      { address: '/admin/orders', row: /AB-1000/, seen: ['Date', 'Status', 'Billing email', 'Amount'] },
+      {
+        address: '/admin/orders?columns=InvoiceNumber&columns=OrderDate&columns=payment',
+        row: /AB-1000/,
+        seen: ['Date', 'Payment'],
+      },
       { address: '/admin/products', row: /LAMP/, seen: ['Name', 'Cost', 'Price', 'On sale', 'Stock'] },
     ]
     for (const { address, row, seen } of lists) {
@@ -486,6 +491,25 @@ describe.skipIf(!hasBrowser)('every page', () => {
       expect(new Set(boxes.map((box) => box?.x)).size).toBe(1)
       for (const box of boxes) expect((box?.x ?? 0) + (box?.width ?? 361)).toBeLessThanOrEqual(360)
     }
+  })
+
+  test('the list of orders says what is paid in a few lines on a phone, and what can be done once rows are ticked', async () => {
+    const page = pageOf('merchant')
+    await page.setViewportSize({ width: 390, height: 780 })
+    await page.goto('/admin/orders')
+    const card = page.getByRole('row', { name: /AB-1000/ })
+    const box = await card.boundingBox()
+    expect(box?.height).toBeLessThan(150)
+    expect(await card.textContent()).toMatch(/Unpaid|Partly paid/)
+    const bar = page.getByRole('group', { name: 'With the chosen orders' })
+    expect(await bar.isVisible()).toBe(false)
+    await card.getByRole('checkbox').check()
+    expect(await bar.getByRole('button', { name: 'Print packing slips' }).isVisible()).toBe(true)
+    expect(await bar.locator('[data-count]').textContent()).toBe('1')
+    await inspect(page, 'admin-orders-ticked')
+    await page.getByLabel('Choose all of this page').check()
+    await page.getByLabel('Choose all of this page').uncheck()
+    expect(await bar.isVisible()).toBe(false)
   })
 
   test.each([{ javaScriptEnabled: true }, { javaScriptEnabled: false }])(
@@ -690,16 +714,19 @@ describe.skipIf(!hasBrowser)('every page', () => {
     await shop.call('POST', '/RMA', {
       body: { OrderID: 1, RMAItemList: [{ SKU: 'LAMP', ReturnQuantity: 1, RestockQuantity: 1 }] },
     })
-    for (const TransactionType of ['Sale', 'Refund', 'Void']) {
+    for (const TransactionType of ['Void', 'Refund', 'Sale']) {
       const body = {
         TransactionType,
         TransactionAmount: 20,
         TransactionMethod: 'Bank transfer',
         TransactionReference: 'T-1',
       }
-      await shop.call('POST', '/Orders/1/Transactions', { body })
+      places.transactionId = String(await shop.add('/Orders/1/Transactions', body))
     }
     await shipPart()
+    const TransactionType = 'Void'
+    const added = await shop.add('/Orders/1/Transactions', { TransactionType: 'Sale', TransactionAmount: 3 })
+    await shop.call('PUT', `/Orders/1/Transactions/${added}`, { body: { TransactionType } })
     const page = pageOf('merchant')
     await page.goto(`/admin/modules/rest-api/subscribe?PublicKey=${publicKey}`)
     await page.getByRole('button', { name: 'Allow' }).click()

@@ -874,6 +874,11 @@ export const OrderScalarFieldEnum = {
   salesTax3: 'salesTax3',
   discountCoupon: 'discountCoupon',
   discountPromotion: 'discountPromotion',
+  paidOnline: 'paidOnline',
+  paid: 'paid',
+  refunded: 'refunded',
+  payment: 'payment',
+  fulfilment: 'fulfilment',
   details: 'details'
 } as const
 
@@ -929,6 +934,9 @@ export const OrderTransactionScalarFieldEnum = {
   type: 'type',
   amount: 'amount',
   captured: 'captured',
+  voidedAt: 'voidedAt',
+  voidedBy: 'voidedBy',
+  voidedType: 'voidedType',
   details: 'details'
 } as const
 

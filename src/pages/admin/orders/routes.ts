@@ -10,6 +10,7 @@ import { paymentPages } from './record-payment.ts'
 import { returnPages } from './return-routes.ts'
 import { shippingPages } from './shipping.ts'
 import { slipPages } from './slips.ts'
+import { voidPages } from './void-transaction.ts'
 
 /** Adds the pages of the store's orders beside those of its records: one order, several at once, slips, and placing an order manually. */
 export function orderPages(app: FastifyInstance, services: CallerServices & { readonly secrets: Secrets }): void {
@@ -18,6 +19,7 @@ export function orderPages(app: FastifyInstance, services: CallerServices & { re
   goodsPages(app, services)
   addressPages(app, services)
   paymentPages(app, services)
+  voidPages(app, services)
   returnPages(app, services)
   bulkPages(app, services)
   slipPages(app, services)
