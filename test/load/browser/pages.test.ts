@@ -2,6 +2,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { inTransaction } from '../../../src/database/client.ts'
 import { writeMail } from '../../../src/mail/write.ts'
+import { plainOf } from '../../../src/pages/admin/records/plain-html.ts'
 import { issueCustomerToken } from '../../../src/people/customer-tokens.ts'
 import { requestFactorRemoval } from '../../../src/people/factors/removal.ts'
 import { requestReset } from '../../../src/people/reset.ts'
@@ -12,6 +13,7 @@ import { saveRole } from '../../../src/staff/store-roles.ts'
 import { storedDelivery, storedWebhook } from '../../app/pages/admin/webhooks-fixture.ts'
 import { mailTo, tokenIn } from '../../app/staff/fixture.ts'
 import { operator } from '../../support/actors.ts'
+import { plainTexts } from '../../support/odd-html.ts'
 import type { TestPerson } from '../../support/person.ts'
 import { memberIn, operatorIn } from '../../support/signed-in.ts'
 import type { TestStore } from '../../support/store.ts'
@@ -73,6 +75,8 @@ const pages = {
     ['admin-product', '/admin/products/1'],
     ['admin-product-edit', '/admin/products/1/edit'],
     ['admin-product-option-sets', '/admin/products/1/edit?section=option-sets'],
+    ['admin-product-option-lines', '/admin/products/2/edit?section=option-sets'],
+    ['admin-product-description', '/admin/products/2/edit?section=description'],
     ['admin-product-related', '/admin/products/1/edit?section=related-products'],
     ['admin-product-stock', '/admin/products/2/stock'],
     ['admin-product-options', '/admin/products/2/options'],
@@ -100,6 +104,9 @@ const pages = {
     ['admin-csv-former', '/admin/csv/{formerCsvId}'],
     ['admin-csv-applying', '/admin/csv/{applyingCsvId}'],
     ['admin-csv-done', '/admin/csv/{doneCsvId}'],
+    ['admin-bulk-asking', '/admin/csv/{askingBulkId}/change'],
+    ['admin-bulk-preview', '/admin/csv/{bulkId}'],
+    ['admin-bulk-done', '/admin/csv/{doneBulkId}'],
     ['admin-rest-api', '/admin/modules/rest-api'],
     ['admin-rest-api-subscribe', '/admin/modules/rest-api/subscribe?PublicKey={publicKey}'],
     ['admin-rest-api-application', '/admin/modules/rest-api/{subscriptionId}'],
@@ -390,6 +397,39 @@ describe.skipIf(!hasBrowser)('every page', () => {
     await inspect(page, 'admin-csv-columns-refused')
   })
 
+  test('the plain editor gives back a hundred odd texts as it got them, and changes what is typed alone', async () => {
+    const page = pageOf('merchant')
+    const source = '<P ID=x>Fish &amp; chips &mdash; caf&eacute;</P >\r\n<UL>\r\n<LI>One<BR/></LI></UL>\n'
+    await shop.call('PUT', '/Products/3', { body: { Description: source } })
+    await page.goto('/admin/products/3/edit?section=description')
+    const editors = plainTexts.map((text) => plainOf(text))
+    const given = JSON.stringify(editors.map(({ html }) => html))
+    const back = await page.evaluate(`${given}.map((html) => {
+      const area = document.createElement('div')
+      area.innerHTML = html
+      return written(area)
+    })`)
+    expect(back).toEqual(editors.map(({ canonical }) => canonical))
+
+    await page.locator('.area').click()
+    await page.keyboard.press('Control+Home')
+    await page.keyboard.type('Fresh: ')
+    await page.keyboard.press('Control+End')
+    await page.keyboard.press('Enter')
+    await page.keyboard.type('Two & <three>')
+    await page.getByRole('button', { name: 'Edit the source' }).click()
+    await page.getByRole('button', { name: 'Edit as it looks' }).click()
+    await page.locator('.area li').last().waitFor()
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.waitForURL(/notice=record-saved/)
+    const [{ Description }] = (await shop.call('GET', '/Products/3')).json()
+    const typed = source.replace('Fish', 'Fresh: Fish').replace('</LI>', '</LI><li>Two &amp; &lt;three&gt;</li>')
+    expect(Description).toBe(typed)
+    await page.frameLocator('iframe').getByText('Two & <three>').waitFor()
+    await inspect(page, 'admin-product-framed')
+    expect(faults).toEqual([])
+  })
+
   test('a webhook is added, and the result of a test event appears by itself', async () => {
     const page = pageOf('newMerchant')
     await page.goto('/admin/webhooks/new')
@@ -613,6 +653,7 @@ describe.skipIf(!hasBrowser)('every page', () => {
       ImageGalleryList: [{ ImageGalleryFile: `${server.origin}/assets/icon.svg`, ImageGalleryCaption: 'Front' }],
       CategoryList: [{ CategoryID: 2 }],
       PriceLevel2: 18,
+      Description: '<p>Of <b>linen</b>, with <a href="/care">care</a>.</p>\n<ul><li>Wash it.</li></ul>',
       DiscountList: [{ DiscountLowbound: 10, DiscountPrice: 17 }],
       OptionSetList: [
         {
@@ -790,7 +831,32 @@ describe.skipIf(!hasBrowser)('every page', () => {
       where: { storeId, id: Number(applyingCsvId) },
       data: { state: 'applying', startedAt: new Date(server.clock.ms), appliedBy: 'ada@shop.example', leasedUntil },
     })
-    places = { ...places, csvId, doneCsvId, applyingCsvId, ...(await importOthers()) }
+    places = { ...places, csvId, doneCsvId, applyingCsvId, ...(await importOthers()), ...(await changeMany()) }
+  }
+
+  /** Changes of many products: one that waits for what is to be done, one that is shown and one that was made. */
+  async function changeMany() {
+    const page = pageOf('merchant')
+    const choose = async () => {
+      await page.goto('/admin/products')
+      await page.locator('input[name=ids]').first().check()
+      await page.getByRole('button', { name: /^Change price/ }).click()
+      await page.waitForURL(/change$/)
+      return /csv\/(\d+)/.exec(page.url())?.[1] ?? ''
+    }
+    const askingBulkId = await choose()
+    const say = async (quantity: string) => {
+      const id = await choose()
+      await page.getByLabel('Pieces').fill(quantity)
+      await page.getByRole('button', { name: 'Show what becomes of the stock' }).click()
+      await page.waitForURL(/csv\/\d+$/)
+      return id
+    }
+    const bulkId = await say('5')
+    const doneBulkId = await say('1')
+    await page.getByRole('button', { name: 'Change 1 product' }).click()
+    await page.getByText('1 changed.').waitFor()
+    return { askingBulkId, bulkId, doneBulkId }
   }
 
   /** CSV files of other programs: one whose columns nobody has assigned yet, and one of the platform that merchants come from. */
