@@ -9,6 +9,7 @@ import type {
   RelatedSubResource,
   Resource,
 } from '../definition/define.ts'
+import type { Leaf } from '../definition/fields.ts'
 import { equalToId, type Filter, type Filters, readFilter } from '../definition/filters.ts'
 import { isTableLink, type Link, linkedTo, type TableLink } from '../definition/links.ts'
 import type { Reader } from '../definition/reader.ts'
@@ -193,15 +194,21 @@ export function findJson(
   return readByIds(caller, { table, owned: owner?.(caller) ?? null }, ids, jsonOfRecords(resource))
 }
 
-/** Reads columns of these records as texts, by id. Those that do not exist are missing. */
+/** Reads values of these records as texts, by id. Those that do not exist are missing. */
 export async function readTexts(
   caller: Caller,
   resource: Resource,
   ids: readonly number[],
-  columns: readonly string[],
+  values: readonly Pick<Leaf, 'path' | 'field'>[],
 ): Promise<ReadonlyMap<number, readonly string[]>> {
   if (ids.length === 0) return new Map()
-  const texts = columns.map((column) => sql`coalesce(t.${identifier(column)}::text, '')`)
+  const texts = values.map(({ path, field }) => {
+    const isColumn = field.kind !== 'list' && field.column !== undefined
+    const stored = isColumn
+      ? sql`t.${identifier(field.column)}::text`
+      : sql`t."details" #>> ${`{${path.join(',')}}`}::text[]`
+    return sql`coalesce(${stored}, '')`
+  })
   const conditions = [
     sql`t."storeId" = ${storeId(caller.store)}`,
     sql`t."id" = ${anyOf(ids)}`,

@@ -1,6 +1,7 @@
 import type { Caller } from '../../../engine/caller.ts'
 import type { Resource } from '../../../engine/definition/define.ts'
 import { categoryExtras } from '../categories/extras.ts'
+import { customerExtras } from '../customers/extras.ts'
 import { productExtras } from '../products/extras.ts'
 import type { Wire } from './values.ts'
 
@@ -26,7 +27,11 @@ const none: Extras = {
   listLinks: [],
 }
 
-const extras: Readonly<Record<string, Extras>> = { Products: productExtras, Category: categoryExtras }
+const extras: Readonly<Record<string, Extras>> = {
+  Products: productExtras,
+  Category: categoryExtras,
+  Customers: customerExtras,
+}
 
 export function extrasOf({ service }: Resource): Extras {
   return extras[service] ?? none
