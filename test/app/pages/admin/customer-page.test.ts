@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { placeOrder } from '../../../../src/resources/orders/place-order.ts'
+import { testPerson } from '../../../support/person.ts'
 import { memberIn } from '../../../support/signed-in.ts'
 import { type Scene, withMerchant } from './merchant-fixture.ts'
 import { alertIn, expectSaved } from './order-fixture.ts'
@@ -49,7 +50,11 @@ describe('a customer', () => {
       ([, name]) => name,
     )
     expect(called).toEqual(['c@shop.example', 'Smith &amp; Co', 'Anna Smith'])
-    const { id } = await placeOrder(scene.shop.caller, { CustomerID: company, OrderItemList: [] })
+    await scene.shop.add('/Products', { SKUInfo: { SKU: 'LAMP', Name: 'Lamp' } })
+    const { id } = await placeOrder(scene.shop.caller, {
+      CustomerID: company,
+      OrderItemList: [{ ItemID: 'LAMP', ItemQuantity: 1 }],
+    })
     const fields = (await scene.merchant.open(`/admin/orders/${id}/fields`)).body
     expect(fields).toContain(`<a href="/admin/customers/${company}">Smith &amp; Co</a>`)
     const found = await scene.merchant.call('GET', '/admin/customers/search?q=anna')
@@ -72,8 +77,7 @@ describe('a customer', () => {
     await pay('Refund', 15.5)
     await place(1, true)
     await place(3)
-    const ItemID = (await scene.shop.call('GET', `/Orders/${first.id}`)).json()[0].OrderItemList[0].ItemIndexID
-    await scene.shop.add('/RMA', { OrderID: first.id, RMAItemList: [{ OrderItemIndexID: ItemID, Quantity: 1 }] })
+    await scene.shop.add('/RMA', { OrderID: first.id, RMAItemList: [{ CatalogID: 1, RestockQuantity: 1 }] })
     const page = await pageOf(id)
     expect(figures(page)).toEqual({
       Orders: '3',
@@ -181,26 +185,47 @@ describe('the shop’s notes', () => {
 describe('a sign-in link', () => {
   const link = (id: number) => `/admin/customers/${id}/sign-in-link`
 
-  test('is shown once where no mail is sent, signs in once, and stands in the audit log', async () => {
+  test('is mailed, signs in once, and stands in the audit log without its secret', async () => {
     const id = await add({})
-    const asked = await scene.merchant.open(link(id))
-    expect(asked.body).not.toContain('/account/sign-in?token=')
-    const { statusCode, body } = await scene.merchant.submit(link(id), {})
-    expect(statusCode).toBe(200)
-    const token = /\/account\/sign-in\?token=([\w-]{64})/.exec(body)?.[1]
-    expect(token).toBeDefined()
-    const { db } = scene.server.database
-    const [entry] = await db.auditEntry.findMany({ where: { storeId: scene.shop.store.id }, orderBy: { id: 'desc' } })
+    expect((await scene.merchant.open(link(id))).body).toContain('It is mailed to <strong>anna@shop.example</strong>')
+    expectSaved(await scene.merchant.submit(link(id), {}), `/admin/customers/${id}?notice=customer-link-mailed`)
+    const mail = /href="(\/admin\/outbox\/\d+)"/.exec((await scene.merchant.open('/admin/outbox')).body)?.[1] ?? ''
+    const { body } = await scene.merchant.open(mail)
+    expect(body).toContain('anna@shop.example')
+    await expectSignsInOnce(body)
+    const [entry] = await scene.server.database.db.auditEntry.findMany({
+      where: { storeId: scene.shop.store.id },
+      orderBy: { id: 'desc' },
+    })
     expect(entry).toMatchObject({
       action: 'customer.link-made',
       actor: 'merchant@shop.example',
       target: 'Anna Smith',
-      details: { mailed: false },
+      details: { mailed: true },
     })
-    expect(JSON.stringify(entry, (_, value) => (typeof value === 'bigint' ? String(value) : value))).not.toContain(
-      token,
-    )
   })
+
+  test('is shown once for a customer without an e-mail address', async () => {
+    const id = await add({})
+    const where = { storeId_id: { storeId: scene.shop.store.id, id } }
+    await scene.server.database.db.customer.update({ where, data: { email: null } })
+    const asked = await scene.merchant.open(link(id))
+    expect(asked.body).not.toContain('/account/sign-in?token=')
+    const { statusCode, body } = await scene.merchant.submit(link(id), {})
+    expect(statusCode).toBe(200)
+    await expectSignsInOnce(body)
+  })
+
+  async function expectSignsInOnce(html: string): Promise<void> {
+    const address = /\/account\/sign-in\?token=[\w-]{64}/.exec(html)?.[0] ?? ''
+    const customer = testPerson(scene.server.app)
+    const form = await customer.formOf(address, '/account/sign-in')
+    const signIn = (person: typeof customer) => person.submit(address, form, { action: '/account/sign-in' })
+    const { statusCode, headers } = await signIn(customer)
+    expect(statusCode).toBe(303)
+    expect((await customer.open(String(headers.location))).statusCode).toBe(200)
+    expect((await signIn(testPerson(scene.server.app))).statusCode).toBe(401)
+  }
 
   test('is refused for a customer who is disabled', async () => {
     const id = await add({ Enabled: false })
