@@ -9,7 +9,6 @@ import type {
   RelatedSubResource,
   Resource,
 } from '../definition/define.ts'
-import type { Leaf } from '../definition/fields.ts'
 import { equalToId, type Filter, type Filters, readFilter } from '../definition/filters.ts'
 import { isTableLink, type Link, linkedTo, type TableLink } from '../definition/links.ts'
 import type { Reader } from '../definition/reader.ts'
@@ -194,21 +193,17 @@ export function findJson(
   return readByIds(caller, { table, owned: owner?.(caller) ?? null }, ids, jsonOfRecords(resource))
 }
 
-/** Reads values of these records as texts, by id. Those that do not exist are missing. */
+/** Reads columns of these records, and members of their documents by their paths, as texts by id. Those that do not exist are missing. */
 export async function readTexts(
   caller: Caller,
   resource: Resource,
   ids: readonly number[],
-  values: readonly Pick<Leaf, 'path' | 'field'>[],
+  stored: readonly (string | readonly string[])[],
 ): Promise<ReadonlyMap<number, readonly string[]>> {
   if (ids.length === 0) return new Map()
-  const texts = values.map(({ path, field }) => {
-    const isColumn = field.kind !== 'list' && field.column !== undefined
-    const stored = isColumn
-      ? sql`t.${identifier(field.column)}::text`
-      : sql`t."details" #>> ${`{${path.join(',')}}`}::text[]`
-    return sql`coalesce(${stored}, '')`
-  })
+  const textOf = (at: string | readonly string[]) =>
+    typeof at === 'string' ? sql`t.${identifier(at)}::text` : sql`t."details" #>> ${`{${at.join(',')}}`}::text[]`
+  const texts = stored.map((at) => sql`coalesce(${textOf(at)}, '')`)
   const conditions = [
     sql`t."storeId" = ${storeId(caller.store)}`,
     sql`t."id" = ${anyOf(ids)}`,

@@ -79,7 +79,7 @@ describe.skipIf(!hasBrowser)('a day of a merchant', () => {
     expect(await stockOf(shop)).toBe(9)
 
     await page.getByRole('link', { name: 'LAMP', exact: true }).first().click()
-    await page.getByRole('link', { name: 'Movements and corrections' }).click()
+    await page.getByRole('link', { name: 'Correct the stock' }).click()
     await page.getByLabel('Quantity').fill('-1')
     await page.getByLabel('Reason').fill('Broken on the shelf')
     await page.getByRole('button', { name: 'Correct the stock' }).click()

@@ -6824,7 +6824,8 @@ export const HistoryEntryScalarFieldEnum = {
   actorKind: 'actorKind',
   actor: 'actor',
   changed: 'changed',
-  more: 'more'
+  more: 'more',
+  importId: 'importId'
 } as const
 
 export type HistoryEntryScalarFieldEnum = (typeof HistoryEntryScalarFieldEnum)[keyof typeof HistoryEntryScalarFieldEnum]
@@ -7347,6 +7348,7 @@ export const CsvImportScalarFieldEnum = {
   state: 'state',
   ignored: 'ignored',
   source: 'source',
+  change: 'change',
   headings: 'headings',
   mapping: 'mapping',
   isWindows: 'isWindows',
@@ -7418,6 +7420,8 @@ export const CsvImportLineScalarFieldEnum = {
   body: 'body',
   sealed: 'sealed',
   changes: 'changes',
+  before: 'before',
+  etag: 'etag',
   marked: 'marked',
   together: 'together',
   problems: 'problems'

@@ -36,6 +36,7 @@ interface CustomerRecord extends Compared {
 /** The page of a customer begins with what was bought, with the addresses, and with what the shop knows beside that. */
 export const customerExtras: Extras = {
   template: '/pages/admin/customers/customer',
+  partsTemplate: '/pages/admin/customers/customer-parts',
   read: async (caller, record) => {
     const { CustomerID: id } = record as unknown as CustomerRecord
     const [bought, returns, statuses, notes, duplicates, own] = await Promise.all([
@@ -51,14 +52,21 @@ export const customerExtras: Extras = {
         select: { createdAt: true },
       }),
     ])
+    const addresses = [addressOf(record, 'Billing'), addressOf(record, 'Shipping')]
     const since = [bought?.sums.firstAt, own?.createdAt].flatMap((date) => (date ? [date.getTime()] : []))
     return {
+      parts: [
+        ...(bought === null ? [] : [{ slug: 'orders', title: 'Orders' }]),
+        ...(returns === null || returns.length === 0 ? [] : [{ slug: 'returns', title: 'Returns' }]),
+        ...addresses.map(({ slug, title }) => ({ slug, title })),
+        { slug: 'notes', title: 'The shop’s notes' },
+      ],
       bought,
       ordersSummedMax: ORDERS_SUMMED_MAX,
       returns,
       since: since.length > 0 ? writeDate(new Date(Math.min(...since)), caller.store.timeZone).slice(0, 10) : null,
       statusText: textsOf(statuses),
-      addresses: [addressOf(record, 'Billing'), addressOf(record, 'Shipping')],
+      addresses,
       notes,
       notesMax: NOTES_MAX,
       noteLengthMax: NOTE_LENGTH_MAX,
@@ -70,6 +78,7 @@ export const customerExtras: Extras = {
   sections: ['billing-address', 'shipping-address'],
   referrers: ['Order'],
   listLinks: [],
+  selection: null,
 }
 
 const reasons: readonly (readonly [keyof Likeness, string])[] = [

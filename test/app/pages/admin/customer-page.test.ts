@@ -50,7 +50,7 @@ describe('a customer', () => {
       ([, name]) => name,
     )
     expect(called).toEqual(['c@shop.example', 'Smith &amp; Co', 'Anna Smith'])
-    await scene.shop.add('/Products', { SKUInfo: { SKU: 'LAMP', Name: 'Lamp' } })
+    await scene.shop.add('/Products', { SKUInfo: { SKU: 'LAMP', Name: 'Lamp', Stock: 1 } })
     const { id } = await placeOrder(scene.shop.caller, {
       CustomerID: company,
       OrderItemList: [{ ItemID: 'LAMP', ItemQuantity: 1 }],
