@@ -1,9 +1,9 @@
 import { rowsInTurn } from '../../database/client.ts'
 import { constant, sql, storeId } from '../../database/sql.ts'
 import type { Caller } from '../../engine/caller.ts'
-import { paidSums } from '../orders/payments.ts'
+import type { OrderStates } from '../orders/states.ts'
 
-export interface OrderOfCustomer {
+export interface OrderOfCustomer extends OrderStates {
   readonly id: number
   readonly invoiceNumber: string
   readonly orderDate: Date
@@ -32,10 +32,8 @@ export interface ReturnOfCustomer {
 export const ORDERS_SUMMED_MAX = 10_000
 
 /** What is paid, without what is refunded, of `t`, a row of "Order". One that was paid online may have no transactions. */
-const spent = sql`CASE
-  WHEN t."details" ->> 'BillingOnLinePayment' = 'true' AND NOT EXISTS (
-    SELECT FROM "OrderTransaction" x WHERE x."storeId" = t."storeId" AND x."orderId" = t."id") THEN t."orderAmount"
-  ELSE (SELECT "net" FROM ${paidSums} paid) END`
+const spent = sql`CASE WHEN t."paid" IS NULL AND t."paidOnline" THEN t."orderAmount"
+  ELSE coalesce(t."paid", 0) - coalesce(t."refunded", 0) END`
 
 /** Returns the newest orders of a customer, at most `shown`, and the sums of all. */
 export async function readCustomerOrders(
@@ -48,7 +46,7 @@ export async function readCustomerOrders(
     caller,
     sql`
     SELECT t."id", t."invoicePrefix" || t."invoiceNumber" AS "invoiceNumber", t."orderDate",
-      t."orderAmount"::float8 AS "amount", t."statusId"
+      t."orderAmount"::float8 AS "amount", t."statusId", t."payment", t."fulfilment"
     FROM "Order" t WHERE ${ofCustomer} ORDER BY t."id" DESC LIMIT ${constant(shown)}`,
   )
   const summed = rowsInTurn<OrderSums>(

@@ -18,6 +18,7 @@ import { listStatuses } from '../../../resources/order-statuses/status-texts.ts'
 import { orders } from '../../../resources/orders/orders.ts'
 import { rma } from '../../../resources/rma/rma.ts'
 import { writeDate } from '../../../values/dates.ts'
+import { chipsOf } from '../../order-states.ts'
 import { textsOf } from '../orders/listing.ts'
 import type { Extras } from '../records/extras.ts'
 import { readTitles } from '../records/names.ts'
@@ -62,6 +63,7 @@ export const customerExtras: Extras = {
         { slug: 'notes', title: 'The shop’s notes' },
       ],
       bought,
+      chipsOf,
       ordersSummedMax: ORDERS_SUMMED_MAX,
       returns,
       since: since.length > 0 ? writeDate(new Date(Math.min(...since)), caller.store.timeZone).slice(0, 10) : null,

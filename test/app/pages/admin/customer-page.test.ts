@@ -87,6 +87,10 @@ describe('a customer', () => {
     })
     const amounts = [...page.matchAll(/data-label="Amount" class="right">([^<]*)/g)].map(([, amount]) => amount)
     expect(amounts).toEqual(['$60.00', '$20.00', '$40.00'])
+    const states = [...page.matchAll(/data-label="Payment"><span class="badge [a-z]*">([^<]*)/g)].map(
+      ([, text]) => text,
+    )
+    expect(states).toEqual(['Unpaid', 'Paid', 'Partly refunded'])
     expect(page).toContain(`<a href="/admin/rma/1">Return 1</a> of order <a href="/admin/orders/${first.id}">`)
     for (const line of ['1 High Street', 'Leeds, LS1 1AA', 'York', 'Tax number: GB 123', 'A commercial address'])
       expect(page).toContain(line)
