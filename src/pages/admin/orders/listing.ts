@@ -19,6 +19,7 @@ export const orderListing: Listing = {
   columns: ['InvoiceNumber', 'OrderDate', 'BillingEmail', 'OrderStatusID', 'OrderAmount'],
   titleOf: invoiceOf,
   selection: '/pages/admin/orders/selection',
+  files: '/pages/admin/orders/files',
   wordsOf: async ({ db, store }) => {
     const statuses = await listStatuses(db, store.id)
     const statusText = textsOf(statuses)

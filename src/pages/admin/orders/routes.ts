@@ -12,6 +12,7 @@ import { bulkPages } from './bulk.ts'
 import { addressPages } from './change-addresses.ts'
 import { goodsPages } from './change-goods.ts'
 import { lookUpLines } from './form-lines.ts'
+import { sendLines } from './lines-file.ts'
 import { addOnce } from './once.ts'
 import { formField, formLabels, orderOf } from './order-form.ts'
 import { orderPage } from './order-page.ts'
@@ -33,6 +34,9 @@ export function orderPages(app: FastifyInstance, services: CallerServices): void
   returnPages(app, services)
   bulkPages(app, services)
   slipPages(app, services)
+  adminPages(app, ['Orders', 'read']).get('/admin/orders/lines.csv', (request, reply) =>
+    sendLines(request, reply, services),
+  )
   page('/admin/orders/new', (request) => newOrderPage(request, services, {}))
 
   // Shows the form again with its values, after looking up its products or adding a line.

@@ -23,6 +23,8 @@ export interface Listing {
   readonly wordsOf: (caller: Caller) => Promise<Words>
   /** The template of what can be done with the records that are ticked. */
   readonly selection: string
+  /** The template of further files that the list can be taken along as. */
+  readonly files: string
 }
 
 /** The words for values that would otherwise be numbers, by wire names. */
