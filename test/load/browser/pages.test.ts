@@ -84,6 +84,8 @@ const pages = {
     ['admin-customer', '/admin/customers/1'],
     ['admin-customer-long', '/admin/customers/2'],
     ['admin-product-history', '/admin/products/1/history'],
+    ['admin-reports', '/admin/reports?period=last-year'],
+    ['admin-reports-product', '/admin/reports?by=product&period=this-year'],
     ['admin-history', '/admin/history'],
     ['admin-records', '/admin/records'],
     ['admin-csv', '/admin/csv'],

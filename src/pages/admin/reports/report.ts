@@ -5,7 +5,7 @@ import { empty, type Sql, sql, storeId } from '../../../database/sql.ts'
 import type { Caller } from '../../../engine/caller.ts'
 import { wrongField } from '../../../engine/definition/refused.ts'
 import { effect } from '../../../resources/orders/payments.ts'
-import { type FigureName, type Figures, type Kind, type KindName, kinds } from './kinds.ts'
+import { type FigureName, type Figures, type KindName, kinds } from './kinds.ts'
 import { dayText, type Period, startsOf } from './period.ts'
 
 /** How long a report may take the database. */
@@ -40,7 +40,8 @@ export interface Report {
  */
 export async function readReport(caller: Caller, name: KindName, period: Period, rowsMax: number): Promise<Report> {
   const { unit } = kinds[name]
-  if (unit !== undefined) return timeReport(caller, kinds[name], period, { unit, rowsMax })
+  if (unit !== undefined)
+    return timeReport(caller, name, period, { starts: startsOf(period, unit), rowsMax, quick: null })
   return keyedReport(caller, name, period, rowsMax)
 }
 
@@ -53,10 +54,10 @@ export async function readShownReport(
 ): Promise<Report> {
   const { unit } = kinds[name]
   if (unit === undefined) return keyedReport(caller, name, period, rowsMax)
-  const quick = await summedReport(caller, startsOf(period, unit), period)
+  const starts = startsOf(period, unit)
+  const quick = await summedReport(caller, starts, period)
   const count = quick.reduce((sum, { orders }) => sum + orders, 0)
-  if (count <= ADDED_MAX) return timeReport(caller, kinds[name], period, { unit, rowsMax })
-  return timeReport(caller, kinds[name], period, { unit, rowsMax, quick })
+  return timeReport(caller, name, period, { starts, rowsMax, quick: count > ADDED_MAX ? quick : null })
 }
 
 type Keyed = Figures & { readonly key: string }
@@ -80,35 +81,33 @@ async function summedReport(caller: Caller, starts: readonly DateTime[], { from,
 }
 
 interface TimeOptions {
-  readonly unit: NonNullable<Kind['unit']>
+  readonly starts: readonly DateTime[]
   readonly rowsMax: number
   /** Instead of adding up. */
-  readonly quick?: readonly Summed[]
+  readonly quick: readonly Summed[] | null
 }
 
 async function timeReport(
   caller: Caller,
-  kind: Kind,
+  name: KindName,
   period: Period,
-  { unit, rowsMax, quick }: TimeOptions,
+  { starts, rowsMax, quick }: TimeOptions,
 ): Promise<Report> {
-  const starts = startsOf(period, unit)
-  const figures: readonly FigureName[] = quick === undefined ? kind.figures : ['orders', 'total']
+  const figures: readonly FigureName[] = quick === null ? kinds[name].figures : ['orders', 'total']
+  const groups = { key: placeIn(sql`t."orderDate"`, starts), from: empty }
   const found: readonly Keyed[] =
-    quick ??
-    (
-      await inReport(
-        caller,
-        statementOf(caller, period, { key: placeIn(sql`t."orderDate"`, starts), from: empty }, starts.length),
-      )
-    ).rows
+    quick ?? (await inReport(caller, statementOf(caller, period, groups, name, starts.length))).rows
   const byPlace = new Map(found.map((row) => [Number(row.key), row]))
-  const none = Object.fromEntries(figures.map((name) => [name, 0]))
-  const rows = starts.slice(0, rowsMax).map((start, place): ReportRow => {
-    const first = dayText(start)
-    const last = dayText((starts[place + 1] ?? period.until).minus({ days: 1 }))
-    const head = unit === 'month' ? first.slice(0, 'yyyy-mm'.length) : first
-    return { heads: [head], id: null, figures: { ...none, ...byPlace.get(place) }, days: { first, last } }
+  const none = Object.fromEntries(figures.map((figure) => [figure, 0]))
+  const days = starts.map(dayText)
+  const rows = days.slice(0, rowsMax).map((first, place): ReportRow => {
+    const last = starts[place + 1] ?? period.until
+    return {
+      heads: [kinds[name].unit === 'month' ? first.slice(0, 'yyyy-mm'.length) : first],
+      id: null,
+      figures: { ...none, ...byPlace.get(place) },
+      days: { first, last: dayText(last.minus({ days: 1 })) },
+    }
   })
   return { rows, count: starts.length, totals: totalsOf(figures, found), figures }
 }
@@ -135,7 +134,7 @@ interface Named {
 async function keyedReport(caller: Caller, name: KindName, period: Period, rowsMax: number): Promise<Report> {
   const kind = kinds[name]
   const statement = kind.key
-    ? statementOf(caller, period, kind.key(caller.privileges), rowsMax, name === 'customer', kind.by)
+    ? statementOf(caller, period, kind.key(caller.privileges), name, rowsMax)
     : productsOf(caller, period, rowsMax)
   const { rows, count, totals } = await inReport(caller, statement)
   const read = rows.map((row): ReportRow => ({ heads: headsOf(name, row), id: row.id ?? null, figures: row }))
@@ -156,13 +155,14 @@ async function inReport(caller: Caller, statement: Sql): Promise<Grouped> {
       await queryRows(
         tx,
         sql`SELECT set_config('statement_timeout', ${String(REPORT_MS_MAX)}, true), set_config('plan_cache_mode', 'force_custom_plan', true),
+          set_config('jit', 'off', true),
           set_config('transaction_read_only', 'on', true)`,
       )
       return queryRows<{ report: Grouped }>(tx, statement)
     })
   const rows = await readInTurn(caller, read).catch((error) => {
     if (databaseError(error)?.code !== '57014') throw error
-    throw wrongField('from', 'is too long ago: so many orders cannot be added up. Choose a shorter time')
+    throw wrongField('from', 'begins a time with more orders than can be added up. Choose a shorter one')
   })
   const [row] = rows
   if (row === undefined) throw new Error('An aggregate gave no row')
@@ -178,23 +178,19 @@ function statementOf(
   caller: Caller,
   period: Period,
   { key, from }: { readonly key: Sql; readonly from: Sql },
+  name: KindName,
   rowsMax: number,
-  hasCustomers = false,
-  by: FigureName = 'orders',
 ): Sql {
   const store = storeId(caller.store)
-  const order =
-    by === 'tax' ? sql`"tax" DESC, "total" DESC, "key"` : by === 'total' ? sql`"total" DESC, "key"` : sql`"key"`
+  const order = name === 'tax' ? sql`"tax" DESC, "total" DESC, "key"` : sql`"total" DESC, "key"`
+  const { of, sums: ownSums } = ownOf[name] ?? { of: empty, sums: empty }
   return sql`WITH "sold" AS MATERIALIZED (
       SELECT t."id", ${key} AS "key", t."customerId", t."billingEmail", t."orderAmount" AS "total",
         round(t."discountCoupon", 2) + round(t."discountPromotion", 2) AS "discount",
         round(t."salesTax", 2) AS "tax1", round(t."salesTax2", 2) AS "tax2", round(t."salesTax3", 2) AS "tax3"
       FROM "Order" t ${from} WHERE ${sales(caller, period)}),
     "each" AS (SELECT "key", count(*)::int AS "orders", sum("discount") AS "discount", sum("total") AS "total",
-        sum("tax1") AS "tax1", sum("tax2") AS "tax2", sum("tax3") AS "tax3", sum("tax1" + "tax2" + "tax3") AS "tax",
-        coalesce(sum("total" - "tax1" - "tax2" - "tax3") FILTER (WHERE "tax1" <> 0 OR "tax2" <> 0 OR "tax3" <> 0), 0) AS "taxed",
-        coalesce(sum("total") FILTER (WHERE "tax1" = 0 AND "tax2" = 0 AND "tax3" = 0), 0) AS "untaxed",
-        min("customerId") AS "customerId", min("billingEmail") AS "email" FROM "sold" GROUP BY 1),
+        sum("tax1" + "tax2" + "tax3") AS "tax"${of} FROM "sold" GROUP BY 1),
     "goods" AS (SELECT "key", sum(i."quantity") AS "items", sum(round((i."unitPrice" + i."optionPrice") * i."quantity", 2)) AS "goods"
       FROM "sold" o JOIN "OrderItem" i ON i."storeId" = ${store} AND i."orderId" = o."id" GROUP BY 1),
     "shipped" AS (SELECT "key", sum(round(h."cost", 2)) AS "shipping"
@@ -209,9 +205,9 @@ function statementOf(
     "grouped" AS (SELECT *, "total" - ("goods" - "discount" + "shipping" + "tax") AS "other" FROM "parts"),
     "shown" AS (SELECT * FROM "grouped" ORDER BY ${order} LIMIT ${rowsMax}::int)
     SELECT json_build_object(
-      'rows', (SELECT coalesce(json_agg(g ORDER BY ${order}), '[]') FROM (${hasCustomers ? withCustomers(store) : sql`SELECT * FROM "shown"`}) g),
+      'rows', (SELECT coalesce(json_agg(g ORDER BY ${order}), '[]') FROM (${name === 'customer' ? withCustomers(store) : sql`SELECT * FROM "shown"`}) g),
       'count', (SELECT count(*) FROM "grouped"),
-      'totals', (SELECT row_to_json(s) FROM (SELECT coalesce(sum("orders"), 0) AS "orders", ${sumsOf} FROM "grouped") s)) AS "report"`
+      'totals', (SELECT row_to_json(s) FROM (SELECT coalesce(sum("orders"), 0) AS "orders", ${sumsOf}${ownSums} FROM "grouped") s)) AS "report"`
 }
 
 /** Guests are known by their address alone. */
@@ -222,8 +218,19 @@ const withCustomers = (store: Sql) => sql`SELECT s.*, s."customerId" AS "id", co
 const sumsOf = sql`coalesce(sum("items"), 0) AS "items", coalesce(sum("goods"), 0) AS "goods", coalesce(sum("discount"), 0) AS "discount",
   coalesce(sum("shipping"), 0) AS "shipping", coalesce(sum("tax"), 0) AS "tax", coalesce(sum("other"), 0) AS "other",
   coalesce(sum("total"), 0) AS "total", coalesce(sum("paid"), 0) AS "paid", coalesce(sum("refunded"), 0) AS "refunded",
-  coalesce(sum("net"), 0) AS "net", coalesce(sum("taxed"), 0) AS "taxed", coalesce(sum("untaxed"), 0) AS "untaxed",
-  coalesce(sum("tax1"), 0) AS "tax1", coalesce(sum("tax2"), 0) AS "tax2", coalesce(sum("tax3"), 0) AS "tax3"`
+  coalesce(sum("net"), 0) AS "net"`
+
+/** What one kind has beyond the others: of each group, and of all. */
+const ownOf: Partial<Record<KindName, { readonly of: Sql; readonly sums: Sql }>> = {
+  customer: { of: sql`, min("customerId") AS "customerId", min("billingEmail") AS "email"`, sums: empty },
+  tax: {
+    of: sql`, sum("tax1") AS "tax1", sum("tax2") AS "tax2", sum("tax3") AS "tax3",
+        coalesce(sum("total" - "tax1" - "tax2" - "tax3") FILTER (WHERE "tax1" <> 0 OR "tax2" <> 0 OR "tax3" <> 0), 0) AS "taxed",
+        coalesce(sum("total") FILTER (WHERE "tax1" = 0 AND "tax2" = 0 AND "tax3" = 0), 0) AS "untaxed"`,
+    sums: sql`, coalesce(sum("taxed"), 0) AS "taxed", coalesce(sum("untaxed"), 0) AS "untaxed", coalesce(sum("tax1"), 0) AS "tax1",
+        coalesce(sum("tax2"), 0) AS "tax2", coalesce(sum("tax3"), 0) AS "tax3"`,
+  },
+}
 
 /** By product, or where there is none (any more) by the SKU that was sold. */
 function productsOf(caller: Caller, period: Period, rowsMax: number): Sql {

