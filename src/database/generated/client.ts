@@ -400,7 +400,7 @@ export type CsvImportName = Prisma.CsvImportNameModel
 export type CsvMapping = Prisma.CsvMappingModel
 /**
  * Model CsvImportLine
- * A record of such a file.
+ * A record of such a file, or of those that were chosen.
  */
 export type CsvImportLine = Prisma.CsvImportLineModel
 /**

@@ -1,6 +1,6 @@
 // Comfort on top of pages that work without it: copying, opening an application's set-up beside the page, looking up the
 // products of a new order in place, suggesting records while somebody types, following work in progress, printing, choosing all of a
-// page, and passkeys, which only a script can ask for.
+// page, closing menus, and passkeys, which only a script can ask for.
 
 const KNOWN = 'This device has a passkey of yours already.'
 const NO_PASSKEY = 'No passkey was used: the browser was stopped, or has none for this server.'
@@ -49,12 +49,32 @@ function showFailure([{ Message }]) {
   const failure = document.createElement('div')
   failure.className = 'failure'
   failure.setAttribute('role', 'alert')
+  failure.tabIndex = -1
   const text = document.createElement('p')
   text.textContent = Message
   failure.append(text)
   document.querySelector('main').prepend(failure)
-  failure.scrollIntoView()
+  failure.focus()
 }
+
+// A refused form begins with what is wrong. Browsers that put the focus of a page into fields alone get it there by this.
+document.querySelector('main > .failure[tabindex]')?.focus()
+
+// The menus of the bar close by Escape, which leads back to them, and by a click beside them.
+const menus = document.querySelectorAll('details.menu')
+for (const menu of menus) {
+  menu.addEventListener('keydown', (event) => {
+    if (event.key !== 'Escape' || !menu.open) return
+    menu.open = false
+    menu.querySelector('summary').focus()
+    // Only the menu, not what it lies in.
+    event.preventDefault()
+    event.stopPropagation()
+  })
+}
+document.addEventListener('click', ({ target }) => {
+  for (const menu of menus) if (!menu.contains(target)) menu.open = false
+})
 
 // The buttons with an address of their own in a form with data-refresh renew the part of the page that it names, and so does a
 // change of what is looked up. What is typed meanwhile stays.

@@ -15,6 +15,7 @@ import { writeDate } from '../../values/dates.ts'
 import { namedObject, readInput } from '../../values/input.ts'
 import { INT32_MAX } from '../../values/int32.ts'
 import { type OrderRecord, orderFigures } from '../order-figures.ts'
+import { parcelsOf, readDepartures, type ShippedRecord } from '../order-parcels.ts'
 import { type PaidRecord, paidOf } from '../order-payments.ts'
 
 type Customer = Extract<Person, { kind: 'customer' }>
@@ -110,23 +111,33 @@ async function findOrder(services: CallerServices, { id: customerId, store }: Cu
   const row = await services.db.order.findFirst({ where: { storeId: store.id, id, customerId }, select: shownColumns })
   if (!row) throw notFound(orders, id)
   const caller = { store, application: null, channel: 'customer' as const, privileges: null, actor: '', ...services }
-  const record: OrderRecord & PaidRecord = JSON.parse(await getRecord(caller, orders, id))
+  const record: OrderRecord & PaidRecord & ShippedRecord & { OrderID: number } = JSON.parse(
+    await getRecord(caller, orders, id),
+  )
   const statuses = await readStatusTexts({ db: services.db, store })
   const payments = paidOf(record.OrderAmount, record.TransactionList)
+  const figures = orderFigures(record)
+  const shipments = record.ShipmentList.map((shipment) => ({
+    method: shipment.ShipmentMethodName,
+    status: statuses.textOf(seenStatus(shipment.ShipmentOrderStatus, payments.open <= 0)),
+    /** As entered. Empty: not shipped yet. */
+    shippedDate: shipment.ShipmentShippedDate,
+    trackingCode: shipment.ShipmentTrackingCode,
+    address: shippingAddress(record, shipment),
+  }))
   return {
     ...orderOf(row, statuses, payments.open <= 0),
-    ...orderFigures(record),
+    ...figures,
     paid: payments.paid,
     refunded: payments.refunded,
     net: payments.net,
-    shipments: record.ShipmentList.map((shipment) => ({
-      method: shipment.ShipmentMethodName,
-      status: statuses.textOf(seenStatus(shipment.ShipmentOrderStatus, payments.open <= 0)),
-      /** As entered. Empty: not shipped yet. */
-      shippedDate: shipment.ShipmentShippedDate,
-      trackingCode: shipment.ShipmentTrackingCode,
-      address: shippingAddress(record, shipment),
-    })),
+    shipments,
+    /** The same as people count them. */
+    parcels: parcelsOf(record, await readDepartures(caller, [record])).flatMap(({ shipment, items, ...parcel }) => {
+      if (shipment === null) return []
+      const lines = items.flatMap((item) => figures.lines[record.OrderItemList.indexOf(item)] ?? [])
+      return [{ ...parcel, lines, shipment: shipments[record.ShipmentList.indexOf(shipment)] }]
+    }),
     comments: record.CustomerComments,
     note: record.ExternalComments,
   }

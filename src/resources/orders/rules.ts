@@ -21,6 +21,7 @@ import { settleRefunds } from './refunds.ts'
 import { optionIdsIn, readSoldProducts, type SoldProduct, variantOf } from './sold-products.ts'
 import {
   type ChosenStatus,
+  hasLeft,
   holdsStock,
   refuseUnknownStatuses,
   statusCancelled,
@@ -82,7 +83,10 @@ export function dateTransactions(transactions: readonly Row[] = [], { now }: Cal
   for (const row of transactions) row.occurredAt ??= now().toISOString()
 }
 
-/** Completes sent shipments: new ones get a number and a status, changed ones a time and an editor. */
+/**
+ * Completes sent shipments: new ones get a number and a status, changed ones a time and an editor, and those that leave their place
+ * among the shipments that have left, because their days alone do not tell which of two left first.
+ */
 function settleShipments({ caller, before, after }: OrderChange): void {
   const shipments = after.lists.ShipmentList ?? []
   const known = new Map((before.lists.ShipmentList ?? []).map((row) => [row.id, row]))
@@ -95,7 +99,14 @@ function settleShipments({ caller, before, after }: OrderChange): void {
       row.updatedAt = caller.now().toISOString()
       row.updatedBy = caller.actor
     }
+    if (leaves(stored) !== leaves(row)) {
+      row.departure = leaves(row) ? Math.max(0, ...shipments.map(({ departure }) => Number(departure))) + 1 : null
+    }
   }
+}
+
+function leaves(shipment: Row | undefined): boolean {
+  return shipment !== undefined && hasLeft(String(shipment.shippedDate), Number(shipment.statusId))
 }
 
 /**

@@ -36,7 +36,13 @@ const atAddresses: Readonly<Record<string, (side: Side) => Id>> = {
 }
 
 /** The same in every store and for everybody: files, the statuses, and the accounts that the operator alone names. */
-export const shared = ['/assets/:file', '/OrderStatus/:id', '/admin/orderstatus/:id', '/admin/developers/:id']
+export const shared = [
+  '/assets/:file',
+  '/assets/sandbox/:picture',
+  '/OrderStatus/:id',
+  '/admin/orderstatus/:id',
+  '/admin/developers/:id',
+]
 
 /**
  * What the last identifier of an address may name in a store: one record, or the items of a list in it. Null: the table above lacks
@@ -45,7 +51,7 @@ export const shared = ['/assets/:file', '/OrderStatus/:id', '/admin/orderstatus/
 export function identifiersAt(path: string): ((side: Side) => readonly Id[]) | null {
   const end = path.indexOf('/', path.lastIndexOf(':'))
   const prefix = end === -1 ? path : path.slice(0, end)
-  const one = atAddresses[prefix] ?? recordAt(prefix)
+  const one = atAddresses[prefix] ?? recordAt(prefix) ?? historyAt(prefix)
   return one === null ? itemsAt(prefix) : (side) => [one(side)]
 }
 
@@ -67,6 +73,12 @@ function recordAt(path: string): ((side: Side) => Id) | null {
       path === `/admin/${service.toLowerCase()}/:id`,
   )
   return resource === undefined ? null : ofService(resource.service)
+}
+
+/** An entry of the history of a record, on a page. */
+function historyAt(path: string): ((side: Side) => Id) | null {
+  const resource = servedResources.find(({ service }) => path === `/admin/${service.toLowerCase()}/:id/history/:entry`)
+  return resource === undefined ? null : ({ historyIds }) => historyIds.get(resource.table) ?? 0
 }
 
 /** The items of a list in a record, from the definition of the service. */

@@ -397,7 +397,7 @@ const fields: Readonly<Record<string, (side: Side | null) => Record<string, unkn
   'POST /admin/category/new': (side) => ({ CategoryParent: String(idIn(side, 'Category')), lookup: 'CategoryParent' }),
   'POST /admin/rma': (side) => ({ OrderID: String(idIn(side, 'Orders')) }),
   'POST /admin/orders/bulk/status': (side) => ({ ids: String(idIn(side, 'Orders')), OrderStatusID: '5' }),
-  'POST /admin/orders/bulk/status/change': (side) => ({ ids: String(idIn(side, 'Orders')), OrderStatusID: '5' }),
+  'POST /admin/products/bulk': (side) => ({ ids: String(idIn(side, 'Products')) }),
   'POST /admin/orders/bulk/slips': (side) => ({ ids: String(idIn(side, 'Orders')), kind: 'invoice' }),
   'POST /admin/orders/bulk/file': (side) => ({ ids: String(idIn(side, 'Orders')) }),
   'POST /admin/orders/new': (side) => ({ Lines: 1, 'ItemID.1': skuIn(side), 'ItemQuantity.1': 1 }),
@@ -433,6 +433,7 @@ GET /admin/manufacturers/csv/template  POST /admin/manufacturers/csv  GET /admin
 POST /admin/orders/csv  GET /admin/products/csv  GET /admin/products/csv/template  POST /admin/products/csv
 GET /admin/rma/csv  GET /admin/rma/csv/template  POST /admin/rma/csv
 POST /admin/customergroups  POST /admin/distributors  POST /admin/giftregistries  POST /admin/manufacturers
+POST /admin/manufacturers/new
 GET /admin/reports  GET /admin/reports.csv
 GET /admin/search  GET /admin/search/suggestions
 POST /admin/category/views  POST /admin/category/views/delete  POST /admin/customergroups/views  POST /admin/customergroups/views/delete

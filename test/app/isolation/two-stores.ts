@@ -24,6 +24,8 @@ export interface Side extends Shop {
   readonly subscriptionId: number
   /** Of a CSV file. */
   readonly importId: number
+  /** An entry of the history by the table of its record. */
+  readonly historyIds: ReadonlyMap<string, number>
   readonly mailId: number
   readonly userId: number
   readonly invitationId: number
@@ -85,6 +87,7 @@ export async function openSide(server: TestServer, idsAbove = 0): Promise<Side> 
     deliveryId,
     subscriptionId,
     importId,
+    historyIds: await historyOf(server, storeId),
     mailId,
     userId,
     invitationId,
@@ -120,6 +123,11 @@ async function importOf(storeId: number, merchant: TestPerson): Promise<number> 
   const assigned = { 'column.0': 'SKUInfo.SKU', 'column.1': 'SKUInfo.Name' }
   const read = await merchant.submit(String(headers.location), assigned)
   return Number(read.headers.location?.toString().split('/').at(-1))
+}
+
+async function historyOf({ services: { db } }: TestServer, storeId: number): Promise<ReadonlyMap<string, number>> {
+  const newest = await db.historyEntry.groupBy({ by: ['recordType'], where: { storeId }, _max: { id: true } })
+  return new Map(newest.map(({ recordType, _max }) => [recordType, Number(_max.id)]))
 }
 
 async function mailOf({ services }: TestServer, storeId: number): Promise<number> {

@@ -2,6 +2,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { inTransaction } from '../../../src/database/client.ts'
 import { writeMail } from '../../../src/mail/write.ts'
+import { plainOf } from '../../../src/pages/admin/records/plain-html.ts'
 import { issueCustomerToken } from '../../../src/people/customer-tokens.ts'
 import { requestFactorRemoval } from '../../../src/people/factors/removal.ts'
 import { requestReset } from '../../../src/people/reset.ts'
@@ -12,6 +13,7 @@ import { saveRole } from '../../../src/staff/store-roles.ts'
 import { storedDelivery, storedWebhook } from '../../app/pages/admin/webhooks-fixture.ts'
 import { mailTo, tokenIn } from '../../app/staff/fixture.ts'
 import { operator } from '../../support/actors.ts'
+import { plainTexts } from '../../support/odd-html.ts'
 import type { TestPerson } from '../../support/person.ts'
 import { memberIn, operatorIn } from '../../support/signed-in.ts'
 import type { TestStore } from '../../support/store.ts'
@@ -22,8 +24,9 @@ import {
   launchBrowser,
   openContext,
   openListeningServer,
+  picture,
 } from './browser.ts'
-import { findHiddenFocus } from './focus.ts'
+import { findFaintControls } from './focus.ts'
 
 const PASSWORD = 'correct horse battery'
 
@@ -52,6 +55,8 @@ const pages = {
     ['admin-orders-none', '/admin/orders?find=999999'],
     ['admin-orders-refused', '/admin/orders?find=nobody'],
     ['admin-order', '/admin/orders/1'],
+    ['admin-order-parcels', '/admin/orders/{partlyShippedId}'],
+    ['admin-order-parcel-slip', '/admin/orders/{partlyShippedId}/packing-slip?shipment={parcelId}'],
     ['admin-order-ship', '/admin/orders/1/shipments/0'],
     ['admin-order-packing-slip', '/admin/orders/1/packing-slip'],
     ['admin-order-invoice', '/admin/orders/1/invoice'],
@@ -70,6 +75,8 @@ const pages = {
     ['admin-product', '/admin/products/1'],
     ['admin-product-edit', '/admin/products/1/edit'],
     ['admin-product-option-sets', '/admin/products/1/edit?section=option-sets'],
+    ['admin-product-option-lines', '/admin/products/2/edit?section=option-sets'],
+    ['admin-product-description', '/admin/products/2/edit?section=description'],
     ['admin-product-related', '/admin/products/1/edit?section=related-products'],
     ['admin-product-stock', '/admin/products/2/stock'],
     ['admin-product-options', '/admin/products/2/options'],
@@ -99,6 +106,9 @@ const pages = {
     ['admin-csv-former', '/admin/csv/{formerCsvId}'],
     ['admin-csv-applying', '/admin/csv/{applyingCsvId}'],
     ['admin-csv-done', '/admin/csv/{doneCsvId}'],
+    ['admin-bulk-asking', '/admin/csv/{askingBulkId}/change'],
+    ['admin-bulk-preview', '/admin/csv/{bulkId}'],
+    ['admin-bulk-done', '/admin/csv/{doneBulkId}'],
     ['admin-rest-api', '/admin/modules/rest-api'],
     ['admin-rest-api-subscribe', '/admin/modules/rest-api/subscribe?PublicKey={publicKey}'],
     ['admin-rest-api-application', '/admin/modules/rest-api/{subscriptionId}'],
@@ -275,7 +285,7 @@ describe.skipIf(!hasBrowser)('every page', () => {
       await page.goto(fill(address))
       expect(await page.locator('h1').count()).toBe(1)
       await inspect(page, name)
-      expect(await findHiddenFocus(page, knownControls)).toEqual([])
+      expect(await findFaintControls(page, knownControls)).toEqual([])
       expect(faults).toEqual([])
     },
   )
@@ -294,6 +304,90 @@ describe.skipIf(!hasBrowser)('every page', () => {
     await inspect(page, 'developers-application-refused')
   })
 
+  test.each([{ javaScriptEnabled: true }, { javaScriptEnabled: false }])(
+    'a refused form begins with all that is wrong, which has the focus and leads to each field, JavaScript: $javaScriptEnabled',
+    async ({ javaScriptEnabled }) => {
+      const storageState = await pageOf('merchant').context().storageState()
+      const context = await browser.newContext({ baseURL: server.origin, javaScriptEnabled, storageState })
+      try {
+        const page = await context.newPage()
+        await page.goto('/admin/products/1/edit')
+        await page.getByLabel('Price', { exact: true }).fill('much')
+        await page.getByLabel('Cost', { exact: true }).fill('little')
+        await page.getByRole('button', { name: 'Save' }).click()
+        const alert = page.getByRole('alert')
+        await alert.waitFor()
+        expect(await page.title()).toMatch(/^Error: /)
+        expect(await alert.getByRole('link').allTextContents()).toEqual(['Cost', 'Price'])
+        expect(await page.locator('.failure:focus').count()).toBe(1)
+        await alert.getByRole('link', { name: 'Price' }).click()
+        expect(await page.locator('[id="SKUInfo.Price"]:focus').count()).toBe(1)
+      } finally {
+        await context.close()
+      }
+    },
+  )
+
+  test('the bar is one row at a desk, and its menus open and close by keyboard and pointer', async () => {
+    const page = pageOf('merchant')
+    await page.goto('/admin/settings')
+    const bar = await page.locator('header.site').boundingBox()
+    expect(bar?.height).toBeLessThan(80)
+    const [integrations, store] = [
+      page.getByText('Integrations', { exact: true }),
+      page.locator('summary', { hasText: /^Store$/ }),
+    ]
+    const [webhooks, people] = ['Webhooks', 'People'].map((name) => page.getByRole('link', { name, exact: true }))
+    expect(await store.getAttribute('aria-current')).toBe('true')
+    await integrations.press('Enter')
+    await webhooks?.waitFor()
+    await inspect(page, 'admin-menu')
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Escape')
+    expect(await webhooks?.isVisible()).toBe(false)
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Integrations')
+    await integrations.click()
+    await store.press('Enter')
+    expect([await webhooks?.isVisible(), await people?.isVisible()]).toEqual([false, true])
+    await page.getByRole('heading', { level: 1 }).click()
+    expect(await people?.isVisible()).toBe(false)
+  })
+
+  test.each([{ javaScriptEnabled: true }, { javaScriptEnabled: false }])(
+    'on a phone a button opens the navigation, JavaScript: $javaScriptEnabled',
+    async ({ javaScriptEnabled }) => {
+      const storageState = await pageOf('merchant').context().storageState()
+      const viewport = { width: 320, height: 640 }
+      const context = await browser.newContext({ baseURL: server.origin, javaScriptEnabled, storageState, viewport })
+      try {
+        const page = await context.newPage()
+        await page.goto('/admin/settings')
+        expect(await page.getByRole('link', { name: 'Orders', exact: true }).isVisible()).toBe(false)
+        await page.getByRole('button', { name: 'Menu' }).press('Enter')
+        await page.getByText('Integrations', { exact: true }).click()
+        const menu = await page.locator('#menu').boundingBox()
+        expect([(menu?.x ?? -1) >= 0, (menu?.x ?? 0) + (menu?.width ?? 321) <= 320]).toEqual([true, true])
+        await picture(page, `admin-menu-320-${javaScriptEnabled}`)
+        await page.getByRole('link', { name: 'Webhooks', exact: true }).click()
+        await page.waitForURL('**/admin/webhooks')
+      } finally {
+        await context.close()
+      }
+    },
+  )
+
+  test('the colours of states can be read in both schemes', async () => {
+    const page = pageOf('merchant')
+    await page.goto('/admin/records')
+    await page.evaluate(`document.querySelector('h1').after(...['', 'ok', 'warn', 'bad', 'info', 'neutral'].map((name) => {
+      const badge = document.createElement('span')
+      badge.className = 'badge ' + name
+      badge.textContent = 'state ' + name
+      return badge
+    }))`)
+    await inspect(page, 'badges')
+  })
+
   test('a column that needs a choice says so beside it, and what was chosen is still there', async () => {
     const page = pageOf('merchant')
     await page.goto(fill('/admin/csv/{mappingCsvId}/columns'))
@@ -303,6 +397,39 @@ describe.skipIf(!hasBrowser)('every page', () => {
     expect(await page.locator('[aria-invalid=true]').count()).toBe(1)
     expect(await page.getByLabel('Prise').inputValue()).toBe('SKUInfo.RetailPrice')
     await inspect(page, 'admin-csv-columns-refused')
+  })
+
+  test('the plain editor gives back a hundred odd texts as it got them, and changes what is typed alone', async () => {
+    const page = pageOf('merchant')
+    const source = '<P ID=x>Fish &amp; chips &mdash; caf&eacute;</P >\r\n<UL>\r\n<LI>One<BR/></LI></UL>\n'
+    await shop.call('PUT', '/Products/3', { body: { Description: source } })
+    await page.goto('/admin/products/3/edit?section=description')
+    const editors = plainTexts.map((text) => plainOf(text))
+    const given = JSON.stringify(editors.map(({ html }) => html))
+    const back = await page.evaluate(`${given}.map((html) => {
+      const area = document.createElement('div')
+      area.innerHTML = html
+      return written(area)
+    })`)
+    expect(back).toEqual(editors.map(({ canonical }) => canonical))
+
+    await page.locator('.area').click()
+    await page.keyboard.press('Control+Home')
+    await page.keyboard.type('Fresh: ')
+    await page.keyboard.press('Control+End')
+    await page.keyboard.press('Enter')
+    await page.keyboard.type('Two & <three>')
+    await page.getByRole('button', { name: 'Edit the source' }).click()
+    await page.getByRole('button', { name: 'Edit as it looks' }).click()
+    await page.locator('.area li').last().waitFor()
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.waitForURL(/notice=record-saved/)
+    const [{ Description }] = (await shop.call('GET', '/Products/3')).json()
+    const typed = source.replace('Fish', 'Fresh: Fish').replace('</LI>', '</LI><li>Two &amp; &lt;three&gt;</li>')
+    expect(Description).toBe(typed)
+    await page.frameLocator('iframe').getByText('Two & <three>').waitFor()
+    await inspect(page, 'admin-product-framed')
+    expect(faults).toEqual([])
   })
 
   test('a webhook is added, and the result of a test event appears by itself', async () => {
@@ -528,6 +655,7 @@ describe.skipIf(!hasBrowser)('every page', () => {
       ImageGalleryList: [{ ImageGalleryFile: `${server.origin}/assets/icon.svg`, ImageGalleryCaption: 'Front' }],
       CategoryList: [{ CategoryID: 2 }],
       PriceLevel2: 18,
+      Description: '<p>Of <b>linen</b>, with <a href="/care">care</a>.</p>\n<ul><li>Wash it.</li></ul>',
       DiscountList: [{ DiscountLowbound: 10, DiscountPrice: 17 }],
       OptionSetList: [
         {
@@ -564,6 +692,7 @@ describe.skipIf(!hasBrowser)('every page', () => {
       }
       await shop.call('POST', '/Orders/1/Transactions', { body })
     }
+    await shipPart()
     const page = pageOf('merchant')
     await page.goto(`/admin/modules/rest-api/subscribe?PublicKey=${publicKey}`)
     await page.getByRole('button', { name: 'Allow' }).click()
@@ -573,6 +702,37 @@ describe.skipIf(!hasBrowser)('every page', () => {
     // An application whose last three calls were refused fails.
     for (let count = 0; count < 3; count++) await shop.call('GET', '/Orders?limit=x')
     await server.services.callLog.flush()
+  }
+
+  /** An order of long words, of which a parcel has left and one is still to ship, each to an address of its own. */
+  async function shipPart() {
+    const long = 'x'.repeat(60)
+    const { id } = await placeOrder(shop.caller, {
+      CustomerID: 2,
+      BillingEmail: `${long}@customers.example`,
+      BillingFirstName: `Marie ${long}`,
+      BillingPhoneNumber: '+1 555 0100 200 300',
+      CustomerComments: `Leave it at the back door ${long}`,
+      OrderItemList: [
+        { ItemID: 'SHADE', ItemQuantity: 1 },
+        { CatalogID: 1, ItemQuantity: 1 },
+      ],
+    })
+    const sent = {
+      ShipmentFirstName: 'Bob',
+      ShipmentCity: 'Paris',
+      ShipmentTrackingCode: long,
+      ShipmentShippedDate: '03/11/2026',
+    }
+    await shop.call('PUT', `/Orders/${id}`, {
+      body: { InternalComments: long, ShipmentList: [{ ShipmentID: 0 }, sent] },
+    })
+    const [{ ShipmentList, OrderItemList }] = (await shop.call('GET', `/Orders/${id}`)).json()
+    const parcelId = String(ShipmentList[1].ShipmentID)
+    const [first, second] = OrderItemList
+    const lines = [first, { ...second, ItemShipmentID: Number(parcelId) }]
+    await shop.call('PUT', `/Orders/${id}`, { body: { OrderItemList: lines } })
+    places = { ...places, partlyShippedId: String(id), parcelId }
   }
 
   /** Calls of the applicant's application, one with everything that is kept, and all of it long. */
@@ -673,7 +833,32 @@ describe.skipIf(!hasBrowser)('every page', () => {
       where: { storeId, id: Number(applyingCsvId) },
       data: { state: 'applying', startedAt: new Date(server.clock.ms), appliedBy: 'ada@shop.example', leasedUntil },
     })
-    places = { ...places, csvId, doneCsvId, applyingCsvId, ...(await importOthers()) }
+    places = { ...places, csvId, doneCsvId, applyingCsvId, ...(await importOthers()), ...(await changeMany()) }
+  }
+
+  /** Changes of many products: one that waits for what is to be done, one that is shown and one that was made. */
+  async function changeMany() {
+    const page = pageOf('merchant')
+    const choose = async () => {
+      await page.goto('/admin/products')
+      await page.locator('input[name=ids]').first().check()
+      await page.getByRole('button', { name: /^Change price/ }).click()
+      await page.waitForURL(/change$/)
+      return /csv\/(\d+)/.exec(page.url())?.[1] ?? ''
+    }
+    const askingBulkId = await choose()
+    const say = async (quantity: string) => {
+      const id = await choose()
+      await page.getByLabel('Pieces').fill(quantity)
+      await page.getByRole('button', { name: 'Show what becomes of the stock' }).click()
+      await page.waitForURL(/csv\/\d+$/)
+      return id
+    }
+    const bulkId = await say('5')
+    const doneBulkId = await say('1')
+    await page.getByRole('button', { name: 'Change 1 product' }).click()
+    await page.getByText('1 changed.').waitFor()
+    return { askingBulkId, bulkId, doneBulkId }
   }
 
   /** CSV files of other programs: one whose columns nobody has assigned yet, and one of the platform that merchants come from. */

@@ -6749,7 +6749,8 @@ export const HistoryEntryScalarFieldEnum = {
   actorKind: 'actorKind',
   actor: 'actor',
   changed: 'changed',
-  more: 'more'
+  more: 'more',
+  importId: 'importId'
 } as const
 
 export type HistoryEntryScalarFieldEnum = (typeof HistoryEntryScalarFieldEnum)[keyof typeof HistoryEntryScalarFieldEnum]
@@ -7033,6 +7034,7 @@ export const OrderShipmentScalarFieldEnum = {
   shippedDate: 'shippedDate',
   trackingCode: 'trackingCode',
   number: 'number',
+  departure: 'departure',
   details: 'details'
 } as const
 
@@ -7260,6 +7262,7 @@ export const CsvImportScalarFieldEnum = {
   state: 'state',
   ignored: 'ignored',
   source: 'source',
+  change: 'change',
   headings: 'headings',
   mapping: 'mapping',
   isWindows: 'isWindows',
@@ -7331,6 +7334,8 @@ export const CsvImportLineScalarFieldEnum = {
   body: 'body',
   sealed: 'sealed',
   changes: 'changes',
+  before: 'before',
+  etag: 'etag',
   marked: 'marked',
   together: 'together',
   problems: 'problems'

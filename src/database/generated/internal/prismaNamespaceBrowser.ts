@@ -591,7 +591,8 @@ export const HistoryEntryScalarFieldEnum = {
   actorKind: 'actorKind',
   actor: 'actor',
   changed: 'changed',
-  more: 'more'
+  more: 'more',
+  importId: 'importId'
 } as const
 
 export type HistoryEntryScalarFieldEnum = (typeof HistoryEntryScalarFieldEnum)[keyof typeof HistoryEntryScalarFieldEnum]
@@ -875,6 +876,7 @@ export const OrderShipmentScalarFieldEnum = {
   shippedDate: 'shippedDate',
   trackingCode: 'trackingCode',
   number: 'number',
+  departure: 'departure',
   details: 'details'
 } as const
 
@@ -1102,6 +1104,7 @@ export const CsvImportScalarFieldEnum = {
   state: 'state',
   ignored: 'ignored',
   source: 'source',
+  change: 'change',
   headings: 'headings',
   mapping: 'mapping',
   isWindows: 'isWindows',
@@ -1173,6 +1176,8 @@ export const CsvImportLineScalarFieldEnum = {
   body: 'body',
   sealed: 'sealed',
   changes: 'changes',
+  before: 'before',
+  etag: 'etag',
   marked: 'marked',
   together: 'together',
   problems: 'problems'

@@ -18,7 +18,6 @@ export const orderListing: Listing = {
   inSight: ['find', 'orderstatus', 'datestart', 'dateend'],
   columns: ['InvoiceNumber', 'OrderDate', 'BillingEmail', 'OrderStatusID', 'OrderAmount'],
   titleOf: invoiceOf,
-  selection: '/pages/admin/orders/selection',
   files: '/pages/admin/orders/files',
   wordsOf: async ({ db, store }) => {
     const statuses = await listStatuses(db, store.id)

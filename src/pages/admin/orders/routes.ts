@@ -8,6 +8,7 @@ import { type CallerServices, type Form, formOf, merchantCaller } from '../../..
 import { ORDER_ITEMS_MAX } from '../../../resources/orders/order-body.ts'
 import { type PlacedOrder, placeOrder } from '../../../resources/orders/place-order.ts'
 import { listPaymentMethods } from '../../../resources/payment-methods/update-methods.ts'
+import type { Secrets } from '../../../values/secrets.ts'
 import { bulkPages } from './bulk.ts'
 import { addressPages } from './change-addresses.ts'
 import { goodsPages } from './change-goods.ts'
@@ -22,7 +23,7 @@ import { shippingPages } from './shipping.ts'
 import { slipPages } from './slips.ts'
 
 /** Adds the pages of the store's orders beside those of its records: one order, several at once, slips, and placing an order manually. */
-export function orderPages(app: FastifyInstance, services: CallerServices): void {
+export function orderPages(app: FastifyInstance, services: CallerServices & { readonly secrets: Secrets }): void {
   // Whoever places an order says for whom, or takes over the address of a customer.
   const { post, page, form } = adminPages(app, ['Orders', 'write'], ['Customers', 'read'])
 

@@ -77,7 +77,7 @@ export async function listPage(
       allColumns: service.values.filter(isColumn),
       filters: filtersOf(service, listing).map((filter) => ({ ...filter, choices: words?.choices[filter.of] ?? null })),
       textOf: words?.textOf ?? (() => null),
-      selection: listing?.selection ?? null,
+      selection: extrasOf(resource).selection,
       choices: words?.choices ?? {},
       views: await listViews(services, { userId: merchantOf(request).id, service: resource.service }),
       query: String(new URLSearchParams(kept)),

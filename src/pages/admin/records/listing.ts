@@ -21,8 +21,6 @@ export interface Listing {
   readonly columns: readonly string[]
   readonly titleOf: (record: Wire) => string
   readonly wordsOf: (caller: Caller) => Promise<Words>
-  /** The template of what can be done with the records that are ticked. */
-  readonly selection: string
   /** The template of further files that the list can be taken along as. */
   readonly files: string
 }

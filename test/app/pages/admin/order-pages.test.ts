@@ -294,9 +294,72 @@ test('an order’s page writes dates and addresses as all pages do', async () =>
   })
   await shop.call('PUT', '/Orders/1', { body: { ShipmentList: [{ ShipmentID: 0, ShipmentShippedDate: '3/9/2026' }] } })
   const { body } = await merchant.open('/admin/orders/1')
-  expect(body).toContain('<dt>Placed</dt><dd>Mar 10, 2026, 12:00 PM EDT</dd>')
+  expect(body).toContain('Placed Mar 10, 2026, 12:00 PM EDT')
   expect(body).toContain('Ada Byron<br>5 Main St<br>Austin, TX 78701<br>United States<br>')
   expect(body).toContain('Mar 9, 2026')
+})
+
+describe('the page of an order', () => {
+  const Billing = { BillingFirstName: 'Ada', BillingLastName: 'Byron', BillingCity: 'London' }
+  const page = async (id = 1) => (await merchant.open(`/admin/orders/${id}`)).body
+  /** The buttons, of which the one that stands out is the next step. */
+  const buttons = (body: string) =>
+    [...body.matchAll(/<a href="[^"]*" class="button( secondary outline)?">([^<]*)</g)].map(([, other, text]) =>
+      other === undefined ? `${text}!` : text,
+    )
+
+  test('offers the next step first: the payment, then the goods, then nothing', async () => {
+    await place()
+    expect(buttons(await page()).slice(0, 2)).toEqual(['Record a payment!', 'Ship the goods'])
+    const paid = { TransactionType: 'Sale', TransactionAmount: 127.5 }
+    expect((await shop.call('POST', '/Orders/1/Transactions', { body: paid })).statusCode).toBe(201)
+    expect(buttons(await page()).slice(0, 2)).toEqual(['Ship the goods!', 'Record a payment or refund'])
+    await shop.call('PUT', '/Orders/1', { body: { OrderStatusID: 4 } })
+    expect(buttons(await page()).filter((text = '') => text.endsWith('!'))).toEqual([])
+    await shop.call('PUT', '/Orders/1', { body: { OrderStatusID: 5 } })
+    expect(buttons(await page())[0]).toBe('Record a refund!')
+  })
+
+  test('names the customer, and leads to them, their telephone and their mail', async () => {
+    const Email = 'ada.byron+shop@mail.example'
+    await shop.call('POST', '/Customers', { body: { Email, Password: 'x', ...Billing } })
+    await place({ CustomerID: '1', ...Billing, BillingEmail: Email, BillingPhoneNumber: '+44 (0)20 7946 0958' })
+    const body = await page()
+    expect(body).toContain('<a href="/admin/customers/1"><strong>Ada Byron</strong></a>')
+    expect(body).toContain('<a href="tel:+442079460958">+44 (0)20 7946 0958</a>')
+    expect(body).toContain(`<a href="mailto:ada.byron%2Bshop@mail.example">${Email}</a>`)
+    expect(body).toContain('Same as bill-to')
+    expect(body).not.toContain('customer 1')
+    const to = { ShipmentID: 0, ShipmentFirstName: 'Bob', ShipmentCity: 'Paris', ShipmentPhone: '12' }
+    await shop.call('PUT', '/Orders/1', { body: { ShipmentList: [to] } })
+    expect(await page()).toMatch(
+      /<dt>Bill to<\/dt><dd>Ada Byron<br>London<br>[\s\S]*<dt>Ship to<\/dt>\s*<dd>Bob Byron<br>Paris<br>\s*12</,
+    )
+    await place({ BillingEmail: 'nobody' })
+    expect(await page(2)).toMatch(/<strong>nobody<\/strong> <small class="quiet">guest</)
+  })
+
+  test('has what the customer wrote above the goods, and the notes of the shop in sight', async () => {
+    await place({ CustomerComments: 'Ring <twice>' })
+    expect(await page()).toContain('Write a note')
+    await shop.call('PUT', '/Orders/1', { body: { InternalComments: 'Called & waits', ExternalComments: 'Soon' } })
+    const body = await page()
+    expect(body).toMatch(/The customer wrote[\s\S]*Ring &lt;twice&gt;[\s\S]*Still to ship/)
+    expect(body).toMatch(
+      /<dd class="text">Called &amp; waits<\/dd>[\s\S]*<dd class="text">Soon<\/dd>[\s\S]*Change the notes/,
+    )
+  })
+
+  test('folds what is older than the newest entries of its timeline', async () => {
+    await place()
+    for (const Note of ['one', 'two', 'three', 'four']) {
+      await shop.call('PUT', '/Orders/1', { body: { InternalComments: Note } })
+    }
+    const [, timeline = ''] = (await page()).split('id="timeline"')
+    expect(timeline).toMatch(
+      /three[\s\S]*four[\s\S]*two[\s\S]*three[\s\S]*<summary>Earlier: 2<\/summary>[\s\S]*Order placed/,
+    )
+  })
 })
 
 describe('the status of an order', () => {

@@ -346,6 +346,22 @@ describe('a form of a record', () => {
     expect(await read('Products', id)).toEqual(before)
   })
 
+  test('names all that is wrong at once, each with a link to its field, and says so in the title', async () => {
+    const form = await merchant.formOf(general())
+    const wrong = { 'SKUInfo.SKU': ' ', 'SKUInfo.Name': 'x'.repeat(256) }
+    const { body } = await merchant.submit(general(), { ...form, ...wrong })
+    const alert = /role="alert">([\s\S]*?)<\/div>/.exec(body)?.[1] ?? ''
+    expect([...alert.matchAll(/<a href="#([^"]*)">([^<]*)<\/a>/g)].map(([, ...link]) => link)).toEqual([
+      ['SKUInfo.SKU', 'SKU'],
+      ['SKUInfo.Name', 'Name'],
+    ])
+    expect(body).toContain('<title>Error: ')
+    expect(body.match(/aria-invalid="true"/g)).toHaveLength(2)
+    const added = { Email: 'nobody', BillingFirstName: 'x'.repeat(300) }
+    const answer = await merchant.submit('/admin/customers/new', added, { action: '/admin/customers' })
+    expect(answer.body.match(/<li><a href="#/g)?.length).toBeGreaterThan(1)
+  })
+
   test('of a row that is refused names the row', async () => {
     const form = await merchant.formOf(features())
     const changes = { 'FeatureList.0.gone': 'yes', 'FeatureList.1.FeatureTitle': 'x'.repeat(151) }

@@ -388,7 +388,7 @@ describe('the overview', () => {
 
 test('settings are shown without a form to somebody who may only read them', async () => {
   person = await memberIn(server, shop, { Name: 'Auditor', Privileges: { Settings: ['read'] } })
-  expect((await person.open('/admin/history')).body).toContain('There is nothing.')
+  expect((await person.open('/admin/history')).body).toContain('Nothing is here yet.')
   for (const page of ['/admin/settings', '/admin/settings/order-statuses', '/admin/settings/payment-methods']) {
     const { statusCode, body } = await person.open(page)
     expect([page, statusCode, body.includes(`action="${page}`)]).toEqual([page, 200, false])
