@@ -173,7 +173,7 @@ const sales = (caller: Caller, { from, until }: Period) => sql`t."storeId" = ${s
   AND t."orderDate" >= ${from.toUTC().toISO()}::timestamptz AND t."orderDate" < ${until.toUTC().toISO()}::timestamptz
   AND "isSale"(t."statusId")`
 
-/** As sums of single orders are (sums.ts), each part rounded to a cent. */
+/** As sums of single orders are (sums.ts), each part rounded to a cent. OFFSET 0 has the effect of a transaction worked out once for both sums. */
 function statementOf(
   caller: Caller,
   period: Period,
@@ -198,7 +198,7 @@ function statementOf(
     "paid" AS (SELECT "key", sum(abs("amount")) FILTER (WHERE "effect" = 'paid') AS "paid",
         sum(abs("amount")) FILTER (WHERE "effect" = 'refunded') AS "refunded"
       FROM (SELECT "key", x."amount", ${effect} AS "effect"
-        FROM "sold" o JOIN "OrderTransaction" x ON x."storeId" = ${store} AND x."orderId" = o."id") settled GROUP BY 1),
+        FROM "sold" o JOIN "OrderTransaction" x ON x."storeId" = ${store} AND x."orderId" = o."id" OFFSET 0) settled GROUP BY 1),
     "parts" AS (SELECT e.*, coalesce("items", 0) AS "items", coalesce("goods", 0) AS "goods", coalesce("shipping", 0) AS "shipping",
         coalesce("paid", 0) AS "paid", coalesce("refunded", 0) AS "refunded", coalesce("paid", 0) - coalesce("refunded", 0) AS "net"
       FROM "each" e LEFT JOIN "goods" USING ("key") LEFT JOIN "shipped" USING ("key") LEFT JOIN "paid" USING ("key")),

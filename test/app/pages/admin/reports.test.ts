@@ -260,6 +260,16 @@ describe('reports', () => {
     expect((await merchant.open(`/admin/reports?by=country&${inOctober}`)).body).toContain('Austria')
   })
 
+  test('show of very many orders their number and total by time, which are summed already', async () => {
+    const { db } = server.database
+    const of = { storeId: shop.store.id, count: 50_001, amount: 1_000_000 }
+    await db.salesSum.create({ data: { ...of, since: new Date('2024-03-30T23:00:00Z') } })
+    const { body } = await merchant.open('/admin/reports?by=day&from=2024-03-01&to=2024-03-31')
+    expect(body).toContain('Of so many orders the page has the number and the total')
+    expect(body).toMatch(/datestart=2024-03-31[^<]*<\/a><\/th>\s*<td[^>]*>50,001<\/td>\s*<td[^>]*>\$1,000,000\.00</)
+    await db.salesSum.deleteMany({ where: of })
+  })
+
   test('say what is wrong with a time, beside its field', async () => {
     for (const [query, problem] of [
       ['from=never', 'must be a day'],
