@@ -89,6 +89,11 @@ export type AddressChange = Prisma.AddressChangeModel
  */
 export type StoreUser = Prisma.StoreUserModel
 /**
+ * Model OrderDraft
+ * A new order that somebody of a store has begun and not placed. The drafts of a person are bounded.
+ */
+export type OrderDraft = Prisma.OrderDraftModel
+/**
  * Model ListView
  * A list of records as a person keeps it: its filters, columns and order.
  */

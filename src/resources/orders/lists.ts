@@ -331,7 +331,11 @@ export const transactionList = list(
   {
     description:
       'The payments and refunds of the order. The administration computes the open amount from them; a transaction does not change the status.',
-    rows: { table: 'OrderTransaction', parent: 'orderId' },
+    rows: {
+      table: 'OrderTransaction',
+      parent: 'orderId',
+      hidden: { voidedAt: null, voidedBy: null, voidedType: null },
+    },
   },
 )
 

@@ -17,6 +17,7 @@ import { knownChoices } from './choose-options.ts'
 import { type DescribedLine, descriptionOf } from './line-description.ts'
 import { orderItemList, shipmentList } from './lists.ts'
 import { lineColumns, lineDetails } from './order-lines.ts'
+import { isVoid } from './payments.ts'
 import { settleRefunds } from './refunds.ts'
 import { optionIdsIn, readSoldProducts, type SoldProduct, variantOf } from './sold-products.ts'
 import {
@@ -69,13 +70,22 @@ function dropFormerPaymentMethod({ before, after }: OrderChange): void {
   if (details.BillingPaymentMethodID !== former) delete details.BillingPaymentMethod
 }
 
-/** Dates new transactions that came without a date. */
+/** Dates new transactions that came without a date, and notes who makes one void, and of which type it was. */
 function settleTransactions({ caller, before, after }: OrderChange): void {
-  const known = new Set((before.lists.TransactionList ?? []).map(({ id }) => id))
+  const known = new Map((before.lists.TransactionList ?? []).map((row) => [row.id, row]))
+  const transactions = after.lists.TransactionList ?? []
   dateTransactions(
-    after.lists.TransactionList?.filter(({ id }) => !known.has(id)),
+    transactions.filter(({ id }) => !known.has(id)),
     caller,
   )
+  for (const row of transactions) {
+    const former = known.get(row.id)?.type
+    if (former === undefined || isVoid(former) === isVoid(row.type)) continue
+    const mark = isVoid(row.type)
+      ? { voidedAt: caller.now().toISOString(), voidedBy: caller.actor, voidedType: former }
+      : { voidedAt: null, voidedBy: null, voidedType: null }
+    Object.assign(row, mark)
+  }
 }
 
 /** Gives the current time to transactions without a date. */

@@ -65,6 +65,7 @@ const pages = {
     ['admin-order-goods', '/admin/orders/1/lines'],
     ['admin-order-addresses', '/admin/orders/1/addresses'],
     ['admin-order-payments', '/admin/orders/1/payments'],
+    ['admin-order-payment-void', '/admin/orders/1/payments/{transactionId}/void'],
     ['admin-order-return-new', '/admin/orders/1/returns/new'],
     ['admin-order-return', '/admin/orders/1/returns/1'],
     ['admin-order-fields', '/admin/orders/1/fields'],
@@ -455,7 +456,7 @@ describe.skipIf(!hasBrowser)('every page', () => {
   test('what a change of an order’s goods does is worked out in place', async () => {
     const page = pageOf('merchant')
     await page.goto('/admin/orders/1/lines')
-    await page.getByLabel('SKU or catalogue id').fill('SHIRT')
+    await page.getByLabel('Product', { exact: true }).fill('SHIRT')
     await page.locator('[id="ItemQuantity.1"]').focus()
     await page.getByLabel('Size').selectOption({ label: 'Large (+$3.00)' })
     await page.locator('[id="ItemQuantity.1"]').fill('60')
@@ -469,7 +470,11 @@ describe.skipIf(!hasBrowser)('every page', () => {
     const page = pageOf('merchant')
     await page.setViewportSize({ width: 360, height: 780 })
     const lists = [
-      { address: '/admin/orders', row: /AB-1000/, seen: ['Date', 'Status', 'Billing email', 'Amount'] },
+      {
+        address: '/admin/orders?columns=InvoiceNumber&columns=OrderDate&columns=payment',
+        row: /AB-1000/,
+        seen: ['Date', 'Payment'],
+      },
       { address: '/admin/products', row: /LAMP/, seen: ['Name', 'Cost', 'Price', 'On sale', 'Stock'] },
     ]
     for (const { address, row, seen } of lists) {
@@ -490,6 +495,25 @@ describe.skipIf(!hasBrowser)('every page', () => {
     }
   })
 
+  test('the list of orders says what is paid in a few lines on a phone, and what can be done once rows are ticked', async () => {
+    const page = pageOf('merchant')
+    await page.setViewportSize({ width: 390, height: 780 })
+    await page.goto('/admin/orders')
+    const card = page.getByRole('row', { name: /AB-1000/ })
+    const box = await card.boundingBox()
+    expect(box?.height).toBeLessThan(150)
+    expect(await card.textContent()).toMatch(/Unpaid|Partly paid/)
+    const bar = page.getByRole('group', { name: 'With the chosen orders' })
+    expect(await bar.isVisible()).toBe(false)
+    await card.getByRole('checkbox').check()
+    expect(await bar.getByRole('button', { name: 'Print packing slips' }).isVisible()).toBe(true)
+    expect(await bar.locator('[data-count]').textContent()).toBe('1')
+    await inspect(page, 'admin-orders-ticked')
+    await page.getByLabel('Choose all of this page').check()
+    await page.getByLabel('Choose all of this page').uncheck()
+    expect(await bar.isVisible()).toBe(false)
+  })
+
   test.each([{ javaScriptEnabled: true }, { javaScriptEnabled: false }])(
     'a new order gets lines and shows options without losing what was typed, JavaScript: $javaScriptEnabled',
     async ({ javaScriptEnabled }) => {
@@ -499,8 +523,8 @@ describe.skipIf(!hasBrowser)('every page', () => {
       const page = await context.newPage()
       try {
         await page.goto('/admin/orders/new')
-        await page.getByLabel('E-mail').fill('guest@customers.example')
-        await page.getByLabel('SKU or catalogue id').nth(2).fill('SHIRT')
+        await page.getByLabel('E-mail', { exact: true }).fill('guest@customers.example')
+        await page.getByLabel('Product', { exact: true }).nth(2).fill('SHIRT')
         await page.getByRole('button', { name: 'Add a line' }).click()
         await page.getByText('Line 4').waitFor()
         await page.getByLabel('Size').selectOption('Large (+$3.00)')
@@ -509,22 +533,31 @@ describe.skipIf(!hasBrowser)('every page', () => {
         await page.getByText('$23.00 each').waitFor()
         if (javaScriptEnabled) {
           expect(await page.evaluate('document.activeElement.textContent')).toBe('Look up the products')
-          await page.getByLabel('SKU or catalogue id').nth(3).fill('nothing')
+          await page.getByLabel('Product', { exact: true }).nth(3).fill('nothing')
           await page.keyboard.press('Tab')
           await page.keyboard.type('7')
-          await page.getByText('No product of this store').waitFor()
+          await page.getByText('No product of this store has this name').waitFor()
           expect(await page.getByLabel('Quantity').nth(3).inputValue()).toBe('7')
           await inspect(page, 'admin-order-new-lines')
-          await page.getByLabel('SKU or catalogue id').nth(3).fill('')
+          await page.getByLabel('Product', { exact: true }).nth(3).fill('')
         }
-        expect(await page.getByLabel('E-mail').inputValue()).toBe('guest@customers.example')
-        await page.getByLabel('SKU or catalogue id').first().fill('SHIRT')
+        expect(await page.getByLabel('E-mail', { exact: true }).inputValue()).toBe('guest@customers.example')
+        // With a script, words are looked up as soon as the field is left, and the focus stays where it has gone.
+        await page
+          .getByLabel('Product', { exact: true })
+          .first()
+          .fill(javaScriptEnabled ? 'shir' : 'SHIRT')
         await page.getByLabel('Quantity').first().fill('1')
+        if (javaScriptEnabled) {
+          await page.locator('[id="ItemID.1"][value=SHIRT]').waitFor()
+          expect(await page.evaluate('document.activeElement.id')).toBe('ItemQuantity.1')
+          expect(new URL(page.url()).search).toMatch(/^\?draft=\d+$/)
+        }
         if (!javaScriptEnabled) {
           // A line that was looked up can be emptied again.
-          await page.getByLabel('SKU or catalogue id').nth(3).fill('SHIRT')
+          await page.getByLabel('Product', { exact: true }).nth(3).fill('SHIRT')
           await page.getByRole('button', { name: 'Look up the products' }).click()
-          await page.getByLabel('SKU or catalogue id').nth(3).fill('')
+          await page.getByLabel('Product', { exact: true }).nth(3).fill('')
           await page.getByRole('button', { name: 'Place the order' }).click()
           await page.getByRole('alert').getByText('has to be chosen').waitFor()
         }
@@ -683,16 +716,19 @@ describe.skipIf(!hasBrowser)('every page', () => {
     await shop.call('POST', '/RMA', {
       body: { OrderID: 1, RMAItemList: [{ SKU: 'LAMP', ReturnQuantity: 1, RestockQuantity: 1 }] },
     })
-    for (const TransactionType of ['Sale', 'Refund', 'Void']) {
+    for (const TransactionType of ['Void', 'Refund', 'Sale']) {
       const body = {
         TransactionType,
         TransactionAmount: 20,
         TransactionMethod: 'Bank transfer',
         TransactionReference: 'T-1',
       }
-      await shop.call('POST', '/Orders/1/Transactions', { body })
+      places.transactionId = String(await shop.add('/Orders/1/Transactions', body))
     }
     await shipPart()
+    const TransactionType = 'Void'
+    const added = await shop.add('/Orders/1/Transactions', { TransactionType: 'Sale', TransactionAmount: 3 })
+    await shop.call('PUT', `/Orders/1/Transactions/${added}`, { body: { TransactionType } })
     const page = pageOf('merchant')
     await page.goto(`/admin/modules/rest-api/subscribe?PublicKey=${publicKey}`)
     await page.getByRole('button', { name: 'Allow' }).click()

@@ -60,6 +60,7 @@ export const ModelName = {
   ResetLink: 'ResetLink',
   AddressChange: 'AddressChange',
   StoreUser: 'StoreUser',
+  OrderDraft: 'OrderDraft',
   ListView: 'ListView',
   StoreRole: 'StoreRole',
   Invitation: 'Invitation',
@@ -268,6 +269,21 @@ export const StoreUserScalarFieldEnum = {
 } as const
 
 export type StoreUserScalarFieldEnum = (typeof StoreUserScalarFieldEnum)[keyof typeof StoreUserScalarFieldEnum]
+
+
+export const OrderDraftScalarFieldEnum = {
+  storeId: 'storeId',
+  id: 'id',
+  identityId: 'identityId',
+  page: 'page',
+  version: 'version',
+  title: 'title',
+  lines: 'lines',
+  fields: 'fields',
+  keptAt: 'keptAt'
+} as const
+
+export type OrderDraftScalarFieldEnum = (typeof OrderDraftScalarFieldEnum)[keyof typeof OrderDraftScalarFieldEnum]
 
 
 export const ListViewScalarFieldEnum = {
@@ -858,6 +874,11 @@ export const OrderScalarFieldEnum = {
   salesTax3: 'salesTax3',
   discountCoupon: 'discountCoupon',
   discountPromotion: 'discountPromotion',
+  paidOnline: 'paidOnline',
+  paid: 'paid',
+  refunded: 'refunded',
+  payment: 'payment',
+  fulfilment: 'fulfilment',
   details: 'details'
 } as const
 
@@ -913,6 +934,9 @@ export const OrderTransactionScalarFieldEnum = {
   type: 'type',
   amount: 'amount',
   captured: 'captured',
+  voidedAt: 'voidedAt',
+  voidedBy: 'voidedBy',
+  voidedType: 'voidedType',
   details: 'details'
 } as const
 

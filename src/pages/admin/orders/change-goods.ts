@@ -91,6 +91,7 @@ async function goodsPage(
         restocked: toNumber(restocked.get(item.ItemIndexID)?.quantity ?? 0n),
       })),
       lines,
+      lookUpAddress: `/admin/orders/${id}/lines/lookup`,
       isTooLong: record.OrderItemList.length > ORDER_ITEMS_MAX,
       linesMax: ORDER_ITEMS_MAX - record.OrderItemList.length,
       amounts,

@@ -15,7 +15,7 @@ import { rma } from '../../../resources/rma/rma.ts'
 import { readIds } from '../../../server/parameters.ts'
 import { type OrderRecord, orderFigures } from '../../order-figures.ts'
 import { type Departures, parcelsOf, readDepartures } from '../../order-parcels.ts'
-import { type PaidRecord, paymentsOf } from '../../order-payments.ts'
+import { type PaidRecord, readPayments } from '../../order-payments.ts'
 import { changesOf } from '../records/form.ts'
 import { mayRead } from '../records/seen.ts'
 import { services as allServices } from '../records/services.ts'
@@ -85,9 +85,8 @@ async function shownOrder(
     mayReadReturns ? returnsOf(caller, id) : { orderId: id, returns: [], isMore: false },
   ])
   const statusText = textsOf(statuses)
-  const departures = await readDepartures(caller, [order])
+  const [departures, payments] = await Promise.all([readDepartures(caller, [order]), readPayments(caller, order)])
   const parcels = shownParcels(order, departures)
-  const payments = paymentsOf(order)
   const waiting = parcels.filter((parcel) => !parcel.hasLeft)
   const isLive = holdsStock(order.OrderStatusID)
   const state = {

@@ -9,6 +9,7 @@ import { adminPages } from '../../../html/page-routes.ts'
 import { type CallerServices, merchantCaller, merchantOf, requirePrivileges, textIn } from '../../../html/request.ts'
 import { withoutPrice } from '../../../resources/orders/line-description.ts'
 import { orders } from '../../../resources/orders/orders.ts'
+import { isVoid } from '../../../resources/orders/payments.ts'
 import { readIds } from '../../../server/parameters.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import { type OrderRecord, orderFigures } from '../../order-figures.ts'
@@ -143,6 +144,8 @@ function slipOf(order: Order, departures: Departures, only: string | null) {
   }
   return {
     order,
+    // What was written down by mistake is not the customer's business.
+    transactions: order.TransactionList.filter(({ TransactionType }) => !isVoid(TransactionType)),
     invoice: invoiceOf({ ...order }),
     figures,
     billTo: format.postalAddress(order, 'Billing'),

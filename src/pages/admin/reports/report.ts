@@ -4,7 +4,6 @@ import { databaseError } from '../../../database/outage.ts'
 import { empty, type Sql, sql, storeId } from '../../../database/sql.ts'
 import type { Caller } from '../../../engine/caller.ts'
 import { wrongField } from '../../../engine/definition/refused.ts'
-import { effect } from '../../../resources/orders/payments.ts'
 import { type FigureName, type Figures, type KindName, kinds } from './kinds.ts'
 import { dayText, type Period, startsOf } from './period.ts'
 
@@ -173,7 +172,7 @@ const sales = (caller: Caller, { from, until }: Period) => sql`t."storeId" = ${s
   AND t."orderDate" >= ${from.toUTC().toISO()}::timestamptz AND t."orderDate" < ${until.toUTC().toISO()}::timestamptz
   AND "isSale"(t."statusId")`
 
-/** As sums of single orders are (sums.ts), each part rounded to a cent. OFFSET 0 has the effect of a transaction worked out once for both sums. */
+/** As sums of single orders are (sums.ts), each part rounded to a cent. */
 function statementOf(
   caller: Caller,
   period: Period,
@@ -185,23 +184,19 @@ function statementOf(
   const order = name === 'tax' ? sql`"tax" DESC, "total" DESC, "key"` : sql`"total" DESC, "key"`
   const { of, sums: ownSums } = ownOf[name] ?? { of: empty, sums: empty }
   return sql`WITH "sold" AS MATERIALIZED (
-      SELECT t."id", ${key} AS "key", t."customerId", t."billingEmail", t."orderAmount" AS "total",
+      SELECT t."id", ${key} AS "key", t."customerId", t."billingEmail", t."orderAmount" AS "total", t."paid", t."refunded",
         round(t."discountCoupon", 2) + round(t."discountPromotion", 2) AS "discount",
         round(t."salesTax", 2) AS "tax1", round(t."salesTax2", 2) AS "tax2", round(t."salesTax3", 2) AS "tax3"
       FROM "Order" t ${from} WHERE ${sales(caller, period)}),
     "each" AS (SELECT "key", count(*)::int AS "orders", sum("discount") AS "discount", sum("total") AS "total",
-        sum("tax1" + "tax2" + "tax3") AS "tax"${of} FROM "sold" GROUP BY 1),
+        coalesce(sum("paid"), 0) AS "paid", coalesce(sum("refunded"), 0) AS "refunded", sum("tax1" + "tax2" + "tax3") AS "tax"${of} FROM "sold" GROUP BY 1),
     "goods" AS (SELECT "key", sum(i."quantity") AS "items", sum(round((i."unitPrice" + i."optionPrice") * i."quantity", 2)) AS "goods"
       FROM "sold" o JOIN "OrderItem" i ON i."storeId" = ${store} AND i."orderId" = o."id" GROUP BY 1),
     "shipped" AS (SELECT "key", sum(round(h."cost", 2)) AS "shipping"
       FROM "sold" o JOIN "OrderShipment" h ON h."storeId" = ${store} AND h."orderId" = o."id" GROUP BY 1),
-    "paid" AS (SELECT "key", sum(abs("amount")) FILTER (WHERE "effect" = 'paid') AS "paid",
-        sum(abs("amount")) FILTER (WHERE "effect" = 'refunded') AS "refunded"
-      FROM (SELECT "key", x."amount", ${effect} AS "effect"
-        FROM "sold" o JOIN "OrderTransaction" x ON x."storeId" = ${store} AND x."orderId" = o."id" OFFSET 0) settled GROUP BY 1),
     "parts" AS (SELECT e.*, coalesce("items", 0) AS "items", coalesce("goods", 0) AS "goods", coalesce("shipping", 0) AS "shipping",
-        coalesce("paid", 0) AS "paid", coalesce("refunded", 0) AS "refunded", coalesce("paid", 0) - coalesce("refunded", 0) AS "net"
-      FROM "each" e LEFT JOIN "goods" USING ("key") LEFT JOIN "shipped" USING ("key") LEFT JOIN "paid" USING ("key")),
+        "paid" - "refunded" AS "net"
+      FROM "each" e LEFT JOIN "goods" USING ("key") LEFT JOIN "shipped" USING ("key")),
     "grouped" AS (SELECT *, "total" - ("goods" - "discount" + "shipping" + "tax") AS "other" FROM "parts"),
     "shown" AS (SELECT * FROM "grouped" ORDER BY ${order} LIMIT ${rowsMax}::int)
     SELECT json_build_object(
