@@ -12,6 +12,7 @@ const secondFormats = cached(
   (timeZone) => new Intl.DateTimeFormat('en-US', { ...toTheMinute, second: '2-digit', timeZone }),
 )
 const dayFormat = new Intl.DateTimeFormat('en-US', { dateStyle: 'medium', timeZone: 'UTC' })
+const monthFormat = new Intl.DateTimeFormat('en-US', { year: 'numeric', month: 'long', timeZone: 'UTC' })
 const shortDayFormat = new Intl.DateTimeFormat('en-US', { month: 'short', day: 'numeric', timeZone: 'UTC' })
 const weekdayFormat = new Intl.DateTimeFormat('en-US', {
   weekday: 'short',
@@ -19,6 +20,7 @@ const weekdayFormat = new Intl.DateTimeFormat('en-US', {
   day: 'numeric',
   timeZone: 'UTC',
 })
+const countryNames = new Intl.DisplayNames('en', { type: 'region' })
 const numberFormat = new Intl.NumberFormat('en-US', { maximumFractionDigits: 4 })
 const bytesFormat = new Intl.NumberFormat('en-US', { maximumFractionDigits: 1 })
 const byteUnits = ['B', 'kB', 'MB', 'GB', 'TB']
@@ -82,6 +84,8 @@ export const format = {
     const power = Math.min(Math.floor(Math.log10(Math.max(value, 1)) / 3), byteUnits.length - 1)
     return `${bytesFormat.format(value / 1_000 ** power)} ${byteUnits[power]}`
   },
+  /** A country by its code, such as `Germany`. Returns text that is no code unchanged. */
+  country: (code: string) => (/^[A-Z]{2}$/.test(code) ? (countryNames.of(code) ?? code) : code),
   number: (value: number | string) => numberFormat.format(Number(value)),
   /** Such as `Mar 10, 2026, 4:05:09 PM EDT`, in an IANA zone. */
   second: (value: Date, timeZone: string) => secondFormats.memo(timeZone).format(value),
@@ -99,6 +103,8 @@ export const format = {
   shortMoney: (amount: number, currency: string) => shortMoneyFormats.memo(currency).format(amount),
   /** Formats a day such as `2026-03-10` as `Mar 10`. */
   shortDay: (day: string) => shortDayFormat.format(new Date(day)),
+  /** Formats a month such as `2026-03` as `March 2026`. */
+  month: (month: string) => monthFormat.format(new Date(month)),
   /** Formats a day such as `2026-03-10` as `Tue, Mar 10`. */
   weekday: (day: string) => weekdayFormat.format(new Date(day)),
   /** Such as `3 hours ago`. */

@@ -25,6 +25,7 @@ import { peoplePages } from './admin/people/routes.ts'
 import { securityPages } from './admin/people/security.ts'
 import { productPages } from './admin/products/routes.ts'
 import { recordPages } from './admin/records/routes.ts'
+import { reportPages } from './admin/reports/routes.ts'
 import { searchPages } from './admin/search/routes.ts'
 import { settingsPages } from './admin/settings/routes.ts'
 import { webhookPages } from './admin/webhooks/routes.ts'
@@ -71,6 +72,7 @@ export async function pages(app: FastifyInstance, services: PagesServices): Prom
 export async function adminRoutes(app: FastifyInstance, services: AdminServices): Promise<void> {
   overviewPage(app, services)
   orderPages(app, services)
+  reportPages(app, services)
   recordPages(app, services)
   searchPages(app, services)
   csvPages(app, services)

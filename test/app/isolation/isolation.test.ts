@@ -407,7 +407,7 @@ const fields: Readonly<Record<string, (side: Side | null) => Record<string, unkn
 const nameless = `
 GET /  GET /docs  GET /docs/*  GET /docs/search  OPTIONS /docs  OPTIONS /docs/*  GET /account  GET /account/sign-in  GET /admin  GET /admin/account  GET /admin/applications  GET /admin/audit  GET /admin/change-store
 GET /admin/developers  GET /admin/modules/cartapi  GET /admin/modules/rest-api  GET /admin/modules/rest-api/subscribe  GET /admin/orders
-GET /admin/orders/new  GET /admin/orders/products  GET /admin/orders/slips  GET /admin/products  GET /admin/settings  GET /admin/settings/order-statuses  GET /admin/settings/payment-methods
+GET /admin/orders/lines.csv  GET /admin/orders/new  GET /admin/orders/products  GET /admin/orders/slips  GET /admin/products  GET /admin/settings  GET /admin/settings/order-statuses  GET /admin/settings/payment-methods
 GET /admin/category  GET /admin/category/new  GET /admin/customergroups  GET /admin/customergroups/new  GET /admin/customers
 GET /admin/customers/new  GET /admin/distributors  GET /admin/distributors/new  GET /admin/giftregistries  GET /admin/giftregistries/new
 GET /admin/history  GET /admin/outbox
@@ -434,6 +434,7 @@ POST /admin/orders/csv  GET /admin/products/csv  GET /admin/products/csv/templat
 GET /admin/rma/csv  GET /admin/rma/csv/template  POST /admin/rma/csv
 POST /admin/customergroups  POST /admin/distributors  POST /admin/giftregistries  POST /admin/manufacturers
 POST /admin/manufacturers/new
+GET /admin/reports  GET /admin/reports.csv
 GET /admin/search  GET /admin/search/suggestions
 POST /admin/category/views  POST /admin/category/views/delete  POST /admin/customergroups/views  POST /admin/customergroups/views/delete
 POST /admin/customers/views  POST /admin/customers/views/delete  POST /admin/distributors/views  POST /admin/distributors/views/delete

@@ -93,6 +93,8 @@ const pages = {
     ['admin-customer-long', '/admin/customers/2'],
     ['admin-customer-link', '/admin/customers/1/sign-in-link'],
     ['admin-product-history', '/admin/products/1/history'],
+    ['admin-reports', '/admin/reports?period=last-year'],
+    ['admin-reports-product', '/admin/reports?by=product&period=this-year'],
     ['admin-history', '/admin/history'],
     ['admin-records', '/admin/records'],
     ['admin-csv', '/admin/csv'],

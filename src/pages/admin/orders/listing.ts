@@ -44,6 +44,7 @@ export const orderListing: Listing = {
   inSight: ['find', 'payment', 'fulfilment', 'orderstatus', 'datestart', 'dateend'],
   columns: ['InvoiceNumber', 'OrderDate', 'customer', 'OrderAmount', 'payment', 'fulfilment', 'OrderStatusID'],
   titleOf: invoiceOf,
+  files: '/pages/admin/orders/files',
   wordsOf: async (caller, ids) => {
     const [statuses, states] = await Promise.all([listStatuses(caller.db, caller.store.id), readStates(caller, ids)])
     const statusText = textsOf(statuses)

@@ -1,9 +1,11 @@
 import type { FastifyInstance } from 'fastify'
+import { adminPages } from '../../../html/page-routes.ts'
 import type { CallerServices } from '../../../html/request.ts'
 import type { Secrets } from '../../../values/secrets.ts'
 import { bulkPages } from './bulk.ts'
 import { addressPages } from './change-addresses.ts'
 import { goodsPages } from './change-goods.ts'
+import { sendLines } from './lines-file.ts'
 import { newOrderPages } from './new-order.ts'
 import { orderPage } from './order-page.ts'
 import { paymentPages } from './record-payment.ts'
@@ -23,5 +25,8 @@ export function orderPages(app: FastifyInstance, services: CallerServices & { re
   returnPages(app, services)
   bulkPages(app, services)
   slipPages(app, services)
+  adminPages(app, ['Orders', 'read']).get('/admin/orders/lines.csv', (request, reply) =>
+    sendLines(request, reply, services),
+  )
   newOrderPages(app, services)
 }

@@ -1,6 +1,5 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { disarm } from '../../../csv/cells.ts'
 import type { Caller } from '../../../engine/caller.ts'
 import { refused } from '../../../engine/definition/refused.ts'
 import type { Query } from '../../../engine/reading/paging.ts'
@@ -9,6 +8,7 @@ import type { JsonText } from '../../../engine/reading/representations.ts'
 import { type CallerServices, merchantCaller, textIn } from '../../../html/request.ts'
 import { valueIn } from '../../../values/json.ts'
 import { chosenIn } from './chosen.ts'
+import { type CsvCell, csvFormIn, exportForm, sendCsv } from './csv-form.ts'
 import { fileTypes } from './files.ts'
 import { askedIn, isColumn, orderOf } from './list-page.ts'
 import { textSeenBy } from './seen.ts'
@@ -20,7 +20,8 @@ const BATCH = 100
 
 /**
  * Sends the records of a list as a file, as the address filters and sorts them, or those that it names by `ids`: whole, a JSON text a line, or their values as CSV
- * with wire names as its headings. Records that change while the file is read are in it as they were or as they are.
+ * with wire names as its headings, unless the address asks for another form. Records that change while the file is read are in it as they
+ * were or as they are.
  */
 export async function sendFile(
   request: FastifyRequest,
@@ -30,22 +31,33 @@ export async function sendFile(
 ): Promise<FastifyReply> {
   const format = textIn(request.query, 'format')
   if (format !== 'csv' && format !== 'ndjson') throw refused('format', 'format must be csv or ndjson')
+  const form = csvFormIn(request.query, exportForm)
+  const { privileges } = merchantCaller(request, services)
+  const pages = await pagesAsked(request, services, service)
+  const name = `${service.resource.service.toLowerCase()}-${services.now().toISOString().slice(0, 10)}.${format}`
+  if (format === 'csv') return sendCsv(reply, name, form, csvOf(service, pages))
+  return reply
+    .type(fileTypes[format])
+    .header('content-disposition', `attachment; filename="${name}"`)
+    .send(Readable.from(linesOf(pages, textSeenBy(privileges, service.resource))))
+}
+
+/**
+ * The records of a list as the address filters and sorts them, or those that it names by `ids`, a hundred at a time. What is asked wrongly
+ * is refused before the first.
+ */
+export async function pagesAsked(
+  request: FastifyRequest,
+  services: CallerServices,
+  service: Service,
+): Promise<AsyncGenerator<readonly JsonText[]>> {
   const caller = merchantCaller(request, services)
   const { filters, sort } = askedIn(request.query, service)
   const isChosen = Object.hasOwn(request.query as object, 'ids')
   const read = isChosen
     ? chosenReader(caller, service, chosenIn(request.query))
     : reader(caller, service, new Map(Object.entries(filters)), sort)
-  // A filter that cannot be read is refused before the file begins.
-  const first = await read(null)
-  const seen = textSeenBy(caller.privileges, service.resource)
-  const name = `${service.resource.service.toLowerCase()}-${services.now().toISOString().slice(0, 10)}.${format}`
-  return reply
-    .type(fileTypes[format])
-    .header('content-disposition', `attachment; filename="${name}"`)
-    .send(
-      Readable.from(format === 'csv' ? csvOf(service, pagesFrom(first, read)) : linesOf(pagesFrom(first, read), seen)),
-    )
+  return pagesFrom(await read(null), read)
 }
 
 type ReadPage = (behind: Behind | null) => Promise<OrderedPage>
@@ -74,20 +86,18 @@ async function* linesOf(
     if (records.length > 0) yield `${records.map((text) => seen(String(text))).join('\n')}\n`
 }
 
-async function* csvOf({ values }: Service, pages: AsyncIterable<readonly JsonText[]>): AsyncGenerator<string> {
-  // Loaded with the first file, because a start does not need it.
-  const { stringify } = await import('csv-stringify/sync')
+function csvOf({ values }: Service, pages: AsyncIterable<readonly JsonText[]>): Parameters<typeof sendCsv>[3] {
   const columns = values.filter(isColumn)
-  // Spreadsheets take a file without a byte order mark for one in the computer's own encoding.
-  yield stringify([columns.map(({ path }) => path.join('.'))], { bom: true })
-  for await (const records of pages) {
-    const rows = records.map((text) => {
-      const record = JSON.parse(String(text)) as Wire
-      return columns.map(({ path, field }) => {
-        const value = String(valueIn(record, path) ?? '')
-        return field.kind === 'text' ? disarm(value) : value
+  async function* rows() {
+    for await (const records of pages) {
+      yield records.map((text) => {
+        const record = JSON.parse(String(text)) as Wire
+        return columns.map(({ path }): CsvCell => {
+          const value = valueIn(record, path)
+          return typeof value === 'number' ? value : String(value ?? '')
+        })
       })
-    })
-    yield stringify(rows)
+    }
   }
+  return { columns: columns.map(({ path, label }) => ({ name: path.join('.'), label })), rows: rows() }
 }

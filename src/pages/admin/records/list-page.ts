@@ -10,6 +10,7 @@ import { listViews } from '../../../staff/list-views.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import { INT32_MAX } from '../../../values/int32.ts'
 import { valueIn } from '../../../values/json.ts'
+import { csvChoices, spreadsheetForm } from './csv-form.ts'
 import { extrasOf } from './extras.ts'
 import { filesOf } from './files.ts'
 import { capital, labelOf } from './labels.ts'
@@ -95,6 +96,9 @@ export async function listPage(
       count,
       countedMax: COUNTED_MAX,
       isFiltered: Object.keys(given.filters).length > 0,
+      ownFiles: listing?.files ?? null,
+      csvChoices,
+      csvForm: spreadsheetForm(request),
       files: filesOf(path, { ...given.filters, ...(given.sort !== '' && { sort }) }),
       next: next === null ? null : address({ cursor: `${next.id}_${next.value}` }),
       first: given.cursor === '' ? null : address({}),

@@ -22,6 +22,8 @@ export interface Listing {
   /** The names of the columns, where nobody has chosen any. */
   readonly columns: readonly string[]
   readonly titleOf: (record: Wire) => string
+  /** The template of further files that the list can be taken along as. */
+  readonly files: string
   /** For the records with these ids. */
   readonly wordsOf: (caller: Caller, ids: readonly number[]) => Promise<Words>
 }

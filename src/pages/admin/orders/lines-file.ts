@@ -1,0 +1,161 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { shows } from '../../../applications/privileges.ts'
+import { type CallerServices, merchantCaller } from '../../../html/request.ts'
+import { listStatuses } from '../../../resources/order-statuses/status-texts.ts'
+import { exact, sum, sumInCents, toNumber } from '../../../resources/orders/amounts.ts'
+import { lineAmount } from '../../../resources/orders/charges.ts'
+import { descriptionLines } from '../../../resources/orders/line-description.ts'
+import { orders } from '../../../resources/orders/orders.ts'
+import { type PaidRecord, paidOf } from '../../order-payments.ts'
+import { type CsvCell, type CsvColumn, csvFormIn, sendCsv, spreadsheetForm } from '../records/csv-form.ts'
+import { pagesAsked } from '../records/export.ts'
+import { listedOf } from '../records/listing.ts'
+import { services as allServices, type Service } from '../records/services.ts'
+import type { Wire } from '../records/values.ts'
+import { invoiceOf, textsOf } from './listing.ts'
+
+type Order = Wire & PaidRecord & { readonly OrderItemList: readonly Wire[]; readonly ShipmentList: readonly Wire[] }
+
+/** What a line of the file is made of. */
+interface Line {
+  readonly order: Order
+  readonly statusText: (id: number) => string
+  /** Null: the order has none. */
+  readonly item: Wire | null
+  /** With which the item goes; null: none that is known. */
+  readonly shipment: Wire | null
+}
+
+interface LineColumn extends CsvColumn {
+  readonly needs?: 'Customers'
+  readonly cell: (line: Line) => CsvCell
+}
+
+const ofOrder = (name: string, label: string, cell: (order: Order) => CsvCell, needs?: 'Customers'): LineColumn => ({
+  name,
+  label,
+  cell: ({ order }) => cell(order),
+  ...(needs && { needs }),
+})
+const ofItem = (name: string, label: string, cell: (item: Wire) => CsvCell): LineColumn => ({
+  name,
+  label,
+  cell: ({ item }) => (item === null ? '' : cell(item)),
+})
+const ofShipment = (name: string, label: string): LineColumn => ({
+  name,
+  label,
+  cell: ({ shipment }) => String(shipment?.[name] ?? ''),
+})
+/** An amount of the whole order, which stands in its first line alone, so that the column can be added up. */
+const once = (name: string, label: string, amount: (order: Order) => bigint): LineColumn => ({
+  name,
+  label,
+  cell: ({ order, item }) => (item === null || item === order.OrderItemList[0] ? toNumber(amount(order)) : ''),
+})
+
+const texts = (...values: unknown[]) => values.filter(Boolean).join(' ')
+const cents = (value: unknown) => sumInCents([Number(value)])
+const amountOfItem = ({ ItemUnitPrice, ItemOptionPrice, ItemQuantity }: Wire) =>
+  lineAmount({
+    unitPrice: Number(ItemUnitPrice),
+    optionPrice: Number(ItemOptionPrice),
+    quantity: Number(ItemQuantity),
+  })
+const goodsOf = ({ OrderItemList }: Order) => sum(OrderItemList.map(amountOfItem))
+const shippingOf = ({ ShipmentList }: Order) => sumInCents(ShipmentList.map(({ ShipmentCost }) => Number(ShipmentCost)))
+const discountsOf = (order: Order) => cents(order.OrderDiscountCoupon) + cents(order.OrderDiscountPromotion)
+const taxesOf = (order: Order) => cents(order.SalesTax) + cents(order.SalesTax2) + cents(order.SalesTax3)
+const paymentsOf = ({ OrderAmount, TransactionList }: Order) => paidOf(OrderAmount, TransactionList)
+const referencesOf = ({ TransactionList }: Order) =>
+  TransactionList.map((payment) => payment.TransactionReference || (payment as unknown as Wire).TransactionID)
+
+/** Goods less discount, with shipping, taxes and what else there is, are the total. */
+const columns: readonly LineColumn[] = [
+  ofOrder('InvoiceNumber', 'Invoice', invoiceOf),
+  ofOrder('OrderID', 'Order', ({ OrderID }) => Number(OrderID)),
+  ofOrder('OrderDate', 'Date', ({ OrderDate }) => String(OrderDate).slice(0, 'yyyy-mm-dd'.length)),
+  {
+    name: 'OrderStatus',
+    label: 'Status',
+    cell: ({ order, statusText }) => statusText(Number(order.OrderStatusID)),
+  },
+  ofOrder(
+    'CustomerID',
+    'Customer number',
+    ({ CustomerID }) => (CustomerID === 0 ? '' : Number(CustomerID)),
+    'Customers',
+  ),
+  ofOrder('BillingName', 'Customer', (order) => texts(order.BillingFirstName, order.BillingLastName), 'Customers'),
+  ofOrder('BillingCompany', 'Company', ({ BillingCompany }) => String(BillingCompany), 'Customers'),
+  ofOrder('BillingEmail', 'E-mail', ({ BillingEmail }) => String(BillingEmail), 'Customers'),
+  ofOrder('BillingCountry', 'Billing country', ({ BillingCountry }) => String(BillingCountry), 'Customers'),
+  ofItem('ItemID', 'SKU', ({ ItemID }) => String(ItemID)),
+  ofItem('ItemDescription', 'Description', ({ ItemDescription }) =>
+    descriptionLines(String(ItemDescription)).join(', '),
+  ),
+  ofItem('ItemQuantity', 'Quantity', ({ ItemQuantity }) => Number(ItemQuantity)),
+  ofItem('ItemPrice', 'Price', ({ ItemUnitPrice, ItemOptionPrice }) =>
+    toNumber(exact(Number(ItemUnitPrice)) + exact(Number(ItemOptionPrice))),
+  ),
+  ofItem('ItemTotal', 'Amount', (item) => toNumber(amountOfItem(item))),
+  once('DiscountTotal', 'Discount', discountsOf),
+  once('ShippingTotal', 'Shipping', shippingOf),
+  once('SalesTax', 'Tax', ({ SalesTax }) => cents(SalesTax)),
+  once('SalesTax2', 'Second tax', ({ SalesTax2 }) => cents(SalesTax2)),
+  once('SalesTax3', 'Third tax', ({ SalesTax3 }) => cents(SalesTax3)),
+  once('OtherAmount', 'Other', (order) => {
+    return exact(order.OrderAmount) - (goodsOf(order) - discountsOf(order) + shippingOf(order) + taxesOf(order))
+  }),
+  once('OrderAmount', 'Total', ({ OrderAmount }) => exact(OrderAmount)),
+  ofOrder('BillingPaymentMethod', 'Payment method', ({ BillingPaymentMethod }) => String(BillingPaymentMethod)),
+  ofOrder('TransactionReferences', 'Payment references', (order) =>
+    [...new Set(referencesOf(order))].filter(Boolean).join(', '),
+  ),
+  once('PaidAmount', 'Paid', (order) => exact(paymentsOf(order).paid)),
+  once('RefundedAmount', 'Refunded', (order) => exact(paymentsOf(order).refunded)),
+  once('NetAmount', 'Net', (order) => exact(paymentsOf(order).net)),
+  once('OpenAmount', 'Open', (order) => exact(paymentsOf(order).open)),
+  ofShipment('ShipmentCountry', 'Shipping country'),
+  ofShipment('ShipmentMethodName', 'Shipping method'),
+  ofShipment('ShipmentShippedDate', 'Shipped on'),
+  ofShipment('ShipmentTrackingCode', 'Tracking'),
+]
+
+const service = allServices.find(({ resource }) => resource === orders) as Service
+
+/**
+ * Sends the orders of the list as CSV with a line for each item, as the address filters and sorts them, or those that it names by
+ * `ids`. Amounts of a whole order stand in its first line alone. An order without items has one line.
+ */
+export async function sendLines(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  services: CallerServices,
+): Promise<FastifyReply> {
+  const caller = merchantCaller(request, services)
+  const form = csvFormIn(request.query, spreadsheetForm(request))
+  const pages = await pagesAsked(request, services, listedOf(caller.privileges, service).listed)
+  const statusText = textsOf(await listStatuses(services.db, caller.store.id))
+  const shown = columns.filter((column) => shows(caller.privileges, { needs: column.needs }))
+  async function* rows() {
+    for await (const records of pages) {
+      yield records.flatMap((text) => {
+        const order = JSON.parse(String(text)) as Order
+        return linesOf(order, statusText).map((line) => shown.map(({ cell }) => cell(line)))
+      })
+    }
+  }
+  const name = `order-lines-${services.now().toISOString().slice(0, 10)}.csv`
+  return sendCsv(reply, name, form, { columns: shown, rows: rows() })
+}
+
+function linesOf(order: Order, statusText: Line['statusText']): Line[] {
+  const { OrderItemList: items, ShipmentList: shipments } = order
+  const only = shipments.length === 1 ? (shipments[0] ?? null) : null
+  if (items.length === 0) return [{ order, statusText, item: null, shipment: only }]
+  return items.map((item) => {
+    const own = shipments.find(({ ShipmentID }) => ShipmentID === item.ItemShipmentID)
+    return { order, statusText, item, shipment: own ?? only }
+  })
+}

@@ -1,0 +1,95 @@
+import { Readable } from 'node:stream'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { disarm } from '../../../csv/cells.ts'
+import { wrongField } from '../../../engine/definition/refused.ts'
+import { textIn } from '../../../html/request.ts'
+import { fileTypes } from './files.ts'
+
+/** How a CSV file is written. */
+export interface CsvForm {
+  readonly headings: keyof typeof headings
+  readonly separator: keyof typeof separators
+  readonly decimal: keyof typeof decimals
+}
+
+/** What an address may say about it, and its words on pages. */
+const headings = { words: 'In words', names: 'As programs name them' } as const
+const separators = { comma: 'Comma', semicolon: 'Semicolon', tab: 'Tab' } as const
+const decimals = { point: 'Point: 12.50', comma: 'Comma: 12,50' } as const
+
+export const csvChoices = { headings, separator: separators, decimal: decimals } as const
+
+const separatorSigns = { comma: ',', semicolon: ';', tab: '\t' } as const
+
+/** As exports have always been, and an import reads best. */
+export const exportForm: CsvForm = { headings: 'names', separator: 'comma', decimal: 'point' }
+
+/** What spreadsheets of the language that a browser prefers open without a question: where decimals have a comma, cells have semicolons. */
+export function spreadsheetForm({ headers }: FastifyRequest): CsvForm {
+  const isComma = decimalSign(headers['accept-language'] ?? '') === ','
+  return { headings: 'words', ...(isComma ? commas : points) }
+}
+
+const commas = { separator: 'semicolon', decimal: 'comma' } as const
+const points = { separator: 'comma', decimal: 'point' } as const
+
+/** Of the first language that a header names; browsers name the preferred one first. */
+function decimalSign(languages: string): string | undefined {
+  const [, language = 'en'] = /^\s*([a-z]{2,3}(?:-[a-z0-9]{2,8})*)\s*(?:[,;]|$)/i.exec(languages) ?? []
+  return new Intl.NumberFormat(language).formatToParts(1.5).find(({ type }) => type === 'decimal')?.value
+}
+
+/** The form that an address asks for; of what it leaves out, `otherwise`. Throws `bad-request` for what there is not. */
+export function csvFormIn(query: unknown, otherwise: CsvForm): CsvForm {
+  const chosen = Object.entries(csvChoices).map(([name, choices]) => {
+    const given = textIn(query, name)
+    if (given !== '' && !Object.hasOwn(choices, given)) {
+      throw wrongField(name, `must be ${Object.keys(choices).join(' or ')}`)
+    }
+    return [name, given || otherwise[name as keyof CsvForm]]
+  })
+  return Object.fromEntries(chosen)
+}
+
+export interface CsvColumn {
+  readonly name: string
+  readonly label: string
+}
+
+/** Numbers get the decimal sign of the file; texts that a spreadsheet would take for a formula an apostrophe. */
+export type CsvCell = string | number
+
+/** Sends a file of these columns, as its rows come. */
+export function sendCsv(
+  reply: FastifyReply,
+  name: string,
+  form: CsvForm,
+  file: { readonly columns: readonly CsvColumn[]; readonly rows: AsyncIterable<readonly (readonly CsvCell[])[]> },
+): FastifyReply {
+  return reply
+    .type(fileTypes.csv)
+    .header('content-disposition', `attachment; filename="${name}"`)
+    .send(Readable.from(textsOf(form, file)))
+}
+
+async function* textsOf(form: CsvForm, { columns, rows }: Parameters<typeof sendCsv>[3]): AsyncGenerator<string> {
+  // Loaded with the first file, because a start does not need it.
+  const { stringify } = await import('csv-stringify/sync')
+  const delimiter = separatorSigns[form.separator]
+  const cellOf = (cell: CsvCell) => {
+    if (typeof cell === 'string') return disarm(cell)
+    return form.decimal === 'comma' ? String(cell).replace('.', ',') : String(cell)
+  }
+  // Spreadsheets take a file without a byte order mark for one in the computer's own encoding.
+  yield stringify([columns.map(({ name, label }) => (form.headings === 'words' ? label : name))], {
+    bom: true,
+    delimiter,
+  })
+  for await (const some of rows) {
+    if (some.length > 0)
+      yield stringify(
+        some.map((row) => row.map(cellOf)),
+        { delimiter },
+      )
+  }
+}
