@@ -54,7 +54,8 @@ export async function listPage(
   const kept = {
     ...given.filters,
     ...(given.sort !== '' && { sort }),
-    ...(given.columns !== '' && { columns: given.columns }),
+    // Those that the reader is shown.
+    ...(given.columns !== '' && { columns: columns.map(({ path }) => path.join('.')).join(',') }),
   }
   const address = (changes: Record<string, string>) => `${path}?${new URLSearchParams({ ...kept, ...changes })}`
   const rows = records.map((text) => {
