@@ -10,7 +10,9 @@ const longest = [
   'app/cli/',
   'app/database/outages',
   'app/representations/',
-  'app/database/move',
+  'app/isolation/',
+  'app/process/setting-advice',
+  'app/installation/move',
   'load/process/start',
   'load/browser/pages',
   'load/cli/',
@@ -32,7 +34,7 @@ export default defineConfig({
   test: {
     pool: 'forks',
     // Tests wait much of their time: for the database, for programs, for a browser.
-    maxWorkers: 3,
+    maxWorkers: 4,
     // Collecting young objects took a sixth of the workers' time.
     execArgv: ['--max-semi-space-size=64'],
     testTimeout: 30_000,
@@ -65,8 +67,6 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'load',
-          // Most of them wait for programs that they started.
-          maxWorkers: 4,
           // Programs are started by the dozen, on machines that may be busy with something else.
           testTimeout: 120_000,
           include: ['test/load/**/*.test.ts'],

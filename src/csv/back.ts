@@ -5,7 +5,7 @@ import type { Caller } from '../engine/caller.ts'
 import type { Resource } from '../engine/definition/define.ts'
 import type { Scalar } from '../engine/definition/fields.ts'
 import { type Patch, readPatch } from '../engine/definition/input.ts'
-import { findRecords, getRecord } from '../engine/reading/read.ts'
+import { findJson, getRecord } from '../engine/reading/read.ts'
 import { type HistoryEntry, listHistory } from '../engine/recording/history.ts'
 import { resourceNamed } from '../registry.ts'
 import { StoreFailure } from '../values/failure.ts'
@@ -59,7 +59,7 @@ export async function putBack(caller: Caller, found: Import, secrets: Secrets): 
   return adding(caller, resource, { kind: 'back', of: found.id }, async (reading) => {
     for (let after: number | undefined = 0; after !== undefined; ) {
       const made: MadeLine[] = await madeLines(caller, found.id, after)
-      const texts = await findRecords(
+      const texts = await findJson(
         caller,
         resource,
         made.map(({ recordId }) => recordId),

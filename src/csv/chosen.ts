@@ -1,6 +1,6 @@
 import type { Caller } from '../engine/caller.ts'
 import type { Resource } from '../engine/definition/define.ts'
-import { findRecords } from '../engine/reading/read.ts'
+import { findJson } from '../engine/reading/read.ts'
 import { resourceNamed } from '../registry.ts'
 import type { Secrets } from '../values/secrets.ts'
 import type { Line } from './compare.ts'
@@ -67,7 +67,7 @@ export async function compareChosen(
   try {
     for (let from = 0; from < ids.length; from += BATCH_LINES_MAX) {
       const some = ids.slice(from, from + BATCH_LINES_MAX)
-      const texts = await findRecords(caller, resource, some)
+      const texts = await findJson(caller, resource, some)
       const lines = some.map((recordId, at) => {
         const text = texts.get(recordId)
         const line = from + at + 1

@@ -163,13 +163,15 @@ export function orShow<T>(
   return orShowAgain(reply, show, pageOf)
 }
 
-/** For `catch`: rethrows a refusal so that it names the form's field, which `nameOf` finds, instead of the body's. */
+/** For `catch`: rethrows a refusal so that it names the form's fields, which `nameOf` finds, instead of the body's. */
 export function inFormFields(nameOf: (field: string) => string) {
   return (error: unknown): never => {
     if (!(error instanceof StoreFailure) || error.field === '') throw error
-    const { kind, field, message } = error
-    const problem = message.startsWith(`${field} `) ? message.slice(field.length + 1) : message
-    throw refusedFields([{ field: nameOf(field), problem }], kind)
+    const faults = (error.parts.length > 0 ? error.parts : [error]).map(({ field, message }) => ({
+      field: nameOf(field),
+      problem: message.startsWith(`${field} `) ? message.slice(field.length + 1) : message,
+    }))
+    throw refusedFields(faults, error.kind)
   }
 }
 

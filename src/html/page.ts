@@ -6,7 +6,7 @@ import type { Access } from '../engine/caller.ts'
 import type { Person } from '../people/sessions.ts'
 import type { Need } from '../server/roles.ts'
 import { privilegesOf } from '../staff/roles.ts'
-import type { StoreFailure } from '../values/failure.ts'
+import type { Fault, StoreFailure } from '../values/failure.ts'
 import { format } from './format.ts'
 import { textIn } from './request.ts'
 
@@ -98,15 +98,19 @@ const notices = new Map(
     'webhook-caught-up': 'The webhook is on again, and what it missed is on its way.',
     'webhook-secret': 'There is a new secret. For 24 hours notifications carry the signatures of both.',
     'webhook-deleted': 'The webhook is deleted.',
+    'view-saved': 'The view is kept. You find it above the list.',
+    'view-deleted': 'The view is deleted.',
     'record-created': 'The record is added.',
     'record-saved': 'The changes are saved.',
     'record-deleted': 'The record is deleted.',
     'stock-corrected': 'The stock is corrected.',
     'order-placed': 'The order is placed.',
+    'draft-deleted': 'The draft is thrown away.',
     'status-changed': 'The status is changed.',
     'goods-shipped': 'The goods are shipped.',
     'notes-saved': 'The notes are saved.',
     'transaction-recorded': 'The transaction is recorded.',
+    'transaction-voided': 'The transaction is void.',
     'return-added': 'The return is added.',
     'test-store-made': 'The test store is made. Its records follow within seconds.',
     'test-store-reset': 'The test store is reset. Its records follow within seconds.',
@@ -161,7 +165,14 @@ export function renderPage(
       person?.kind === 'merchant' && person.factorMissingFromMs !== null ? new Date(person.factorMissingFromMs) : null,
     may: (privilege: string, access: Access) => mayDo(person, privilege, access),
     can: (route: string) => needsOf(request, route).every(([privilege, access]) => mayDo(person, privilege, access)),
-    problem: (field: string) => problemOf(failure, field),
+    problem: (field: string) => faultIn(failure, field)?.problem ?? '',
+    /** What stands beside a field: what is wrong, of the label. */
+    told: (label: string, field: string) => {
+      const fault = faultIn(failure, field)
+      return fault === undefined || fault.isWhole ? (fault?.problem ?? '') : `${label} ${fault.problem}`
+    },
+    faultsOf,
+    labelIn,
     format,
   }
   return eta.render(template, { ...shared, ...data })
@@ -187,8 +198,34 @@ function mayDo(person: Person | null, privilege: string, access: Access): boolea
   return person?.kind === 'merchant' && allows(privilegesOf(person), privilege, access)
 }
 
-function problemOf(failure: StoreFailure | undefined, field: string): string {
-  const fault = failure?.faults.find((each) => each.field === field)
-  if (fault) return fault.problem
-  return failure && field !== '' && failure.field === field ? failure.message : ''
+/** One fault for a page. `isWhole`: its problem is a sentence with its subject. */
+interface ToldFault extends Fault {
+  readonly isWhole: boolean
+}
+
+/** Everything that is wrong, of what the server said of fields or in one sentence. */
+function faultsOf({ faults, field, message }: StoreFailure): readonly ToldFault[] {
+  if (faults.length > 0) return faults.map((fault) => ({ ...fault, isWhole: fault.field === '' }))
+  const isOfField = field !== '' && message.startsWith(`${field} `)
+  return [{ field, problem: isOfField ? message.slice(field.length + 1) : message, isWhole: !isOfField }]
+}
+
+function faultIn(failure: StoreFailure | undefined, field: string): ToldFault | undefined {
+  return failure && field !== '' ? faultsOf(failure).find((each) => each.field === field) : undefined
+}
+
+/**
+ * Returns what a page calls the element with this id, as HTML: its label, the name that it has for screen readers, or its legend. Empty:
+ * it calls it nothing. Null: it has no such element. Read from the page, so that the summary of a refusal and its form use one word.
+ */
+function labelIn(html: string, id: string): string | null {
+  // As the templates write it, whose filter leaves no `<`, `>` or `"` in a value.
+  const written = id.replace(/[^\w-]/g, '\\$&')
+  const element = new RegExp(`<(\\w+)[^>]*\\sid="${written}"[^>]*>\\s*([^<]*)(<legend[^>]*>([^<]*))?`).exec(html)
+  if (id === '' || element === null) return null
+  const [tag = '', kind, after = '', , legend] = element
+  const label = new RegExp(`<label for="${written}"[^>]*>([^<]*)`).exec(html)?.[1]
+  const spoken = /\baria-label="([^"]*)"/.exec(tag.slice(0, tag.indexOf('>')))?.[1]
+  const beside = kind === 'input' ? after : undefined
+  return (label ?? spoken ?? legend ?? beside ?? '').trim()
 }

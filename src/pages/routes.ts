@@ -24,6 +24,7 @@ import { peoplePages } from './admin/people/routes.ts'
 import { securityPages } from './admin/people/security.ts'
 import { productPages } from './admin/products/routes.ts'
 import { recordPages } from './admin/records/routes.ts'
+import { searchPages } from './admin/search/routes.ts'
 import { settingsPages } from './admin/settings/routes.ts'
 import { webhookPages } from './admin/webhooks/routes.ts'
 import { applicationForms, applicationRoutes, usingStoreRoutes } from './developers/applications.ts'
@@ -70,6 +71,7 @@ export async function adminRoutes(app: FastifyInstance, services: AdminServices)
   overviewPage(app, services)
   orderPages(app, services)
   recordPages(app, services)
+  searchPages(app, services)
   csvPages(app, services)
   productPages(app, services)
   categoryPages(app, services)

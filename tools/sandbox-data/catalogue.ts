@@ -1,5 +1,6 @@
 import { lastDay, localDate } from './calendar.ts'
 import { between, digits, happens } from './chance.ts'
+import { drawingOf, pictureOf } from './pictures.ts'
 import { departments, type Shelf, slug } from './shelves.ts'
 
 type WireRecord = Record<string, unknown>
@@ -29,7 +30,7 @@ export function makeCategories(): WireRecord[] {
       CategoryID: id,
       CategoryName: name,
       CategoryDescription: `Everything for ${name.toLowerCase()}, chosen by people who use it.`,
-      CategoryIcon: `assets/images/categories/${slug(name)}.png`,
+      CategoryIcon: iconOf(name, id),
       CategoryMain: parent === undefined,
       CategoryParent: parent === undefined ? 0 : (ids.get(parent) ?? 0),
       Sorting: id * 10,
@@ -44,6 +45,13 @@ export function makeCategories(): WireRecord[] {
   })
 }
 
+/** The first thing on the shelf, or on the department's first one. */
+function iconOf(name: string, id: number): string {
+  const shelf =
+    shelves().find((each) => each.name === name) ?? departments.find((each) => each.name === name)?.shelves[0]
+  return pictureOf(drawingOf(shelf?.nouns[0]?.name ?? name), id)
+}
+
 /** Brand names of all departments, in their order; a manufacturer's id is its place, from 1. */
 export function brandNames(): string[] {
   return departments.flatMap(({ brands }) => brands)
@@ -53,7 +61,7 @@ export function makeManufacturers(): WireRecord[] {
   return brandNames().map((name, index) => ({
     ManufacturerID: index + 1,
     ManufacturerName: name,
-    Logo: `assets/images/manufacturers/${slug(name)}.png`,
+    Logo: pictureOf('mark', index),
     Sorting: (index + 1) * 10,
     Header: `<h2>${name.replace('&', '&amp;')}</h2>`,
     Website: `https://${slug(name)}.example`,

@@ -10,6 +10,7 @@ import type { FieldSet } from '../../src/engine/definition/fields.ts'
 import type { TransferLine } from '../../src/engine/transfer/import.ts'
 import { resources } from '../../src/registry.ts'
 import { holdsStock } from '../../src/resources/orders/statuses.ts'
+import { drawPicture, PICTURES_PATH } from '../../src/sandbox/pictures.ts'
 import { readRecords, recordsDay, recordsFile, samplesFile } from '../../src/sandbox/records.ts'
 import { generateSandbox, samplesText, sandboxText } from './generate.ts'
 
@@ -200,6 +201,13 @@ test('it holds so many records of each service, references pointing backwards', 
 test('there is no service without records but OrderStatus, whose records come with the store', () => {
   const without = resources.filter((resource) => !lines.some(({ service }) => service === resource.service))
   expect(without.map(({ service }) => service)).toEqual(['OrderStatus'])
+})
+
+test('every picture that a record names is one that the server draws, and unlike things look unlike', () => {
+  const named = new Set(sandboxText().match(/assets\/[^"]*/g))
+  const drawn = [...named].map((name) => drawPicture(name.replace(PICTURES_PATH, '')))
+  expect(drawn).not.toContain(null)
+  expect(new Set(drawn).size).toBeGreaterThan(300)
 })
 
 test('SKUs, names, e-mails and invoice numbers are unique without regard to case', () => {

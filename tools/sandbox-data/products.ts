@@ -1,3 +1,4 @@
+import type { View } from '../../src/sandbox/pictures.ts'
 import { lastDay, localDate } from './calendar.ts'
 import { brandNames, categoryIds, distributorCount, giftCertificatesCategory } from './catalogue.ts'
 import { between, digits, happens, oneOf, someOf } from './chance.ts'
@@ -12,6 +13,7 @@ import {
   type Variant,
   variantRecord,
 } from './options.ts'
+import { pictureFor } from './pictures.ts'
 import { collections, type Department, departments, type Noun, type Shelf, slug } from './shelves.ts'
 
 const productCount = 600
@@ -77,6 +79,7 @@ function makeProduct(id: number, round: number, department: Department, shelf: S
   const stock = variants.length > 0 ? sum(variants.map((variant) => variant.stock)) : makeStock()
   const createdDay = between(-300, 600)
   const fileName = `${slug(name)}-p-${id}.html`
+  const picture = (view?: View) => pictureFor(style, noun.name, view)
   const record = {
     SKUInfo: {
       CatalogID: id,
@@ -115,13 +118,11 @@ function makeProduct(id: number, round: number, department: Department, shelf: S
     Description: makeDescription(name, shelf, noun, brand),
     Keywords: [shelf.name, style, noun.name, brand].join(', ').toLowerCase(),
     FeatureList: makeFeatures(id, style, brand),
-    MainImageFile: imageFile(shelf, id, ''),
+    MainImageFile: picture(),
     MainImageCaption: name,
-    ThumbnailFile: imageFile(shelf, id, '-thumb'),
-    ...(happens(30)
-      ? { AdditionalImageFile2: imageFile(shelf, id, '-side'), AdditionalImageCaption2: 'From the side' }
-      : {}),
-    ImageGalleryList: makeGallery(shelf, id),
+    ThumbnailFile: picture('thumb'),
+    ...(happens(30) ? { AdditionalImageFile2: picture('side'), AdditionalImageCaption2: 'From the side' } : {}),
+    ImageGalleryList: makeGallery(id, picture),
     OptionSetList: optionSets.map(optionSetRecord),
     AdvancedOptionList: variants.map(variantRecord),
     DiscountList: discounts.map((discount, index) => discountRecord(discount, id, index)),
@@ -165,8 +166,8 @@ function makeGiftCertificate(id: number, value: number): Product {
     FreeShipping: true,
     DisableRewards: true,
     Description: '<p>Does not expire. Can be used in several orders.</p>',
-    MainImageFile: `assets/images/gift-certificates/${value}.jpg`,
-    ThumbnailFile: `assets/images/gift-certificates/${value}-thumb.jpg`,
+    MainImageFile: pictureFor('', name),
+    ThumbnailFile: pictureFor('', name, 'thumb'),
     DateCreated: localDate(-300, 600),
     Title: name,
     CustomFileName: fileName,
@@ -254,11 +255,11 @@ function makeFeatures(id: number, style: string, brand: string) {
   return features.slice(0, between(0, 3)).map((feature, index) => ({ FeatureID: nestedId(id, index), ...feature }))
 }
 
-function makeGallery(shelf: Shelf, id: number) {
-  const views = ['front', 'back', 'detail', 'in-use']
+function makeGallery(id: number, picture: (view: View) => string) {
+  const views = ['front', 'back', 'detail', 'in-use'] as const
   return views.slice(0, happens(60) ? between(1, 4) : 0).map((view, index) => ({
     ImageGalleryID: nestedId(id, index),
-    ImageGalleryFile: imageFile(shelf, id, `-${view}`),
+    ImageGalleryFile: picture(view),
     ImageGalleryCaption: view,
     ImageGallerySorting: index + 1,
   }))
@@ -312,10 +313,6 @@ function withNeighbours(product: Product, products: readonly Product[]): Product
 /** Ids of nested rows are unique in the store for each kind: no product has ten of one. */
 function nestedId(productId: number, index: number): number {
   return productId * 10 + index
-}
-
-function imageFile(shelf: Shelf, id: number, suffix: string): string {
-  return `assets/images/${slug(shelf.name)}/${String(id).padStart(4, '0')}${suffix}.jpg`
 }
 
 /** EAN-13 of the range 200 to 299, which is free for use inside a shop. */

@@ -65,6 +65,16 @@ export type AddressChange = Prisma.AddressChangeModel
  */
 export type StoreUser = Prisma.StoreUserModel
 /**
+ * Model OrderDraft
+ * A new order that somebody of a store has begun and not placed. The drafts of a person are bounded.
+ */
+export type OrderDraft = Prisma.OrderDraftModel
+/**
+ * Model ListView
+ * A list of records as a person keeps it: its filters, columns and order.
+ */
+export type ListView = Prisma.ListViewModel
+/**
  * Model StoreRole
  * A role that a store has made for its people.
  */
@@ -202,6 +212,11 @@ export type SalesSum = Prisma.SalesSumModel
  * which there are several, so that changes need not wait for one another.
  */
 export type ReferencedVersion = Prisma.ReferencedVersionModel
+/**
+ * Model SearchText
+ * The words by which people find a record, which triggers keep: folded, with a blank before the first and behind the last.
+ */
+export type SearchText = Prisma.SearchTextModel
 /**
  * Model Manufacturer
  * 

@@ -17,6 +17,7 @@ import {
   type Scalar,
 } from './fields.ts'
 import type { Filters } from './filters.ts'
+import type { Finder } from './finders.ts'
 import type { FormerFile, NamedList } from './former-file.ts'
 import type { Link } from './links.ts'
 import { compileReader, hasDocumentMember, keyColumn, type Reader } from './reader.ts'
@@ -55,6 +56,8 @@ export interface Definition {
   filters?: Filters
   /** The filters by which people look for a record. Omitted: those of its required texts. */
   searchedBy?: readonly string[]
+  /** How people find a record by what they type. Omitted: by its number, and as `searchedBy` says. */
+  finders?: readonly Finder[]
   /**
    * The groups of the fields outside of lists on pages: the title of each, and the field that it begins with, in wire order.
    * Fields before the first group have the record's own.

@@ -175,7 +175,7 @@ export async function getJson(caller: Caller, resource: Resource, id: number): P
 
 /** The JSON texts of these records, in this order, as they were at one moment. Throws `not-found` for the first that is missing. */
 export async function getRecords(caller: Caller, resource: Resource, ids: readonly number[]): Promise<string[]> {
-  const found = await findRecords(caller, resource, ids)
+  const found = await findJson(caller, resource, ids)
   return ids.map((id) => {
     const text = found.get(id)
     if (text === undefined) throw notFound(resource, id)
@@ -183,8 +183,8 @@ export async function getRecords(caller: Caller, resource: Resource, ids: readon
   })
 }
 
-/** The same by id, of those that there are. */
-export async function findRecords(
+/** The JSON texts of those of these records that there are. */
+export function findJson(
   caller: Caller,
   resource: Resource,
   ids: readonly number[],

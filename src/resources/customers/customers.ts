@@ -3,6 +3,7 @@ import { defineResource } from '../../engine/definition/define.ts'
 import { customerKinds } from '../../engine/definition/event-kinds.ts'
 import { boolean, date, integer, money, reference, text, type ValueField } from '../../engine/definition/fields.ts'
 import { containing, exactly, since, until } from '../../engine/definition/filters.ts'
+import { byFilter, byId, byWords } from '../../engine/definition/finders.ts'
 import { asciiEmail, emailForms } from '../../values/email.ts'
 import { formerCustomerFile } from './former-file.ts'
 import { customerRules, EMAIL_LENGTH_MAX } from './rules.ts'
@@ -189,6 +190,7 @@ export const customers = defineResource({
     lastupdateend: until('updatedAt'),
   },
   searchedBy: ['email', 'firstname', 'lastname'],
+  finders: [byFilter('Customer', exactly('email', emailForms)), byId('Customer'), ...byWords('Customers')],
   events: customerKinds,
   rules: customerRules,
   isFinalOnceWritten: true,

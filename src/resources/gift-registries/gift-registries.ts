@@ -15,7 +15,9 @@ import {
   text,
 } from '../../engine/definition/fields.ts'
 import { anyItem, equalTo, exactly, since, until } from '../../engine/definition/filters.ts'
+import { byFilter, byId, byWords } from '../../engine/definition/finders.ts'
 import { plainSku, skuForms } from '../../values/sku.ts'
+import { sourcesFor } from '../searched-words.ts'
 
 const itemRows: ListRows = { table: 'GiftRegistryItem', parent: 'registryId', position: 'position' }
 
@@ -149,6 +151,11 @@ export const giftRegistries = defineResource({
     lastupdatestart: since('updatedAt'),
     lastupdateend: until('updatedAt'),
   },
+  finders: [
+    byId('GiftRegistry'),
+    byFilter('GiftRegistry', anyItem(itemRows, exactly('sku', skuForms))),
+    ...byWords('GiftRegistries', sourcesFor),
+  ],
   events: giftRegistryKinds,
   isFinalOnceWritten: true,
   subResources: { Items: nested('GiftRegistryItemList', 'catalogid', { methods: ['GET'] }) },

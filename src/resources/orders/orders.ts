@@ -15,6 +15,7 @@ import {
 import { equalTo, exactly, integerAtLeast, integerAtMost, since, until } from '../../engine/definition/filters.ts'
 import { emailForms } from '../../values/email.ts'
 import { orderStatuses } from '../order-statuses/order-statuses.ts'
+import { orderFinders } from './finders.ts'
 import { orderItemList, promotionList, questionList, shipmentList, transactionList } from './lists.ts'
 import { refundsEndpoint } from './refunds-endpoint.ts'
 import { orderEffects, orderRules, statusIn } from './rules.ts'
@@ -140,6 +141,7 @@ export const orders = defineResource({
         'The name of BillingPaymentMethodID in the list of the store, unless an import or the checkout brought another one.',
     }),
     BillingOnLinePayment: boolean({
+      column: 'paidOnline',
       description: 'True: the order was paid through a payment service. A new order is New then, else Unpaid.',
     }),
     BillingPaymentMethodID: text(LONG_TEXT, {
@@ -236,6 +238,8 @@ export const orders = defineResource({
       { description: 'The gift certificates with which the order was paid.' },
     ),
   },
+  // Triggers keep them (states.ts), whatever a new row says.
+  hidden: { payment: 'unpaid', paid: null, refunded: null, fulfilment: 'none' },
   groups: {
     'Billing address': 'BillingFirstName',
     Payment: 'BillingPaymentMethod',
@@ -252,6 +256,7 @@ export const orders = defineResource({
     Sums: orderSums(filters),
   },
   endpoints: () => [refundsEndpoint],
+  finders: orderFinders,
   events: { changed: orderChanged, toldBesides: statusIn },
   rules: orderRules,
   isOneByOne: true,

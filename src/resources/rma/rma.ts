@@ -3,6 +3,7 @@ import { returnKinds } from '../../engine/definition/event-kinds.ts'
 import { date, integer, LONG_TEXT, text } from '../../engine/definition/fields.ts'
 import { anyItem, equalTo, exactly, since, until } from '../../engine/definition/filters.ts'
 import { skuForms } from '../../values/sku.ts'
+import { returnFinders } from './finders.ts'
 import { rmaItemList, rmaItemRows } from './items.ts'
 import { returnRules } from './rules.ts'
 
@@ -18,6 +19,7 @@ export const rma = defineResource({
     RMAID: integer({ column: 'id', access: 'key', description: 'The number of the return in the store.' }),
     RmaDate: date({
       column: 'rmaDate',
+      label: 'Date',
       defaultNow: true,
       description: 'The date of the return. Left out of a new return, it is the current time.',
     }),
@@ -83,6 +85,7 @@ export const rma = defineResource({
     lastupdateend: until('updatedAt'),
   },
   subResources: { Items: nested('RMAItemList', 'catalogid', { methods: ['GET'] }) },
+  finders: returnFinders,
   events: returnKinds,
   isFinalOnceWritten: true,
   rules: returnRules,

@@ -16,8 +16,10 @@ const atAddresses: Readonly<Record<string, (side: Side) => Id>> = {
   '/admin/csv/:id': ({ importId }) => importId,
   '/admin/outbox/:id': ({ mailId }) => mailId,
   '/admin/modules/rest-api/:subscriptionId': ({ subscriptionId }) => subscriptionId,
+  '/admin/orders/drafts/:id': ({ draftId }) => draftId,
   '/admin/orders/:id/returns/:rmaId': ofService('RMA'),
   '/admin/orders/:id/shipments/:shipmentId': firstShipment,
+  '/admin/orders/:id/payments/:transactionId': firstTransaction,
   '/admin/stores/:id': ({ store }) => store.id,
   '/admin/stores/:id/subscriptions/:subscriptionId': ({ subscriptionId }) => subscriptionId,
   '/admin/stores/:id/users/:userId': ({ userId }) => userId,
@@ -36,7 +38,13 @@ const atAddresses: Readonly<Record<string, (side: Side) => Id>> = {
 }
 
 /** The same in every store and for everybody: files, the statuses, and the accounts that the operator alone names. */
-export const shared = ['/assets/:file', '/OrderStatus/:id', '/admin/orderstatus/:id', '/admin/developers/:id']
+export const shared = [
+  '/assets/:file',
+  '/assets/sandbox/:picture',
+  '/OrderStatus/:id',
+  '/admin/orderstatus/:id',
+  '/admin/developers/:id',
+]
 
 /**
  * What the last identifier of an address may name in a store: one record, or the items of a list in it. Null: the table above lacks
@@ -57,6 +65,11 @@ function ofService(service: string): (side: Side) => number {
 function firstShipment({ records }: Side): Id {
   const [first] = (records.get('Orders')?.record.ShipmentList ?? []) as { ShipmentID: number }[]
   return first?.ShipmentID ?? 0
+}
+
+function firstTransaction({ records }: Side): Id {
+  const [first] = (records.get('Orders')?.record.TransactionList ?? []) as { TransactionIndexID: number }[]
+  return first?.TransactionIndexID ?? 0
 }
 
 /** A record of a service in REST or on a page, from its definition. */

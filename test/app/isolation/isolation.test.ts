@@ -407,7 +407,7 @@ const fields: Readonly<Record<string, (side: Side | null) => Record<string, unkn
 const nameless = `
 GET /  GET /docs  GET /docs/*  GET /docs/search  OPTIONS /docs  OPTIONS /docs/*  GET /account  GET /account/sign-in  GET /admin  GET /admin/account  GET /admin/applications  GET /admin/audit  GET /admin/change-store
 GET /admin/developers  GET /admin/modules/cartapi  GET /admin/modules/rest-api  GET /admin/modules/rest-api/subscribe  GET /admin/orders
-GET /admin/orders/new  GET /admin/orders/slips  GET /admin/products  GET /admin/settings  GET /admin/settings/order-statuses  GET /admin/settings/payment-methods
+GET /admin/orders/new  GET /admin/orders/products  GET /admin/orders/slips  GET /admin/products  GET /admin/settings  GET /admin/settings/order-statuses  GET /admin/settings/payment-methods
 GET /admin/category  GET /admin/category/new  GET /admin/customergroups  GET /admin/customergroups/new  GET /admin/customers
 GET /admin/customers/new  GET /admin/distributors  GET /admin/distributors/new  GET /admin/giftregistries  GET /admin/giftregistries/new
 GET /admin/history  GET /admin/outbox
@@ -433,6 +433,13 @@ GET /admin/manufacturers/csv/template  POST /admin/manufacturers/csv  GET /admin
 POST /admin/orders/csv  GET /admin/products/csv  GET /admin/products/csv/template  POST /admin/products/csv
 GET /admin/rma/csv  GET /admin/rma/csv/template  POST /admin/rma/csv
 POST /admin/customergroups  POST /admin/distributors  POST /admin/giftregistries  POST /admin/manufacturers
+POST /admin/manufacturers/new
+GET /admin/search  GET /admin/search/suggestions
+POST /admin/category/views  POST /admin/category/views/delete  POST /admin/customergroups/views  POST /admin/customergroups/views/delete
+POST /admin/customers/views  POST /admin/customers/views/delete  POST /admin/distributors/views  POST /admin/distributors/views/delete
+POST /admin/giftregistries/views  POST /admin/giftregistries/views/delete  POST /admin/manufacturers/views  POST /admin/manufacturers/views/delete
+POST /admin/orders/views  POST /admin/orders/views/delete  POST /admin/orderstatus/views  POST /admin/orderstatus/views/delete
+POST /admin/products/views  POST /admin/products/views/delete  POST /admin/rma/views  POST /admin/rma/views/delete
 GET /admin/sign-in  GET /admin/stores  GET /admin/webhooks  GET /admin/webhooks/new  GET /developers  GET /developers/account
 GET /developers/applications  GET /developers/applications/new  GET /developers/audit  GET /developers/sign-in  GET /developers/sign-up
 GET /oauth/authorize  GET /account/*  GET /admin/*  GET /developers/*

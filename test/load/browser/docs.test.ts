@@ -10,7 +10,7 @@ import {
   openContext,
   openListeningServer,
 } from './browser.ts'
-import { findHiddenFocus } from './focus.ts'
+import { findFaintControls } from './focus.ts'
 
 /** One of each template, with the longest of what it may have, by a name for its picture. */
 const pages = [
@@ -63,7 +63,7 @@ describe.skipIf(!hasBrowser)('the documentation', () => {
       expect(answer?.status()).toBe(name === 'docs-not-found' ? 404 : 200)
       expect(await page.locator('h1').count()).toBe(1)
       await inspect(page, name)
-      expect(await findHiddenFocus(page, knownControls)).toEqual([])
+      expect(await findFaintControls(page, knownControls)).toEqual([])
       expect(faults).toEqual([])
     },
     60_000,
@@ -82,7 +82,7 @@ describe.skipIf(!hasBrowser)('the documentation', () => {
     await page.getByText(/^200 OK after/).waitFor()
     expect(await page.locator('.answer').textContent()).toMatch(/x-request-id: [\s\S]*"ManufacturerName": "Smith"/)
     await inspect(page, 'docs-try')
-    expect(await findHiddenFocus(page, knownControls)).toEqual([])
+    expect(await findFaintControls(page, knownControls)).toEqual([])
   }, 60_000)
 
   test('a change is sent with its body, and a refusal shows what is wrong', async () => {

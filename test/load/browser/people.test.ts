@@ -94,6 +94,9 @@ describe.skipIf(!hasBrowser)('people', () => {
 
   async function signOut(page: Page, area: string): Promise<void> {
     await page.goto(`/${area}/account`)
+    const menu = page.getByRole('button', { name: 'Menu' })
+    if (await menu.isVisible()) await menu.click()
+    await page.locator('header').getByText('Account', { exact: true }).click()
     await page.locator('header').getByRole('button', { name: 'Sign out' }).click()
     await page.getByText('You are signed out.').waitFor()
   }

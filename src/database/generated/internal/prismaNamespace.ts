@@ -406,6 +406,8 @@ export const ModelName = {
   ResetLink: 'ResetLink',
   AddressChange: 'AddressChange',
   StoreUser: 'StoreUser',
+  OrderDraft: 'OrderDraft',
+  ListView: 'ListView',
   StoreRole: 'StoreRole',
   Invitation: 'Invitation',
   Developer: 'Developer',
@@ -432,6 +434,7 @@ export const ModelName = {
   RecordCount: 'RecordCount',
   SalesSum: 'SalesSum',
   ReferencedVersion: 'ReferencedVersion',
+  SearchText: 'SearchText',
   Manufacturer: 'Manufacturer',
   Distributor: 'Distributor',
   Category: 'Category',
@@ -488,7 +491,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "store" | "storeHost" | "identity" | "recoveryCode" | "passkey" | "challenge" | "resetLink" | "addressChange" | "storeUser" | "storeRole" | "invitation" | "developer" | "operator" | "application" | "subscription" | "handshake" | "removalNotice" | "apiCall" | "refusedBody" | "secretKey" | "authorizationCode" | "accessToken" | "accessGrant" | "endedToken" | "session" | "alert" | "signInDelay" | "customerLoginToken" | "auditEntry" | "mail" | "historyEntry" | "counter" | "recordCount" | "salesSum" | "referencedVersion" | "manufacturer" | "distributor" | "category" | "customerGroup" | "product" | "productCategory" | "productDistributor" | "advancedOption" | "stockMovement" | "customer" | "orderStatus" | "paymentMethod" | "order" | "orderShipment" | "orderItem" | "orderTransaction" | "rma" | "rmaItem" | "giftRegistry" | "giftRegistryItem" | "event" | "eventFeed" | "eventCut" | "webhook" | "delivery" | "deliveryAttempt" | "idempotencyKey" | "idempotencyAnswer" | "csvImport" | "csvImportPart" | "csvImportName" | "csvMapping" | "csvImportLine" | "switch" | "testStore" | "testChange" | "inbox" | "inboxMessage" | "backup" | "rateBucket" | "serverProcess"
+    modelProps: "store" | "storeHost" | "identity" | "recoveryCode" | "passkey" | "challenge" | "resetLink" | "addressChange" | "storeUser" | "orderDraft" | "listView" | "storeRole" | "invitation" | "developer" | "operator" | "application" | "subscription" | "handshake" | "removalNotice" | "apiCall" | "refusedBody" | "secretKey" | "authorizationCode" | "accessToken" | "accessGrant" | "endedToken" | "session" | "alert" | "signInDelay" | "customerLoginToken" | "auditEntry" | "mail" | "historyEntry" | "counter" | "recordCount" | "salesSum" | "referencedVersion" | "searchText" | "manufacturer" | "distributor" | "category" | "customerGroup" | "product" | "productCategory" | "productDistributor" | "advancedOption" | "stockMovement" | "customer" | "orderStatus" | "paymentMethod" | "order" | "orderShipment" | "orderItem" | "orderTransaction" | "rma" | "rmaItem" | "giftRegistry" | "giftRegistryItem" | "event" | "eventFeed" | "eventCut" | "webhook" | "delivery" | "deliveryAttempt" | "idempotencyKey" | "idempotencyAnswer" | "csvImport" | "csvImportPart" | "csvImportName" | "csvMapping" | "csvImportLine" | "switch" | "testStore" | "testChange" | "inbox" | "inboxMessage" | "backup" | "rateBucket" | "serverProcess"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1155,6 +1158,154 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.StoreUserCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.StoreUserCountAggregateOutputType> | number
+        }
+      }
+    }
+    OrderDraft: {
+      payload: Prisma.$OrderDraftPayload<ExtArgs>
+      fields: Prisma.OrderDraftFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.OrderDraftFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OrderDraftPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.OrderDraftFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OrderDraftPayload>
+        }
+        findFirst: {
+          args: Prisma.OrderDraftFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OrderDraftPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.OrderDraftFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OrderDraftPayload>
+        }
+        findMany: {
+          args: Prisma.OrderDraftFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OrderDraftPayload>[]
+        }
+        create: {
+          args: Prisma.OrderDraftCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OrderDraftPayload>
+        }
+        createMany: {
+          args: Prisma.OrderDraftCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.OrderDraftCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OrderDraftPayload>[]
+        }
+        delete: {
+          args: Prisma.OrderDraftDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OrderDraftPayload>
+        }
+        update: {
+          args: Prisma.OrderDraftUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OrderDraftPayload>
+        }
+        deleteMany: {
+          args: Prisma.OrderDraftDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.OrderDraftUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.OrderDraftUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OrderDraftPayload>[]
+        }
+        upsert: {
+          args: Prisma.OrderDraftUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OrderDraftPayload>
+        }
+        aggregate: {
+          args: Prisma.OrderDraftAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateOrderDraft>
+        }
+        groupBy: {
+          args: Prisma.OrderDraftGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.OrderDraftGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.OrderDraftCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.OrderDraftCountAggregateOutputType> | number
+        }
+      }
+    }
+    ListView: {
+      payload: Prisma.$ListViewPayload<ExtArgs>
+      fields: Prisma.ListViewFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ListViewFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ListViewPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ListViewFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ListViewPayload>
+        }
+        findFirst: {
+          args: Prisma.ListViewFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ListViewPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ListViewFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ListViewPayload>
+        }
+        findMany: {
+          args: Prisma.ListViewFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ListViewPayload>[]
+        }
+        create: {
+          args: Prisma.ListViewCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ListViewPayload>
+        }
+        createMany: {
+          args: Prisma.ListViewCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ListViewCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ListViewPayload>[]
+        }
+        delete: {
+          args: Prisma.ListViewDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ListViewPayload>
+        }
+        update: {
+          args: Prisma.ListViewUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ListViewPayload>
+        }
+        deleteMany: {
+          args: Prisma.ListViewDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ListViewUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ListViewUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ListViewPayload>[]
+        }
+        upsert: {
+          args: Prisma.ListViewUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ListViewPayload>
+        }
+        aggregate: {
+          args: Prisma.ListViewAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateListView>
+        }
+        groupBy: {
+          args: Prisma.ListViewGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ListViewGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ListViewCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ListViewCountAggregateOutputType> | number
         }
       }
     }
@@ -3079,6 +3230,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.ReferencedVersionCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.ReferencedVersionCountAggregateOutputType> | number
+        }
+      }
+    }
+    SearchText: {
+      payload: Prisma.$SearchTextPayload<ExtArgs>
+      fields: Prisma.SearchTextFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.SearchTextFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SearchTextPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.SearchTextFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SearchTextPayload>
+        }
+        findFirst: {
+          args: Prisma.SearchTextFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SearchTextPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.SearchTextFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SearchTextPayload>
+        }
+        findMany: {
+          args: Prisma.SearchTextFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SearchTextPayload>[]
+        }
+        create: {
+          args: Prisma.SearchTextCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SearchTextPayload>
+        }
+        createMany: {
+          args: Prisma.SearchTextCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.SearchTextCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SearchTextPayload>[]
+        }
+        delete: {
+          args: Prisma.SearchTextDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SearchTextPayload>
+        }
+        update: {
+          args: Prisma.SearchTextUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SearchTextPayload>
+        }
+        deleteMany: {
+          args: Prisma.SearchTextDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.SearchTextUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.SearchTextUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SearchTextPayload>[]
+        }
+        upsert: {
+          args: Prisma.SearchTextUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SearchTextPayload>
+        }
+        aggregate: {
+          args: Prisma.SearchTextAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateSearchText>
+        }
+        groupBy: {
+          args: Prisma.SearchTextGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SearchTextGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.SearchTextCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SearchTextCountAggregateOutputType> | number
         }
       }
     }
@@ -6278,6 +6503,31 @@ export const StoreUserScalarFieldEnum = {
 export type StoreUserScalarFieldEnum = (typeof StoreUserScalarFieldEnum)[keyof typeof StoreUserScalarFieldEnum]
 
 
+export const OrderDraftScalarFieldEnum = {
+  storeId: 'storeId',
+  id: 'id',
+  identityId: 'identityId',
+  page: 'page',
+  version: 'version',
+  title: 'title',
+  lines: 'lines',
+  fields: 'fields',
+  keptAt: 'keptAt'
+} as const
+
+export type OrderDraftScalarFieldEnum = (typeof OrderDraftScalarFieldEnum)[keyof typeof OrderDraftScalarFieldEnum]
+
+
+export const ListViewScalarFieldEnum = {
+  userId: 'userId',
+  service: 'service',
+  name: 'name',
+  query: 'query'
+} as const
+
+export type ListViewScalarFieldEnum = (typeof ListViewScalarFieldEnum)[keyof typeof ListViewScalarFieldEnum]
+
+
 export const StoreRoleScalarFieldEnum = {
   storeId: 'storeId',
   id: 'id',
@@ -6635,6 +6885,18 @@ export const ReferencedVersionScalarFieldEnum = {
 export type ReferencedVersionScalarFieldEnum = (typeof ReferencedVersionScalarFieldEnum)[keyof typeof ReferencedVersionScalarFieldEnum]
 
 
+export const SearchTextScalarFieldEnum = {
+  storeId: 'storeId',
+  service: 'service',
+  recordId: 'recordId',
+  source: 'source',
+  sourceId: 'sourceId',
+  words: 'words'
+} as const
+
+export type SearchTextScalarFieldEnum = (typeof SearchTextScalarFieldEnum)[keyof typeof SearchTextScalarFieldEnum]
+
+
 export const ManufacturerScalarFieldEnum = {
   storeId: 'storeId',
   id: 'id',
@@ -6844,6 +7106,11 @@ export const OrderScalarFieldEnum = {
   salesTax3: 'salesTax3',
   discountCoupon: 'discountCoupon',
   discountPromotion: 'discountPromotion',
+  paidOnline: 'paidOnline',
+  paid: 'paid',
+  refunded: 'refunded',
+  payment: 'payment',
+  fulfilment: 'fulfilment',
   details: 'details'
 } as const
 
@@ -6862,6 +7129,7 @@ export const OrderShipmentScalarFieldEnum = {
   shippedDate: 'shippedDate',
   trackingCode: 'trackingCode',
   number: 'number',
+  departure: 'departure',
   details: 'details'
 } as const
 
@@ -6898,6 +7166,9 @@ export const OrderTransactionScalarFieldEnum = {
   type: 'type',
   amount: 'amount',
   captured: 'captured',
+  voidedAt: 'voidedAt',
+  voidedBy: 'voidedBy',
+  voidedType: 'voidedType',
   details: 'details'
 } as const
 
@@ -7600,6 +7871,8 @@ export type GlobalOmitConfig = {
   resetLink?: Prisma.ResetLinkOmit
   addressChange?: Prisma.AddressChangeOmit
   storeUser?: Prisma.StoreUserOmit
+  orderDraft?: Prisma.OrderDraftOmit
+  listView?: Prisma.ListViewOmit
   storeRole?: Prisma.StoreRoleOmit
   invitation?: Prisma.InvitationOmit
   developer?: Prisma.DeveloperOmit
@@ -7626,6 +7899,7 @@ export type GlobalOmitConfig = {
   recordCount?: Prisma.RecordCountOmit
   salesSum?: Prisma.SalesSumOmit
   referencedVersion?: Prisma.ReferencedVersionOmit
+  searchText?: Prisma.SearchTextOmit
   manufacturer?: Prisma.ManufacturerOmit
   distributor?: Prisma.DistributorOmit
   category?: Prisma.CategoryOmit

@@ -60,6 +60,8 @@ export const ModelName = {
   ResetLink: 'ResetLink',
   AddressChange: 'AddressChange',
   StoreUser: 'StoreUser',
+  OrderDraft: 'OrderDraft',
+  ListView: 'ListView',
   StoreRole: 'StoreRole',
   Invitation: 'Invitation',
   Developer: 'Developer',
@@ -86,6 +88,7 @@ export const ModelName = {
   RecordCount: 'RecordCount',
   SalesSum: 'SalesSum',
   ReferencedVersion: 'ReferencedVersion',
+  SearchText: 'SearchText',
   Manufacturer: 'Manufacturer',
   Distributor: 'Distributor',
   Category: 'Category',
@@ -266,6 +269,31 @@ export const StoreUserScalarFieldEnum = {
 } as const
 
 export type StoreUserScalarFieldEnum = (typeof StoreUserScalarFieldEnum)[keyof typeof StoreUserScalarFieldEnum]
+
+
+export const OrderDraftScalarFieldEnum = {
+  storeId: 'storeId',
+  id: 'id',
+  identityId: 'identityId',
+  page: 'page',
+  version: 'version',
+  title: 'title',
+  lines: 'lines',
+  fields: 'fields',
+  keptAt: 'keptAt'
+} as const
+
+export type OrderDraftScalarFieldEnum = (typeof OrderDraftScalarFieldEnum)[keyof typeof OrderDraftScalarFieldEnum]
+
+
+export const ListViewScalarFieldEnum = {
+  userId: 'userId',
+  service: 'service',
+  name: 'name',
+  query: 'query'
+} as const
+
+export type ListViewScalarFieldEnum = (typeof ListViewScalarFieldEnum)[keyof typeof ListViewScalarFieldEnum]
 
 
 export const StoreRoleScalarFieldEnum = {
@@ -625,6 +653,18 @@ export const ReferencedVersionScalarFieldEnum = {
 export type ReferencedVersionScalarFieldEnum = (typeof ReferencedVersionScalarFieldEnum)[keyof typeof ReferencedVersionScalarFieldEnum]
 
 
+export const SearchTextScalarFieldEnum = {
+  storeId: 'storeId',
+  service: 'service',
+  recordId: 'recordId',
+  source: 'source',
+  sourceId: 'sourceId',
+  words: 'words'
+} as const
+
+export type SearchTextScalarFieldEnum = (typeof SearchTextScalarFieldEnum)[keyof typeof SearchTextScalarFieldEnum]
+
+
 export const ManufacturerScalarFieldEnum = {
   storeId: 'storeId',
   id: 'id',
@@ -834,6 +874,11 @@ export const OrderScalarFieldEnum = {
   salesTax3: 'salesTax3',
   discountCoupon: 'discountCoupon',
   discountPromotion: 'discountPromotion',
+  paidOnline: 'paidOnline',
+  paid: 'paid',
+  refunded: 'refunded',
+  payment: 'payment',
+  fulfilment: 'fulfilment',
   details: 'details'
 } as const
 
@@ -852,6 +897,7 @@ export const OrderShipmentScalarFieldEnum = {
   shippedDate: 'shippedDate',
   trackingCode: 'trackingCode',
   number: 'number',
+  departure: 'departure',
   details: 'details'
 } as const
 
@@ -888,6 +934,9 @@ export const OrderTransactionScalarFieldEnum = {
   type: 'type',
   amount: 'amount',
   captured: 'captured',
+  voidedAt: 'voidedAt',
+  voidedBy: 'voidedBy',
+  voidedType: 'voidedType',
   details: 'details'
 } as const
 

@@ -252,6 +252,8 @@ export type StoreUserWhereInput = {
   alerts?: Prisma.AlertListRelationFilter
   authorizationCodes?: Prisma.AuthorizationCodeListRelationFilter
   invitations?: Prisma.InvitationListRelationFilter
+  orderDrafts?: Prisma.OrderDraftListRelationFilter
+  listViews?: Prisma.ListViewListRelationFilter
 }
 
 export type StoreUserOrderByWithRelationInput = {
@@ -269,6 +271,8 @@ export type StoreUserOrderByWithRelationInput = {
   alerts?: Prisma.AlertOrderByRelationAggregateInput
   authorizationCodes?: Prisma.AuthorizationCodeOrderByRelationAggregateInput
   invitations?: Prisma.InvitationOrderByRelationAggregateInput
+  orderDrafts?: Prisma.OrderDraftOrderByRelationAggregateInput
+  listViews?: Prisma.ListViewOrderByRelationAggregateInput
 }
 
 export type StoreUserWhereUniqueInput = Prisma.AtLeast<{
@@ -290,6 +294,8 @@ export type StoreUserWhereUniqueInput = Prisma.AtLeast<{
   alerts?: Prisma.AlertListRelationFilter
   authorizationCodes?: Prisma.AuthorizationCodeListRelationFilter
   invitations?: Prisma.InvitationListRelationFilter
+  orderDrafts?: Prisma.OrderDraftListRelationFilter
+  listViews?: Prisma.ListViewListRelationFilter
 }, "id" | "storeId_identityId">
 
 export type StoreUserOrderByWithAggregationInput = {
@@ -330,6 +336,8 @@ export type StoreUserCreateInput = {
   alerts?: Prisma.AlertCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeCreateNestedManyWithoutStoreUserInput
   invitations?: Prisma.InvitationCreateNestedManyWithoutInviterInput
+  orderDrafts?: Prisma.OrderDraftCreateNestedManyWithoutUserInput
+  listViews?: Prisma.ListViewCreateNestedManyWithoutUserInput
 }
 
 export type StoreUserUncheckedCreateInput = {
@@ -344,6 +352,8 @@ export type StoreUserUncheckedCreateInput = {
   alerts?: Prisma.AlertUncheckedCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutStoreUserInput
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutInviterInput
+  orderDrafts?: Prisma.OrderDraftUncheckedCreateNestedManyWithoutUserInput
+  listViews?: Prisma.ListViewUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type StoreUserUpdateInput = {
@@ -356,6 +366,8 @@ export type StoreUserUpdateInput = {
   alerts?: Prisma.AlertUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUpdateManyWithoutStoreUserNestedInput
   invitations?: Prisma.InvitationUpdateManyWithoutInviterNestedInput
+  orderDrafts?: Prisma.OrderDraftUpdateManyWithoutUserNestedInput
+  listViews?: Prisma.ListViewUpdateManyWithoutUserNestedInput
 }
 
 export type StoreUserUncheckedUpdateInput = {
@@ -370,6 +382,8 @@ export type StoreUserUncheckedUpdateInput = {
   alerts?: Prisma.AlertUncheckedUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutStoreUserNestedInput
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutInviterNestedInput
+  orderDrafts?: Prisma.OrderDraftUncheckedUpdateManyWithoutUserNestedInput
+  listViews?: Prisma.ListViewUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type StoreUserCreateManyInput = {
@@ -456,14 +470,14 @@ export type StoreUserSumOrderByAggregateInput = {
   roleId?: Prisma.SortOrder
 }
 
-export type StoreUserNullableScalarRelationFilter = {
-  is?: Prisma.StoreUserWhereInput | null
-  isNot?: Prisma.StoreUserWhereInput | null
-}
-
 export type StoreUserScalarRelationFilter = {
   is?: Prisma.StoreUserWhereInput
   isNot?: Prisma.StoreUserWhereInput
+}
+
+export type StoreUserNullableScalarRelationFilter = {
+  is?: Prisma.StoreUserWhereInput | null
+  isNot?: Prisma.StoreUserWhereInput | null
 }
 
 export type StoreUserCreateNestedManyWithoutStoreInput = {
@@ -548,6 +562,34 @@ export type StoreUserUncheckedUpdateManyWithoutIdentityNestedInput = {
   update?: Prisma.StoreUserUpdateWithWhereUniqueWithoutIdentityInput | Prisma.StoreUserUpdateWithWhereUniqueWithoutIdentityInput[]
   updateMany?: Prisma.StoreUserUpdateManyWithWhereWithoutIdentityInput | Prisma.StoreUserUpdateManyWithWhereWithoutIdentityInput[]
   deleteMany?: Prisma.StoreUserScalarWhereInput | Prisma.StoreUserScalarWhereInput[]
+}
+
+export type StoreUserCreateNestedOneWithoutOrderDraftsInput = {
+  create?: Prisma.XOR<Prisma.StoreUserCreateWithoutOrderDraftsInput, Prisma.StoreUserUncheckedCreateWithoutOrderDraftsInput>
+  connectOrCreate?: Prisma.StoreUserCreateOrConnectWithoutOrderDraftsInput
+  connect?: Prisma.StoreUserWhereUniqueInput
+}
+
+export type StoreUserUpdateOneRequiredWithoutOrderDraftsNestedInput = {
+  create?: Prisma.XOR<Prisma.StoreUserCreateWithoutOrderDraftsInput, Prisma.StoreUserUncheckedCreateWithoutOrderDraftsInput>
+  connectOrCreate?: Prisma.StoreUserCreateOrConnectWithoutOrderDraftsInput
+  upsert?: Prisma.StoreUserUpsertWithoutOrderDraftsInput
+  connect?: Prisma.StoreUserWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.StoreUserUpdateToOneWithWhereWithoutOrderDraftsInput, Prisma.StoreUserUpdateWithoutOrderDraftsInput>, Prisma.StoreUserUncheckedUpdateWithoutOrderDraftsInput>
+}
+
+export type StoreUserCreateNestedOneWithoutListViewsInput = {
+  create?: Prisma.XOR<Prisma.StoreUserCreateWithoutListViewsInput, Prisma.StoreUserUncheckedCreateWithoutListViewsInput>
+  connectOrCreate?: Prisma.StoreUserCreateOrConnectWithoutListViewsInput
+  connect?: Prisma.StoreUserWhereUniqueInput
+}
+
+export type StoreUserUpdateOneRequiredWithoutListViewsNestedInput = {
+  create?: Prisma.XOR<Prisma.StoreUserCreateWithoutListViewsInput, Prisma.StoreUserUncheckedCreateWithoutListViewsInput>
+  connectOrCreate?: Prisma.StoreUserCreateOrConnectWithoutListViewsInput
+  upsert?: Prisma.StoreUserUpsertWithoutListViewsInput
+  connect?: Prisma.StoreUserWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.StoreUserUpdateToOneWithWhereWithoutListViewsInput, Prisma.StoreUserUpdateWithoutListViewsInput>, Prisma.StoreUserUncheckedUpdateWithoutListViewsInput>
 }
 
 export type StoreUserCreateNestedManyWithoutOwnRoleInput = {
@@ -663,6 +705,8 @@ export type StoreUserCreateWithoutStoreInput = {
   alerts?: Prisma.AlertCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeCreateNestedManyWithoutStoreUserInput
   invitations?: Prisma.InvitationCreateNestedManyWithoutInviterInput
+  orderDrafts?: Prisma.OrderDraftCreateNestedManyWithoutUserInput
+  listViews?: Prisma.ListViewCreateNestedManyWithoutUserInput
 }
 
 export type StoreUserUncheckedCreateWithoutStoreInput = {
@@ -676,6 +720,8 @@ export type StoreUserUncheckedCreateWithoutStoreInput = {
   alerts?: Prisma.AlertUncheckedCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutStoreUserInput
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutInviterInput
+  orderDrafts?: Prisma.OrderDraftUncheckedCreateNestedManyWithoutUserInput
+  listViews?: Prisma.ListViewUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type StoreUserCreateOrConnectWithoutStoreInput = {
@@ -726,6 +772,8 @@ export type StoreUserCreateWithoutIdentityInput = {
   alerts?: Prisma.AlertCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeCreateNestedManyWithoutStoreUserInput
   invitations?: Prisma.InvitationCreateNestedManyWithoutInviterInput
+  orderDrafts?: Prisma.OrderDraftCreateNestedManyWithoutUserInput
+  listViews?: Prisma.ListViewCreateNestedManyWithoutUserInput
 }
 
 export type StoreUserUncheckedCreateWithoutIdentityInput = {
@@ -738,6 +786,8 @@ export type StoreUserUncheckedCreateWithoutIdentityInput = {
   alerts?: Prisma.AlertUncheckedCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutStoreUserInput
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutInviterInput
+  orderDrafts?: Prisma.OrderDraftUncheckedCreateNestedManyWithoutUserInput
+  listViews?: Prisma.ListViewUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type StoreUserCreateOrConnectWithoutIdentityInput = {
@@ -766,6 +816,150 @@ export type StoreUserUpdateManyWithWhereWithoutIdentityInput = {
   data: Prisma.XOR<Prisma.StoreUserUpdateManyMutationInput, Prisma.StoreUserUncheckedUpdateManyWithoutIdentityInput>
 }
 
+export type StoreUserCreateWithoutOrderDraftsInput = {
+  role?: string | null
+  createdAt: Date | string
+  store: Prisma.StoreCreateNestedOneWithoutUsersInput
+  identity: Prisma.IdentityCreateNestedOneWithoutUsersInput
+  ownRole?: Prisma.StoreRoleCreateNestedOneWithoutUsersInput
+  sessions?: Prisma.SessionCreateNestedManyWithoutStoreUserInput
+  alerts?: Prisma.AlertCreateNestedManyWithoutStoreUserInput
+  authorizationCodes?: Prisma.AuthorizationCodeCreateNestedManyWithoutStoreUserInput
+  invitations?: Prisma.InvitationCreateNestedManyWithoutInviterInput
+  listViews?: Prisma.ListViewCreateNestedManyWithoutUserInput
+}
+
+export type StoreUserUncheckedCreateWithoutOrderDraftsInput = {
+  id?: number
+  storeId: number
+  identityId: number
+  email: string
+  role?: string | null
+  roleId?: number | null
+  createdAt: Date | string
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutStoreUserInput
+  alerts?: Prisma.AlertUncheckedCreateNestedManyWithoutStoreUserInput
+  authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutStoreUserInput
+  invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutInviterInput
+  listViews?: Prisma.ListViewUncheckedCreateNestedManyWithoutUserInput
+}
+
+export type StoreUserCreateOrConnectWithoutOrderDraftsInput = {
+  where: Prisma.StoreUserWhereUniqueInput
+  create: Prisma.XOR<Prisma.StoreUserCreateWithoutOrderDraftsInput, Prisma.StoreUserUncheckedCreateWithoutOrderDraftsInput>
+}
+
+export type StoreUserUpsertWithoutOrderDraftsInput = {
+  update: Prisma.XOR<Prisma.StoreUserUpdateWithoutOrderDraftsInput, Prisma.StoreUserUncheckedUpdateWithoutOrderDraftsInput>
+  create: Prisma.XOR<Prisma.StoreUserCreateWithoutOrderDraftsInput, Prisma.StoreUserUncheckedCreateWithoutOrderDraftsInput>
+  where?: Prisma.StoreUserWhereInput
+}
+
+export type StoreUserUpdateToOneWithWhereWithoutOrderDraftsInput = {
+  where?: Prisma.StoreUserWhereInput
+  data: Prisma.XOR<Prisma.StoreUserUpdateWithoutOrderDraftsInput, Prisma.StoreUserUncheckedUpdateWithoutOrderDraftsInput>
+}
+
+export type StoreUserUpdateWithoutOrderDraftsInput = {
+  role?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  store?: Prisma.StoreUpdateOneRequiredWithoutUsersNestedInput
+  identity?: Prisma.IdentityUpdateOneRequiredWithoutUsersNestedInput
+  ownRole?: Prisma.StoreRoleUpdateOneWithoutUsersNestedInput
+  sessions?: Prisma.SessionUpdateManyWithoutStoreUserNestedInput
+  alerts?: Prisma.AlertUpdateManyWithoutStoreUserNestedInput
+  authorizationCodes?: Prisma.AuthorizationCodeUpdateManyWithoutStoreUserNestedInput
+  invitations?: Prisma.InvitationUpdateManyWithoutInviterNestedInput
+  listViews?: Prisma.ListViewUpdateManyWithoutUserNestedInput
+}
+
+export type StoreUserUncheckedUpdateWithoutOrderDraftsInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  storeId?: Prisma.IntFieldUpdateOperationsInput | number
+  identityId?: Prisma.IntFieldUpdateOperationsInput | number
+  email?: Prisma.StringFieldUpdateOperationsInput | string
+  role?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  roleId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutStoreUserNestedInput
+  alerts?: Prisma.AlertUncheckedUpdateManyWithoutStoreUserNestedInput
+  authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutStoreUserNestedInput
+  invitations?: Prisma.InvitationUncheckedUpdateManyWithoutInviterNestedInput
+  listViews?: Prisma.ListViewUncheckedUpdateManyWithoutUserNestedInput
+}
+
+export type StoreUserCreateWithoutListViewsInput = {
+  role?: string | null
+  createdAt: Date | string
+  store: Prisma.StoreCreateNestedOneWithoutUsersInput
+  identity: Prisma.IdentityCreateNestedOneWithoutUsersInput
+  ownRole?: Prisma.StoreRoleCreateNestedOneWithoutUsersInput
+  sessions?: Prisma.SessionCreateNestedManyWithoutStoreUserInput
+  alerts?: Prisma.AlertCreateNestedManyWithoutStoreUserInput
+  authorizationCodes?: Prisma.AuthorizationCodeCreateNestedManyWithoutStoreUserInput
+  invitations?: Prisma.InvitationCreateNestedManyWithoutInviterInput
+  orderDrafts?: Prisma.OrderDraftCreateNestedManyWithoutUserInput
+}
+
+export type StoreUserUncheckedCreateWithoutListViewsInput = {
+  id?: number
+  storeId: number
+  identityId: number
+  email: string
+  role?: string | null
+  roleId?: number | null
+  createdAt: Date | string
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutStoreUserInput
+  alerts?: Prisma.AlertUncheckedCreateNestedManyWithoutStoreUserInput
+  authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutStoreUserInput
+  invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutInviterInput
+  orderDrafts?: Prisma.OrderDraftUncheckedCreateNestedManyWithoutUserInput
+}
+
+export type StoreUserCreateOrConnectWithoutListViewsInput = {
+  where: Prisma.StoreUserWhereUniqueInput
+  create: Prisma.XOR<Prisma.StoreUserCreateWithoutListViewsInput, Prisma.StoreUserUncheckedCreateWithoutListViewsInput>
+}
+
+export type StoreUserUpsertWithoutListViewsInput = {
+  update: Prisma.XOR<Prisma.StoreUserUpdateWithoutListViewsInput, Prisma.StoreUserUncheckedUpdateWithoutListViewsInput>
+  create: Prisma.XOR<Prisma.StoreUserCreateWithoutListViewsInput, Prisma.StoreUserUncheckedCreateWithoutListViewsInput>
+  where?: Prisma.StoreUserWhereInput
+}
+
+export type StoreUserUpdateToOneWithWhereWithoutListViewsInput = {
+  where?: Prisma.StoreUserWhereInput
+  data: Prisma.XOR<Prisma.StoreUserUpdateWithoutListViewsInput, Prisma.StoreUserUncheckedUpdateWithoutListViewsInput>
+}
+
+export type StoreUserUpdateWithoutListViewsInput = {
+  role?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  store?: Prisma.StoreUpdateOneRequiredWithoutUsersNestedInput
+  identity?: Prisma.IdentityUpdateOneRequiredWithoutUsersNestedInput
+  ownRole?: Prisma.StoreRoleUpdateOneWithoutUsersNestedInput
+  sessions?: Prisma.SessionUpdateManyWithoutStoreUserNestedInput
+  alerts?: Prisma.AlertUpdateManyWithoutStoreUserNestedInput
+  authorizationCodes?: Prisma.AuthorizationCodeUpdateManyWithoutStoreUserNestedInput
+  invitations?: Prisma.InvitationUpdateManyWithoutInviterNestedInput
+  orderDrafts?: Prisma.OrderDraftUpdateManyWithoutUserNestedInput
+}
+
+export type StoreUserUncheckedUpdateWithoutListViewsInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  storeId?: Prisma.IntFieldUpdateOperationsInput | number
+  identityId?: Prisma.IntFieldUpdateOperationsInput | number
+  email?: Prisma.StringFieldUpdateOperationsInput | string
+  role?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  roleId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutStoreUserNestedInput
+  alerts?: Prisma.AlertUncheckedUpdateManyWithoutStoreUserNestedInput
+  authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutStoreUserNestedInput
+  invitations?: Prisma.InvitationUncheckedUpdateManyWithoutInviterNestedInput
+  orderDrafts?: Prisma.OrderDraftUncheckedUpdateManyWithoutUserNestedInput
+}
+
 export type StoreUserCreateWithoutOwnRoleInput = {
   role?: string | null
   createdAt: Date | string
@@ -775,6 +969,8 @@ export type StoreUserCreateWithoutOwnRoleInput = {
   alerts?: Prisma.AlertCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeCreateNestedManyWithoutStoreUserInput
   invitations?: Prisma.InvitationCreateNestedManyWithoutInviterInput
+  orderDrafts?: Prisma.OrderDraftCreateNestedManyWithoutUserInput
+  listViews?: Prisma.ListViewCreateNestedManyWithoutUserInput
 }
 
 export type StoreUserUncheckedCreateWithoutOwnRoleInput = {
@@ -787,6 +983,8 @@ export type StoreUserUncheckedCreateWithoutOwnRoleInput = {
   alerts?: Prisma.AlertUncheckedCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutStoreUserInput
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutInviterInput
+  orderDrafts?: Prisma.OrderDraftUncheckedCreateNestedManyWithoutUserInput
+  listViews?: Prisma.ListViewUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type StoreUserCreateOrConnectWithoutOwnRoleInput = {
@@ -824,6 +1022,8 @@ export type StoreUserCreateWithoutInvitationsInput = {
   sessions?: Prisma.SessionCreateNestedManyWithoutStoreUserInput
   alerts?: Prisma.AlertCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeCreateNestedManyWithoutStoreUserInput
+  orderDrafts?: Prisma.OrderDraftCreateNestedManyWithoutUserInput
+  listViews?: Prisma.ListViewCreateNestedManyWithoutUserInput
 }
 
 export type StoreUserUncheckedCreateWithoutInvitationsInput = {
@@ -837,6 +1037,8 @@ export type StoreUserUncheckedCreateWithoutInvitationsInput = {
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutStoreUserInput
   alerts?: Prisma.AlertUncheckedCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutStoreUserInput
+  orderDrafts?: Prisma.OrderDraftUncheckedCreateNestedManyWithoutUserInput
+  listViews?: Prisma.ListViewUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type StoreUserCreateOrConnectWithoutInvitationsInput = {
@@ -864,6 +1066,8 @@ export type StoreUserUpdateWithoutInvitationsInput = {
   sessions?: Prisma.SessionUpdateManyWithoutStoreUserNestedInput
   alerts?: Prisma.AlertUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUpdateManyWithoutStoreUserNestedInput
+  orderDrafts?: Prisma.OrderDraftUpdateManyWithoutUserNestedInput
+  listViews?: Prisma.ListViewUpdateManyWithoutUserNestedInput
 }
 
 export type StoreUserUncheckedUpdateWithoutInvitationsInput = {
@@ -877,6 +1081,8 @@ export type StoreUserUncheckedUpdateWithoutInvitationsInput = {
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutStoreUserNestedInput
   alerts?: Prisma.AlertUncheckedUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutStoreUserNestedInput
+  orderDrafts?: Prisma.OrderDraftUncheckedUpdateManyWithoutUserNestedInput
+  listViews?: Prisma.ListViewUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type StoreUserCreateWithoutAuthorizationCodesInput = {
@@ -888,6 +1094,8 @@ export type StoreUserCreateWithoutAuthorizationCodesInput = {
   sessions?: Prisma.SessionCreateNestedManyWithoutStoreUserInput
   alerts?: Prisma.AlertCreateNestedManyWithoutStoreUserInput
   invitations?: Prisma.InvitationCreateNestedManyWithoutInviterInput
+  orderDrafts?: Prisma.OrderDraftCreateNestedManyWithoutUserInput
+  listViews?: Prisma.ListViewCreateNestedManyWithoutUserInput
 }
 
 export type StoreUserUncheckedCreateWithoutAuthorizationCodesInput = {
@@ -901,6 +1109,8 @@ export type StoreUserUncheckedCreateWithoutAuthorizationCodesInput = {
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutStoreUserInput
   alerts?: Prisma.AlertUncheckedCreateNestedManyWithoutStoreUserInput
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutInviterInput
+  orderDrafts?: Prisma.OrderDraftUncheckedCreateNestedManyWithoutUserInput
+  listViews?: Prisma.ListViewUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type StoreUserCreateOrConnectWithoutAuthorizationCodesInput = {
@@ -928,6 +1138,8 @@ export type StoreUserUpdateWithoutAuthorizationCodesInput = {
   sessions?: Prisma.SessionUpdateManyWithoutStoreUserNestedInput
   alerts?: Prisma.AlertUpdateManyWithoutStoreUserNestedInput
   invitations?: Prisma.InvitationUpdateManyWithoutInviterNestedInput
+  orderDrafts?: Prisma.OrderDraftUpdateManyWithoutUserNestedInput
+  listViews?: Prisma.ListViewUpdateManyWithoutUserNestedInput
 }
 
 export type StoreUserUncheckedUpdateWithoutAuthorizationCodesInput = {
@@ -941,6 +1153,8 @@ export type StoreUserUncheckedUpdateWithoutAuthorizationCodesInput = {
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutStoreUserNestedInput
   alerts?: Prisma.AlertUncheckedUpdateManyWithoutStoreUserNestedInput
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutInviterNestedInput
+  orderDrafts?: Prisma.OrderDraftUncheckedUpdateManyWithoutUserNestedInput
+  listViews?: Prisma.ListViewUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type StoreUserCreateWithoutSessionsInput = {
@@ -952,6 +1166,8 @@ export type StoreUserCreateWithoutSessionsInput = {
   alerts?: Prisma.AlertCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeCreateNestedManyWithoutStoreUserInput
   invitations?: Prisma.InvitationCreateNestedManyWithoutInviterInput
+  orderDrafts?: Prisma.OrderDraftCreateNestedManyWithoutUserInput
+  listViews?: Prisma.ListViewCreateNestedManyWithoutUserInput
 }
 
 export type StoreUserUncheckedCreateWithoutSessionsInput = {
@@ -965,6 +1181,8 @@ export type StoreUserUncheckedCreateWithoutSessionsInput = {
   alerts?: Prisma.AlertUncheckedCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutStoreUserInput
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutInviterInput
+  orderDrafts?: Prisma.OrderDraftUncheckedCreateNestedManyWithoutUserInput
+  listViews?: Prisma.ListViewUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type StoreUserCreateOrConnectWithoutSessionsInput = {
@@ -992,6 +1210,8 @@ export type StoreUserUpdateWithoutSessionsInput = {
   alerts?: Prisma.AlertUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUpdateManyWithoutStoreUserNestedInput
   invitations?: Prisma.InvitationUpdateManyWithoutInviterNestedInput
+  orderDrafts?: Prisma.OrderDraftUpdateManyWithoutUserNestedInput
+  listViews?: Prisma.ListViewUpdateManyWithoutUserNestedInput
 }
 
 export type StoreUserUncheckedUpdateWithoutSessionsInput = {
@@ -1005,6 +1225,8 @@ export type StoreUserUncheckedUpdateWithoutSessionsInput = {
   alerts?: Prisma.AlertUncheckedUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutStoreUserNestedInput
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutInviterNestedInput
+  orderDrafts?: Prisma.OrderDraftUncheckedUpdateManyWithoutUserNestedInput
+  listViews?: Prisma.ListViewUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type StoreUserCreateWithoutAlertsInput = {
@@ -1016,6 +1238,8 @@ export type StoreUserCreateWithoutAlertsInput = {
   sessions?: Prisma.SessionCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeCreateNestedManyWithoutStoreUserInput
   invitations?: Prisma.InvitationCreateNestedManyWithoutInviterInput
+  orderDrafts?: Prisma.OrderDraftCreateNestedManyWithoutUserInput
+  listViews?: Prisma.ListViewCreateNestedManyWithoutUserInput
 }
 
 export type StoreUserUncheckedCreateWithoutAlertsInput = {
@@ -1029,6 +1253,8 @@ export type StoreUserUncheckedCreateWithoutAlertsInput = {
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutStoreUserInput
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutInviterInput
+  orderDrafts?: Prisma.OrderDraftUncheckedCreateNestedManyWithoutUserInput
+  listViews?: Prisma.ListViewUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type StoreUserCreateOrConnectWithoutAlertsInput = {
@@ -1056,6 +1282,8 @@ export type StoreUserUpdateWithoutAlertsInput = {
   sessions?: Prisma.SessionUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUpdateManyWithoutStoreUserNestedInput
   invitations?: Prisma.InvitationUpdateManyWithoutInviterNestedInput
+  orderDrafts?: Prisma.OrderDraftUpdateManyWithoutUserNestedInput
+  listViews?: Prisma.ListViewUpdateManyWithoutUserNestedInput
 }
 
 export type StoreUserUncheckedUpdateWithoutAlertsInput = {
@@ -1069,6 +1297,8 @@ export type StoreUserUncheckedUpdateWithoutAlertsInput = {
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutStoreUserNestedInput
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutInviterNestedInput
+  orderDrafts?: Prisma.OrderDraftUncheckedUpdateManyWithoutUserNestedInput
+  listViews?: Prisma.ListViewUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type StoreUserCreateManyStoreInput = {
@@ -1089,6 +1319,8 @@ export type StoreUserUpdateWithoutStoreInput = {
   alerts?: Prisma.AlertUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUpdateManyWithoutStoreUserNestedInput
   invitations?: Prisma.InvitationUpdateManyWithoutInviterNestedInput
+  orderDrafts?: Prisma.OrderDraftUpdateManyWithoutUserNestedInput
+  listViews?: Prisma.ListViewUpdateManyWithoutUserNestedInput
 }
 
 export type StoreUserUncheckedUpdateWithoutStoreInput = {
@@ -1102,6 +1334,8 @@ export type StoreUserUncheckedUpdateWithoutStoreInput = {
   alerts?: Prisma.AlertUncheckedUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutStoreUserNestedInput
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutInviterNestedInput
+  orderDrafts?: Prisma.OrderDraftUncheckedUpdateManyWithoutUserNestedInput
+  listViews?: Prisma.ListViewUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type StoreUserUncheckedUpdateManyWithoutStoreInput = {
@@ -1130,6 +1364,8 @@ export type StoreUserUpdateWithoutIdentityInput = {
   alerts?: Prisma.AlertUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUpdateManyWithoutStoreUserNestedInput
   invitations?: Prisma.InvitationUpdateManyWithoutInviterNestedInput
+  orderDrafts?: Prisma.OrderDraftUpdateManyWithoutUserNestedInput
+  listViews?: Prisma.ListViewUpdateManyWithoutUserNestedInput
 }
 
 export type StoreUserUncheckedUpdateWithoutIdentityInput = {
@@ -1142,6 +1378,8 @@ export type StoreUserUncheckedUpdateWithoutIdentityInput = {
   alerts?: Prisma.AlertUncheckedUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutStoreUserNestedInput
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutInviterNestedInput
+  orderDrafts?: Prisma.OrderDraftUncheckedUpdateManyWithoutUserNestedInput
+  listViews?: Prisma.ListViewUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type StoreUserUncheckedUpdateManyWithoutIdentityInput = {
@@ -1169,6 +1407,8 @@ export type StoreUserUpdateWithoutOwnRoleInput = {
   alerts?: Prisma.AlertUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUpdateManyWithoutStoreUserNestedInput
   invitations?: Prisma.InvitationUpdateManyWithoutInviterNestedInput
+  orderDrafts?: Prisma.OrderDraftUpdateManyWithoutUserNestedInput
+  listViews?: Prisma.ListViewUpdateManyWithoutUserNestedInput
 }
 
 export type StoreUserUncheckedUpdateWithoutOwnRoleInput = {
@@ -1181,6 +1421,8 @@ export type StoreUserUncheckedUpdateWithoutOwnRoleInput = {
   alerts?: Prisma.AlertUncheckedUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutStoreUserNestedInput
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutInviterNestedInput
+  orderDrafts?: Prisma.OrderDraftUncheckedUpdateManyWithoutUserNestedInput
+  listViews?: Prisma.ListViewUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type StoreUserUncheckedUpdateManyWithoutOwnRoleInput = {
@@ -1201,6 +1443,8 @@ export type StoreUserCountOutputType = {
   alerts: number
   authorizationCodes: number
   invitations: number
+  orderDrafts: number
+  listViews: number
 }
 
 export type StoreUserCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -1208,6 +1452,8 @@ export type StoreUserCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensi
   alerts?: boolean | StoreUserCountOutputTypeCountAlertsArgs
   authorizationCodes?: boolean | StoreUserCountOutputTypeCountAuthorizationCodesArgs
   invitations?: boolean | StoreUserCountOutputTypeCountInvitationsArgs
+  orderDrafts?: boolean | StoreUserCountOutputTypeCountOrderDraftsArgs
+  listViews?: boolean | StoreUserCountOutputTypeCountListViewsArgs
 }
 
 /**
@@ -1248,6 +1494,20 @@ export type StoreUserCountOutputTypeCountInvitationsArgs<ExtArgs extends runtime
   where?: Prisma.InvitationWhereInput
 }
 
+/**
+ * StoreUserCountOutputType without action
+ */
+export type StoreUserCountOutputTypeCountOrderDraftsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.OrderDraftWhereInput
+}
+
+/**
+ * StoreUserCountOutputType without action
+ */
+export type StoreUserCountOutputTypeCountListViewsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.ListViewWhereInput
+}
+
 
 export type StoreUserSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
@@ -1264,6 +1524,8 @@ export type StoreUserSelect<ExtArgs extends runtime.Types.Extensions.InternalArg
   alerts?: boolean | Prisma.StoreUser$alertsArgs<ExtArgs>
   authorizationCodes?: boolean | Prisma.StoreUser$authorizationCodesArgs<ExtArgs>
   invitations?: boolean | Prisma.StoreUser$invitationsArgs<ExtArgs>
+  orderDrafts?: boolean | Prisma.StoreUser$orderDraftsArgs<ExtArgs>
+  listViews?: boolean | Prisma.StoreUser$listViewsArgs<ExtArgs>
   _count?: boolean | Prisma.StoreUserCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["storeUser"]>
 
@@ -1312,6 +1574,8 @@ export type StoreUserInclude<ExtArgs extends runtime.Types.Extensions.InternalAr
   alerts?: boolean | Prisma.StoreUser$alertsArgs<ExtArgs>
   authorizationCodes?: boolean | Prisma.StoreUser$authorizationCodesArgs<ExtArgs>
   invitations?: boolean | Prisma.StoreUser$invitationsArgs<ExtArgs>
+  orderDrafts?: boolean | Prisma.StoreUser$orderDraftsArgs<ExtArgs>
+  listViews?: boolean | Prisma.StoreUser$listViewsArgs<ExtArgs>
   _count?: boolean | Prisma.StoreUserCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type StoreUserIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -1335,6 +1599,8 @@ export type $StoreUserPayload<ExtArgs extends runtime.Types.Extensions.InternalA
     alerts: Prisma.$AlertPayload<ExtArgs>[]
     authorizationCodes: Prisma.$AuthorizationCodePayload<ExtArgs>[]
     invitations: Prisma.$InvitationPayload<ExtArgs>[]
+    orderDrafts: Prisma.$OrderDraftPayload<ExtArgs>[]
+    listViews: Prisma.$ListViewPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: number
@@ -1748,6 +2014,8 @@ export interface Prisma__StoreUserClient<T, Null = never, ExtArgs extends runtim
   alerts<T extends Prisma.StoreUser$alertsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.StoreUser$alertsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$AlertPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   authorizationCodes<T extends Prisma.StoreUser$authorizationCodesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.StoreUser$authorizationCodesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$AuthorizationCodePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   invitations<T extends Prisma.StoreUser$invitationsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.StoreUser$invitationsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$InvitationPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  orderDrafts<T extends Prisma.StoreUser$orderDraftsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.StoreUser$orderDraftsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$OrderDraftPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  listViews<T extends Prisma.StoreUser$listViewsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.StoreUser$listViewsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ListViewPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -2297,6 +2565,54 @@ export type StoreUser$invitationsArgs<ExtArgs extends runtime.Types.Extensions.I
   take?: number
   skip?: number
   distinct?: Prisma.InvitationScalarFieldEnum | Prisma.InvitationScalarFieldEnum[]
+}
+
+/**
+ * StoreUser.orderDrafts
+ */
+export type StoreUser$orderDraftsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the OrderDraft
+   */
+  select?: Prisma.OrderDraftSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the OrderDraft
+   */
+  omit?: Prisma.OrderDraftOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.OrderDraftInclude<ExtArgs> | null
+  where?: Prisma.OrderDraftWhereInput
+  orderBy?: Prisma.OrderDraftOrderByWithRelationInput | Prisma.OrderDraftOrderByWithRelationInput[]
+  cursor?: Prisma.OrderDraftWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.OrderDraftScalarFieldEnum | Prisma.OrderDraftScalarFieldEnum[]
+}
+
+/**
+ * StoreUser.listViews
+ */
+export type StoreUser$listViewsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the ListView
+   */
+  select?: Prisma.ListViewSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the ListView
+   */
+  omit?: Prisma.ListViewOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.ListViewInclude<ExtArgs> | null
+  where?: Prisma.ListViewWhereInput
+  orderBy?: Prisma.ListViewOrderByWithRelationInput | Prisma.ListViewOrderByWithRelationInput[]
+  cursor?: Prisma.ListViewWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.ListViewScalarFieldEnum | Prisma.ListViewScalarFieldEnum[]
 }
 
 /**

@@ -1,62 +1,74 @@
-import { allows } from '../../../applications/privileges.ts'
-import type { Privileges } from '../../../engine/caller.ts'
-import { exactly, type Filter } from '../../../engine/definition/filters.ts'
-import { wrongField } from '../../../engine/definition/refused.ts'
+import { text } from '../../../engine/definition/fields.ts'
+import { oneOf } from '../../../engine/definition/filters.ts'
 import { listStatuses } from '../../../resources/order-statuses/status-texts.ts'
-import { hasInvoiceNumber, isInvoiceNumber } from '../../../resources/orders/shown-invoice-number.ts'
+import { fulfilments, paymentStates, readStates } from '../../../resources/orders/states.ts'
+import { holdsStock } from '../../../resources/orders/statuses.ts'
+import { type Chip, fulfilmentChips, paymentChips } from '../../order-states.ts'
 import type { Listing } from '../records/listing.ts'
+import type { Value } from '../records/services.ts'
 import type { Wire } from '../records/values.ts'
-
-const hasEmail = exactly('billingEmail')
-
-/**
- * Finds orders by what a customer says of one: the invoice number, with its prefix or without, or the e-mail address, which only those
- * may look for who may read customers.
- */
-function findBy(mayReadCustomers: boolean): Filter {
-  return {
-    kind: 'text',
-    read: (given, name, store) => {
-      if (mayReadCustomers && given.includes('@')) return hasEmail.read(given, name, store)
-      if (isInvoiceNumber(given)) return hasInvoiceNumber.read(given, name, store)
-      const orEmail = mayReadCustomers ? ', or a whole e-mail address' : ''
-      throw wrongField(name, `must be an invoice number such as AB-1000${orEmail}`)
-    },
-  }
-}
 
 export function invoiceOf(order: Wire): string {
   return `${order.InvoiceNumberPrefix}${order.InvoiceNumber}`
 }
 
 export function textsOf(statuses: readonly { id: number; text: string }[]) {
-  const texts = new Map(statuses.map(({ id, text }) => [id, text]))
+  const texts = new Map(statuses.map((status) => [status.id, status.text]))
   return (id: number) => texts.get(id) ?? String(id)
 }
 
-/** The list of orders: with their invoice numbers, and statuses by their texts. */
-export function orderListing(privileges: Privileges): Listing {
-  const mayReadCustomers = allows(privileges, 'Customers', 'read')
-  return {
-    ...listing,
-    filters: { find: findBy(mayReadCustomers) },
-    labels: { find: mayReadCustomers ? 'Invoice number or e-mail' : 'Invoice number' },
-  }
+/** What the list shows beyond the record. Only those who may read customers see whose order it is. */
+const ownValues: readonly Value[] = [
+  ownValue('customer', 'Customer', { description: 'The person or the company that pays.', needs: 'Customers' }),
+  ownValue('payment', 'Payment', { description: 'What is paid of the order, by its transactions.' }),
+  ownValue('fulfilment', 'Shipping', { description: 'What of the order has left, by its shipments.' }),
+]
+
+function ownValue(name: string, label: string, options: { description: string; needs?: string }): Value {
+  return { path: [name], field: text(20, { column: name, access: 'ro', label, ...options }), label, refersTo: null }
 }
 
-const listing: Omit<Listing, 'filters' | 'labels'> = {
-  inSight: ['find', 'orderstatus', 'datestart', 'dateend'],
-  columns: ['InvoiceNumber', 'OrderDate', 'BillingEmail', 'OrderStatusID', 'OrderAmount'],
+function nameOf(order: Wire): string {
+  const name = [order.BillingFirstName, order.BillingLastName].filter(Boolean).join(' ')
+  return name || String(order.BillingCompany || order.BillingEmail)
+}
+
+const choicesOf = <Key extends string>(keys: readonly Key[], chips: Readonly<Record<Key, Chip>>) =>
+  keys.map((key) => [key, chips[key].text] as const)
+
+/** The list of orders: whose they are, what is paid and what has left, and statuses by their texts. */
+export const orderListing: Listing = {
+  values: ownValues,
+  filters: { payment: oneOf('payment', paymentStates), fulfilment: oneOf('fulfilment', fulfilments) },
+  labels: {},
+  inSight: ['find', 'payment', 'fulfilment', 'orderstatus', 'datestart', 'dateend'],
+  columns: ['InvoiceNumber', 'OrderDate', 'customer', 'OrderAmount', 'payment', 'fulfilment', 'OrderStatusID'],
   titleOf: invoiceOf,
-  wordsOf: async ({ db, store }) => {
-    const statuses = await listStatuses(db, store.id)
+  wordsOf: async (caller, ids) => {
+    const [statuses, states] = await Promise.all([listStatuses(caller.db, caller.store.id), readStates(caller, ids)])
     const statusText = textsOf(statuses)
+    const chipOf = (name: string, { OrderID }: Wire): Chip | null => {
+      const known = states.get(Number(OrderID))
+      if (known === undefined) return null
+      if (name === 'payment') return paymentChips[known.payment]
+      return name === 'fulfilment' ? fulfilmentChips[known.fulfilment] : null
+    }
     return {
       inWords: ['InvoiceNumber', 'OrderStatusID'],
-      choices: { OrderStatusID: statuses.map(({ id, text }) => [String(id), text] as const) },
+      choices: {
+        OrderStatusID: statuses.map(({ id, text }) => [String(id), text] as const),
+        payment: choicesOf(paymentStates, paymentChips),
+        fulfilment: choicesOf(fulfilments, fulfilmentChips),
+      },
       textOf: (name, order) => {
         if (name === 'InvoiceNumber') return invoiceOf(order)
-        return name === 'OrderStatusID' ? statusText(Number(order.OrderStatusID)) : null
+        if (name === 'customer') return nameOf(order)
+        return name === 'OrderStatusID' ? statusText(Number(order.OrderStatusID)) : (chipOf(name, order)?.text ?? null)
+      },
+      // Nobody waits for the money or the goods of an order that is cancelled.
+      toneOf: (name, order) => {
+        const tone = chipOf(name, order)?.tone ?? null
+        return tone === null || tone === 'ok' || holdsStock(Number(order.OrderStatusID)) ? tone : ''
       },
     }
   },

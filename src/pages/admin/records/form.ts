@@ -1,8 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { ValueField } from '../../../engine/definition/fields.ts'
-import { numberText } from '../../../html/numbers.ts'
+import { NOT_A_NUMBER, plainNumber } from '../../../html/numbers.ts'
+import { refusedFields } from '../../../html/page-routes.ts'
 import { type Form, textIn } from '../../../html/request.ts'
+import type { Fault } from '../../../values/failure.ts'
 import { valueIn } from '../../../values/json.ts'
+import { mergePlain, withBreaksOf } from './plain-html.ts'
 import type { List, Section, Value } from './services.ts'
 import { inputOf, isTicked, isWritable, itemsIn, typedOf, type Wire } from './values.ts'
 
@@ -76,17 +79,20 @@ export interface Changes {
   readonly nameOf: (field: string) => string
 }
 
-/** The changes of a section's form. A new record has none of its values yet. */
+/** The changes of a section's form. A new record has none of its values yet. Throws (400, naming the fields) for texts that are no numbers. */
 export function changesOf(
   { values, list }: Pick<Section, 'values' | 'list'>,
   form: Form,
   record: Wire | null,
 ): Changes {
-  const body = membersOf(values, form, '', record)
+  const faults: Fault[] = []
+  const body = membersOf(values, form, { prefix: '', faults }, record)
   const isPlain = (field: string) => field
+  const stored = list === null ? [] : itemsIn(record ?? {}, list)
+  const { items, places } =
+    list === null ? { items: [], places: [] } : itemsOf(list, form, stored, { prefix: '', faults })
+  if (faults.length > 0) throw refusedFields(faults)
   if (list === null) return { body, nameOf: isPlain }
-  const stored = itemsIn(record ?? {}, list)
-  const { items, places } = itemsOf(list, form, stored, '')
   const isSame = isDeepStrictEqual(items, stored)
   const nameOf = (field: string) =>
     field
@@ -95,8 +101,15 @@ export function changesOf(
   return { body: isSame ? {} : { ...body, [list.name]: items }, nameOf }
 }
 
+interface Reading {
+  /** The names of the fields begin with it. */
+  readonly prefix: string
+  /** Where to note texts that cannot be read, so that all of them are told. */
+  readonly faults: Fault[]
+}
+
 /** The items that a form's rows make: stored ones with what was typed over them, and new ones that are not empty. */
-function itemsOf(list: List, form: Form, stored: readonly Wire[], prefix: string) {
+function itemsOf(list: List, form: Form, stored: readonly Wire[], { prefix, faults }: Reading) {
   const name = prefix + list.name
   const items: Wire[] = []
   const places: number[] = []
@@ -104,9 +117,10 @@ function itemsOf(list: List, form: Form, stored: readonly Wire[], prefix: string
     const row = `${name}.${place}.`
     if (textIn(form, `${row}gone`) !== '') continue
     const before = stored[Number(textIn(form, `${row}at`) || -1)] ?? null
-    const item = membersOf(list.values, form, row, before, structuredClone(before ?? {}))
+    const reading = { prefix: row, faults }
+    const item = membersOf(list.values, form, reading, before, structuredClone(before ?? {}))
     for (const inner of list.lists) {
-      const rows = itemsOf(inner, form, itemsIn(before ?? {}, inner), row).items
+      const rows = itemsOf(inner, form, itemsIn(before ?? {}, inner), reading).items
       if (rows.length > 0 || before !== null) item[inner.name] = rows
     }
     if (before === null && Object.keys(item).length === 0) continue
@@ -120,7 +134,7 @@ function itemsOf(list: List, form: Form, stored: readonly Wire[], prefix: string
 function membersOf(
   values: readonly Value[],
   form: Form,
-  prefix: string,
+  { prefix, faults }: Reading,
   before: Wire | null,
   members: Record<string, unknown> = {},
 ): Record<string, unknown> {
@@ -130,18 +144,45 @@ function membersOf(
     if (!isWritable(value, before === null ? 'create' : 'update') && !isKeyOfNew) continue
     const name = prefix + path.join('.')
     const typed = typedIn(form, name, field)
+    if (typed === null) {
+      faults.push({ field: name, problem: NOT_A_NUMBER })
+      continue
+    }
     const stored = before === null ? field.default : (valueIn(before, path) ?? field.default)
     if (isTypedAs(value, typed, typedOf(stored))) continue
     // What is emptied is what it was before it was set; a key or a secret that nobody typed is not given.
     if (typed === '' && (field.access === 'wo' || isKeyOfNew || before === null)) continue
-    put(members, path, typed === '' && field.kind !== 'text' ? field.default : typed)
+    const isEmptied = typed === '' && field.kind !== 'text'
+    put(members, path, isEmptied ? field.default : withBreaksOf(typedOf(stored), typed))
   }
   return members
 }
 
-function typedIn(form: Form, name: string, { kind }: ValueField): string {
+/** The form with what its plain editors changed in the sources, which it carries beside them. */
+export function withEdited(form: Form): Form {
+  const edited = Object.keys(form).filter((name) => name.endsWith(EDITED))
+  if (edited.length === 0) return form
+  const merged = edited.map((name) => {
+    const source = name.slice(0, -EDITED.length)
+    return [source, mergePlain(breaks(textIn(form, source)), breaks(textIn(form, name)))] as const
+  })
+  return {
+    ...Object.fromEntries(Object.entries(form).filter(([name]) => !edited.includes(name))),
+    ...Object.fromEntries(merged),
+  }
+}
+
+/** What the name of an editor's field ends in, behind the name of the source's. */
+const EDITED = '.edited'
+
+function breaks(text: string): string {
+  return text.replaceAll('\r\n', '\n')
+}
+
+/** Null: it is no number. */
+function typedIn(form: Form, name: string, { kind }: ValueField): string | null {
   if (kind === 'boolean') return String(isTicked(form, name))
-  return kind === 'integer' || kind === 'decimal' ? numberText(form, name) : textIn(form, name).replaceAll('\r\n', '\n')
+  return kind === 'integer' || kind === 'decimal' ? plainNumber(textIn(form, name)) : breaks(textIn(form, name))
 }
 
 /** Whether a form's field for the one text sends the other: browsers write every line break as CR LF, and in a field of one line none. */

@@ -1,3 +1,4 @@
+import { pictureHere } from '../../../sandbox/pictures.ts'
 import { valueIn } from '../../../values/json.ts'
 import type { List, Service, Value } from './services.ts'
 import { itemsIn, type Wire } from './values.ts'
@@ -12,7 +13,7 @@ export interface Images {
   readonly origins: readonly string[]
 }
 
-/** The images that a record names, as far as a page may show them. A relative address lies in the shop. */
+/** The images that a record names, as far as a page may show them. A relative address lies in the shop, and pictures of the sandbox, which has none, on this server. */
 export function imagesOf({ values, sections }: Service, record: Wire, secureUrl: string): Images {
   const lists = sections.flatMap(({ list }) => list ?? [])
   const named = [...textsOf(values, record), ...lists.flatMap((list) => textsIn(list, record))]
@@ -21,11 +22,19 @@ export function imagesOf({ values, sections }: Service, record: Wire, secureUrl:
   for (const text of new Set(named)) {
     if (addresses.size === IMAGES_MAX) break
     const url = addressOf(text, secureUrl)
-    if (url === null || (origins.size === ORIGINS_MAX && !origins.has(url.origin))) continue
+    const here = url && pictureHere(url)
+    if (here !== null) addresses.set(text, here)
+    if (here !== null || url === null || (origins.size === ORIGINS_MAX && !origins.has(url.origin))) continue
     addresses.set(text, url.href)
     origins.add(url.origin)
   }
   return { addresses, origins: [...origins] }
+}
+
+/** The origins from which a page may load images at these addresses, at most 20. */
+export function originsOf(addresses: readonly string[], secureUrl: string): string[] {
+  const urls = addresses.slice(0, IMAGES_MAX).flatMap((address) => addressOf(address, secureUrl) ?? [])
+  return [...new Set(urls.map(({ origin }) => origin))].slice(0, ORIGINS_MAX)
 }
 
 function textsOf(values: readonly Value[], record: Wire): string[] {

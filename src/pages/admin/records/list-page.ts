@@ -5,7 +5,8 @@ import { wrongField } from '../../../engine/definition/refused.ts'
 import type { Query } from '../../../engine/reading/paging.ts'
 import { type Behind, countUpTo, listOrdered } from '../../../engine/reading/read.ts'
 import type { HtmlPage } from '../../../html/page.ts'
-import { type CallerServices, merchantCaller, textIn, textsIn } from '../../../html/request.ts'
+import { type CallerServices, merchantCaller, merchantOf, textIn, textsIn } from '../../../html/request.ts'
+import { listViews } from '../../../staff/list-views.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import { INT32_MAX } from '../../../values/int32.ts'
 import { valueIn } from '../../../values/json.ts'
@@ -23,7 +24,6 @@ const COUNTED_MAX = 10_000
 const COLUMNS_SHOWN = 6
 const COLUMNS_MAX = 20
 const TEXT_MAX = 255
-const TEXT_FILTERS_IN_SIGHT = 3
 
 /** The page of a service's records: filtered, sorted and paged by the address. */
 export async function listPage(
@@ -36,7 +36,8 @@ export async function listPage(
   const caller = merchantCaller(request, services)
   const given = askedIn(request.query, service)
   const query: Query = new Map(Object.entries(given.filters))
-  const columns = columnsOf(service, given.columns || (listing?.columns.join(',') ?? ''))
+  const offered = offeredColumns(service, listing)
+  const columns = columnsOf(service, offered, given.columns || (listing?.columns.join(',') ?? ''))
   const { sort, order } = orderOf(service, given.sort)
   const read = async () => {
     const tooLong = Object.entries(given.filters).find(([, text]) => text.length > TEXT_MAX)
@@ -51,12 +52,12 @@ export async function listPage(
     if (!(error instanceof StoreFailure) || error.kind !== 'bad-request') throw error
     return { records: [], next: null, count: 0, failure: error }
   })
-  const kept = {
-    ...given.filters,
-    ...(given.sort !== '' && { sort }),
-    // Those that the reader is shown.
-    ...(given.columns !== '' && { columns: columns.map(({ path }) => path.join('.')).join(',') }),
-  }
+  // What the reader is not shown is not repeated.
+  const kept = keptOf({
+    ...given,
+    sort: given.sort === '' ? '' : sort,
+    columns: given.columns === '' ? '' : columns.map(({ path }) => path.join('.')).join(','),
+  })
   const address = (changes: Record<string, string>) => `${path}?${new URLSearchParams({ ...kept, ...changes })}`
   const rows = records.map((text) => {
     const record = JSON.parse(String(text)) as Wire
@@ -67,7 +68,13 @@ export async function listPage(
     }
   })
   const references = rows.flatMap(({ record }) => [...referencesIn({ values: columns, lists: [] }, record)])
-  const [nameOf, words] = await Promise.all([namesFor(caller, references), listing?.wordsOf(caller) ?? null])
+  const [nameOf, words] = await Promise.all([
+    namesFor(caller, references),
+    listing?.wordsOf(
+      caller,
+      rows.map(({ id }) => Number(id)),
+    ) ?? null,
+  ])
   const cursor = given.cursor === '' ? {} : { cursor: given.cursor }
   return {
     template: '/pages/admin/records/list',
@@ -78,11 +85,15 @@ export async function listPage(
       service,
       rows,
       columns,
-      allColumns: service.values.filter(isColumn),
+      allColumns: offered,
+      isBrief: listing !== null && given.columns === '',
       filters: filtersOf(service, listing).map((filter) => ({ ...filter, choices: words?.choices[filter.of] ?? null })),
       textOf: words?.textOf ?? (() => null),
+      toneOf: words?.toneOf ?? (() => null),
       selection: extrasOf(resource).selection,
       choices: words?.choices ?? {},
+      views: await listViews(services, { userId: merchantOf(request).id, service: resource.service }),
+      query: String(new URLSearchParams(kept)),
       here: `?${new URLSearchParams({ ...kept, ...cursor })}`,
       sorts: service.sorts,
       sort,
@@ -102,6 +113,11 @@ export async function listPage(
       pathOf,
     },
   }
+}
+
+/** What an address keeps of a list, but for the page. */
+export function keptOf({ filters, sort, columns }: Asked): Record<string, string> {
+  return { ...filters, ...(sort !== '' && { sort }), ...(columns !== '' && { columns }) }
 }
 
 export interface Asked {
@@ -144,9 +160,16 @@ export function isColumn({ field }: Value): boolean {
   return field.access !== 'wo'
 }
 
-function columnsOf({ values, titles, filters, key }: Service, chosen: string): readonly Value[] {
+/** What a list may show: first what it shows unless somebody chooses. */
+function offeredColumns({ values }: Service, listing: Listing | null): readonly Value[] {
+  const all = [...values.filter(isColumn), ...(listing?.values ?? [])]
+  const first = (listing?.columns ?? []).flatMap((name) => all.find(({ path }) => path.join('.') === name) ?? [])
+  return [...first, ...all.filter((value) => !first.includes(value))]
+}
+
+function columnsOf({ values, titles, filters, key }: Service, offered: readonly Value[], chosen: string) {
   const names = new Set(chosen.split(',').slice(0, COLUMNS_MAX))
-  const wanted = values.filter((value) => isColumn(value) && names.has(value.path.join('.')))
+  const wanted = offered.filter(({ path }) => names.has(path.join('.')))
   if (wanted.length > 0) return wanted
   // What the list can be filtered by is what people look for.
   const filtered = new Set(Object.values(filters).flatMap(({ column }) => column ?? []))
@@ -157,14 +180,17 @@ function columnsOf({ values, titles, filters, key }: Service, chosen: string): r
 /** The filters of the list, as fields of a form: those in sight, and those that are opened by `More filters`. */
 function filtersOf({ filters: offered, values, resource }: Service, listing: Listing | null) {
   const filters = Object.entries(offered).map(([name, { kind, column }]) => {
-    const value = values.find(({ field }) => column !== undefined && field.column === column)
+    const known = [...values, ...(listing?.values ?? [])]
+    const value = known.find(({ field }) => column !== undefined && field.column === column)
     // Of a value that no page shows, the name that files have for it.
     const stored = column === undefined ? undefined : columnPath(resource.storedFields, column)?.at(-1)
-    const label = listing?.labels[name] ?? filterLabel(name, kind, value?.label ?? (stored && labelOf(stored)))
+    const label =
+      name === 'find'
+        ? 'Search'
+        : (listing?.labels[name] ?? filterLabel(name, kind, value?.label ?? (stored && labelOf(stored))))
     return { name, kind, label, of: value?.path.join('.') ?? '' }
   })
-  const texts = filters.filter(({ kind }) => kind === 'text' || kind === 'part').slice(0, TEXT_FILTERS_IN_SIGHT)
-  const inSight = listing?.inSight ?? texts.map(({ name }) => name)
+  const inSight = listing?.inSight ?? ['find']
   return filters.map((filter) => ({ ...filter, isInSight: inSight.includes(filter.name) }))
 }
 

@@ -1,10 +1,12 @@
 import type { Caller, Privileges } from '../../../engine/caller.ts'
 import type { Resource } from '../../../engine/definition/define.ts'
 import type { Filters } from '../../../engine/definition/filters.ts'
+import { foundFilter } from '../../../engine/reading/find.ts'
 import { orders } from '../../../resources/orders/orders.ts'
 import { orderListing } from '../orders/listing.ts'
-import { seenBy } from './seen.ts'
-import type { Service } from './services.ts'
+import { findersOf } from './search.ts'
+import { seenBy, seenValues } from './seen.ts'
+import type { Service, Value } from './services.ts'
 import type { Wire } from './values.ts'
 
 /** What the list of a service has beyond what follows from its definition. */
@@ -15,10 +17,13 @@ export interface Listing {
   readonly labels: Readonly<Record<string, string>>
   /** The names of the filters that are always in sight. */
   readonly inSight: readonly string[]
-  /** The wire names of the columns, where nobody has chosen any. */
+  /** Values that only the list has, which `textOf` of the words gives. */
+  readonly values: readonly Value[]
+  /** The names of the columns, where nobody has chosen any. */
   readonly columns: readonly string[]
   readonly titleOf: (record: Wire) => string
-  readonly wordsOf: (caller: Caller) => Promise<Words>
+  /** For the records with these ids. */
+  readonly wordsOf: (caller: Caller, ids: readonly number[]) => Promise<Words>
 }
 
 /** The words for values that would otherwise be numbers, by wire names. */
@@ -28,17 +33,20 @@ export interface Words {
   readonly choices: Readonly<Record<string, readonly (readonly [value: string, text: string])[]>>
   /** Null: the value speaks for itself. */
   readonly textOf: (name: string, record: Wire) => string | null
+  /** The class of the badge that it is shown as; null: none. */
+  readonly toneOf: (name: string, record: Wire) => string | null
 }
 
-const listings = new Map<Resource, (privileges: Privileges) => Listing>([[orders, orderListing]])
+const listings = new Map<Resource, Listing>([[orders, orderListing]])
 
-/** A service as its list reads it for somebody with these privileges, with the filters that only the list has. */
+/** A service as its list reads it for somebody with these privileges: with `find`, and the filters that only the list has. */
 export function listedOf(privileges: Privileges, service: Service): { listed: Service; listing: Listing | null } {
   const { resource } = service
   const seen = seenBy(privileges, service)
-  const listing = listings.get(resource)?.(privileges) ?? null
-  if (listing === null) return { listed: seen, listing }
-  const withOwn = (filters: Filters) => ({ ...listing.filters, ...filters })
+  const whole = listings.get(resource)
+  const listing = whole === undefined ? null : { ...whole, values: seenValues(privileges, whole.values) }
+  const find = foundFilter(findersOf(seen), privileges)
+  const withOwn = (filters: Filters) => ({ find, ...listing?.filters, ...filters })
   const read = { ...resource, filters: withOwn(resource.filters) }
   return { listed: { ...seen, filters: withOwn(seen.filters), resource: read }, listing }
 }

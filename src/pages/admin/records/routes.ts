@@ -12,12 +12,14 @@ import { kindsOf } from './events.ts'
 import { eventsPage } from './events-page.ts'
 import { sendFile } from './export.ts'
 import { historyPage, putChangeBack, storeHistoryPage } from './history.ts'
+import { htmlFrame, htmlValues } from './html-frame.ts'
 import { listPage } from './list-page.ts'
 import { listedOf } from './listing.ts'
 import { idIn, recordPage } from './record-page.ts'
 import { suggestions } from './search.ts'
 import { mayRead, seenBy } from './seen.ts'
 import { services as allServices, canCreate, type Service } from './services.ts'
+import { viewForms } from './views.ts'
 
 type RecordServices = CallerServices & { readonly secrets: Secrets }
 
@@ -46,6 +48,7 @@ export function recordPagesOf(app: FastifyInstance, services: RecordServices, se
     const { listed, listing } = listedOf(privilegesOf(request), service)
     return listPage(request, services, listed, listing)
   })
+  viewForms(app, services, service)
   if (resource.referrers.length > 0) get(`${path}/search`, (request) => suggestions(request, services, seen(request)))
   // A file of all customers is what a thief would take along.
   const { get: getFile } = resource === customers ? reading.proved : reading
@@ -55,6 +58,9 @@ export function recordPagesOf(app: FastifyInstance, services: RecordServices, se
   page(isOwn ? `${path}/:id/fields` : `${path}/:id`, (request, reply) =>
     recordPage(request, reply, services, seen(request)),
   )
+  if (htmlValues(service).length > 0) {
+    get(`${path}/:id/shown`, (request, reply) => htmlFrame(request, reply, services, seen(request), idIn(request)))
+  }
   page(`${path}/:id/history`, (request) => historyPage(request, services, service, idIn(request)))
   if (canBePutBack(resource)) {
     form(
@@ -70,8 +76,8 @@ export function recordPagesOf(app: FastifyInstance, services: RecordServices, se
     const again = (request: FastifyRequest) => newPage(request, services, seen(request), formOf(request))
     formPage(`${path}/new`, (request) => newPage(request, services, seen(request), {}))
     form(path, (request) => create(request, services, seen(request)), again)
-    // Shows the form again with the records that its words fit.
-    if (service.values.some(({ refersTo }) => refersTo !== null)) {
+    // Shows the form again with the records that its words fit, or with the source of what a plain editor holds.
+    if (service.values.some(({ refersTo, field }) => refersTo !== null || field.isHtml)) {
       post(`${path}/new`, async (request, reply) => sendPage(reply, await again(request)))
     }
   }
@@ -87,7 +93,7 @@ export function recordPagesOf(app: FastifyInstance, services: RecordServices, se
           isOutdated: kind === 'precondition-failed',
         }),
     )
-    // Shows the form again with one more row, or with the records that its words fit.
+    // Shows the form again with one more row, with the records that its words fit, or with the source of what a plain editor holds.
     post(`${edit}/rows`, async (request, reply) =>
       sendPage(reply, await editPage(request, services, seen(request), { typed: formOf(request) })),
     )

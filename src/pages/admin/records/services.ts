@@ -59,8 +59,6 @@ export interface Service {
 export interface Search {
   readonly value: Value
   readonly filter: Filter
-  /** Otherwise it walks through the store's records. */
-  readonly isIndexed: boolean
 }
 
 /** Names that the words of the wire do not give. */
@@ -68,6 +66,9 @@ const spoken: Readonly<Record<string, { one: string; all: string }>> = {
   RMA: { one: 'return', all: 'returns' },
   OrderStatus: { one: 'order status', all: 'order statuses' },
 }
+
+/** What people call an item of a list where the wire calls it otherwise. */
+const spokenItems: Readonly<Record<string, string>> = { ShipmentList: 'Parcel', TransactionList: 'Payment' }
 
 /** Every service with records of a store that programs can read. */
 export const services: readonly Service[] = resources.map(serviceOf)
@@ -115,7 +116,12 @@ export function serviceOf(resource: Resource): Service {
     values,
     sections: [
       ...grouped(values, beginning, 'General'),
-      ...ofLists.map((list) => ({ slug: slugOf(list.label), title: list.label, values: [], list })),
+      ...ofLists.map((list) => ({
+        slug: slugOf(plural(itemLabel(list.name, typeName))),
+        title: list.label,
+        values: [],
+        list,
+      })),
     ],
     titles,
     key,
@@ -133,11 +139,11 @@ function searchesOf({ filters, searchedBy }: Resource, values: readonly Value[],
     ((kind === 'text' || kind === 'part') && titles.some(({ field }) => field.column === column))
   const indexed = Object.entries(filters).flatMap(([name, filter]) => {
     const value = ofColumn(filter.column)
-    return value !== undefined && isWanted(name, filter) ? [{ value, filter, isIndexed: true }] : []
+    return value !== undefined && isWanted(name, filter) ? [{ value, filter }] : []
   })
   const others = titles.filter((title) => !indexed.some(({ value }) => value === title))
   const walks = others.flatMap((value) =>
-    value.field.column === undefined ? [] : [{ value, filter: containing(value.field.column), isIndexed: false }],
+    value.field.column === undefined ? [] : [{ value, filter: containing(value.field.column) }],
   )
   return [...indexed, ...walks]
 }
@@ -159,7 +165,7 @@ function listOf(
   prefix: readonly string[] = [],
 ): List {
   const path = [...prefix, name]
-  const one = itemLabel(name, typeName)
+  const one = spokenItems[name] ?? itemLabel(name, typeName)
   const { leaves } = field.fields
   return {
     name,

@@ -125,7 +125,7 @@ describe('the page of cartAPI', () => {
     const told =
       'must each be an IP address or a CIDR block, such as 203.0.113.7 or 203.0.113.0/24; wrong: line 3 (“10.0.0.300”), line 4 (“shop.example”), line 5 (“10.0.0.0/33”) and 1 more'
     expect(problem(answer.body, 'Addresses')).toBe(`Allowed addresses ${told}`)
-    expect(answer.body).toContain(`<a href="#Addresses">Addresses</a> ${told}`)
+    expect(answer.body).toContain(`<a href="#Addresses">Allowed addresses</a> ${told}`)
     expect(answer.body).toMatch(/<textarea id="Addresses"[^>]* aria-invalid="true"/)
     expect([ticked(answer.body), typed(answer.body)]).toEqual([['false'], lines.join('\r\n')])
     expect(await cartApi()).toEqual({ Enabled: true, Addresses: [] })

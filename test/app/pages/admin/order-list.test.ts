@@ -46,14 +46,16 @@ describe('the list of orders', () => {
     expect(second).not.toContain('rel="next"')
   })
 
-  test('finds by invoice number, e-mail address and status, and says what to do where nothing fits', async () => {
+  test('finds by what a customer says of an order and by status, and says what to do where nothing fits', async () => {
     await place({ BillingEmail: 'Ada@shop.example' })
     await place({ BillingEmail: 'bob@shop.example', BillingOnLinePayment: 'yes' })
     const found = async (query: string) => invoices((await merchant.open(`/admin/orders?${query}`)).body)
     expect(await found('find=ab-1000')).toEqual(['AB-1000'])
     expect(await found('find=1001')).toEqual(['AB-1001'])
     expect(await found('find=ada%40shop.example')).toEqual(['AB-1000'])
+    expect(await found('find=shop+ada')).toEqual(['AB-1000'])
     expect(await found('find=%25%40%25')).toEqual([])
+    expect(await found('find=nobody')).toEqual([])
     expect(await found('orderstatus=1')).toEqual(['AB-1001'])
     expect(await found('orderstatus=1&find=1000')).toEqual([])
     for (const both of [
@@ -72,12 +74,54 @@ describe('the list of orders', () => {
     await place()
     const { body } = await merchant.open('/admin/orders')
     expect(body).toMatch(/<select id="orderstatus"[\s\S]*?<option value="11">Unpaid<\/option>/)
-    expect(body).toMatch(/data-label="Status">Unpaid<\/td>/)
+    expect(body).toMatch(/data-label="Status"[^>]*>Unpaid<\/td>/)
     const { body: other } = await merchant.open('/admin/orders?columns=OrderID&columns=BillingCity')
     expect(other).toContain('data-label="Billing city"')
     const { body: csv } = await merchant.open('/admin/orders/export?format=csv&find=AB-1000')
     expect(csv).toContain('guest@shop.example')
     expect((await merchant.open('/admin/orders/export?format=csv&find=AB-1')).body).not.toContain('guest@')
+  })
+
+  test('shows whose an order is, what is paid and what has left, and finds by the last', async () => {
+    for (let count = 0; count < 4; count++) {
+      await place({ BillingFirstName: 'Ada', BillingLastName: `No ${count}` })
+    }
+    const two = [{ ShipmentCity: 'Oslo' }, { ShipmentCity: 'Bergen' }]
+    const left = { ShipmentShippedDate: '03/09/2026' }
+    await shop.call('PUT', '/Orders/2', { body: { ShipmentList: two } })
+    const [{ ShipmentList }] = (await shop.call('GET', '/Orders/2')).json()
+    await shop.call('PUT', `/Orders/2/Shipments/${ShipmentList[0].ShipmentID}`, { body: left })
+    await shop.call('PUT', '/Orders/3/Shipments/0', { body: left })
+    await shop.call('PUT', '/Orders/4', { body: { ShipmentList: [] } })
+    const found = async (query: string) => invoices((await merchant.open(`/admin/orders?${query}`)).body)
+    for (const [state, expected] of [
+      ['waiting', 'AB-1000'],
+      ['part', 'AB-1001'],
+      ['left', 'AB-1002'],
+      ['none', 'AB-1003'],
+    ]) {
+      expect([state, await found(`fulfilment=${state}`)]).toEqual([state, [expected]])
+    }
+    expect(await found('fulfilment=left&payment=unpaid')).toEqual(['AB-1002'])
+    const { body } = await merchant.open('/admin/orders')
+    const row = (invoice: string) => new RegExp(`>${invoice}</a>[\\s\\S]*?</tr>`).exec(body)?.[0] ?? ''
+    const cells = (text: string) =>
+      [...text.matchAll(/data-label="([^"]+)"[^>]*>(?:<span[^>]*>)?([^<]*)/g)].map(([, , cell]) => cell)
+    expect(cells(row('AB-1001'))).toEqual([
+      'Mar 10, 2026, 12:00 PM EDT',
+      'Ada No 1',
+      '$42.50',
+      'Unpaid',
+      'Partly shipped',
+      'Unpaid',
+    ])
+    expect(cells(row('AB-1003')).slice(3, 5)).toEqual(['Unpaid', 'Nothing to ship'])
+    await shop.call('PUT', '/Orders/3/Shipments/0', { body: { ShipmentShippedDate: '' } })
+    expect(await found('fulfilment=left')).toEqual([])
+    const { body: chosen } = await merchant.open('/admin/orders?columns=InvoiceNumber&columns=payment')
+    expect(chosen).toMatch(/data-label="Payment"><span class="badge bad">Unpaid/)
+    expect((await merchant.open('/admin/orders/export?format=csv&payment=paid')).body).not.toContain('guest@')
+    expect((await merchant.open('/admin/orders?fulfilment=lost')).statusCode).toBe(400)
   })
 
   test('and its files refuse different values of a filter that takes one', async () => {
@@ -88,7 +132,7 @@ describe('the list of orders', () => {
     }
   })
 
-  test.each(['cursor=x', 'orderstatus=x', 'find=nobody', 'find=%00@shop.example', `find=${'x'.repeat(256)}`])(
+  test.each(['cursor=x', 'orderstatus=x', 'find=%00@shop.example', `find=${'x'.repeat(101)}`])(
     'refuses ?%s',
     async (query) => {
       const { statusCode, body } = await merchant.open(`/admin/orders?${query}`)

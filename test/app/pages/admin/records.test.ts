@@ -2,7 +2,7 @@ import { parse } from 'csv-parse/sync'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { services } from '../../../../src/pages/admin/records/services.ts'
 import { fieldsAt, type TestPerson } from '../../../support/person.ts'
-import { merchantIn } from '../../../support/signed-in.ts'
+import { memberIn, merchantIn } from '../../../support/signed-in.ts'
 import type { TestServer, TestStore } from '../../../support/store.ts'
 import { withMerchant } from './merchant-fixture.ts'
 
@@ -347,6 +347,22 @@ describe('a form of a record', () => {
     expect(await read('Products', id)).toEqual(before)
   })
 
+  test('names all that is wrong at once, each with a link to its field, and says so in the title', async () => {
+    const form = await merchant.formOf(general())
+    const wrong = { 'SKUInfo.SKU': ' ', 'SKUInfo.Name': 'x'.repeat(256) }
+    const { body } = await merchant.submit(general(), { ...form, ...wrong })
+    const alert = /role="alert">([\s\S]*?)<\/div>/.exec(body)?.[1] ?? ''
+    expect([...alert.matchAll(/<a href="#([^"]*)">([^<]*)<\/a>/g)].map(([, ...link]) => link)).toEqual([
+      ['SKUInfo.SKU', 'SKU'],
+      ['SKUInfo.Name', 'Name'],
+    ])
+    expect(body).toContain('<title>Error: ')
+    expect(body.match(/aria-invalid="true"/g)).toHaveLength(2)
+    const added = { Email: 'nobody', BillingFirstName: 'x'.repeat(300) }
+    const answer = await merchant.submit('/admin/customers/new', added, { action: '/admin/customers' })
+    expect(answer.body.match(/<li><a href="#/g)?.length).toBeGreaterThan(1)
+  })
+
   test('of a row that is refused names the row', async () => {
     const form = await merchant.formOf(features())
     const changes = { 'FeatureList.0.gone': 'yes', 'FeatureList.1.FeatureTitle': 'x'.repeat(151) }
@@ -408,5 +424,40 @@ describe('deleting a record', () => {
     const { body } = await merchant.open(`/admin/category/${parent}/delete`)
     expect(body).toContain('It cannot be deleted as long as these records refer to it')
     expect(body).not.toContain('<form method="post" action="/admin/category')
+  })
+})
+
+describe('a view of a list', () => {
+  const keep = (query: string, name: string, who = merchant) =>
+    who.submit(`/admin/orders?${query}`, { name }, { action: `/admin/orders/views?${query}` })
+  const viewsOf = async (who = merchant) => {
+    const { body } = await who.open('/admin/orders')
+    const [nav = ''] = /<nav aria-label="Views"[\s\S]*?<\/nav>/.exec(body) ?? []
+    return [...nav.matchAll(/<a href="\/admin\/orders\?([^"]+)"[^>]*>([^<]+)</g)].map(
+      ([, query, name]) => `${name}: ${query}`,
+    )
+  }
+
+  test('is kept for the person alone, in place of one of its name, until it is deleted', async () => {
+    const colleague = await memberIn(server, shop, 'manager')
+    expect((await keep('orderstatus=11', ' Unpaid ')).statusCode).toBe(303)
+    expect(await viewsOf()).toEqual(['Unpaid: orderstatus=11'])
+    expect(await viewsOf(colleague)).toEqual([])
+    await keep('orderstatus=1', 'Unpaid')
+    expect(await viewsOf()).toEqual(['Unpaid: orderstatus=1'])
+    const shown = (await merchant.open('/admin/orders?orderstatus=1')).body
+    expect(shown).toMatch(/aria-current="page">Unpaid</)
+    await merchant.submit('/admin/orders?orderstatus=1', { name: 'Unpaid' }, { action: '/admin/orders/views/delete' })
+    expect(await viewsOf()).toEqual([])
+  })
+
+  test('needs a name of 1 to 50 characters, and is one of 20', async () => {
+    for (const name of ['', ' ', 'x'.repeat(51), 'a\nb']) {
+      const { statusCode, body } = await keep('orderstatus=1', name)
+      expect([statusCode, body.includes('must have 1 to 50 characters')]).toEqual([400, true])
+    }
+    await Promise.all(Array.from({ length: 22 }, (_, n) => keep(`find=${n}`, `View ${n}`)))
+    expect(await viewsOf()).toHaveLength(20)
+    expect((await keep('find=more', 'One more')).body).toContain('You keep 20 views of this list')
   })
 })

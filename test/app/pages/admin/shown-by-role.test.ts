@@ -253,7 +253,7 @@ describe('customers, for somebody with Orders and without Customers', () => {
     const find = (who: TestPerson, query: string) => who.open(`/admin/orders?${query}`)
     expect((await find(owner, 'find=anna@customers.example')).body).toContain(`/admin/orders/${id}"`)
     const asked = await find(person, 'find=anna@customers.example')
-    expect([asked.statusCode, asked.body.includes(`/admin/orders/${id}"`)]).toEqual([400, false])
+    expect([asked.statusCode, asked.body.includes(`/admin/orders/${id}"`)]).toEqual([200, false])
     expect((await find(person, 'billingemail=anna@customers.example')).statusCode).toBe(403)
     expect((await find(person, 'find=1000')).body).toContain(`/admin/orders/${id}"`)
     expect((await find(person, '')).body).not.toMatch(/customers\.example|billingemail|Billing e-mail/)
@@ -388,7 +388,7 @@ describe('the overview', () => {
 
 test('settings are shown without a form to somebody who may only read them', async () => {
   person = await memberIn(server, shop, { Name: 'Auditor', Privileges: { Settings: ['read'] } })
-  expect((await person.open('/admin/history')).body).toContain('There is nothing.')
+  expect((await person.open('/admin/history')).body).toContain('Nothing is here yet.')
   for (const page of ['/admin/settings', '/admin/settings/order-statuses', '/admin/settings/payment-methods']) {
     const { statusCode, body } = await person.open(page)
     expect([page, statusCode, body.includes(`action="${page}`)]).toEqual([page, 200, false])

@@ -1,0 +1,146 @@
+import { constant, empty, identifier, type Sql, sql, storeId } from '../../database/sql.ts'
+import { INT32_MAX } from '../../values/int32.ts'
+import type { Caller } from '../caller.ts'
+import { type Filter, wrongParameter } from './filters.ts'
+
+/** Who looks for records: a store, and what may be read of it. */
+export type Seeker = Pick<Caller, 'store' | 'privileges'>
+
+/** A way in which people find records by what they type. */
+export interface Finder {
+  /** Records that it finds stand before those of finders with a higher one. */
+  readonly rank: number
+  /** A SELECT of the records' ids as "id", perhaps repeated; null: no record is called so, or the seeker may not know. `text` is checked and trimmed. */
+  readonly ids: (text: string, seeker: Seeker) => Sql | null
+}
+
+/** The ranks: what was typed is the number of the record; names it; names a part of it; begins words of it; is a part of them. */
+const RANK_NUMBER = 0
+export const RANK_NAME = 1
+export const RANK_ITEM = 2
+const RANK_BEGINNING = 3
+const RANK_PART = 4
+
+/** The longest text that is looked for, in characters. */
+export const TYPED_MAX = 100
+const WORDS_MAX = 8
+/** An index of trigrams finds no part that is shorter, but beginnings of words. */
+const PART_MIN = 3
+/** Words among which a shorter part is looked for: those of the newest records. */
+const WALKED_MAX = 1_000
+/** Fewer digits are in too many telephone numbers. */
+const DIGITS_MIN = 5
+/** Without the code of a country or town, which people write or leave out. */
+const DIGITS_COMPARED = 8
+
+/** Returns the trimmed text. Throws `bad-request` unless it can be looked for. */
+export function readTyped(given: string, name: string): string {
+  const text = given.trim()
+  if (text.length > TYPED_MAX) throw wrongParameter(name, text, `may have ${TYPED_MAX} characters at most`)
+  if (text.includes('\0') || !text.isWellFormed())
+    throw wrongParameter(name, '', 'holds a character that text cannot have')
+  return text
+}
+
+/** By the number of the record. */
+export function byId(table: string): Finder {
+  return {
+    rank: RANK_NUMBER,
+    ids: (text, { store }) => {
+      const isId = /^#?[1-9]\d{0,9}$/.test(text) && Number(text.replace('#', '')) <= INT32_MAX
+      return isId ? idsWhere(table, store, sql`t."id" = ${Number(text.replace('#', ''))}::int`) : null
+    },
+  }
+}
+
+/** By a filter, which takes the text as it is. */
+export function byFilter(table: string, filter: Filter): Finder {
+  return {
+    rank: filter.kind === 'part' ? RANK_PART : RANK_NAME,
+    ids: (text, { store }) => {
+      const condition = filter.read(text, 'find', store)
+      return condition && idsWhere(table, store, condition)
+    },
+  }
+}
+
+export function idsWhere(table: string, store: Seeker['store'], condition: Sql): Sql {
+  return sql`SELECT t."id" FROM ${identifier(table)} t WHERE t."storeId" = ${storeId(store)} AND ${condition}`
+}
+
+/**
+ * By the words that the table SearchText keeps of the service's records, in any order: those that begin so first, then those that have
+ * them inside (of one or two letters alone, only among the newest); a telephone number by its digits from the end. `sourcesFor` says which sources the seeker may be led by; null: all.
+ */
+export function byWords(
+  service: string,
+  sourcesFor: (seeker: Seeker) => readonly number[] | null = () => null,
+): Finder[] {
+  const rowsFor = (seeker: Seeker) => {
+    const sources = sourcesFor(seeker)
+    const within = sources === null ? empty : sql`AND w."source" = ANY (${`{${sources.join(',')}}`}::smallint[])`
+    return sql`"SearchText" w WHERE w."storeId" = ${storeId(seeker.store)} AND w."service" = ${service} ${within}`
+  }
+  const where = (condition: Sql, seeker: Seeker) =>
+    sql`SELECT w."recordId" AS "id" FROM ${rowsFor(seeker)} AND ${condition}`
+  const amongNewest = (condition: Sql, seeker: Seeker) =>
+    sql`SELECT w."recordId" AS "id" FROM (
+      SELECT * FROM ${rowsFor(seeker)} ORDER BY w."recordId" DESC LIMIT ${constant(WALKED_MAX)}) w WHERE ${condition}`
+  const like = (pattern: Sql) => sql`lower(w."words") LIKE ${pattern}`
+  const all = (conditions: readonly Sql[]) => conditions.reduce((one, other) => sql`${one} AND ${other}`)
+  const beginning = (word: string) => like(sql`'% ' || ltrim("folded"(${word})) || '%'`)
+  const inside = (word: string) => like(sql`'%' || "folded"(${word}) || '%'`)
+  return [
+    {
+      rank: RANK_BEGINNING,
+      ids: (text, seeker) => {
+        const words = wordsIn(text)
+        return words.length === 0 ? null : where(all(words.map(beginning)), seeker)
+      },
+    },
+    {
+      rank: RANK_BEGINNING,
+      ids: (text, seeker) => {
+        const digits = phoneDigits(text)
+        return digits === null ? null : where(like(sql`${`%${digits} %`}`), seeker)
+      },
+    },
+    {
+      rank: RANK_PART,
+      ids: (text, seeker) => {
+        const words = wordsIn(text)
+        if (words.length === 0) return null
+        const among = words.some((word) => word.length >= PART_MIN) ? where : amongNewest
+        return among(all(words.map(inside)), seeker)
+      },
+    },
+  ]
+}
+
+function wordsIn(text: string): string[] {
+  return text
+    .split(/\s+/u)
+    .filter((word) => /[\p{L}\p{N}]/u.test(word))
+    .slice(0, WORDS_MAX)
+}
+
+/** The last digits of a telephone number as people write it; null: it is none. */
+function phoneDigits(text: string): string | null {
+  if (!/^\+?[\d\s()./-]+$/.test(text)) return null
+  const digits = text.replace(/\D/g, '').replace(/^0+/, '')
+  return digits.length < DIGITS_MIN ? null : digits.slice(-DIGITS_COMPARED)
+}
+
+/** The ids of the records that finders find, at most `max` of each and the newest of them, with the lowest rank of each. */
+export function foundBy(finders: readonly Finder[], text: string, seeker: Seeker, max: number): Sql | null {
+  const found = finders.flatMap(({ rank, ids }) => {
+    const select = ids(text, seeker)
+    // A limit in the text of the statement: the planner walks the newest records for words that most of them have.
+    return select === null
+      ? []
+      : [sql`(SELECT "id", ${constant(rank)} AS "rank" FROM (${select} ORDER BY 1 DESC LIMIT ${constant(max)}) each)`]
+  })
+  if (found.length === 0) return null
+  const union = found.reduce((one, other) => sql`${one} UNION ALL ${other}`)
+  return sql`SELECT "id", min("rank") AS "rank" FROM (${union}) found GROUP BY "id"`
+}

@@ -1,0 +1,142 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Resource } from '../../../engine/definition/define.ts'
+import { readTyped } from '../../../engine/definition/finders.ts'
+import { findRecords } from '../../../engine/reading/find.ts'
+import { findJson } from '../../../engine/reading/read.ts'
+import { format } from '../../../html/format.ts'
+import { adminPages } from '../../../html/page-routes.ts'
+import { type CallerServices, merchantCaller, textIn } from '../../../html/request.ts'
+import { customers } from '../../../resources/customers/customers.ts'
+import { giftRegistries } from '../../../resources/gift-registries/gift-registries.ts'
+import { listStatuses } from '../../../resources/order-statuses/status-texts.ts'
+import { orders } from '../../../resources/orders/orders.ts'
+import { products } from '../../../resources/products/products.ts'
+import { rma } from '../../../resources/rma/rma.ts'
+import { invoiceOf, textsOf } from '../orders/listing.ts'
+import { findersOf } from '../records/search.ts'
+import { mayRead, seenBy, textSeenBy } from '../records/seen.ts'
+import { type Service, targetService } from '../records/services.ts'
+import type { Wire } from '../records/values.ts'
+
+/** The records of a service that a page of the search shows; its list shows the others. */
+const SHOWN = 8
+const SUGGESTED = 3
+
+interface Hit {
+  readonly address: string
+  readonly title: string
+  /** What tells it from others, in the order of importance. */
+  readonly details: readonly string[]
+}
+
+interface Group {
+  readonly service: Service
+  readonly hits: readonly Hit[]
+  /** The address of the list of all of them; null: there are no more. */
+  readonly more: string | null
+}
+
+interface Words {
+  readonly money: (amount: unknown) => string
+  readonly date: (text: unknown) => string
+  readonly status: (id: unknown) => string
+}
+
+/** The services that are searched, in the order of the page, and how their records are told apart. */
+const searched: readonly (readonly [Resource, (record: Wire, words: Words) => Omit<Hit, 'address'>])[] = [
+  [
+    orders,
+    (order: Wire, { money, date, status }: Words) => ({
+      title: invoiceOf(order),
+      details: [
+        nameOf(order.BillingFirstName, order.BillingLastName) || text(order.BillingEmail),
+        date(order.OrderDate),
+        money(order.OrderAmount),
+        status(order.OrderStatusID),
+      ],
+    }),
+  ],
+  [
+    customers,
+    ({ BillingFirstName, BillingLastName, BillingCompany, BillingCity, Email }: Wire) => ({
+      title: nameOf(BillingFirstName, BillingLastName) || text(BillingCompany) || text(Email),
+      details: [text(BillingCompany), text(Email), text(BillingCity)],
+    }),
+  ],
+  [
+    products,
+    ({ SKUInfo }: Wire, { money }: Words) => {
+      const { Name, SKU, Price, Stock } = SKUInfo as Wire
+      return { title: text(Name), details: [text(SKU), money(Price), `${format.number(Number(Stock))} in stock`] }
+    },
+  ],
+  [
+    rma,
+    ({ RMAID, RMADate, RMAItemList }: Wire, { date }: Words) => ({
+      title: `Return ${RMAID}`,
+      details: [date(RMADate), ...(RMAItemList as Wire[]).slice(0, 2).map(({ SKU }) => text(SKU))],
+    }),
+  ],
+  [giftRegistries, ({ Name, Event }: Wire, { date }: Words) => ({ title: text(Name), details: [date(Event)] })],
+]
+
+/** Adds the search over everything that people look for, as a page and, for the pages' script, as JSON. */
+export function searchPages(app: FastifyInstance, services: CallerServices): void {
+  const { get, page } = adminPages(app)
+  page('/admin/search', async (request) => {
+    const q = textIn(request.query, 'q')
+    return {
+      template: '/pages/admin/search/search',
+      title: q.trim() === '' ? 'Search' : `Search: ${q.trim()}`,
+      data: { q, groups: await groupsFor(request, services) },
+    }
+  })
+  get('/admin/search/suggestions', async (request) => {
+    const groups = await groupsFor(request, services)
+    return groups.flatMap(({ service, hits }) =>
+      hits.slice(0, SUGGESTED).map(({ address, title, details }) => ({
+        Kind: service.one,
+        Address: address,
+        Title: title,
+        Details: details.join(' · '),
+      })),
+    )
+  })
+}
+
+async function groupsFor(request: FastifyRequest, services: CallerServices): Promise<Group[]> {
+  const caller = merchantCaller(request, services)
+  const q = readTyped(textIn(request.query, 'q'), 'q')
+  if (q === '') return []
+  const { privileges, store } = caller
+  const statusText = textsOf(await listStatuses(services.db, store.id))
+  const words: Words = {
+    money: (amount) => format.money(Number(amount), store.currency),
+    date: (date) => (date ? format.recordDate(String(date), store.timeZone) : ''),
+    status: (id) => statusText(Number(id)),
+  }
+  const allowed = searched.filter(([resource]) => mayRead(privileges, resource))
+  const found = allowed.map(async ([resource, hitOf]): Promise<Group> => {
+    const service = seenBy(privileges, targetService(resource))
+    const ids = await findRecords(caller, findersOf(service), q, SHOWN + 1)
+    const seen = textSeenBy(privileges, resource)
+    const records = await findJson(caller, resource, ids.slice(0, SHOWN))
+    const hits = ids.flatMap((id) => {
+      const record = records.get(id)
+      if (record === undefined) return []
+      const { title, details } = hitOf(JSON.parse(seen(String(record))), words)
+      return [{ address: `${service.path}/${id}`, title, details: details.filter((detail) => detail !== '') }]
+    })
+    const more = ids.length > SHOWN ? `${service.path}?${new URLSearchParams({ find: q })}` : null
+    return { service, hits, more }
+  })
+  return (await Promise.all(found)).filter(({ hits }) => hits.length > 0)
+}
+
+function nameOf(first: unknown, last: unknown): string {
+  return `${text(first)} ${text(last)}`.trim()
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value.trim() : ''
+}
