@@ -130,7 +130,7 @@ function askedIn({ query }: FastifyRequest, { privileges, store: { timeZone } }:
   >
   const readable = allServices.filter(({ resource }) => mayRead(privileges, resource))
   const wanted = typed.of === '' ? readable : readable.filter(({ resource }) => resource.service === typed.of)
-  if (wanted.length === 0) throw refused('of', 'of must be the name of a service that you may read')
+  if (typed.of !== '' && wanted.length === 0) throw refused('of', 'of must be the name of a service that you may read')
   const service = typed.of === '' ? null : seenBy(privileges, wanted[0] as Service)
   const isField = (field: string) => service !== null && fieldsFor(service).some(([name]) => name === field)
   if (typed.field !== '' && !isField(typed.field)) {

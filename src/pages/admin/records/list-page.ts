@@ -53,7 +53,12 @@ export async function listPage(
     if (!(error instanceof StoreFailure) || error.kind !== 'bad-request') throw error
     return { records: [], next: null, count: 0, failure: error }
   })
-  const kept = keptOf(given)
+  // What the reader is not shown is not repeated.
+  const kept = keptOf({
+    ...given,
+    sort: given.sort === '' ? '' : sort,
+    columns: given.columns === '' ? '' : columns.map(({ path }) => path.join('.')).join(','),
+  })
   const address = (changes: Record<string, string>) => `${path}?${new URLSearchParams({ ...kept, ...changes })}`
   const rows = records.map((text) => {
     const record = JSON.parse(String(text)) as Wire

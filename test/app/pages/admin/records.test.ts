@@ -76,6 +76,7 @@ describe('the list of a service', () => {
     await add('Products', { SKUInfo: { SKU: 'LAMP', Name: 'Lamp' }, GTIN: '4006381333931', Weight: 1.5 })
     const { body } = await merchant.open('/admin/products?columns=GTIN&columns=Weight')
     expect([...body.matchAll(/<th role="columnheader"[^>]*>([^<]*)/g)].map(([, label]) => label)).toEqual([
+      'Choose',
       'GTIN',
       'Weight',
     ])
