@@ -126,7 +126,7 @@ export const checks: readonly Check[] = [
           FROM (SELECT *, "paymentEffect"("type", "amount", "captured") AS "effect" FROM "OrderTransaction") each
           GROUP BY 1, 2) x ON x."storeId" = o."storeId" AND x."orderId" = o."id"
         LEFT JOIN (
-          SELECT "storeId", "orderId", "fulfilmentState"(count(*), count(*) FILTER (WHERE "shippedDate" <> '')) AS "fulfilment"
+          SELECT "storeId", "orderId", "fulfilmentState"(count(*), count(*) FILTER (WHERE "hasLeft"("shippedDate", "statusId"))) AS "fulfilment"
           FROM "OrderShipment" GROUP BY 1, 2) h ON h."storeId" = o."storeId" AND h."orderId" = o."id") each
       WHERE "kept" IS DISTINCT FROM "there"`,
   },

@@ -41,6 +41,10 @@ RETURN CASE
   WHEN "paid" - "refunded" < "amount" THEN 'part-refunded'
   ELSE 'paid' END;
 
+-- Whether a shipment has left: its day is known, or its status (Shipped) says so.
+CREATE FUNCTION "hasLeft"("shippedDate" text, "statusId" int) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN "shippedDate" <> '' OR "statusId" = 4;
+
 -- Of "total" shipments "gone" have left.
 CREATE FUNCTION "fulfilmentState"("total" bigint, "gone" bigint) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN CASE WHEN "total" = 0 THEN 'none' WHEN "gone" = 0 THEN 'waiting' WHEN "gone" < "total" THEN 'part' ELSE 'left' END;
@@ -74,7 +78,7 @@ CREATE FUNCTION "settleFulfilment"("ofStore" int, "ofOrder" int) RETURNS void LA
 BEGIN
   PERFORM FROM "Order" WHERE "storeId" = "ofStore" AND "id" = "ofOrder" FOR NO KEY UPDATE;
   UPDATE "Order" o SET "fulfilment" = s."fulfilment" FROM (
-    SELECT "fulfilmentState"(count(*), count(*) FILTER (WHERE "shippedDate" <> '')) AS "fulfilment" FROM "OrderShipment"
+    SELECT "fulfilmentState"(count(*), count(*) FILTER (WHERE "hasLeft"("shippedDate", "statusId"))) AS "fulfilment" FROM "OrderShipment"
     WHERE "storeId" = "ofStore" AND "orderId" = "ofOrder") s
   WHERE o."storeId" = "ofStore" AND o."id" = "ofOrder" AND o."fulfilment" <> s."fulfilment";
 END $$;
@@ -114,9 +118,9 @@ CREATE TRIGGER "OrderShipment_added" AFTER INSERT ON "OrderShipment" REFERENCING
   FOR EACH STATEMENT EXECUTE FUNCTION "shipmentsChanged"();
 CREATE TRIGGER "OrderShipment_removed" AFTER DELETE ON "OrderShipment" REFERENCING OLD TABLE AS "changed"
   FOR EACH STATEMENT EXECUTE FUNCTION "shipmentsChanged"();
--- A change of its status leaves a shipment where it is.
 CREATE TRIGGER "OrderShipment_updated" AFTER UPDATE ON "OrderShipment" FOR EACH ROW
-  WHEN ((OLD."orderId", OLD."shippedDate" = '') IS DISTINCT FROM (NEW."orderId", NEW."shippedDate" = ''))
+  WHEN ((OLD."orderId", "hasLeft"(OLD."shippedDate", OLD."statusId"))
+    IS DISTINCT FROM (NEW."orderId", "hasLeft"(NEW."shippedDate", NEW."statusId")))
   EXECUTE FUNCTION "shipmentUpdated"();
 
 -- None of this is a word that people look for.
@@ -136,7 +140,7 @@ LEFT JOIN (
   FROM (SELECT "storeId", "orderId", "amount", "paymentEffect"("type", "amount", "captured") AS "effect" FROM "OrderTransaction") each
   GROUP BY 1, 2) x ON x."storeId" = s."storeId" AND x."orderId" = s."id"
 LEFT JOIN (
-  SELECT "storeId", "orderId", "fulfilmentState"(count(*), count(*) FILTER (WHERE "shippedDate" <> '')) AS "fulfilment"
+  SELECT "storeId", "orderId", "fulfilmentState"(count(*), count(*) FILTER (WHERE "hasLeft"("shippedDate", "statusId"))) AS "fulfilment"
   FROM "OrderShipment" GROUP BY 1, 2) h ON h."storeId" = s."storeId" AND h."orderId" = s."id"
 WHERE o."storeId" = s."storeId" AND o."id" = s."id";
 -- The trigger has seen no order that has nothing of it.
