@@ -4,7 +4,8 @@ import type { Caller } from '../../engine/caller.ts'
 
 /** What two customers have in common that few have who are not one. */
 export interface Likeness {
-  readonly sameEmail: boolean
+  /** But for signs and accents: no two have the same. */
+  readonly likeEmail: boolean
   readonly samePhone: boolean
   readonly sameNameAndPostcode: boolean
 }
@@ -42,7 +43,8 @@ export async function findDuplicates(caller: Caller, id: number, record: Compare
   const postcode = record.BillingZipCode.trim()
   const phones = [record.BillingPhoneNumber, record.ShippingPhoneNumber].flatMap((phone) => {
     const digits = phone.replace(/\D/g, '')
-    return digits.length < DIGITS_MIN ? [] : [digits.slice(-DIGITS_COMPARED)]
+    // A number of one digit is what people write where they have to write something.
+    return digits.length < DIGITS_MIN || /^(.)\1*$/.test(digits) ? [] : [digits.slice(-DIGITS_COMPARED)]
   })
   const asWords = (text: string) => sql`'% ' || btrim("folded"(${text})) || ' %'`
   const patterns = [
@@ -65,7 +67,7 @@ export async function findDuplicates(caller: Caller, id: number, record: Compare
     sql`
     SELECT * FROM (
       SELECT c."id",
-        ${email} <> '' AND coalesce("folded"(c."email") = "folded"(${email}), false) AS "sameEmail",
+        ${email} <> '' AND coalesce("folded"(c."email") = "folded"(${email}), false) AS "likeEmail",
         coalesce(${hasDigits(sql`c."phone"`)}, false)
           OR coalesce(${hasDigits(sql`c."details" ->> 'ShippingPhoneNumber'`)}, false) AS "samePhone",
         ${name} <> '' AND ${postcode} <> ''
@@ -74,7 +76,7 @@ export async function findDuplicates(caller: Caller, id: number, record: Compare
           AS "sameNameAndPostcode"
       FROM "Customer" c
       WHERE c."storeId" = ${storeId(store)} AND c."id" <> ${id}::int AND c."id" IN (SELECT "id" FROM (${union}) found)) each
-    WHERE "sameEmail" OR "samePhone" OR "sameNameAndPostcode" ORDER BY "id" DESC LIMIT ${constant(SHOWN)}`,
+    WHERE "likeEmail" OR "samePhone" OR "sameNameAndPostcode" ORDER BY "id" DESC LIMIT ${constant(SHOWN)}`,
   )
 }
 

@@ -84,7 +84,7 @@ export const customerExtras: Extras = {
 }
 
 const reasons: readonly (readonly [keyof Likeness, string])[] = [
-  ['sameEmail', 'the same e-mail address'],
+  ['likeEmail', 'nearly the same e-mail address'],
   ['samePhone', 'the same telephone number'],
   ['sameNameAndPostcode', 'the same name and postcode'],
 ]

@@ -100,16 +100,20 @@ describe('a customer', () => {
   test('points out who is likely the same, and why', async () => {
     const id = await add({})
     const others = {
-      email: { Email: 'änna@shop.example' },
+      email: { Email: "an'na@shop.example", BillingZipCode: '' },
       phone: { BillingPhoneNumber: '', ShippingPhoneNumber: '0113 4960000' },
       named: { BillingFirstName: 'ANNA', BillingLastName: 'Smíth', BillingZipCode: 'ls11aa' },
     }
     const unlike = { BillingFirstName: 'Zoe', BillingPhoneNumber: '1', BillingZipCode: 'X' }
     const of = (name: string) => ({ Email: `${name}@shop.example`, ...unlike })
+    const email = await add({ ...unlike, ...others.email })
     const phone = await add({ ...of('p'), ...others.phone })
     const named = await add({ ...of('n'), ...others.named })
-    // The same name elsewhere, and the extension of a telephone.
+    // The same name elsewhere, the extension of a telephone, and numbers that are none.
     await add({ ...of('x'), BillingFirstName: 'Anna', BillingZipCode: 'LS2', BillingPhoneNumber: '60000' })
+    const none = { BillingPhoneNumber: '0000000', BillingZipCode: '' }
+    const first = await add({ ...of('z1'), ...none })
+    await add({ ...of('z2'), ...none })
     const why = async (of: number) =>
       [...(await pageOf(of)).matchAll(/<li><a href="\/admin\/customers\/(\d+)">[^<]*<\/a>: ([^<]*)<\/li>/g)].map(
         ([, other, text]) => [Number(other), text],
@@ -117,8 +121,10 @@ describe('a customer', () => {
     expect(await why(id)).toEqual([
       [named, 'the same name and postcode'],
       [phone, 'the same telephone number'],
+      [email, 'nearly the same e-mail address'],
     ])
     expect(await why(phone)).toEqual([[id, 'the same telephone number']])
+    expect(await why(first)).toEqual([])
     const many = Array.from({ length: 5 }, (_, at) => add({ ...of(`m${at}`), ...others.phone }))
     await Promise.all(many)
     expect(await why(id)).toHaveLength(5)
