@@ -98,22 +98,25 @@ export const storeAlerts = {
     },
   },
   'import-ended': {
-    words: 'The changes of a CSV file have been made, or were stopped',
+    words: 'The changes of a CSV file, or of many records, have been made or were stopped',
     need: null,
     pauseMs: 0,
     link: '/admin/csv',
     find: async ({ tx, since, now }, { storeId, privileges }) => {
       const imports = await tx.csvImport.findMany({
         where: { storeId, state: { in: Object.keys(ended) }, endedAt: { gt: since, lte: now } },
-        select: { service: true, fileName: true, state: true, changed: true, added: true, failed: true },
+        select: { service: true, source: true, fileName: true, state: true, changed: true, added: true, failed: true },
         orderBy: { id: 'asc' },
         take: LINES_MAX,
       })
       return imports
         .filter(({ service }) => allows(privileges, resourceNamed(service).privilege, 'write'))
-        .map(({ fileName, service, state, changed, added, failed }) => {
+        .map(({ source, fileName, service, state, changed, added, failed }) => {
           const counts = `${changed} changed, ${added} added, ${failed} failed`
-          return `The import of ${fileName || 'a CSV file'} (${service}) ${ended[state as keyof typeof ended]}: ${counts}.`
+          const end = ended[state as keyof typeof ended]
+          if (source === 'bulk') return `The change of many records (${service}) ${end}: ${counts}.`
+          if (source === 'back') return `The change that puts records back (${service}) ${end}: ${counts}.`
+          return `The import of ${fileName || 'a CSV file'} (${service}) ${end}: ${counts}.`
         })
     },
   },

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { execute, queryRows } from '../database/client.ts'
 import { leaseEnd, leases } from '../database/leases.ts'
 import { failureOf } from '../database/outage.ts'
@@ -10,7 +11,11 @@ import type { Resource } from '../engine/definition/define.ts'
 import { isRecord, readPatch } from '../engine/definition/input.ts'
 import type { Log } from '../engine/reading/endpoints.ts'
 import { StoreFailure } from '../values/failure.ts'
+import { valueIn } from '../values/json.ts'
 import type { Secrets } from '../values/secrets.ts'
+import { namingOf } from './columns.ts'
+import { formerOf, patchOf, tagOf } from './former.ts'
+import { isOfRecords, type Source } from './imports.ts'
 import { BATCH_LINES_MAX, SECRET_LINES_MAX } from './limits.ts'
 import { makeNames } from './make-names.ts'
 import { madeIn, withIds } from './new-names.ts'
@@ -23,8 +28,7 @@ export interface Run {
   readonly resource: Resource
   readonly id: number
   readonly claim: number
-  /** Whether the file is an export. */
-  readonly isExport: boolean
+  readonly source: Source
   readonly secrets: Secrets
   readonly log: Log
 }
@@ -35,6 +39,8 @@ interface OpenLine {
   readonly recordId: number | null
   readonly body: object
   readonly sealed: string | null
+  readonly before: object | null
+  readonly etag: string | null
   /** The number that it has in common with the lines of its transaction; null: those of its batch. */
   readonly together: number | null
 }
@@ -43,6 +49,8 @@ interface Result {
   readonly line: number
   readonly outcome: 'changed' | 'added' | 'failed'
   readonly recordId: number | null
+  /** What the change has replaced; null: nothing, or it was known before. */
+  readonly before: object | null
   readonly problems: readonly Problem[]
 }
 
@@ -60,19 +68,22 @@ export async function applyBatch(run: Run, after: number): Promise<number | null
   const { caller, resource, log } = run
   const { lines, ids } = await withNames(run, open)
   if (lines.length === 0) return last.together === null ? last.line : after
-  const requested = new Map(lines.map((line) => [line.line, requestOf(run, line, ids)]))
+  const { requested, refused } = requestsOf(run, lines, ids)
+  if (refused.length > 0) await noteResults(run, caller, refused)
+  const { precondition, formerly } = lookingBack(run, lines)
   const note: Note = async (db, outcomes) => {
     const ended = lines.flatMap((line) => {
       const outcome = outcomes.get(line.line)
-      return outcome === undefined || isToBeTriedAgain(outcome) ? [] : [resultOf(line, outcome)]
+      if (outcome === undefined || isToBeTriedAgain(outcome)) return []
+      return [{ ...resultOf(line, outcome), before: formerly(line) }]
     })
     if (ended.length > 0) await noteResults(run, db, ended)
   }
   if (last.together !== null) {
-    await exchange(run, lines, requested, note)
+    await exchange(run, lines, requested, { note, precondition })
     return after
   }
-  const outcomes = await makeChanges({ caller, resource, log, note, bytes: 0 }, requested)
+  const outcomes = await makeChanges({ caller, resource, log, note, precondition, bytes: 0 }, requested)
   for (const outcome of outcomes.values())
     if (isToBeTriedAgain(outcome)) throw outcome.failure.origin ?? outcome.failure
   return last.line
@@ -108,7 +119,7 @@ async function exchange(
   run: Run,
   lines: readonly OpenLine[],
   requested: ReadonlyMap<number, RequestedChange>,
-  note: Note,
+  { note, precondition }: { note: Note; precondition: (record: string) => void },
 ): Promise<void> {
   const { caller, resource, log } = run
   try {
@@ -116,7 +127,7 @@ async function exchange(
     const set = lines.map(({ line }, at): [number, Member] => {
       const planned = plans[at] as PlannedChange | StoreFailure
       if (planned instanceof StoreFailure) throw planned
-      return [line, { caller, planned }]
+      return [line, { caller, planned, precondition }]
     })
     await changeSet(resource, new Map(set), { remember: note })
   } catch (error) {
@@ -133,15 +144,59 @@ async function exchange(
   }
 }
 
+/** What is asked for by each line, and the results of those that cannot be read: a field may be bounded otherwise by now. */
+function requestsOf(run: Run, lines: readonly OpenLine[], ids: ReadonlyMap<number, number>) {
+  const requested = new Map<number, RequestedChange>()
+  const refused: Result[] = []
+  for (const line of lines) {
+    try {
+      requested.set(line.line, requestOf(run, line, ids))
+    } catch (error) {
+      if (!(error instanceof StoreFailure)) throw error
+      refused.push(resultOf(line, { failure: error }))
+    }
+  }
+  return { requested, refused }
+}
+
+/**
+ * Looks at the records under their locks, before they are changed. What a file replaces is noted, to be put back. A change of chosen
+ * records is refused where the record is no longer what was shown.
+ */
+function lookingBack({ resource, source }: Run, lines: readonly OpenLine[]) {
+  const { key } = namingOf(resource)
+  const byId = new Map(lines.map((line) => [line.recordId, line]))
+  const found = new Map<number, object>()
+  const precondition = (text: string): void => {
+    const record = JSON.parse(text)
+    const line = byId.get(Number(valueIn(record, key.path)))
+    if (line === undefined) return
+    const former = formerOf(resource, line.body, record)
+    if (!isOfRecords({ source })) return void found.set(line.line, former)
+    if (line.etag !== null && line.etag !== tagOf(text)) throw changedSince('has been changed since it was shown')
+    const other = Object.keys(former).length > 0 && !isDeepStrictEqual(former, line.before)
+    if (other) throw changedSince('has been changed since it was shown')
+  }
+  return { precondition, formerly: ({ line }: OpenLine) => found.get(line) ?? null }
+}
+
+function changedSince(problem: string): StoreFailure {
+  return new StoreFailure('precondition-failed', problem)
+}
+
 function requestOf(
   run: Run,
   { recordId, body: stored, sealed }: OpenLine,
   ids: ReadonlyMap<number, number>,
 ): RequestedChange {
+  if (isOfRecords(run)) {
+    const { resource, caller } = run
+    return { kind: 'patch', id: recordId, patch: patchOf(resource, stored, caller.store.timeZone) }
+  }
   const body = ids.size === 0 ? stored : withIds(stored, ids)
   const whole = sealed === null ? body : merged(body, JSON.parse(run.secrets.open(sealed)))
   if (recordId !== null) return { kind: 'update', id: recordId, body: whole }
-  return run.isExport ? { kind: 'create', body: whole } : createShown(run, whole)
+  return run.source === 'own' ? { kind: 'create', body: whole } : createShown(run, whole)
 }
 
 /** A new record without the values that nobody is shown, which files that are no exports do not bring. */
@@ -165,9 +220,10 @@ function merged(one: unknown, other: unknown): unknown {
 
 function resultOf({ line, recordId }: OpenLine, outcome: Outcome): Result {
   if ('key' in outcome) {
-    return { line, outcome: recordId === null ? 'added' : 'changed', recordId: Number(outcome.key), problems: [] }
+    const id = Number(outcome.key)
+    return { line, outcome: recordId === null ? 'added' : 'changed', recordId: id, before: null, problems: [] }
   }
-  return { line, outcome: 'failed', recordId, problems: [problemOf(outcome.failure)] }
+  return { line, outcome: 'failed', recordId, before: null, problems: [problemOf(outcome.failure)] }
 }
 
 function problemOf(failure: StoreFailure): Problem {
@@ -177,7 +233,7 @@ function problemOf(failure: StoreFailure): Problem {
 
 async function openLines({ caller: { db, store }, id }: Run, after: number): Promise<OpenLine[]> {
   const open = sql`"storeId" = ${store.id}::int AND "importId" = ${id}::int AND "outcome" IN ('change', 'new')`
-  const columns = sql`"line", "outcome", "recordId", "body", "sealed", "together"`
+  const columns = sql`"line", "outcome", "recordId", "body", "sealed", "before", "etag", "together"`
   // By the primary key: behind what this process has done, all lines are open.
   const lines = await queryRows<OpenLine>(
     db,
@@ -210,9 +266,10 @@ async function noteResults(
         "failed" = "failed" + ${count('failed')}::int, "leasedUntil" = ${leaseEnd(leases.csvApplying, now)}
       WHERE "storeId" = ${store.id}::int AND "id" = ${id}::int AND "state" = 'applying' AND "claim" = ${claim}::int
       RETURNING "storeId", "id")
-    UPDATE "CsvImportLine" l SET "outcome" = n."outcome", "recordId" = n."recordId", "problems" = n."problems", "sealed" = NULL
+    UPDATE "CsvImportLine" l SET "outcome" = n."outcome", "recordId" = n."recordId", "problems" = n."problems", "sealed" = NULL,
+      "before" = coalesce(n."before", l."before")
     FROM held, json_to_recordset(${JSON.stringify(results)}::text::json)
-      AS n ("line" int, "outcome" text, "recordId" int, "problems" json)
+      AS n ("line" int, "outcome" text, "recordId" int, "before" json, "problems" json)
     WHERE l."storeId" = held."storeId" AND l."importId" = held."id" AND l."line" = n."line"
       AND l."outcome" IN ('change', 'new')`,
   )

@@ -54,6 +54,10 @@ export interface Line {
   readonly body: object
   /** Those, likewise; null: there are none. */
   readonly secret: object | null
+  /** What is stored in place of it, likewise, which a change of chosen records has to find; omitted: whatever is there. */
+  readonly before?: object
+  /** The tag of the record as it was shown, likewise. */
+  readonly etag?: string
   readonly changes: readonly Difference[]
   /** Whether one of them has a mark. */
   readonly marked: boolean

@@ -9,22 +9,31 @@ import { StoreFailure } from '../values/failure.ts'
 import type { Secrets } from '../values/secrets.ts'
 import type { Line } from './compare.ts'
 import type { Settled } from './exchanges.ts'
-import { IMPORTS_MAX } from './limits.ts'
+import { IMPORTS_MAX, KEPT_LINES_MAX } from './limits.ts'
 import type { Meaning } from './mapping.ts'
 import { forgetParts } from './parts.ts'
 import type { Difference, Problem } from './records.ts'
 
-// The rows of imports. Those of a store are few (IMPORTS_MAX), and go after 30 days.
+// The rows of imports: of files, of records that were chosen in a list, and of what is put back. Those of a store are few (IMPORTS_MAX),
+// and go after 30 days.
 
 export type State = 'mapping' | 'reading' | 'ready' | 'applying' | 'done' | 'cancelled'
-/** Who named the columns of a file: an export, the platform that the merchant comes from, or somebody else. */
-export type Source = 'own' | 'former' | 'other'
+/**
+ * Who named the columns of a file: an export, the platform that the merchant comes from, or somebody else. No file: records that were
+ * chosen in a list (`bulk`), or what an earlier import or a change in the history replaced (`back`).
+ */
+export type Source = 'own' | 'former' | 'other' | 'bulk' | 'back'
 export type Outcome = Line['outcome'] | 'changed' | 'added' | 'failed'
 
 export type Import = Omit<CsvImport, 'state' | 'source' | 'mapping'> & {
   readonly state: State
   readonly source: Source
   readonly mapping: readonly Meaning[] | null
+}
+
+/** Whether it changes the records that somebody saw, as they were shown, and not those that a file names. */
+export function isOfRecords({ source }: Pick<Import, 'source'>): boolean {
+  return source === 'bulk' || source === 'back'
 }
 
 /** A reading of a file. Another one of the same file ends it. */
@@ -42,13 +51,13 @@ export interface StoredLine extends Pick<CsvImportLine, 'line' | 'recordId' | 'n
 export async function addImport(
   caller: Caller,
   resource: Resource,
-  file: Pick<Import, 'fileName' | 'ignored' | 'source' | 'headings' | 'mapping'>,
+  file: Pick<Import, 'fileName' | 'ignored' | 'source' | 'headings' | 'mapping'> & { readonly change?: object },
 ): Promise<OpenReading> {
   const { db, store, actor, now } = caller
   await makeRoom(caller)
   const id = await reserveIds(caller, 'CsvImport', 1)
   const { service } = resource
-  const { mapping, ...named } = file
+  const { mapping, change, ...named } = file
   const data = {
     storeId: store.id,
     id,
@@ -57,6 +66,7 @@ export async function addImport(
     actor,
     ...named,
     ...(mapping && { mapping: asJson(mapping) }),
+    ...(change && { change }),
   }
   await db.csvImport.create({ data: { ...data, createdAt: now(), leasedUntil: leaseEnd(leases.csvReading, now) } })
   return { id, claim: 0 }
@@ -72,12 +82,15 @@ async function makeRoom({ db, store, now }: Caller): Promise<void> {
     db,
     sql`
     DELETE FROM "CsvImport" WHERE "storeId" = ${store.id}::int AND "id" IN (
-      SELECT "id" FROM "CsvImport" WHERE "storeId" = ${store.id}::int ORDER BY "id" DESC OFFSET ${IMPORTS_MAX - 1}::int)
+      SELECT "id" FROM (
+        SELECT "id", row_number() OVER newest AS "place", sum("same" + "changes" + "creates" + "refused") OVER newest AS "lines"
+        FROM "CsvImport" WHERE "storeId" = ${store.id}::int WINDOW newest AS (ORDER BY "id" DESC)) kept
+      WHERE "place" >= ${IMPORTS_MAX}::int OR "lines" > ${KEPT_LINES_MAX}::int)
       AND "state" <> 'applying' AND ("state" <> 'reading' OR ${isFree(leases.csvReading, now)})`,
   )
   const kept = await db.csvImport.count({ where: { storeId: store.id } })
   if (kept < IMPORTS_MAX) return
-  throw new StoreFailure('conflict', `${IMPORTS_MAX} files are being imported. Wait until one of them is done.`)
+  throw new StoreFailure('conflict', `${IMPORTS_MAX} changes are being made. Wait until one of them is done.`)
 }
 
 const counted = { same: 'same', change: 'changes', new: 'creates', refused: 'refused' } as const
@@ -102,10 +115,11 @@ export async function addLines(
         "leasedUntil" = ${leaseEnd(leases.csvReading, now)}
       WHERE "storeId" = ${store.id}::int AND "id" = ${id}::int AND "state" = 'reading' AND "claim" = ${claim}::int RETURNING "storeId", "id")
     INSERT INTO "CsvImportLine"
-      ("storeId", "importId", "line", "outcome", "recordId", "name", "body", "sealed", "changes", "marked", "problems")
-    SELECT held."storeId", held."id", n."line", n."outcome", n."recordId", n."name", n."body", n."sealed", n."changes", n."marked", n."problems"
+      ("storeId", "importId", "line", "outcome", "recordId", "name", "body", "sealed", "before", "etag", "changes", "marked", "problems")
+    SELECT held."storeId", held."id", n."line", n."outcome", n."recordId", n."name", n."body", n."sealed", n."before", n."etag", n."changes",
+      n."marked", n."problems"
     FROM held, json_to_recordset(${JSON.stringify(rows)}::text::json) AS n ("line" int, "outcome" text, "recordId" int,
-      "name" text, "body" json, "sealed" text, "changes" json, "marked" boolean, "problems" json)`,
+      "name" text, "body" json, "sealed" text, "before" json, "etag" text, "changes" json, "marked" boolean, "problems" json)`,
   )
   if (added < lines.length)
     throw new StoreFailure('gone', 'The import was deleted, or read again, while its file was being read.')
@@ -169,15 +183,14 @@ export async function endReading(
 
 const unread = { same: 0, changes: 0, creates: 0, refused: 0, marked: 0 }
 
+/** What a person has said of an import that waits for it: what the headings of its file mean, or what is to be done. */
+export type Said = { readonly mapping: readonly Meaning[] } | { readonly change: object }
+
 /**
- * Begins to read the kept rows of a file by what its headings mean, instead of what was read of it before. Null: its changes are being
- * made, or were, it is being read, or it was cancelled.
+ * Begins to read what was kept of an import by what a person has said of it, instead of what was read of it before. Null: its changes
+ * are being made, or were, it is being read, or it was cancelled.
  */
-export async function readAgain(
-  { db, store, now }: Caller,
-  id: number,
-  mapping: readonly Meaning[],
-): Promise<OpenReading | null> {
+export async function readAgain({ db, store, now }: Caller, id: number, said: Said): Promise<OpenReading | null> {
   return inTransaction(
     db,
     async (tx) => {
@@ -185,7 +198,7 @@ export async function readAgain(
         tx,
         sql`
         UPDATE "CsvImport" SET "state" = 'reading', "claim" = "claim" + 1, "leasedUntil" = ${leaseEnd(leases.csvReading, now)}
-        WHERE "storeId" = ${store.id}::int AND "id" = ${id}::int AND "source" <> 'own'
+        WHERE "storeId" = ${store.id}::int AND "id" = ${id}::int AND "source" NOT IN ('own', 'back')
           AND ("state" IN ('mapping', 'ready') OR ("state" = 'reading' AND ${isFree(leases.csvReading, now)}))
         RETURNING "id", "claim"`,
       )
@@ -195,7 +208,7 @@ export async function readAgain(
       await tx.csvImportName.deleteMany({ where })
       await tx.csvImport.update({
         where: { storeId_id: { storeId: store.id, id } },
-        data: { ...unread, mapping: asJson(mapping) },
+        data: { ...unread, ...('mapping' in said ? { mapping: asJson(said.mapping) } : said) },
       })
       return found
     },
@@ -214,12 +227,15 @@ export async function findImport({ db, store }: Caller, id: number): Promise<Imp
   return found as unknown as Import
 }
 
-/** The latest first. */
-export async function listImports({ db, store }: Caller): Promise<Import[]> {
+/** Those of these services, the latest first, from behind `before` on; null: from the latest. */
+export async function listImports(
+  { db, store }: Caller,
+  { services, before, limit }: { services: readonly string[]; before: number | null; limit: number },
+): Promise<Import[]> {
   return (await db.csvImport.findMany({
-    where: { storeId: store.id },
+    where: { storeId: store.id, service: { in: [...services] }, ...(before !== null && { id: { lt: before } }) },
     orderBy: { id: 'desc' },
-    take: IMPORTS_MAX,
+    take: limit,
   })) as unknown as Import[]
 }
 
@@ -262,6 +278,17 @@ export async function changesColumns({ db, store }: Caller, id: number, columns:
       WHERE l."storeId" = ${store.id}::int AND l."importId" = ${id}::int AND c ->> 0 = ANY (${lines(columns)})) AS "found"`,
   )
   return row?.found === true
+}
+
+/** How many of the records to be changed have each value of a member that is replaced. */
+export async function countFormer({ db, store }: Caller, id: number, member: string): Promise<Map<string, number>> {
+  const rows = await queryRows<{ value: string | null; count: number }>(
+    db,
+    sql`
+    SELECT "before" ->> ${member}::text AS "value", count(*)::int AS "count" FROM "CsvImportLine"
+    WHERE "storeId" = ${store.id}::int AND "importId" = ${id}::int AND "outcome" = 'change' GROUP BY 1`,
+  )
+  return new Map(rows.map(({ value, count }) => [value ?? '', count]))
 }
 
 /** Has the changes made. False: they are being made, or were, or the import was cancelled. */

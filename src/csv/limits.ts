@@ -12,8 +12,14 @@ export const TOGETHER_MAX = 100
 export const SECRET_LINES_MAX = 10
 /** Characters of the records that are compared together. */
 export const BATCH_LENGTH_MAX = 1024 * 1024
-/** Imports of a store that are kept. */
-export const IMPORTS_MAX = 20
+/** Imports and bulk changes of a store that are kept. */
+export const IMPORTS_MAX = 500
+/** Lines that those have together. */
+export const KEPT_LINES_MAX = 2_000_000
+/** Records that one bulk change may have. */
+export const CHOSEN_MAX = 10_000
+/** An import that changes no more waits for no larger one of its store. */
+export const FEW_LINES = 200
 /** How long they are kept. */
 export const KEPT_DAYS = 30
 /** Columns of a file that a person may have to assign. */

@@ -237,7 +237,10 @@ export function put(object: Json, [name = '', ...inner]: readonly string[], valu
 }
 
 /** What a cell says, read by the definition; undefined: nothing. Null: the field's default. */
-function saidBy({ field, path }: Column, { columns, details, writeOnly }: Patch): Scalar | null | undefined {
+export function saidBy(
+  { field, path }: Pick<Column, 'field' | 'path'>,
+  { columns, details, writeOnly }: Patch,
+): Scalar | null | undefined {
   if (field.access === 'wo') return writeOnly[path.at(-1) ?? '']
   if (field.column !== undefined) return columns[field.column]
   return valueIn(details, path) as Scalar | null | undefined
@@ -312,7 +315,13 @@ function markOf({ field }: Column, before: string, after: string): [] | [mark: s
   return []
 }
 
-function isSame({ field: { kind } }: Column, before: Scalar, after: Scalar, timeZone: string): boolean {
+/** Whether a value that answers show (`before`) is what was read of an input. */
+export function isSame(
+  { field: { kind } }: Pick<Column, 'field'>,
+  before: Scalar,
+  after: Scalar,
+  timeZone: string,
+): boolean {
   if (kind === 'text') return withLineFeeds(String(before)) === withLineFeeds(String(after))
   if (kind !== 'date') return Number(before) === Number(after)
   return readDate(String(before), timeZone)?.instant.getTime() === Date.parse(String(after))
@@ -322,7 +331,14 @@ function withLineFeeds(text: string): string {
   return text.replaceAll(/\r\n?/g, '\n')
 }
 
-function short(text: string): string {
+/** The numbers of a list's items, as many as are shown. */
+export function idsText(ids: readonly unknown[]): string {
+  const text = ids.join(', ')
+  return text.length > SHOWN_LENGTH_MAX ? text.slice(0, text.lastIndexOf(', ', SHOWN_LENGTH_MAX)) : text
+}
+
+/** As much of a text as is shown. */
+export function short(text: string): string {
   return printable(text.length > SHOWN_LENGTH_MAX ? `${text.slice(0, SHOWN_LENGTH_MAX)}…`.toWellFormed() : text)
 }
 

@@ -1,6 +1,7 @@
+import { setTimeout } from 'node:timers/promises'
 import type { Db } from '../database/client.ts'
 import { claimFree, isFree, leases } from '../database/leases.ts'
-import { sql } from '../database/sql.ts'
+import { empty, identifier, sql } from '../database/sql.ts'
 import type { Log } from '../engine/reading/endpoints.ts'
 import { createLoop } from '../process/loop.ts'
 import { resourceNamed } from '../registry.ts'
@@ -9,6 +10,7 @@ import { StoreFailure } from '../values/failure.ts'
 import type { Secrets } from '../values/secrets.ts'
 import { applyBatch, type Run } from './apply.ts'
 import type { Import } from './imports.ts'
+import { FEW_LINES } from './limits.ts'
 
 export interface CsvImportServices {
   readonly db: Db
@@ -21,6 +23,8 @@ export type CsvImports = ReturnType<typeof createCsvImports>
 
 /** Imports that a process applies at the same time, of different stores. */
 const AT_ONCE = 2
+/** Those that change few records, besides. */
+const FEW_AT_ONCE = 1
 const EVERY_MS = 15_000
 
 /**
@@ -30,9 +34,9 @@ const EVERY_MS = 15_000
 export function createCsvImports(services: CsvImportServices, { everyMs = EVERY_MS }: { everyMs?: number } = {}) {
   const { log } = services
 
-  async function applyDue(isStopping: () => boolean): Promise<void> {
+  async function applyDue(isStopping: () => boolean, isOfFew: boolean): Promise<void> {
     while (!isStopping()) {
-      const claimed = await claimNext(services)
+      const claimed = await claimNext(services, isOfFew)
       if (claimed === null) return
       await apply(claimed, isStopping).catch((error) => {
         if (!(error instanceof StoreFailure) || error.kind !== 'in-progress') throw error
@@ -53,24 +57,34 @@ export function createCsvImports(services: CsvImportServices, { everyMs = EVERY_
   }
 
   const complaint = 'CSV imports could not go on'
-  const loops = Array.from({ length: AT_ONCE }, () => createLoop(applyDue, { log, complaint, everyMs }))
+  const loops = Array.from({ length: AT_ONCE + FEW_AT_ONCE }, (_, at) =>
+    createLoop((isStopping) => applyDue(isStopping, at >= AT_ONCE), { log, complaint, everyMs }),
+  )
 
   /** Looks for imports to be applied. */
   function wake(): void {
     for (const loop of loops) loop.wake()
   }
 
+  async function settle(): Promise<void> {
+    wake()
+    await Promise.all(loops.map((loop) => loop.idle()))
+  }
+
   return {
     wake,
+    /** Looks for imports now, and resolves when none is left, or after so many milliseconds. */
+    async soon(ms: number): Promise<void> {
+      const isDone = new AbortController()
+      const late = setTimeout(ms, undefined, { signal: isDone.signal }).catch(() => {})
+      await Promise.race([settle(), late]).finally(() => isDone.abort())
+    },
     /** Looks for imports now and every 15 s. */
     start(): void {
       for (const loop of loops) loop.start()
     },
     /** Resolves when nothing is to be applied that this process may work on. */
-    async settle(): Promise<void> {
-      wake()
-      await Promise.all(loops.map((loop) => loop.idle()))
-    },
+    settle,
     /** Ends after the batch that is being made, and leaves the rest to other processes. */
     async stop(): Promise<void> {
       await Promise.all(loops.map((loop) => loop.stop()))
@@ -78,10 +92,18 @@ export function createCsvImports(services: CsvImportServices, { everyMs = EVERY_
   }
 }
 
-/** Takes the import that has waited longest, of a store for which no other one is being applied. */
-async function claimNext({ db, now }: CsvImportServices): Promise<Import | null> {
-  const where = sql`"state" = 'applying' AND NOT EXISTS (
+/**
+ * Takes the import that has waited longest, of a store for which no other one is being applied. One of few records waits only for
+ * others of few, so that nobody who changes some orders waits until a large file is done.
+ */
+async function claimNext({ db, now }: CsvImportServices, isOfFew: boolean): Promise<Import | null> {
+  const few = (table: string) => {
+    const row = identifier(table)
+    return sql`(${row}."changes" + ${row}."creates" <= ${FEW_LINES}::int)`
+  }
+  const where = sql`"state" = 'applying' ${isOfFew ? sql`AND ${few('CsvImport')}` : empty} AND NOT EXISTS (
     SELECT FROM "CsvImport" "other" WHERE "other"."storeId" = "CsvImport"."storeId" AND "other"."id" <> "CsvImport"."id"
+      AND ${few('other')} = ${few('CsvImport')}
       AND "other"."state" = 'applying' AND NOT ${isFree(leases.csvApplying, now, 'other')})`
   const wanted = { key: ['storeId', 'id'], where, order: 'startedAt', limit: 1 }
   const [claimed] = await claimFree<Import>(db, leases.csvApplying, now, wanted)
@@ -90,8 +112,14 @@ async function claimNext({ db, now }: CsvImportServices): Promise<Import | null>
 
 async function runOf({ db, secrets, now, log }: CsvImportServices, claimed: Import): Promise<Run> {
   const { storeId, id, claim, service, source, appliedBy } = claimed
-  const caller = { ...(await operatorCaller({ db, secrets, now }, storeId)), actor: appliedBy }
-  return { caller, resource: resourceNamed(service), id, claim, isExport: source === 'own', secrets, log }
+  // What became of a line is stored with its change, so each is made once.
+  const caller = {
+    ...(await operatorCaller({ db, secrets, now }, storeId)),
+    actor: appliedBy,
+    isKeyed: true,
+    importId: id,
+  }
+  return { caller, resource: resourceNamed(service), id, claim, source, secrets, log }
 }
 
 async function finish({ caller: { db, store, now }, id, claim }: Run): Promise<void> {

@@ -82,7 +82,7 @@ export async function readMapped(
   secrets: Secrets,
 ): Promise<boolean> {
   const resource = resourceNamed(service)
-  const reading = await readAgain(caller, id, meanings)
+  const reading = await readAgain(caller, id, { mapping: meanings })
   if (reading === null) return false
   const headings = headingsBy(caller, resource, names, { meanings, isFormer: source === 'former' })
   try {

@@ -43,6 +43,8 @@ export interface Caller {
   readonly lockMs?: number
   /** Whether the request has an `Idempotency-Key`, so that its changes are made once however often it is sent. */
   readonly isKeyed?: boolean
+  /** The CSV import or bulk change of which its changes are a part, as the history tells. */
+  readonly importId?: number
   /** Whether the client has closed the connection, so that nobody waits for the answer. */
   readonly isGone?: () => boolean
   /** The events that the change will record, by kind and record, each once; undefined outside a change. */

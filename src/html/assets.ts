@@ -13,6 +13,7 @@ const files: Readonly<Record<string, { readonly file: URL; readonly type: string
   'app.css': { file: new URL('app.css', own), type: 'text/css; charset=utf-8' },
   'print.css': { file: new URL('print.css', own), type: 'text/css; charset=utf-8' },
   'app.js': { file: new URL('app.js', own), type: 'text/javascript; charset=utf-8' },
+  'editor.js': { file: new URL('editor.js', own), type: 'text/javascript; charset=utf-8' },
   'docs.css': { file: new URL('docs.css', own), type: 'text/css; charset=utf-8' },
   'docs.js': { file: new URL('docs.js', own), type: 'text/javascript; charset=utf-8' },
   'icon.svg': { file: new URL('icon.svg', own), type: 'image/svg+xml' },

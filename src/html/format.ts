@@ -48,12 +48,31 @@ export function shippingAddress(order: object, shipment: object | null): string[
   return own.length > 0 ? own : postalAddress(order, 'Billing')
 }
 
+/** Returns the link that dials a telephone number as somebody wrote it. Null: it has too few digits for one. */
+export function phoneLink(text: string): string | null {
+  const [number = ''] = text.trim().split(/[a-z;,/]/i)
+  const isInternational = number.startsWith('+')
+  // In +44 (0)20 the zero is for those who dial without the country.
+  const digits = (isInternational ? number.replace('(0)', '') : number).replaceAll(/\D/g, '')
+  return digits.length < 3 ? null : `tel:${isInternational ? '+' : ''}${digits}`
+}
+
+/** Returns the link that writes to an e-mail address. Null: it is none. */
+export function mailLink(text: string): string | null {
+  const [, name, host] = /^([^\s@]+)@([^\s@]+)$/.exec(text.trim()) ?? []
+  return name === undefined || host === undefined
+    ? null
+    : `mailto:${encodeURIComponent(name)}@${encodeURIComponent(host)}`
+}
+
 /** Formats values for the pages, in English. */
 export const format = {
   money,
   date,
   postalAddress,
   shippingAddress,
+  phoneLink,
+  mailLink,
   /** With its sign, such as `+$3.00` or `-$1.50`. */
   surcharge: (amount: number, currency: string) => `${amount > 0 ? '+' : ''}${money(amount, currency)}`,
   /** Formats a stored amount in full: `$10.00`, and `$9.1234` where money would be rounded. */

@@ -208,6 +208,11 @@ export function allowImages(reply: FastifyReply, origins: readonly string[]): vo
   reply.header('content-security-policy', `${policy}; form-action 'self'`)
 }
 
+/** Lets a page show frames of this server, beside what it may show already. */
+export function allowFrames(reply: FastifyReply): void {
+  reply.header('content-security-policy', `${reply.getHeader('content-security-policy')}; frame-src 'self'`)
+}
+
 function isSafe({ method }: FastifyRequest): boolean {
   return ['GET', 'HEAD', 'OPTIONS'].includes(method)
 }

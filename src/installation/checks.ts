@@ -109,6 +109,28 @@ export const checks: readonly Check[] = [
       GROUP BY "storeId", "since" HAVING sum("keptCount") <> sum("count") OR sum("keptAmount") <> sum("amount")`,
   },
   {
+    name: 'order-states',
+    rule: 'What is paid of an order and what of it has left is what its transactions and shipments say',
+    sql: `
+      SELECT "storeId", concat('Order ', "id") AS "record",
+        concat(array_to_string("kept", ', ', 'none'), '; its lists say ', array_to_string("there", ', ', 'none')) AS "found"
+      FROM (
+        SELECT o."storeId", o."id",
+          ARRAY[trim_scale(o."paid")::text, trim_scale(o."refunded")::text, o."payment", o."fulfilment"] AS "kept",
+          ARRAY[trim_scale(x."paid")::text, trim_scale(x."refunded")::text,
+            "paymentState"(o."orderAmount", x."paid", x."refunded", o."paidOnline"), coalesce(h."fulfilment", 'none')] AS "there"
+        FROM "Order" o
+        LEFT JOIN (
+          SELECT "storeId", "orderId", coalesce(sum(abs("amount")) FILTER (WHERE "effect" = 'paid'), 0) AS "paid",
+            coalesce(sum(abs("amount")) FILTER (WHERE "effect" = 'refunded'), 0) AS "refunded"
+          FROM (SELECT *, "paymentEffect"("type", "amount", "captured") AS "effect" FROM "OrderTransaction") each
+          GROUP BY 1, 2) x ON x."storeId" = o."storeId" AND x."orderId" = o."id"
+        LEFT JOIN (
+          SELECT "storeId", "orderId", "fulfilmentState"(count(*), count(*) FILTER (WHERE "hasLeft"("shippedDate", "statusId"))) AS "fulfilment"
+          FROM "OrderShipment" GROUP BY 1, 2) h ON h."storeId" = o."storeId" AND h."orderId" = o."id") each
+      WHERE "kept" IS DISTINCT FROM "there"`,
+  },
+  {
     name: 'search-words',
     rule: 'The words by which records are found are those of the records',
     sql: `

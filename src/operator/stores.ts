@@ -274,7 +274,9 @@ export const storeRoutes = [
     storesAnswer: true,
     run: async ({ request, ids, body, pending }, services: CallerServices) => {
       const placed = ({ id: orderId }: PlacedOrder) => resultItem('OrderID', orderId, 201, 'Created successfully')
-      return placed(await placeOrder(await storeCaller(request, services, ids.id), body(), pending(placed)))
+      return placed(
+        await placeOrder(await storeCaller(request, services, ids.id), body(), { remember: pending(placed) }),
+      )
     },
   }),
 ]

@@ -1,4 +1,8 @@
-import { effectOf, paidOf as paidByRule } from '../resources/orders/payments.ts'
+import type { Caller } from '../engine/caller.ts'
+import { effectOf, isVoid, paidOf as paidByRule } from '../resources/orders/payments.ts'
+import { readStates } from '../resources/orders/states.ts'
+import { readVoided, type Voided } from '../resources/orders/voided.ts'
+import { type Chip, chipsOf } from './order-states.ts'
 
 /** The fields of a transaction that say what is paid. */
 export interface PaidTransaction {
@@ -12,6 +16,7 @@ export interface PaidRecord {
   readonly OrderAmount: number
   readonly BillingOnLinePayment: boolean
   readonly TransactionList: readonly (PaidTransaction & {
+    readonly TransactionIndexID: number
     readonly TransactionDateTime?: string | null
     readonly TransactionMethod: string
     readonly TransactionReference: string
@@ -44,21 +49,63 @@ export function signedAmount(transaction: PaidTransaction): number {
 /** The transactions that pages show: the latest. */
 const TRANSACTIONS_SHOWN_MAX = 100
 
-/** What is paid, refunded and still open of an order, with its transactions: for `payments.eta` and `owed.eta`. */
+/** What is paid, refunded and still open of an order: for `owed.eta`. */
 export function paymentsOf(order: PaidRecord) {
-  const transactions = order.TransactionList.slice(-TRANSACTIONS_SHOWN_MAX).map((transaction) => ({
-    date: transaction.TransactionDateTime ?? '',
-    type: transaction.TransactionType,
-    method: transaction.TransactionMethod,
-    reference: transaction.TransactionReference,
-    note: transaction.TransactionResponseText,
-    amount: signedAmount(transaction),
-    effect: effectOf(ruled(transaction)),
-  }))
+  return { ...paidOf(order.OrderAmount, order.TransactionList), owed: owedOf(order) }
+}
+
+export interface ShownTransaction {
+  readonly id: number
+  readonly date: string
+  /** What it was before somebody made it void, and so is the sign of `amount`. */
+  readonly type: string
+  readonly method: string
+  readonly reference: string
+  readonly note: string
+  readonly amount: number
+  readonly effect: ReturnType<typeof effectOf>
+  readonly isVoid: boolean
+  /** Null: nobody has made it void, or nobody knows who. */
+  readonly voided: Voided | null
+}
+
+interface ShownPayments extends ReturnType<typeof paymentsOf> {
+  readonly state: Chip
+  /** The checkout says that a payment service took the money, and nothing is recorded. */
+  readonly isPaidOnline: boolean
+  /** The latest. */
+  readonly transactions: readonly ShownTransaction[]
+  readonly isMore: boolean
+}
+
+/** The same with the payment state and the transactions: for `payments.eta`. */
+export async function readPayments(
+  caller: Caller,
+  order: PaidRecord & { readonly OrderID: number },
+): Promise<ShownPayments> {
+  const { OrderID: id, BillingOnLinePayment, TransactionList: list } = order
+  const [states, voided] = await Promise.all([readStates(caller, [id]), readVoided(caller, id)])
+  const transactions = list.slice(-TRANSACTIONS_SHOWN_MAX).map((transaction): ShownTransaction => {
+    const mark = voided.get(transaction.TransactionIndexID) ?? null
+    const was = mark === null ? transaction : { ...transaction, TransactionType: mark.type }
+    return {
+      id: transaction.TransactionIndexID,
+      date: transaction.TransactionDateTime ?? '',
+      type: was.TransactionType,
+      method: transaction.TransactionMethod,
+      reference: transaction.TransactionReference,
+      note: transaction.TransactionResponseText,
+      amount: signedAmount(was),
+      effect: effectOf(ruled(transaction)),
+      isVoid: isVoid(transaction.TransactionType),
+      voided: mark,
+    }
+  })
   return {
-    ...paidOf(order.OrderAmount, order.TransactionList),
-    owed: owedOf(order),
+    ...paymentsOf(order),
+    state: chipsOf(states.get(id) ?? { payment: 'unpaid', fulfilment: 'none' }).payment,
+    isPaidOnline: BillingOnLinePayment && list.length === 0,
     transactions,
-    isMore: order.TransactionList.length > TRANSACTIONS_SHOWN_MAX,
+    isMore: list.length > TRANSACTIONS_SHOWN_MAX,
   }
 }

@@ -13,6 +13,7 @@ import { removedFactorsSweep } from '../people/factors/removal.ts'
 import { FORGOTTEN_MS } from '../people/sign-in-delay.ts'
 import { makePrivateFolder } from '../process/data-folder.ts'
 import type { Config } from '../process/settings.ts'
+import { DRAFT_DAYS } from '../resources/orders/drafts.ts'
 import { oldMovements } from '../resources/products/carry-forward.ts'
 import { MESSAGES_HOURS } from '../sandbox/inbox.ts'
 import { deliverySweep } from '../webhooks/dispatch/retention.ts'
@@ -42,6 +43,7 @@ export function sweepsByAge({ db, now }: RetentionServices, { historyDays }: Pic
     ),
     'old bodies of refused requests': sweepByTime(db, { table: 'RefusedBody', time: 'at' }, days(BODIES_KEPT_DAYS)),
     'old mails': sweepByTime(db, { table: 'Mail', time: 'createdAt' }, days(MAIL_DAYS)),
+    'old drafts of orders': sweepByTime(db, { table: 'OrderDraft', time: 'keptAt' }, days(DRAFT_DAYS)),
     'old messages of inboxes': sweepByTime(db, { table: 'InboxMessage', time: 'at' }, ago(MESSAGES_HOURS * HOUR_MS)),
     'old sessions': sweepByTime(db, { table: 'Session', time: 'expiresAt' }, now),
     'old sign-in links': sweepByTime(db, { table: 'CustomerLoginToken', time: 'expiresAt' }, now),

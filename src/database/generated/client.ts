@@ -89,6 +89,11 @@ export type AddressChange = Prisma.AddressChangeModel
  */
 export type StoreUser = Prisma.StoreUserModel
 /**
+ * Model OrderDraft
+ * A new order that somebody of a store has begun and not placed. The drafts of a person are bounded.
+ */
+export type OrderDraft = Prisma.OrderDraftModel
+/**
  * Model ListView
  * A list of records as a person keeps it: its filters, columns and order.
  */
@@ -400,7 +405,7 @@ export type CsvImportName = Prisma.CsvImportNameModel
 export type CsvMapping = Prisma.CsvMappingModel
 /**
  * Model CsvImportLine
- * A record of such a file.
+ * A record of such a file, or of those that were chosen.
  */
 export type CsvImportLine = Prisma.CsvImportLineModel
 /**

@@ -89,7 +89,7 @@ export function makeAlone(
     .catch((error): Outcome => ({ failure: failureIn(error, log, place) }))
 }
 
-/** A list with a precondition is refused before. A single change that has one, or is noted, goes alone. */
+/** A single change that has a precondition, or is noted, goes alone. */
 function mayGoTogether(
   { resource, precondition, note, bytes }: MakingRecords,
   requested: ReadonlyMap<number, RequestedChange>,
@@ -103,13 +103,15 @@ function mayGoTogether(
 
 /** Reads the input of what can be made together. What is refused is read again alone: a change before it may give a record a name. */
 async function planSet(
-  { caller, resource }: MakingRecords,
+  { caller, resource, precondition }: MakingRecords,
   requested: ReadonlyMap<number, RequestedChange>,
 ): Promise<Map<number, Member>> {
   const places = [...requested.keys()]
   const plans = await planChanges(caller, resource, [...requested.values()]).catch(() => [])
-  const members = plans.map((planned, at) => [places[at] as number, { caller, planned }] as const)
-  return firstOfEach(members.filter((one): one is [number, Member] => !(one[1].planned instanceof StoreFailure)))
+  const members = plans.flatMap((planned, at): [number, Member][] =>
+    planned instanceof StoreFailure ? [] : [[places[at] as number, { caller, planned, precondition }]],
+  )
+  return firstOfEach(members)
 }
 
 /** Leaves out the further changes of a record, which may name it as the first leaves it. */

@@ -58,6 +58,10 @@ export interface ValueField {
   readonly isMoney: boolean
   /** Whether it is the address of an image, which pages show. */
   readonly isImage: boolean
+  /** Whether it holds HTML for the storefront, which pages show as it looks. */
+  readonly isHtml: boolean
+  /** Texts that mean something, each with what it means, for forms to offer. Others are taken too. */
+  readonly offered: Readonly<Record<string, string>> | undefined
   /** The service of whose records it has to name one, where that service's `referrers` do not say so. */
   readonly names: Resource | undefined
   /** The privilege, beside that of the service, without which people of a store are not shown it. Programs are. */
@@ -108,6 +112,8 @@ export interface ListField extends ObjectType {
   readonly rows: ListRows | undefined
   /** For derived lists: SQL over `t` that returns a json array of wire objects, or NULL. */
   readonly sql: Sql | undefined
+  /** Wire names of the members that a form shows of each item, in one line, with the others folded. Omitted: all. */
+  readonly mainly: readonly string[] | undefined
 }
 
 /** A list whose items are stored in a table. */
@@ -226,6 +232,8 @@ type ValueOptions = Partial<
     | 'meanings'
     | 'label'
     | 'isImage'
+    | 'isHtml'
+    | 'offered'
     | 'names'
     | 'needs'
   >
@@ -334,7 +342,7 @@ export function oneOf(typeName: string, variants: NonNullable<ObjectField['varia
 }
 
 type ListOptions = Partial<
-  Pick<ListField, 'description' | 'nouns' | 'keyFrom' | 'zeroKeyIsOnly' | 'rows' | 'access' | 'sql'>
+  Pick<ListField, 'description' | 'nouns' | 'keyFrom' | 'zeroKeyIsOnly' | 'rows' | 'access' | 'sql' | 'mainly'>
 >
 
 export function list(typeName: string, fields: Fields, options: ListOptions = {}): ListField {
@@ -354,6 +362,7 @@ export function list(typeName: string, fields: Fields, options: ListOptions = {}
     zeroKeyIsOnly,
     rows,
     sql,
+    mainly: options.mainly,
   }
 }
 
@@ -365,7 +374,7 @@ function value(
   options: ValueOptions & { defaultNow?: boolean },
 ): ValueField {
   const { column, sql, required = false, nullable = false, defaultNow = false, label = '' } = options
-  const { description = '', isImage = false, isOptional = false } = options
+  const { description = '', isImage = false, isHtml = false, isOptional = false } = options
   const access = options.access ?? (sql !== undefined && column === undefined ? 'derived' : 'rw')
   return {
     kind,
@@ -384,6 +393,8 @@ function value(
     label,
     isMoney: false,
     isImage,
+    isHtml,
+    offered: options.offered,
     names: options.names,
     needs: options.needs,
   }

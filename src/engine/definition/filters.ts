@@ -67,6 +67,18 @@ export function containing(column: string): Filter {
   }
 }
 
+/** Matches a text of which the column has a few. Throws for any other. */
+export function oneOf(column: string, allowed: readonly string[]): Filter {
+  return {
+    kind: 'text',
+    column,
+    read: (given, name) => {
+      if (!allowed.includes(given)) throw wrongParameter(name, given, `must be one of ${allowed.join(', ')}`)
+      return sql`t.${identifier(column)} = ${given}`
+    },
+  }
+}
+
 /** Compares a column, by this operator, with the value that `read` finds in the query parameter. */
 function comparing(
   kind: FilterKind,

@@ -1,6 +1,7 @@
 import { type Db, execute, queryRows } from '../../database/client.ts'
 import { constant, empty, lines, type Sql, sql, storeId } from '../../database/sql.ts'
 import { inBatches, type Sweep } from '../../database/sweeper.ts'
+import { StoreFailure } from '../../values/failure.ts'
 import { actorKind, type Caller } from '../caller.ts'
 import type { ComparedChange } from './changes.ts'
 import type { Difference } from './differences.ts'
@@ -25,6 +26,8 @@ export interface HistoryEntry extends RecordName {
   readonly changed: readonly Difference[]
   /** How many more fields were changed than `changed` has. */
   readonly more: number
+  /** The CSV import or bulk change that made it; null: none. */
+  readonly importId: number | null
 }
 
 type Written = Pick<HistoryEntry, 'recordType' | 'recordId' | 'kind' | 'changed' | 'more'> & { readonly caller: Caller }
@@ -57,13 +60,14 @@ export async function recordReplaced(
 async function writeEntries(entries: readonly Written[]): Promise<void> {
   const [first] = entries
   if (first === undefined) return
-  const { db, store, now } = first.caller
+  // Changes of different callers that share a transaction are single ones, and part of nothing.
+  const { db, store, now, importId = null } = first.caller
   const texts = (of: (entry: Written) => string | number) => lines(entries.map(of))
   await execute(
     db,
     sql`
-    INSERT INTO "HistoryEntry" ("storeId", "at", "recordType", "recordId", "kind", "actorKind", "actor", "changed", "more")
-    SELECT ${store.id}::int, ${now().toISOString()}::timestamptz, n.*
+    INSERT INTO "HistoryEntry" ("storeId", "at", "importId", "recordType", "recordId", "kind", "actorKind", "actor", "changed", "more")
+    SELECT ${store.id}::int, ${now().toISOString()}::timestamptz, ${importId}::int, n.*
     FROM unnest(${texts(({ recordType }) => recordType)}, ${texts(({ recordId }) => recordId)}::int[],
       ${texts(({ kind }) => kind)}, ${texts(({ caller }) => actorKind(caller))},
       ${texts(({ caller }) => caller.actor.replace(/\n/g, ' '))},
@@ -91,37 +95,215 @@ export async function listHistory(
   return { entries, next: found.length > limit ? (entries.at(-1)?.id ?? null) : null }
 }
 
+/** Returns an entry of this record. Throws `not-found`. */
+export async function findEntry(
+  caller: Pick<Caller, 'db' | 'store'>,
+  { recordType, recordId }: RecordName,
+  id: number,
+): Promise<HistoryEntry> {
+  const record = sql`h."recordType" = ${recordType} AND h."recordId" = ${recordId}::int`
+  const one = sql`SELECT h.* FROM "HistoryEntry" h WHERE h."storeId" = ${storeId(caller.store)} AND h."id" = ${id}::bigint AND ${record}`
+  const [found] = await readEntries(caller, one, 1)
+  if (found === undefined) throw new StoreFailure('not-found', 'The history has no such entry any more')
+  return found
+}
+
 export interface HistoryPage {
   readonly entries: readonly HistoryEntry[]
   readonly next: number | null
 }
 
-/** Entries of a store that a filtered page looks through. */
+/** Which changes of a store are asked for. */
+export interface HistoryFilters {
+  readonly actor: string | null
+  readonly recordTypes: readonly string[] | null
+  /** The wire path of a field or a list, without keys of items. */
+  readonly field: string | null
+  /** From this time on. */
+  readonly since: Date | null
+  /** Before this time. */
+  readonly until: Date | null
+}
+
+/** What one request has changed of records of one service, or one import of any. */
+export interface HistoryGroup {
+  /** The last one. */
+  readonly entry: HistoryEntry
+  /** How many there are, by service and kind. Of an import, at most `COUNTED_MAX` together. */
+  readonly counts: readonly {
+    readonly recordType: string
+    readonly kind: HistoryEntry['kind']
+    readonly count: number
+  }[]
+  /** The differences of some of them. */
+  readonly changed: readonly (readonly Difference[])[]
+}
+
+export interface HistoryGroups {
+  readonly groups: readonly HistoryGroup[]
+  readonly next: number | null
+}
+
+/** Entries of a store that a page looks through. */
 const LOOKED_THROUGH_MAX = 5_000
+/** Imports of a store that a page looks through. */
+const IMPORTS_MAX = 5_000
+/** Entries of an import that are counted, and among which a field is looked for. */
+export const COUNTED_MAX = 10_000
+/** Entries of a group whose differences are read. */
+const SAMPLE = 5
+/** Ids between entries of one request, because others are written at the same moment. */
+const APART_MAX = 1_000
 
 /**
- * The same of all records of the store, as far as they have this actor and one of these types. A page may have few entries, or none,
- * and a next one, because it looks through a bounded number.
+ * The changes of all records of the store, as far as they fit: those of one request as one, and those of one import. A page may have few,
+ * or none, and a next one, because it looks through a bounded number of entries.
  */
 export async function listStoreHistory(
   caller: Pick<Caller, 'db' | 'store'>,
-  { actor, recordTypes }: { readonly actor: string | null; readonly recordTypes: readonly string[] | null },
+  { actor, recordTypes, field, since, until: end }: HistoryFilters,
   { before, limit }: { readonly before: number | null; readonly limit: number },
-): Promise<HistoryPage> {
-  const lookedThrough = newestOf(caller, before, LOOKED_THROUGH_MAX, empty)
-  const byActor = actor === null ? empty : sql`AND lower(l."actor") = lower(${actor})`
-  const byType = recordTypes === null ? empty : sql`AND l."recordType" = ANY (${lines(recordTypes)})`
-  const [found, [last]] = await Promise.all([
-    readEntries(caller, sql`SELECT * FROM (${lookedThrough}) l WHERE true ${byActor} ${byType}`, limit + 1),
-    queryRows<{ id: number | null }>(
-      caller.db,
+): Promise<HistoryGroups> {
+  const { db } = caller
+  const last = end === null ? null : await firstIdFrom(caller, end)
+  const start = before === null ? last : Math.min(before, last ?? before)
+  const own = sql`h."storeId" = ${storeId(caller.store)}`
+  const begins = (id: Sql) => (start === null ? sql`true` : sql`${id} < ${start}::bigint`)
+  const types = recordTypes === null ? null : lines(recordTypes)
+  const conditions = (l: Sql) => sql`
+    ${actor === null ? empty : sql`AND lower(${l}."actor") = lower(${actor})`}
+    ${since === null ? empty : sql`AND ${l}."at" >= ${since.toISOString()}::timestamptz`}
+    ${end === null ? empty : sql`AND ${l}."at" < ${end.toISOString()}::timestamptz`}`
+  const hasField = (l: Sql) =>
+    field === null
+      ? sql`true`
+      : sql`EXISTS (
+        SELECT FROM json_array_elements(${l}."changed") c, regexp_replace(c ->> 0, '\\[[^]]*\\]', '', 'g') AS path
+        WHERE path = ${field}::text OR starts_with(path, ${`${field}.`}::text))`
+  const ofImport = sql`${own} AND h."importId" = i."importId"`
+  const [found, [end0]] = await Promise.all([
+    queryRows<{ id: number; counts: HistoryGroup['counts']; changed: HistoryGroup['changed'] }>(
+      db,
       sql`
-      SELECT h."id"::float8 AS "id" FROM "HistoryEntry" h WHERE h."storeId" = ${storeId(caller.store)} ${until(before)}
+      WITH RECURSIVE looked AS MATERIALIZED (
+        SELECT h.*, h."xmin"::text AS "transaction" FROM "HistoryEntry" h WHERE ${own} AND h."importId" IS NULL
+          ${start === null ? empty : sql`AND h."id" < ${start + APART_MAX}::bigint`}
+        ORDER BY h."id" DESC LIMIT ${constant(LOOKED_THROUGH_MAX)}),
+      single AS (
+        SELECT max(l."id") AS "id", (array_agg(l."changed" ORDER BY l."id" DESC))[1:${constant(SAMPLE)}] AS "changed",
+          json_build_array(json_build_object('recordType', l."recordType", 'kind', l."kind", 'count', count(*))) AS "counts"
+        FROM looked l
+        WHERE true ${conditions(sql`l`)} ${types === null ? empty : sql`AND l."recordType" = ANY (${types})`} AND ${hasField(sql`l`)}
+        GROUP BY l."transaction", l."at", l."actorKind", l."actor", l."recordType", l."kind"
+        HAVING ${begins(sql`max(l."id")`)} ORDER BY 1 DESC LIMIT ${constant(limit + 1)}),
+      import AS (
+        (SELECT h."importId" FROM "HistoryEntry" h WHERE ${own} AND h."importId" IS NOT NULL ORDER BY h."importId" DESC LIMIT 1)
+        UNION ALL
+        SELECT (SELECT h."importId" FROM "HistoryEntry" h WHERE ${own} AND h."importId" < i."importId"
+          ORDER BY h."importId" DESC LIMIT 1)
+        FROM import i WHERE i."importId" IS NOT NULL),
+      head AS (
+        SELECT n."id", i."importId" FROM (SELECT * FROM import LIMIT ${constant(IMPORTS_MAX)}) i CROSS JOIN LATERAL (
+          SELECT h.* FROM "HistoryEntry" h WHERE ${ofImport} ORDER BY h."id" DESC LIMIT 1) n
+        WHERE ${begins(sql`n."id"`)} ${conditions(sql`n`)}
+          AND n."id" >= coalesce((SELECT min("id") FROM looked HAVING count(*) = ${constant(LOOKED_THROUGH_MAX)}), 0)
+        ORDER BY 1 DESC),
+      whole AS (
+        SELECT i."id", c."counts", ARRAY(
+          SELECT h."changed" FROM "HistoryEntry" h WHERE ${ofImport} ORDER BY h."id" DESC LIMIT ${constant(SAMPLE)}) AS "changed"
+        FROM head i CROSS JOIN LATERAL (
+          SELECT json_agg(k) AS "counts" FROM (
+            SELECT h."recordType", h."kind", count(*) FROM (
+              SELECT h."recordType", h."kind" FROM "HistoryEntry" h WHERE ${ofImport}
+              ORDER BY h."id" DESC LIMIT ${constant(COUNTED_MAX)}) h
+            ${types === null ? empty : sql`WHERE h."recordType" = ANY (${types})`}
+            GROUP BY 1, 2) k) c
+        WHERE c."counts" IS NOT NULL ${
+          field === null
+            ? empty
+            : sql`AND EXISTS (
+            SELECT FROM (SELECT h."changed" FROM "HistoryEntry" h WHERE ${ofImport}
+              ORDER BY h."id" DESC LIMIT ${constant(COUNTED_MAX)}) l WHERE ${hasField(sql`l`)})`
+        }
+        LIMIT ${constant(limit + 1)})
+      SELECT g."id"::float8 AS "id", g."counts", to_json(g."changed") AS "changed"
+      FROM (SELECT "id", "counts", "changed" FROM single UNION ALL SELECT "id", "counts", "changed" FROM whole) g
+      ORDER BY g."id" DESC LIMIT ${constant(limit + 1)}`,
+    ),
+    queryRows<{ id: number; at: Date }>(
+      db,
+      sql`
+      SELECT h."id"::float8 AS "id", h."at" FROM "HistoryEntry" h WHERE ${own} AND h."importId" IS NULL
+        ${start === null ? empty : sql`AND h."id" < ${start + APART_MAX}::bigint`}
       ORDER BY h."id" DESC OFFSET ${constant(LOOKED_THROUGH_MAX - 1)} LIMIT 1`,
     ),
   ])
+  const shown = found.slice(0, limit)
+  const entries = await entriesOf(caller, shown)
+  const groups = shown.flatMap(({ id, counts, changed }): HistoryGroup[] => {
+    const entry = entries.get(id)
+    return entry === undefined ? [] : [{ entry, counts, changed }]
+  })
+  const isOver = end0 === undefined || (since !== null && end0.at < since)
+  return { groups, next: found.length > limit ? (shown.at(-1)?.id ?? null) : isOver ? null : end0.id }
+}
+
+async function entriesOf(
+  caller: Pick<Caller, 'db' | 'store'>,
+  named: readonly { readonly id: number }[],
+): Promise<ReadonlyMap<number, HistoryEntry>> {
+  if (named.length === 0) return new Map()
+  const ids = lines(named.map(({ id }) => id))
+  const rows = sql`SELECT h.* FROM "HistoryEntry" h WHERE h."storeId" = ${storeId(caller.store)} AND h."id" = ANY (${ids}::bigint[])`
+  return new Map((await readEntries(caller, rows, named.length)).map((entry) => [entry.id, entry]))
+}
+
+/** The first id of an entry from this time on, or one between it and the entry before: ids follow the time. Null: there are no entries. */
+async function firstIdFrom({ db, store }: Pick<Caller, 'db' | 'store'>, time: Date): Promise<number | null> {
+  const own = sql`h."storeId" = ${storeId(store)}`
+  const [found] = await queryRows<{ id: number }>(
+    db,
+    sql`
+    WITH RECURSIVE between AS (
+      SELECT (SELECT h."id" FROM "HistoryEntry" h WHERE ${own} ORDER BY h."id" LIMIT 1) AS "from",
+        (SELECT h."id" FROM "HistoryEntry" h WHERE ${own} ORDER BY h."id" DESC LIMIT 1) + 1 AS "to"
+      UNION ALL
+      SELECT CASE WHEN e."at" < t."at" THEN e."id" + 1 ELSE b."from" END, CASE WHEN e."at" < t."at" THEN b."to" ELSE (b."from" + b."to") / 2 END
+      FROM between b CROSS JOIN (SELECT ${time.toISOString()}::timestamptz AS "at") t CROSS JOIN LATERAL (
+        SELECT h."id", h."at" FROM "HistoryEntry" h WHERE ${own} AND h."id" >= (b."from" + b."to") / 2 ORDER BY h."id" LIMIT 1) e
+      WHERE b."from" < b."to")
+    SELECT "from"::float8 AS "id" FROM between WHERE "from" >= "to"`,
+  )
+  return found?.id ?? null
+}
+
+/** Returns a page of what the request, or the import, of this entry has changed, newest first. Throws `not-found`. */
+export async function listChangesWith(
+  caller: Pick<Caller, 'db' | 'store'>,
+  id: number,
+  { recordTypes }: Pick<HistoryFilters, 'recordTypes'>,
+  { before, limit }: { readonly before: number | null; readonly limit: number },
+): Promise<HistoryPage> {
+  const entry = (await entriesOf(caller, [{ id }])).get(id)
+  if (entry === undefined) throw new StoreFailure('not-found', 'The history has no such entry any more')
+  const { importId, at, actorKind: kindOfActor, actor, recordType, kind } = entry
+  const byType = recordTypes === null ? empty : sql`AND l."recordType" = ANY (${lines(recordTypes)})`
+  const own = sql`h."storeId" = ${storeId(caller.store)} ${until(before)}`
+  const rows =
+    importId !== null
+      ? sql`SELECT h.* FROM "HistoryEntry" h WHERE ${own} AND h."importId" = ${importId}::int`
+      : sql`SELECT h.* FROM "HistoryEntry" h WHERE ${own} AND h."importId" IS NULL
+          AND h."id" BETWEEN ${id - LOOKED_THROUGH_MAX}::bigint AND ${id}::bigint
+          AND h."xmin"::text = (SELECT o."xmin"::text FROM "HistoryEntry" o
+            WHERE o."storeId" = ${storeId(caller.store)} AND o."id" = ${id}::bigint) AND h."at" = ${at.toISOString()}::timestamptz
+          AND h."actorKind" = ${kindOfActor} AND h."actor" = ${actor} AND h."recordType" = ${recordType} AND h."kind" = ${kind}`
+  const found = await readEntries(
+    caller,
+    sql`SELECT * FROM (${rows}) l WHERE true ${byType} ORDER BY l."id" DESC LIMIT ${constant(limit + 1)}`,
+    limit + 1,
+  )
   const entries = found.slice(0, limit)
-  return { entries, next: found.length > limit ? (entries.at(-1)?.id ?? null) : (last?.id ?? null) }
+  return { entries, next: found.length > limit ? (entries.at(-1)?.id ?? null) : null }
 }
 
 function newestOf({ store }: Pick<Caller, 'store'>, before: number | null, limit: number, condition: Sql): Sql {
@@ -137,7 +319,7 @@ function readEntries({ db }: Pick<Caller, 'db'>, rows: Sql, limit: number): Prom
   return queryRows<HistoryEntry>(
     db,
     sql`
-    SELECT e."id"::float8 AS "id", e."recordType", e."recordId", e."kind", e."actorKind", e."actor", e."at", e."changed", e."more"
+    SELECT e."id"::float8 AS "id", e."recordType", e."recordId", e."kind", e."actorKind", e."actor", e."at", e."changed", e."more", e."importId"
     FROM (${rows}) e ORDER BY e."id" DESC LIMIT ${constant(limit)}`,
   )
 }

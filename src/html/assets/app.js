@@ -1,6 +1,6 @@
 // Comfort on top of pages that work without it: copying, opening an application's set-up beside the page, looking up the
 // products of a new order in place, suggesting records while somebody types, following work in progress, printing, choosing all of a
-// page, closing menus, and passkeys, which only a script can ask for.
+// page, what can be done with what is chosen, closing menus, and passkeys, which only a script can ask for.
 
 const KNOWN = 'This device has a passkey of yours already.'
 const NO_PASSKEY = 'No passkey was used: the browser was stopped, or has none for this server.'
@@ -77,24 +77,30 @@ document.addEventListener('click', ({ target }) => {
 })
 
 // The buttons with an address of their own in a form with data-refresh renew the part of the page that it names, and so does a
-// change of what is looked up. What is typed meanwhile stays.
+// change inside of data-looked-up, as the form's button with data-lookup does. What is typed meanwhile stays, and so does the focus.
 for (const form of document.querySelectorAll('form[data-refresh]')) {
-  let request = new AbortController()
+  let isRunning = false
+  let waiting = null
 
   form.addEventListener('click', (event) => {
     const button = event.target.closest('button[formaction]')
+    const summary = event.target.closest('summary')
+    if (summary) summary.parentElement.dataset.toggled = 'yes'
     if (!button) return
     event.preventDefault()
     refresh(button)
   })
   form.addEventListener('change', ({ target }) => {
-    if (target.dataset.lookedUp) refresh(form.querySelector('[data-lookup]'))
+    if (target.closest('[data-looked-up]')) refresh(form.querySelector('[data-lookup]'))
   })
 
+  // One at a time, so that the answers come in the order of what was typed.
   async function refresh(button) {
-    request.abort()
-    request = new AbortController()
-    const { signal } = request
+    if (isRunning) {
+      if (!waiting?.name) waiting = button
+      return
+    }
+    isRunning = true
     const sent = new FormData(form, button)
     button.setAttribute('aria-busy', 'true')
     try {
@@ -102,29 +108,76 @@ for (const form of document.querySelectorAll('form[data-refresh]')) {
         method: 'POST',
         headers: { accept: 'text/html' },
         body: new URLSearchParams(sent),
-        signal,
       })
       if (!answer.ok) throw new Error(answer.statusText)
       const page = new DOMParser().parseFromString(await answer.text(), 'text/html')
-      renew(page.getElementById(form.dataset.refresh), sent, button.name)
-    } catch (error) {
+      renew(page.getElementById(form.dataset.refresh), sent, button.dataset.then)
+    } catch {
       // The browser's own page tells why.
-      if (error.name !== 'AbortError') form.requestSubmit(button)
+      return form.requestSubmit(button.isConnected ? button : form.querySelector('[data-lookup]'))
+    } finally {
+      button.removeAttribute('aria-busy')
+      isRunning = false
     }
+    const next = waiting
+    waiting = null
+    if (next) refresh(sameButton(next))
   }
 
-  function renew(part, sent, buttonName) {
+  // A button that was pressed may have been renewed since.
+  function sameButton({ name, value }) {
+    const buttons = [...form.querySelectorAll('button[formaction]')]
+    const same = name && buttons.find((button) => button.name === name && button.value === value)
+    return same || form.querySelector('[data-lookup]')
+  }
+
+  function renew(part, sent, then) {
     const former = document.getElementById(form.dataset.refresh)
-    for (const field of former.querySelectorAll('input[type=text], select')) {
-      const next = [...part.querySelectorAll('input, select')].find(({ name }) => name === field.name)
-      if (next && field.value !== sent.get(field.name)) next.value = field.value
+    for (const field of former.querySelectorAll('input:not([type=hidden]), select, textarea')) {
+      const isTick = field.type === 'checkbox'
+      const isTyped = isTick
+        ? field.checked !== sent.getAll(field.name).includes(field.value)
+        : field.value !== sent.get(field.name)
+      const next = [...part.querySelectorAll('input:not([type=hidden]), select, textarea')].find(
+        ({ name, value }) => name === field.name && (!isTick || value === field.value),
+      )
+      if (!next || !isTyped) continue
+      if (isTick) next.checked = field.checked
+      else next.value = field.value
+    }
+    for (const { id, open } of former.querySelectorAll('details[data-toggled]')) {
+      const next = part.querySelector(`details#${id}`)
+      if (next) Object.assign(next, { open }).dataset.toggled = 'yes'
     }
     const focused = document.activeElement
-    const lines = part.querySelectorAll('[data-looked-up]')
-    former.replaceWith(part)
-    if (buttonName) lines[lines.length - 1].focus()
-    else if (!focused.isConnected) document.getElementById(focused.id)?.focus()
+    const counterpart = former.contains(focused) && focused.id && part.querySelector(`#${CSS.escape(focused.id)}`)
+    const { address } = part.dataset
+    if (counterpart && !then) renewAround(former, part, focused, counterpart)
+    else {
+      former.replaceWith(part)
+      document.getElementById(then ?? focused.id)?.focus()
+    }
+    if (address) history.replaceState(null, '', address)
   }
+}
+
+// Renews everything but the field with the focus and what it stands in, so that whoever is typing in it goes on.
+function renewAround(former, part, focused, counterpart) {
+  let [old, fresh] = [former, part]
+  while (old !== focused && fresh !== counterpart) {
+    for (const { name, value } of fresh.attributes) old.setAttribute(name, value)
+    const inner = [...old.children].find((child) => child.contains(focused))
+    const next = [...fresh.children].find((child) => child.contains(counterpart))
+    const nodes = [...fresh.childNodes]
+    const at = nodes.indexOf(next)
+    for (const node of [...old.childNodes]) if (node !== inner) node.remove()
+    inner.before(...nodes.slice(0, at))
+    inner.after(...nodes.slice(at + 1))
+    old = inner
+    fresh = next
+  }
+  for (const { name, value } of counterpart.attributes) if (name !== 'value') focused.setAttribute(name, value)
+  if (!focused.matches('button') && focused.value !== counterpart.value) focused.value = counterpart.value
 }
 
 // The search in the head of a page: / leads into it, and while somebody types it offers what fits, by keyboard too.
@@ -209,30 +262,33 @@ for (const field of document.querySelectorAll('input[data-suggest]')) {
 }
 
 // A field with data-search suggests the records that fit what is typed, and says the name of the one that is chosen.
-for (const field of document.querySelectorAll('input[data-search]')) {
-  const name = document.getElementById(`${field.id}-name`)
-  let request = new AbortController()
-  let wait
+const searches = new WeakMap()
 
-  field.addEventListener('input', () => {
-    clearTimeout(wait)
-    request.abort()
-    const chosen = [...field.list.options].find(({ value }) => value === field.value)
-    name.textContent = chosen?.label ?? ''
-    if (!chosen && field.value.trim() !== '') wait = setTimeout(suggest, 200)
-  })
+document.addEventListener('input', ({ target: field }) => {
+  if (!(field instanceof HTMLInputElement) || !field.dataset.search) return
+  const { request, wait } = searches.get(field) ?? {}
+  clearTimeout(wait)
+  request?.abort()
+  const chosen = [...field.list.options].find(({ value }) => value === field.value)
+  nameOf(field).textContent = chosen?.label ?? ''
+  if (!chosen && field.value.trim() !== '') searches.set(field, { wait: setTimeout(() => suggest(field), 200) })
+})
 
-  async function suggest() {
-    request = new AbortController()
-    const { signal } = request
-    const address = `${field.dataset.search}?${new URLSearchParams({ q: field.value })}`
-    const answer = await fetch(address, { headers: { accept: 'application/json' }, signal }).catch(() => null)
-    const found = answer?.ok ? await answer.json().catch(() => []) : []
-    if (signal.aborted) return
-    field.list.replaceChildren(...found.map(({ ID, Name }) => new Option(Name, ID)))
-    const typed = found.find(({ ID }) => String(ID) === field.value.trim())
-    if (typed) name.textContent = typed.Name
-  }
+function nameOf({ id }) {
+  return document.getElementById(`${id}-name`)
+}
+
+async function suggest(field) {
+  const request = new AbortController()
+  const { signal } = request
+  searches.set(field, { request })
+  const address = `${field.dataset.search}?${new URLSearchParams({ q: field.value })}`
+  const answer = await fetch(address, { headers: { accept: 'application/json' }, signal }).catch(() => null)
+  const found = answer?.ok ? await answer.json().catch(() => []) : []
+  if (signal.aborted || !field.isConnected) return
+  field.list.replaceChildren(...found.map(({ ID, Name }) => new Option(Name, ID)))
+  const typed = found.find(({ ID }) => String(ID) === field.value.trim())
+  if (typed) nameOf(field).textContent = typed.Name
 }
 
 // A part with data-follow shows work in progress. It is renewed after so many milliseconds, until it has no data-follow any more.
@@ -278,6 +334,24 @@ for (const part of document.querySelectorAll('[data-choose]')) {
   })
   for (const box of boxes) box.addEventListener('change', show)
   window.addEventListener('pageshow', show)
+}
+
+// What can be done with the rows that are ticked is there while some are, at the lower edge of the window.
+for (const bar of document.querySelectorAll('[data-chosen]')) {
+  const form = bar.closest('form')
+  const count = bar.querySelector('[data-count]')
+  const show = () => {
+    const chosen = form.querySelectorAll(`input[type=checkbox][name=${bar.dataset.chosen}]:checked`).length
+    // Of everything that matches, the box itself says how many.
+    const isAll = form.querySelector('input[name=all]:checked') !== null
+    bar.hidden = chosen === 0 && !isAll
+    count.textContent = chosen
+    count.parentElement.hidden = isAll
+  }
+  bar.classList.add('sticks')
+  form.addEventListener('change', show)
+  window.addEventListener('pageshow', show)
+  show()
 }
 
 // A form with data-passkey creates a passkey or gets one, and sends what the browser made of it. It is shown only where that works.

@@ -9,13 +9,16 @@ import { type CallerServices, personOf, wantsHtml } from '../../html/request.ts'
 import type { Person } from '../../people/sessions.ts'
 import { readStatusTexts, type StatusTexts } from '../../resources/order-statuses/status-texts.ts'
 import { orders } from '../../resources/orders/orders.ts'
+import { isOwed, type PaymentState } from '../../resources/orders/states.ts'
 import { statusNew, statusUnpaid } from '../../resources/orders/statuses.ts'
 import { readIds, wholeNumber } from '../../server/parameters.ts'
 import { writeDate } from '../../values/dates.ts'
 import { namedObject, readInput } from '../../values/input.ts'
 import { INT32_MAX } from '../../values/int32.ts'
 import { type OrderRecord, orderFigures } from '../order-figures.ts'
+import { parcelsOf, readDepartures, type ShippedRecord } from '../order-parcels.ts'
 import { type PaidRecord, paidOf } from '../order-payments.ts'
+import { paymentChips } from '../order-states.ts'
 
 type Customer = Extract<Person, { kind: 'customer' }>
 
@@ -37,8 +40,7 @@ export function customerOrders(app: FastifyInstance, services: CallerServices): 
       take: PAGE_LENGTH + 1,
     })
     const statuses = await readStatusTexts({ db: services.db, store })
-    const paid = await paidAmong(services, store.id, rows)
-    const shown = rows.slice(0, PAGE_LENGTH).map((row) => orderOf(row, statuses, paid.has(row.id)))
+    const shown = rows.slice(0, PAGE_LENGTH).map((row) => orderOf(row, statuses))
     const older = rows.length > PAGE_LENGTH ? `/account?before=${shown.at(-1)?.id}` : null
     if (!wantsHtml(request)) {
       if (older !== null) reply.header('link', `<${older}>; rel="next"`)
@@ -65,42 +67,25 @@ const shownColumns = {
   orderDate: true,
   statusId: true,
   orderAmount: true,
+  payment: true,
 } as const
 
 type ShownRow = Prisma.OrderGetPayload<{ select: typeof shownColumns }>
 
-/** Returns the ids of the orders that are Unpaid by their status and paid by their transactions. */
-async function paidAmong({ db }: CallerServices, storeId: number, rows: readonly ShownRow[]): Promise<Set<number>> {
-  const unpaid = rows.filter(({ statusId }) => statusId === statusUnpaid)
-  if (unpaid.length === 0) return new Set()
-  const found = await db.orderTransaction.findMany({
-    where: { storeId, orderId: { in: unpaid.map(({ id }) => id) } },
-    select: { orderId: true, type: true, amount: true, captured: true },
-  })
-  const byOrder = Map.groupBy(found, ({ orderId }) => orderId)
-  const isPaid = ({ id, orderAmount }: ShownRow) => {
-    const transactions = (byOrder.get(id) ?? []).map(({ type, amount, captured }) => ({
-      TransactionType: type,
-      TransactionAmount: amount.toNumber(),
-      TransactionCaptured: captured,
-    }))
-    return paidOf(orderAmount.toNumber(), transactions).open <= 0
-  }
-  return new Set(unpaid.filter(isPaid).map(({ id }) => id))
-}
-
 /** The status that a customer sees. Recording a payment does not move an order from Unpaid; to its customer it is New. */
-function seenStatus(statusId: number, isPaid: boolean): number {
-  return statusId === statusUnpaid && isPaid ? statusNew : statusId
+function seenStatus(statusId: number, payment: PaymentState): number {
+  return statusId === statusUnpaid && !isOwed(payment) ? statusNew : statusId
 }
 
 /** Returns an order as its customer sees it: the merchant's text as status, amounts in the store's currency. */
-function orderOf(row: ShownRow, statuses: StatusTexts, isPaid: boolean) {
+function orderOf(row: ShownRow, statuses: StatusTexts) {
+  const payment = row.payment as PaymentState
   return {
     id: row.id,
     invoice: `${row.invoicePrefix}${row.invoiceNumber}`,
     date: row.orderDate,
-    status: statuses.textOf(seenStatus(row.statusId, isPaid)),
+    status: statuses.textOf(seenStatus(row.statusId, payment)),
+    payment: paymentChips[payment],
     total: row.orderAmount.toNumber(),
   }
 }
@@ -110,23 +95,33 @@ async function findOrder(services: CallerServices, { id: customerId, store }: Cu
   const row = await services.db.order.findFirst({ where: { storeId: store.id, id, customerId }, select: shownColumns })
   if (!row) throw notFound(orders, id)
   const caller = { store, application: null, channel: 'customer' as const, privileges: null, actor: '', ...services }
-  const record: OrderRecord & PaidRecord = JSON.parse(await getRecord(caller, orders, id))
+  const record: OrderRecord & PaidRecord & ShippedRecord & { OrderID: number } = JSON.parse(
+    await getRecord(caller, orders, id),
+  )
   const statuses = await readStatusTexts({ db: services.db, store })
   const payments = paidOf(record.OrderAmount, record.TransactionList)
+  const figures = orderFigures(record)
+  const shipments = record.ShipmentList.map((shipment) => ({
+    method: shipment.ShipmentMethodName,
+    status: statuses.textOf(seenStatus(shipment.ShipmentOrderStatus, row.payment as PaymentState)),
+    /** As entered. Empty: not shipped yet. */
+    shippedDate: shipment.ShipmentShippedDate,
+    trackingCode: shipment.ShipmentTrackingCode,
+    address: shippingAddress(record, shipment),
+  }))
   return {
-    ...orderOf(row, statuses, payments.open <= 0),
-    ...orderFigures(record),
+    ...orderOf(row, statuses),
+    ...figures,
     paid: payments.paid,
     refunded: payments.refunded,
     net: payments.net,
-    shipments: record.ShipmentList.map((shipment) => ({
-      method: shipment.ShipmentMethodName,
-      status: statuses.textOf(seenStatus(shipment.ShipmentOrderStatus, payments.open <= 0)),
-      /** As entered. Empty: not shipped yet. */
-      shippedDate: shipment.ShipmentShippedDate,
-      trackingCode: shipment.ShipmentTrackingCode,
-      address: shippingAddress(record, shipment),
-    })),
+    shipments,
+    /** The same as people count them. */
+    parcels: parcelsOf(record, await readDepartures(caller, [record])).flatMap(({ shipment, items, ...parcel }) => {
+      if (shipment === null) return []
+      const lines = items.flatMap((item) => figures.lines[record.OrderItemList.indexOf(item)] ?? [])
+      return [{ ...parcel, lines, shipment: shipments[record.ShipmentList.indexOf(shipment)] }]
+    }),
     comments: record.CustomerComments,
     note: record.ExternalComments,
   }

@@ -31,6 +31,7 @@ export const categories = defineResource({
         'The address of a page that stands for the category in the storefront, in place of a list of products.',
     }),
     CategoryDescription: text(LONG_TEXT, {
+      isHtml: true,
       description: 'Text about the category for its page in the storefront, usually HTML.',
     }),
     CategoryIcon: text(100, {
@@ -146,8 +147,14 @@ export const categories = defineResource({
     MetaTags: text(LONG_TEXT, {
       description: 'HTML for the head of the category’s page, such as a description for search engines.',
     }),
-    CategoryHeader: text(LONG_TEXT, { description: 'HTML at the beginning of the category’s page in the storefront.' }),
-    CategoryFooter: text(LONG_TEXT, { description: 'HTML at the end of the category’s page in the storefront.' }),
+    CategoryHeader: text(LONG_TEXT, {
+      isHtml: true,
+      description: 'HTML at the beginning of the category’s page in the storefront.',
+    }),
+    CategoryFooter: text(LONG_TEXT, {
+      isHtml: true,
+      description: 'HTML at the end of the category’s page in the storefront.',
+    }),
     AdditionalKeywords: text(LONG_TEXT, {
       description: 'Further words by which the search of the storefront finds the category, separated by commas.',
     }),

@@ -30,7 +30,10 @@ export const manufacturers = defineResource({
     Sorting: integer({
       description: 'The place of the manufacturer among others: the storefront shows lower numbers first.',
     }),
-    Header: text(LONG_TEXT, { description: 'HTML at the beginning of the manufacturer’s page in the storefront.' }),
+    Header: text(LONG_TEXT, {
+      isHtml: true,
+      description: 'HTML at the beginning of the manufacturer’s page in the storefront.',
+    }),
     Website: text(50, { description: 'The address of the manufacturer’s own site.' }),
     UserID: text(50, {
       column: 'updatedBy',

@@ -16,15 +16,59 @@ export async function readBuyer(
   customerId: number | null,
 ): Promise<{ billing: Readonly<Record<string, string>>; priceLevel: number }> {
   if (customerId === null) return { billing: {}, priceLevel: 0 }
-  const [found] = await queryRows<{ customer: string; priceLevel: number | null }>(
+  const found = await findBuyer(caller, customerId)
+  if (found === null) throw wrongField('CustomerID', 'refers to a customer that does not exist')
+  return { billing: billingOf(found.customer), priceLevel: found.priceLevel }
+}
+
+/** A customer as somebody is shown who places an order for them. */
+export interface Buyer {
+  readonly id: number
+  /** The person, else the company, else the e-mail address. */
+  readonly name: string
+  readonly email: string
+  readonly group: string
+  readonly priceLevel: number
+  readonly isNonTaxable: boolean
+  /** The Billing… and Shipment… fields of an order for them, under an order's names and cut to its lengths. */
+  readonly billing: Readonly<Record<string, string>>
+  readonly shipping: Readonly<Record<string, string>>
+}
+
+/** Null: the store has no such customer. */
+export async function readWholeBuyer(caller: Caller, customerId: number): Promise<Buyer | null> {
+  const found = await findBuyer(caller, customerId)
+  if (found === null) return null
+  const { customer, group, priceLevel } = found
+  const billing = billingOf(customer)
+  const person = [billing.BillingFirstName, billing.BillingLastName].filter(Boolean).join(' ')
+  const email = String(customer.email ?? '')
+  const isNonTaxable = (customer.details as Document).NonTaxable === true
+  const name = person || billing.BillingCompany || email
+  return { id: customerId, name, email, group, priceLevel, isNonTaxable, billing, shipping: shippingOf(customer) }
+}
+
+async function findBuyer(caller: Caller, id: number) {
+  const [found] = await queryRows<{ customer: string; group: string | null; priceLevel: number | null }>(
     caller.db,
     sql`
-     SELECT to_json(c)::text AS "customer", g."priceLevel"
+     SELECT to_json(c)::text AS "customer", g."name" AS "group", g."priceLevel"
      FROM "Customer" c LEFT JOIN "CustomerGroup" g ON g."storeId" = c."storeId" AND g."id" = c."groupId"
-     WHERE c."storeId" = ${caller.store.id}::int AND c."id" = ${customerId}::int`,
+     WHERE c."storeId" = ${caller.store.id}::int AND c."id" = ${id}::int`,
   )
-  if (!found) throw wrongField('CustomerID', 'refers to a customer that does not exist')
-  return { billing: billingOf(JSON.parse(found.customer) as Row), priceLevel: found.priceLevel ?? 0 }
+  if (found === undefined) return null
+  const { customer, group, priceLevel } = found
+  return { customer: JSON.parse(customer) as Row, group: group ?? '', priceLevel: priceLevel ?? 0 }
+}
+
+/** All empty where the customer has only one address. */
+function shippingOf({ details }: Row): Record<string, string> {
+  const from = details as Document
+  return cut(shipmentList.fields, {
+    ...Object.fromEntries(sharedNames.map((name) => [`Shipment${name}`, from[`Shipping${name}`]])),
+    ShipmentAddress: from.ShippingAddress1,
+    ShipmentPhone: from.ShippingPhoneNumber,
+  })
 }
 
 function billingOf(customer: Row): Record<string, string> {

@@ -103,7 +103,7 @@ export const shipmentList = list(
     description:
       'The parcels of the order, and where they go. Without any, a new order has one to its billing address.',
     zeroKeyIsOnly: true,
-    rows: { table: 'OrderShipment', parent: 'orderId' },
+    rows: { table: 'OrderShipment', parent: 'orderId', hidden: { departure: null } },
   },
 )
 
@@ -122,6 +122,7 @@ export const orderItemList = list(
     }),
     ItemShipmentID: integer({
       column: 'shipmentId',
+      label: 'Parcel',
       min: 0,
       description:
         'The ShipmentID of the shipment that the line goes with; 0 where the order has one at most. In a new order it counts the sent shipments from 1.',
@@ -330,7 +331,11 @@ export const transactionList = list(
   {
     description:
       'The payments and refunds of the order. The administration computes the open amount from them; a transaction does not change the status.',
-    rows: { table: 'OrderTransaction', parent: 'orderId' },
+    rows: {
+      table: 'OrderTransaction',
+      parent: 'orderId',
+      hidden: { voidedAt: null, voidedBy: null, voidedType: null },
+    },
   },
 )
 

@@ -141,6 +141,7 @@ export const orders = defineResource({
         'The name of BillingPaymentMethodID in the list of the store, unless an import or the checkout brought another one.',
     }),
     BillingOnLinePayment: boolean({
+      column: 'paidOnline',
       description: 'True: the order was paid through a payment service. A new order is New then, else Unpaid.',
     }),
     BillingPaymentMethodID: text(LONG_TEXT, {
@@ -237,6 +238,8 @@ export const orders = defineResource({
       { description: 'The gift certificates with which the order was paid.' },
     ),
   },
+  // Triggers keep them (states.ts), whatever a new row says.
+  hidden: { payment: 'unpaid', paid: null, refunded: null, fulfilment: 'none' },
   groups: {
     'Billing address': 'BillingFirstName',
     Payment: 'BillingPaymentMethod',

@@ -1,8 +1,8 @@
 import { type Sql, sql } from '../../database/sql.ts'
 import { exact, sum, toNumber } from './amounts.ts'
 
-// What transactions do to what is paid of their order. Their types are free text (docs/decisions/orders.md). Once for what is in
-// memory and once as SQL; test/app/resources/orders/sums.test.ts holds one against the other.
+// What transactions do to what is paid of their order. Their types are free text (docs/decisions/orders.md). The database has the same
+// as functions, for all that asks it: "paymentEffect" and "openAmount" (the migration payment_state).
 
 /** Null: nothing. */
 type PaymentEffect = 'paid' | 'refunded' | null
@@ -18,21 +18,25 @@ interface Transaction {
 
 /** Applications write refunds with either sign, and a payment below 0 is one too. An authorization is paid once it is captured. */
 export function effectOf({ type, amount, captured }: Transaction): PaymentEffect {
-  const folded = type.replace(/^[ \t\r\n]+|[ \t\r\n]+$/g, '').toLowerCase()
+  const folded = foldedType(type)
   if (refunding.has(folded)) return 'refunded'
   if (!paying.has(folded) && !(folded === 'authorize' && captured === 1)) return null
   return amount < 0 ? 'refunded' : 'paid'
 }
 
-const foldedType = sql`lower(btrim(x."type", E' \\t\\r\\n'))`
+/** The type of a transaction that somebody has made void. */
+export const VOID = 'Void'
 
-/** The same over `x`, a row of "OrderTransaction". */
-export const effect: Sql = sql`CASE
-  WHEN ${foldedType} IN ('refund', 'credit') THEN 'refunded'
-  WHEN ${foldedType} IN ('sale', 'capture')
-    OR (${foldedType} = 'authorize' AND x."captured" = 1)
-    THEN CASE WHEN x."amount" < 0 THEN 'refunded' ELSE 'paid' END
-  END`
+export function isVoid(type: unknown): boolean {
+  return foldedType(String(type)) === VOID.toLowerCase()
+}
+
+function foldedType(type: string): string {
+  return type.replace(/^[ \t\r\n]+|[ \t\r\n]+$/g, '').toLowerCase()
+}
+
+/** What `effectOf` says, over `x`, a row of "OrderTransaction". */
+export const effect: Sql = sql`"paymentEffect"(x."type", x."amount", x."captured")`
 
 /**
  * What is paid, refunded and open of an order. An order that was paid in full owes nothing more when some of it is refunded,
@@ -54,12 +58,7 @@ export function paidOf(orderAmount: number, transactions: readonly Transaction[]
   }
 }
 
-/** The same over `t`, a row of "Order": "paid", "refunded", "net" and "open". */
+/** The same over `t`, a row of "Order", of which triggers keep the sums: "paid", "refunded", "net" and "open". */
 export const paidSums: Sql = sql`(
-  SELECT "paid", "refunded", "paid" - "refunded" AS "net",
-    CASE WHEN "paid" >= t."orderAmount" THEN least(t."orderAmount" - "paid" + "refunded", 0)
-      ELSE t."orderAmount" - "paid" + "refunded" END AS "open"
-  FROM (
-    SELECT coalesce(sum(abs(x."amount")) FILTER (WHERE ${effect} = 'paid'), 0) AS "paid",
-      coalesce(sum(abs(x."amount")) FILTER (WHERE ${effect} = 'refunded'), 0) AS "refunded"
-    FROM "OrderTransaction" x WHERE x."storeId" = t."storeId" AND x."orderId" = t."id") counted)`
+  SELECT "paid", "refunded", "paid" - "refunded" AS "net", "openAmount"(t."orderAmount", "paid", "refunded") AS "open"
+  FROM (SELECT coalesce(t."paid", 0) AS "paid", coalesce(t."refunded", 0) AS "refunded") kept)`

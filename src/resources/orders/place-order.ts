@@ -1,17 +1,10 @@
 import { allInOrder, queryRows } from '../../database/client.ts'
 import { sql } from '../../database/sql.ts'
 import type { Caller } from '../../engine/caller.ts'
-import { inChange } from '../../engine/changing/change.ts'
+import { changeSet, inChange } from '../../engine/changing/change.ts'
 import type { Remember } from '../../engine/changing/idempotency.ts'
-import { emptyPatch } from '../../engine/changing/plan-change.ts'
-import {
-  insertRows,
-  mergeRecord,
-  type RowIds,
-  reserveIds,
-  reserveRowIds,
-  storeLists,
-} from '../../engine/changing/write.ts'
+import { emptyPatch, type PlannedChange } from '../../engine/changing/plan-change.ts'
+import { insertRows, mergeRecord, RowIds, reserveIds, reserveRowIds, storeLists } from '../../engine/changing/write.ts'
 import { refusalOf } from '../../engine/definition/constraints.ts'
 import { orderNew } from '../../engine/definition/event-kinds.ts'
 import type { Patch } from '../../engine/definition/input.ts'
@@ -20,6 +13,8 @@ import type { Document, Row } from '../../engine/definition/stored-row.ts'
 import { recordChanges } from '../../engine/recording/changes.ts'
 import { raise } from '../../engine/recording/events.ts'
 import { StoreFailure } from '../../values/failure.ts'
+import { INT32_MAX } from '../../values/int32.ts'
+import { customers } from '../customers/customers.ts'
 import { ORDER_AMOUNT_MAX, orderTotal, toNumber } from './amounts.ts'
 import { readBuyer, shippingToBuyer } from './buyer.ts'
 import { refuseDiscountAbove, roundCharges } from './charges.ts'
@@ -38,27 +33,68 @@ export interface PlacedOrder {
   readonly orderAmount: number
 }
 
+interface Placing {
+  readonly remember?: Remember<PlacedOrder> | undefined
+  /** A customer who is added with the order, and whose order it is. */
+  readonly customer?: PlannedChange | null
+}
+
 /**
  * Places an order as the checkout does (rest-resources §3.9), in one transaction: computes prices and totals, takes
  * stock, and assigns an invoice number. Its status is New if it was paid online, else Unpaid. An order sent as Not
  * Completed takes no stock until it leaves that status. Refuses what it cannot sell (400, with the field) and what is
  * out of stock (409).
  */
-export async function placeOrder(caller: Caller, body: unknown, remember?: Remember<PlacedOrder>) {
-  const patch = await readOrderBody(caller, body)
-  roundCharges(patch)
-  const { lists } = patch
-  const newRows = Object.values(lists).reduce((count, items) => count + items.length, lists.ShipmentList ? 0 : 1)
+export async function placeOrder(caller: Caller, body: unknown, { remember, customer = null }: Placing = {}) {
+  const patch = await readOrder(caller, body)
   const id = await reserveIds(caller, orders.table, 1)
-  const ids = await reserveRowIds(caller, newRows)
+  const ids = await reserveRowIds(caller, countRows(patch))
   try {
-    return await inChange(caller, (tx) => store(tx, id, patch, ids.anew()), remember)
+    return await inChange(
+      caller,
+      async (tx) => {
+        if (customer !== null) {
+          await changeSet(customers, new Map([[0, { caller: tx, planned: customer }]]))
+          patch.columns.customerId = customer.id
+        }
+        return { ...(await store(tx, id, patch, ids.anew())), ...(await takeInvoiceNumber(tx, id)) }
+      },
+      remember,
+    )
   } catch (error) {
     throw refusalOf(error, orders) ?? error
   }
 }
 
-async function store(caller: Caller, id: number, patch: Patch, ids: RowIds): Promise<PlacedOrder> {
+/** The id of an order that is placed only to be rolled back. No counter gives it away (`reserveIds`). */
+export const REHEARSED_ORDER_ID = INT32_MAX
+
+/**
+ * Places an order in a transaction that is to be rolled back: without an invoice number, and with ids that no order gets, so that
+ * nobody who places one waits for a counter. Refuses what `placeOrder` refuses.
+ */
+export async function placeForRehearsal(tx: Caller, body: unknown): Promise<void> {
+  const patch = await readOrder(tx, body)
+  const count = countRows(patch)
+  await store(tx, REHEARSED_ORDER_ID, patch, new RowIds(INT32_MAX - count, count))
+}
+
+async function readOrder(caller: Caller, body: unknown): Promise<Patch> {
+  const patch = await readOrderBody(caller, body)
+  roundCharges(patch)
+  return patch
+}
+
+function countRows({ lists }: Patch): number {
+  return Object.values(lists).reduce((count, items) => count + items.length, lists.ShipmentList ? 0 : 1)
+}
+
+async function store(
+  caller: Caller,
+  id: number,
+  patch: Patch,
+  ids: RowIds,
+): Promise<{ id: number; orderAmount: number }> {
   const { columns, lists } = patch
   const takes = columns.statusId !== statusNotCompleted
   const { billing, priceLevel } = await readBuyer(caller, (columns.customerId ?? null) as number | null)
@@ -75,7 +111,7 @@ async function store(caller: Caller, id: number, patch: Patch, ids: RowIds): Pro
     raise(caller, orderNew, orders, id)
     await takeStock(caller, id, lines)
   }
-  return { id, orderAmount: Number(order.row.orderAmount), ...(await takeInvoiceNumber(caller, id)) }
+  return { id, orderAmount: Number(order.row.orderAmount) }
 }
 
 /** Returns the rows of the order. Without shipments, it ships to its billing address. */
@@ -96,7 +132,7 @@ function newOrder(
   nameOrderInQuestions(row.details as Document, id)
   dateTransactions(order.lists.TransactionList, caller)
   if (row.statusId !== statusNotCompleted) {
-    row.statusId = details.BillingOnLinePayment === true ? statusNew : statusUnpaid
+    row.statusId = row.paidOnline === true ? statusNew : statusUnpaid
   }
   refuseDiscountAbove(
     lines.map(({ amount }) => amount),
@@ -104,6 +140,8 @@ function newOrder(
   )
   row.orderAmount = orderAmount(row, patch.lists.ShipmentList, lines)
   if (row.customerId === null && row.billingEmail === '') throw wrongField('BillingEmail', 'is required for a guest')
+  // As the trigger would say it of the shipments, which spares another version of the row.
+  row.fulfilment = order.lists.ShipmentList?.length === 0 ? 'none' : 'waiting'
   fillShipments(order.lists, patch.lists.ShipmentList, Number(row.statusId), lines)
   return order
 }

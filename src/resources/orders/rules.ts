@@ -17,10 +17,12 @@ import { knownChoices } from './choose-options.ts'
 import { type DescribedLine, descriptionOf } from './line-description.ts'
 import { orderItemList, shipmentList } from './lists.ts'
 import { lineColumns, lineDetails } from './order-lines.ts'
+import { isVoid } from './payments.ts'
 import { settleRefunds } from './refunds.ts'
 import { optionIdsIn, readSoldProducts, type SoldProduct, variantOf } from './sold-products.ts'
 import {
   type ChosenStatus,
+  hasLeft,
   holdsStock,
   refuseUnknownStatuses,
   statusCancelled,
@@ -68,13 +70,22 @@ function dropFormerPaymentMethod({ before, after }: OrderChange): void {
   if (details.BillingPaymentMethodID !== former) delete details.BillingPaymentMethod
 }
 
-/** Dates new transactions that came without a date. */
+/** Dates new transactions that came without a date, and notes who makes one void, and of which type it was. */
 function settleTransactions({ caller, before, after }: OrderChange): void {
-  const known = new Set((before.lists.TransactionList ?? []).map(({ id }) => id))
+  const known = new Map((before.lists.TransactionList ?? []).map((row) => [row.id, row]))
+  const transactions = after.lists.TransactionList ?? []
   dateTransactions(
-    after.lists.TransactionList?.filter(({ id }) => !known.has(id)),
+    transactions.filter(({ id }) => !known.has(id)),
     caller,
   )
+  for (const row of transactions) {
+    const former = known.get(row.id)?.type
+    if (former === undefined || isVoid(former) === isVoid(row.type)) continue
+    const mark = isVoid(row.type)
+      ? { voidedAt: caller.now().toISOString(), voidedBy: caller.actor, voidedType: former }
+      : { voidedAt: null, voidedBy: null, voidedType: null }
+    Object.assign(row, mark)
+  }
 }
 
 /** Gives the current time to transactions without a date. */
@@ -82,7 +93,10 @@ export function dateTransactions(transactions: readonly Row[] = [], { now }: Cal
   for (const row of transactions) row.occurredAt ??= now().toISOString()
 }
 
-/** Completes sent shipments: new ones get a number and a status, changed ones a time and an editor. */
+/**
+ * Completes sent shipments: new ones get a number and a status, changed ones a time and an editor, and those that leave their place
+ * among the shipments that have left, because their days alone do not tell which of two left first.
+ */
 function settleShipments({ caller, before, after }: OrderChange): void {
   const shipments = after.lists.ShipmentList ?? []
   const known = new Map((before.lists.ShipmentList ?? []).map((row) => [row.id, row]))
@@ -95,7 +109,14 @@ function settleShipments({ caller, before, after }: OrderChange): void {
       row.updatedAt = caller.now().toISOString()
       row.updatedBy = caller.actor
     }
+    if (leaves(stored) !== leaves(row)) {
+      row.departure = leaves(row) ? Math.max(0, ...shipments.map(({ departure }) => Number(departure))) + 1 : null
+    }
   }
+}
+
+function leaves(shipment: Row | undefined): boolean {
+  return shipment !== undefined && hasLeft(String(shipment.shippedDate), Number(shipment.statusId))
 }
 
 /**

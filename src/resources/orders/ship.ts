@@ -11,7 +11,7 @@ import { exact, toNumber } from './amounts.ts'
 import { orderItemList, shipmentList } from './lists.ts'
 import { orders } from './orders.ts'
 import { NEW_SHIPMENT } from './rules.ts'
-import { statusPartial, statusProcessing, statusShipped } from './statuses.ts'
+import { hasLeft, statusPartial, statusProcessing, statusShipped } from './statuses.ts'
 
 // Shipping: which goods of an order left, how and when. A line belongs to one shipment, so what leaves before the rest gets a
 // shipment of its own, and a line that leaves in part becomes two.
@@ -77,9 +77,9 @@ export async function changeConsignment(
   precondition: Precondition,
 ): Promise<void> {
   const { shipments, shipment } = await readShipment(caller, orderId, shipmentId)
-  const hasLeft = consignment.columns.shippedDate !== ''
-  const given = stamped(consignment, hasLeft ? statusShipped : statusProcessing)
-  const left = shipments.filter((one) => (one === shipment ? hasLeft : isShipped(one)))
+  const leaves = consignment.columns.shippedDate !== ''
+  const given = stamped(consignment, leaves ? statusShipped : statusProcessing)
+  const left = shipments.filter((one) => (one === shipment ? leaves : isShipped(one)))
   const partly = left.length > 0 ? statusPartial : statusProcessing
   const statusId = left.length === shipments.length ? statusShipped : partly
   await change(caller, orderId, { statusId }, { ShipmentList: replaced(shipments, shipment, given) }, precondition)
@@ -108,8 +108,8 @@ function change(
   return changeRecord(caller, orders, { kind: 'patch', id, patch }, { precondition })
 }
 
-function isShipped({ shippedDate }: Row): boolean {
-  return shippedDate !== ''
+function isShipped({ shippedDate, statusId }: Row): boolean {
+  return hasLeft(String(shippedDate), Number(statusId))
 }
 
 function refuseTooMuch({ id, quantity, sku }: Row, leaves: number): void {

@@ -21,6 +21,11 @@ export function holdsStock(statusId: number): boolean {
   return statusId !== statusCancelled && statusId !== statusNotCompleted
 }
 
+/** Whether a shipment has left: its day is known, or its status says so. */
+export function hasLeft(shippedDate: string, statusId: number): boolean {
+  return shippedDate !== '' || statusId === statusShipped
+}
+
 /** A status that a caller chose, and the wire name of its field. */
 export interface ChosenStatus {
   readonly statusId: number

@@ -123,6 +123,7 @@ export const products = defineResource({
     ),
     MFGID: text(50, { column: 'mfgId', description: 'The part number that the manufacturer gives the product.' }),
     ShortDescription: text(LONG_TEXT, {
+      isHtml: true,
       description: 'A summary of the product for lists in the storefront. It may hold HTML.',
     }),
     ManufacturerID: reference('manufacturerId', 'The manufacturer of the product, one of `/Manufacturers`.'),
@@ -350,6 +351,7 @@ export const products = defineResource({
       description: 'Anything else that helps to find the product in the warehouse. Lines of new orders copy it.',
     }),
     Description: text(LONG_TEXT, {
+      isHtml: true,
       description: 'The full text about the product on its page in the storefront, usually HTML.',
     }),
     Keywords: text(LONG_TEXT, { description: 'Words by which the storefront finds the product, separated by commas.' }),

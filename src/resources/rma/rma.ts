@@ -19,6 +19,7 @@ export const rma = defineResource({
     RMAID: integer({ column: 'id', access: 'key', description: 'The number of the return in the store.' }),
     RmaDate: date({
       column: 'rmaDate',
+      label: 'Date',
       defaultNow: true,
       description: 'The date of the return. Left out of a new return, it is the current time.',
     }),

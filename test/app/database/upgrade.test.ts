@@ -117,3 +117,43 @@ describe('the migration that gives GTIN and MFGID columns of their own', () => {
     ])
   })
 })
+
+describe('the migration that works out what is paid of orders', () => {
+  test('says what the lists of each say, and moves BillingOnLinePayment out of the document', async () => {
+    await client.query(`
+      DROP FUNCTION "settlePaymentState", "settlePayments", "settleFulfilment", "transactionsChanged", "transactionUpdated",
+        "shipmentsChanged", "shipmentUpdated", "paymentState", "fulfilmentState", "openAmount", "paymentEffect" CASCADE;
+      ALTER TABLE "Order" DROP COLUMN "paid", DROP COLUMN "refunded", DROP COLUMN "payment", DROP COLUMN "fulfilment",
+        DROP COLUMN "paidOnline";
+      ALTER TABLE "OrderTransaction" DROP COLUMN "voidedAt", DROP COLUMN "voidedBy", DROP COLUMN "voidedType"`)
+    const orders = [
+      ['{"A":1.50,"BillingOnLinePayment":true,"B":"ä"}', 100],
+      ['{"BillingOnLinePayment":true}', 100],
+      ['{"B":"x"}', 100],
+      ['{}', 0],
+    ]
+    for (const [at, [details, amount]] of orders.entries()) {
+      await client.query(
+        `INSERT INTO "Order" VALUES (1, $1, 'AB-', 7, NULL, now(), 1, now(), '', '', $2, 0, 0, 0, 0, 0, $3)`,
+        [at + 1, amount, details],
+      )
+    }
+    await client.query(`
+      INSERT INTO "OrderTransaction" VALUES (1, 1, 2, now(), 'Authorize', 100, 0, '{}'), (1, 2, 3, now(), ' SALE', 100, 0, '{}'),
+        (1, 3, 3, now(), 'Refund', -30, 0, '{}');
+      INSERT INTO "OrderShipment" VALUES (1, 1, 1, 1, now(), '', 0, 0, '', '', 1, '{}'), (1, 2, 2, 1, now(), '', 0, 0, '', '', 1, '{}'),
+        (1, 3, 2, 1, now(), '', 0, 0, '03/10/2026', '', 2, '{}'), (1, 4, 3, 1, now(), '', 0, 0, 'today', '', 1, '{}')`)
+
+    expect(await applyAgain('payment_state')).toEqual([])
+    const { rows } = await client.query({
+      text: `SELECT "payment", "fulfilment", "paid"::float, "refunded"::float, "paidOnline", "details"::text FROM "Order" ORDER BY "id"`,
+      rowMode: 'array',
+    })
+    expect(rows).toEqual([
+      ['paid', 'waiting', null, null, true, '{ "A" : 1.50, "B" : "ä" }'],
+      ['unpaid', 'part', 0, 0, true, '{}'],
+      ['part-refunded', 'left', 100, 30, false, '{"B":"x"}'],
+      ['paid', 'none', null, null, false, '{}'],
+    ])
+  })
+})

@@ -16,8 +16,10 @@ const atAddresses: Readonly<Record<string, (side: Side) => Id>> = {
   '/admin/csv/:id': ({ importId }) => importId,
   '/admin/outbox/:id': ({ mailId }) => mailId,
   '/admin/modules/rest-api/:subscriptionId': ({ subscriptionId }) => subscriptionId,
+  '/admin/orders/drafts/:id': ({ draftId }) => draftId,
   '/admin/orders/:id/returns/:rmaId': ofService('RMA'),
   '/admin/orders/:id/shipments/:shipmentId': firstShipment,
+  '/admin/orders/:id/payments/:transactionId': firstTransaction,
   '/admin/stores/:id': ({ store }) => store.id,
   '/admin/stores/:id/subscriptions/:subscriptionId': ({ subscriptionId }) => subscriptionId,
   '/admin/stores/:id/users/:userId': ({ userId }) => userId,
@@ -51,7 +53,7 @@ export const shared = [
 export function identifiersAt(path: string): ((side: Side) => readonly Id[]) | null {
   const end = path.indexOf('/', path.lastIndexOf(':'))
   const prefix = end === -1 ? path : path.slice(0, end)
-  const one = atAddresses[prefix] ?? recordAt(prefix)
+  const one = atAddresses[prefix] ?? recordAt(prefix) ?? historyAt(prefix)
   return one === null ? itemsAt(prefix) : (side) => [one(side)]
 }
 
@@ -65,6 +67,11 @@ function firstShipment({ records }: Side): Id {
   return first?.ShipmentID ?? 0
 }
 
+function firstTransaction({ records }: Side): Id {
+  const [first] = (records.get('Orders')?.record.TransactionList ?? []) as { TransactionIndexID: number }[]
+  return first?.TransactionIndexID ?? 0
+}
+
 /** A record of a service in REST or on a page, from its definition. */
 function recordAt(path: string): ((side: Side) => Id) | null {
   const resource = servedResources.find(
@@ -73,6 +80,12 @@ function recordAt(path: string): ((side: Side) => Id) | null {
       path === `/admin/${service.toLowerCase()}/:id`,
   )
   return resource === undefined ? null : ofService(resource.service)
+}
+
+/** An entry of the history of a record, on a page. */
+function historyAt(path: string): ((side: Side) => Id) | null {
+  const resource = servedResources.find(({ service }) => path === `/admin/${service.toLowerCase()}/:id/history/:entry`)
+  return resource === undefined ? null : ({ historyIds }) => historyIds.get(resource.table) ?? 0
 }
 
 /** The items of a list in a record, from the definition of the service. */

@@ -397,7 +397,7 @@ const fields: Readonly<Record<string, (side: Side | null) => Record<string, unkn
   'POST /admin/category/new': (side) => ({ CategoryParent: String(idIn(side, 'Category')), lookup: 'CategoryParent' }),
   'POST /admin/rma': (side) => ({ OrderID: String(idIn(side, 'Orders')) }),
   'POST /admin/orders/bulk/status': (side) => ({ ids: String(idIn(side, 'Orders')), OrderStatusID: '5' }),
-  'POST /admin/orders/bulk/status/change': (side) => ({ ids: String(idIn(side, 'Orders')), OrderStatusID: '5' }),
+  'POST /admin/products/bulk': (side) => ({ ids: String(idIn(side, 'Products')) }),
   'POST /admin/orders/bulk/slips': (side) => ({ ids: String(idIn(side, 'Orders')), kind: 'invoice' }),
   'POST /admin/orders/bulk/file': (side) => ({ ids: String(idIn(side, 'Orders')) }),
   'POST /admin/orders/new': (side) => ({ Lines: 1, 'ItemID.1': skuIn(side), 'ItemQuantity.1': 1 }),
@@ -407,7 +407,7 @@ const fields: Readonly<Record<string, (side: Side | null) => Record<string, unkn
 const nameless = `
 GET /  GET /docs  GET /docs/*  GET /docs/search  OPTIONS /docs  OPTIONS /docs/*  GET /account  GET /account/sign-in  GET /admin  GET /admin/account  GET /admin/applications  GET /admin/audit  GET /admin/change-store
 GET /admin/developers  GET /admin/modules/cartapi  GET /admin/modules/rest-api  GET /admin/modules/rest-api/subscribe  GET /admin/orders
-GET /admin/orders/new  GET /admin/orders/slips  GET /admin/products  GET /admin/settings  GET /admin/settings/order-statuses  GET /admin/settings/payment-methods
+GET /admin/orders/new  GET /admin/orders/products  GET /admin/orders/slips  GET /admin/products  GET /admin/settings  GET /admin/settings/order-statuses  GET /admin/settings/payment-methods
 GET /admin/category  GET /admin/category/new  GET /admin/customergroups  GET /admin/customergroups/new  GET /admin/customers
 GET /admin/customers/new  GET /admin/distributors  GET /admin/distributors/new  GET /admin/giftregistries  GET /admin/giftregistries/new
 GET /admin/history  GET /admin/outbox
@@ -433,6 +433,7 @@ GET /admin/manufacturers/csv/template  POST /admin/manufacturers/csv  GET /admin
 POST /admin/orders/csv  GET /admin/products/csv  GET /admin/products/csv/template  POST /admin/products/csv
 GET /admin/rma/csv  GET /admin/rma/csv/template  POST /admin/rma/csv
 POST /admin/customergroups  POST /admin/distributors  POST /admin/giftregistries  POST /admin/manufacturers
+POST /admin/manufacturers/new
 GET /admin/search  GET /admin/search/suggestions
 POST /admin/category/views  POST /admin/category/views/delete  POST /admin/customergroups/views  POST /admin/customergroups/views/delete
 POST /admin/customers/views  POST /admin/customers/views/delete  POST /admin/distributors/views  POST /admin/distributors/views/delete

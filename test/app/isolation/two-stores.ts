@@ -24,6 +24,10 @@ export interface Side extends Shop {
   readonly subscriptionId: number
   /** Of a CSV file. */
   readonly importId: number
+  /** A new order that the merchant has begun. */
+  readonly draftId: number
+  /** An entry of the history by the table of its record. */
+  readonly historyIds: ReadonlyMap<string, number>
   readonly mailId: number
   readonly userId: number
   readonly invitationId: number
@@ -65,6 +69,7 @@ export async function openSide(server: TestServer, idsAbove = 0): Promise<Side> 
   const deliveryId = await delivery(server, shop, webhookId, eventId, { state: 'delivered', status: 200 })
   const { merchant, userId } = await merchantOf(server, storeId)
   const importId = await importOf(storeId, merchant)
+  const draftId = await draftOf(merchant, storeId)
   const mailId = await mailOf(server, storeId)
   const { invitationId, roleId } = await peopleOf(server, { storeId, userId })
   const developer = await developerIn(server)
@@ -85,6 +90,8 @@ export async function openSide(server: TestServer, idsAbove = 0): Promise<Side> 
     deliveryId,
     subscriptionId,
     importId,
+    draftId,
+    historyIds: await historyOf(server, storeId),
     mailId,
     userId,
     invitationId,
@@ -120,6 +127,17 @@ async function importOf(storeId: number, merchant: TestPerson): Promise<number> 
   const assigned = { 'column.0': 'SKUInfo.SKU', 'column.1': 'SKUInfo.Name' }
   const read = await merchant.submit(String(headers.location), assigned)
   return Number(read.headers.location?.toString().split('/').at(-1))
+}
+
+async function draftOf(merchant: TestPerson, storeId: number): Promise<number> {
+  const typed = { 'ItemID.1': `SKU-OF-STORE-${storeId}`, 'ItemQuantity.1': '1' }
+  const kept = await merchant.submit('/admin/orders/new', typed, { action: '/admin/orders', to: '/admin/orders/new' })
+  return Number(/name="Draft" value="(\d+)"/.exec(kept.body)?.[1])
+}
+
+async function historyOf({ services: { db } }: TestServer, storeId: number): Promise<ReadonlyMap<string, number>> {
+  const newest = await db.historyEntry.groupBy({ by: ['recordType'], where: { storeId }, _max: { id: true } })
+  return new Map(newest.map(({ recordType, _max }) => [recordType, Number(_max.id)]))
 }
 
 async function mailOf({ services }: TestServer, storeId: number): Promise<number> {

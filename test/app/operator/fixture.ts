@@ -10,7 +10,7 @@ import { workerDatabase } from '../../support/database.ts'
 export async function openAdmin({ publicUrl = 'http://localhost:3000', openDatabase = workerDatabase } = {}) {
   const { services: access, clock, drop } = await openAccess(openDatabase)
   const config = { ...access.config, publicUrl, sandbox: false, trustProxy: ['127.0.0.1'] }
-  const csvImports = { wake: () => {} }
+  const csvImports = { wake: () => {}, soon: async () => {} }
   const services = { ...access, backgroundDb: access.db, config, csvImports, operatorKey: 'operator-key-for-tests' }
   const log: string[] = []
   const app = Fastify({

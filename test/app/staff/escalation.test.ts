@@ -273,7 +273,7 @@ const byHiddenButtons: readonly Attempt[] = [
   ['reader ships an order', () => post('reader', `/admin/orders/${scene.order}/status`, status)],
   [
     'reader changes the status of many orders',
-    () => post('reader', '/admin/orders/bulk/status/change', { ids: String(scene.order), ...status }),
+    () => post('reader', '/admin/orders/bulk/status', { ids: String(scene.order), ...status }),
   ],
   [
     'catalogue places an order',

@@ -58,8 +58,8 @@ describe.skipIf(!hasBrowser)('a day of a merchant', () => {
       ShipmentList: [{}, { ShipmentTrackingCode: '1Z 999' }],
     })
 
-    await page.getByRole('link', { name: 'Packing slip' }).click()
-    await page.waitForURL(/\/packing-slip$/)
+    await page.getByRole('link', { name: 'Packing slip of parcel 1' }).click()
+    await page.waitForURL(/\/packing-slip\?shipment=/)
     await page.emulateMedia({ media: 'print' })
     await look('packing slip')
     await page.getByRole('link', { name: 'Back to the order' }).waitFor({ state: 'hidden' })
@@ -78,8 +78,8 @@ describe.skipIf(!hasBrowser)('a day of a merchant', () => {
     await look('returned and restocked')
     expect(await stockOf(shop)).toBe(9)
 
-    await page.getByRole('link', { name: 'LAMP', exact: true }).first().click()
-    await page.getByRole('link', { name: 'Movements and corrections' }).click()
+    await page.getByRole('link', { name: 'Lamp', exact: true }).first().click()
+    await page.getByRole('link', { name: 'Correct the stock' }).click()
     await page.getByLabel('Quantity').fill('-1')
     await page.getByLabel('Reason').fill('Broken on the shelf')
     await page.getByRole('button', { name: 'Correct the stock' }).click()
@@ -164,7 +164,7 @@ async function signIn(page: Page, { store }: TestStore): Promise<void> {
 }
 
 async function ship(page: Page, { quantity, tracking }: { quantity: string; tracking: string }): Promise<void> {
-  await page.getByRole('link', { name: 'Ship', exact: true }).click()
+  await page.getByRole('link', { name: 'Ship the goods' }).click()
   await page.getByLabel('Quantity of LAMP that ships now').fill(quantity)
   await page.getByLabel('Tracking number').fill(tracking)
   await page.getByRole('button', { name: 'Ship', exact: true }).click()

@@ -2,6 +2,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { inTransaction } from '../../../src/database/client.ts'
 import { writeMail } from '../../../src/mail/write.ts'
+import { plainOf } from '../../../src/pages/admin/records/plain-html.ts'
 import { issueCustomerToken } from '../../../src/people/customer-tokens.ts'
 import { requestFactorRemoval } from '../../../src/people/factors/removal.ts'
 import { requestReset } from '../../../src/people/reset.ts'
@@ -12,6 +13,7 @@ import { saveRole } from '../../../src/staff/store-roles.ts'
 import { storedDelivery, storedWebhook } from '../../app/pages/admin/webhooks-fixture.ts'
 import { mailTo, tokenIn } from '../../app/staff/fixture.ts'
 import { operator } from '../../support/actors.ts'
+import { plainTexts } from '../../support/odd-html.ts'
 import type { TestPerson } from '../../support/person.ts'
 import { memberIn, operatorIn } from '../../support/signed-in.ts'
 import type { TestStore } from '../../support/store.ts'
@@ -53,6 +55,8 @@ const pages = {
     ['admin-orders-none', '/admin/orders?find=999999'],
     ['admin-orders-refused', '/admin/orders?find=nobody'],
     ['admin-order', '/admin/orders/1'],
+    ['admin-order-parcels', '/admin/orders/{partlyShippedId}'],
+    ['admin-order-parcel-slip', '/admin/orders/{partlyShippedId}/packing-slip?shipment={parcelId}'],
     ['admin-order-ship', '/admin/orders/1/shipments/0'],
     ['admin-order-packing-slip', '/admin/orders/1/packing-slip'],
     ['admin-order-invoice', '/admin/orders/1/invoice'],
@@ -61,6 +65,7 @@ const pages = {
     ['admin-order-goods', '/admin/orders/1/lines'],
     ['admin-order-addresses', '/admin/orders/1/addresses'],
     ['admin-order-payments', '/admin/orders/1/payments'],
+    ['admin-order-payment-void', '/admin/orders/1/payments/{transactionId}/void'],
     ['admin-order-return-new', '/admin/orders/1/returns/new'],
     ['admin-order-return', '/admin/orders/1/returns/1'],
     ['admin-order-fields', '/admin/orders/1/fields'],
@@ -71,6 +76,8 @@ const pages = {
     ['admin-product', '/admin/products/1'],
     ['admin-product-edit', '/admin/products/1/edit'],
     ['admin-product-option-sets', '/admin/products/1/edit?section=option-sets'],
+    ['admin-product-option-lines', '/admin/products/2/edit?section=option-sets'],
+    ['admin-product-description', '/admin/products/2/edit?section=description'],
     ['admin-product-related', '/admin/products/1/edit?section=related-products'],
     ['admin-product-stock', '/admin/products/2/stock'],
     ['admin-product-options', '/admin/products/2/options'],
@@ -98,6 +105,9 @@ const pages = {
     ['admin-csv-former', '/admin/csv/{formerCsvId}'],
     ['admin-csv-applying', '/admin/csv/{applyingCsvId}'],
     ['admin-csv-done', '/admin/csv/{doneCsvId}'],
+    ['admin-bulk-asking', '/admin/csv/{askingBulkId}/change'],
+    ['admin-bulk-preview', '/admin/csv/{bulkId}'],
+    ['admin-bulk-done', '/admin/csv/{doneBulkId}'],
     ['admin-rest-api', '/admin/modules/rest-api'],
     ['admin-rest-api-subscribe', '/admin/modules/rest-api/subscribe?PublicKey={publicKey}'],
     ['admin-rest-api-application', '/admin/modules/rest-api/{subscriptionId}'],
@@ -388,6 +398,39 @@ describe.skipIf(!hasBrowser)('every page', () => {
     await inspect(page, 'admin-csv-columns-refused')
   })
 
+  test('the plain editor gives back a hundred odd texts as it got them, and changes what is typed alone', async () => {
+    const page = pageOf('merchant')
+    const source = '<P ID=x>Fish &amp; chips &mdash; caf&eacute;</P >\r\n<UL>\r\n<LI>One<BR/></LI></UL>\n'
+    await shop.call('PUT', '/Products/3', { body: { Description: source } })
+    await page.goto('/admin/products/3/edit?section=description')
+    const editors = plainTexts.map((text) => plainOf(text))
+    const given = JSON.stringify(editors.map(({ html }) => html))
+    const back = await page.evaluate(`${given}.map((html) => {
+      const area = document.createElement('div')
+      area.innerHTML = html
+      return written(area)
+    })`)
+    expect(back).toEqual(editors.map(({ canonical }) => canonical))
+
+    await page.locator('.area').click()
+    await page.keyboard.press('Control+Home')
+    await page.keyboard.type('Fresh: ')
+    await page.keyboard.press('Control+End')
+    await page.keyboard.press('Enter')
+    await page.keyboard.type('Two & <three>')
+    await page.getByRole('button', { name: 'Edit the source' }).click()
+    await page.getByRole('button', { name: 'Edit as it looks' }).click()
+    await page.locator('.area li').last().waitFor()
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.waitForURL(/notice=record-saved/)
+    const [{ Description }] = (await shop.call('GET', '/Products/3')).json()
+    const typed = source.replace('Fish', 'Fresh: Fish').replace('</LI>', '</LI><li>Two &amp; &lt;three&gt;</li>')
+    expect(Description).toBe(typed)
+    await page.frameLocator('iframe').getByText('Two & <three>').waitFor()
+    await inspect(page, 'admin-product-framed')
+    expect(faults).toEqual([])
+  })
+
   test('a webhook is added, and the result of a test event appears by itself', async () => {
     const page = pageOf('newMerchant')
     await page.goto('/admin/webhooks/new')
@@ -411,7 +454,7 @@ describe.skipIf(!hasBrowser)('every page', () => {
   test('what a change of an order’s goods does is worked out in place', async () => {
     const page = pageOf('merchant')
     await page.goto('/admin/orders/1/lines')
-    await page.getByLabel('SKU or catalogue id').fill('SHIRT')
+    await page.getByLabel('Product', { exact: true }).fill('SHIRT')
     await page.locator('[id="ItemQuantity.1"]').focus()
     await page.getByLabel('Size').selectOption({ label: 'Large (+$3.00)' })
     await page.locator('[id="ItemQuantity.1"]').fill('60')
@@ -425,7 +468,11 @@ describe.skipIf(!hasBrowser)('every page', () => {
     const page = pageOf('merchant')
     await page.setViewportSize({ width: 360, height: 780 })
     const lists = [
-      { address: '/admin/orders', row: /AB-1000/, seen: ['Date', 'Status', 'Billing email', 'Amount'] },
+      {
+        address: '/admin/orders?columns=InvoiceNumber&columns=OrderDate&columns=payment',
+        row: /AB-1000/,
+        seen: ['Date', 'Payment'],
+      },
       { address: '/admin/products', row: /LAMP/, seen: ['Name', 'Cost', 'Price', 'On sale', 'Stock'] },
     ]
     for (const { address, row, seen } of lists) {
@@ -446,6 +493,25 @@ describe.skipIf(!hasBrowser)('every page', () => {
     }
   })
 
+  test('the list of orders says what is paid in a few lines on a phone, and what can be done once rows are ticked', async () => {
+    const page = pageOf('merchant')
+    await page.setViewportSize({ width: 390, height: 780 })
+    await page.goto('/admin/orders')
+    const card = page.getByRole('row', { name: /AB-1000/ })
+    const box = await card.boundingBox()
+    expect(box?.height).toBeLessThan(150)
+    expect(await card.textContent()).toMatch(/Unpaid|Partly paid/)
+    const bar = page.getByRole('group', { name: 'With the chosen orders' })
+    expect(await bar.isVisible()).toBe(false)
+    await card.getByRole('checkbox').check()
+    expect(await bar.getByRole('button', { name: 'Print packing slips' }).isVisible()).toBe(true)
+    expect(await bar.locator('[data-count]').textContent()).toBe('1')
+    await inspect(page, 'admin-orders-ticked')
+    await page.getByLabel('Choose all of this page').check()
+    await page.getByLabel('Choose all of this page').uncheck()
+    expect(await bar.isVisible()).toBe(false)
+  })
+
   test.each([{ javaScriptEnabled: true }, { javaScriptEnabled: false }])(
     'a new order gets lines and shows options without losing what was typed, JavaScript: $javaScriptEnabled',
     async ({ javaScriptEnabled }) => {
@@ -455,8 +521,8 @@ describe.skipIf(!hasBrowser)('every page', () => {
       const page = await context.newPage()
       try {
         await page.goto('/admin/orders/new')
-        await page.getByLabel('E-mail').fill('guest@customers.example')
-        await page.getByLabel('SKU or catalogue id').nth(2).fill('SHIRT')
+        await page.getByLabel('E-mail', { exact: true }).fill('guest@customers.example')
+        await page.getByLabel('Product', { exact: true }).nth(2).fill('SHIRT')
         await page.getByRole('button', { name: 'Add a line' }).click()
         await page.getByText('Line 4').waitFor()
         await page.getByLabel('Size').selectOption('Large (+$3.00)')
@@ -465,22 +531,31 @@ describe.skipIf(!hasBrowser)('every page', () => {
         await page.getByText('$23.00 each').waitFor()
         if (javaScriptEnabled) {
           expect(await page.evaluate('document.activeElement.textContent')).toBe('Look up the products')
-          await page.getByLabel('SKU or catalogue id').nth(3).fill('nothing')
+          await page.getByLabel('Product', { exact: true }).nth(3).fill('nothing')
           await page.keyboard.press('Tab')
           await page.keyboard.type('7')
-          await page.getByText('No product of this store').waitFor()
+          await page.getByText('No product of this store has this name').waitFor()
           expect(await page.getByLabel('Quantity').nth(3).inputValue()).toBe('7')
           await inspect(page, 'admin-order-new-lines')
-          await page.getByLabel('SKU or catalogue id').nth(3).fill('')
+          await page.getByLabel('Product', { exact: true }).nth(3).fill('')
         }
-        expect(await page.getByLabel('E-mail').inputValue()).toBe('guest@customers.example')
-        await page.getByLabel('SKU or catalogue id').first().fill('SHIRT')
+        expect(await page.getByLabel('E-mail', { exact: true }).inputValue()).toBe('guest@customers.example')
+        // With a script, words are looked up as soon as the field is left, and the focus stays where it has gone.
+        await page
+          .getByLabel('Product', { exact: true })
+          .first()
+          .fill(javaScriptEnabled ? 'shir' : 'SHIRT')
         await page.getByLabel('Quantity').first().fill('1')
+        if (javaScriptEnabled) {
+          await page.locator('[id="ItemID.1"][value=SHIRT]').waitFor()
+          expect(await page.evaluate('document.activeElement.id')).toBe('ItemQuantity.1')
+          expect(new URL(page.url()).search).toMatch(/^\?draft=\d+$/)
+        }
         if (!javaScriptEnabled) {
           // A line that was looked up can be emptied again.
-          await page.getByLabel('SKU or catalogue id').nth(3).fill('SHIRT')
+          await page.getByLabel('Product', { exact: true }).nth(3).fill('SHIRT')
           await page.getByRole('button', { name: 'Look up the products' }).click()
-          await page.getByLabel('SKU or catalogue id').nth(3).fill('')
+          await page.getByLabel('Product', { exact: true }).nth(3).fill('')
           await page.getByRole('button', { name: 'Place the order' }).click()
           await page.getByRole('alert').getByText('has to be chosen').waitFor()
         }
@@ -611,6 +686,7 @@ describe.skipIf(!hasBrowser)('every page', () => {
       ImageGalleryList: [{ ImageGalleryFile: `${server.origin}/assets/icon.svg`, ImageGalleryCaption: 'Front' }],
       CategoryList: [{ CategoryID: 2 }],
       PriceLevel2: 18,
+      Description: '<p>Of <b>linen</b>, with <a href="/care">care</a>.</p>\n<ul><li>Wash it.</li></ul>',
       DiscountList: [{ DiscountLowbound: 10, DiscountPrice: 17 }],
       OptionSetList: [
         {
@@ -638,15 +714,19 @@ describe.skipIf(!hasBrowser)('every page', () => {
     await shop.call('POST', '/RMA', {
       body: { OrderID: 1, RMAItemList: [{ SKU: 'LAMP', ReturnQuantity: 1, RestockQuantity: 1 }] },
     })
-    for (const TransactionType of ['Sale', 'Refund', 'Void']) {
+    for (const TransactionType of ['Void', 'Refund', 'Sale']) {
       const body = {
         TransactionType,
         TransactionAmount: 20,
         TransactionMethod: 'Bank transfer',
         TransactionReference: 'T-1',
       }
-      await shop.call('POST', '/Orders/1/Transactions', { body })
+      places.transactionId = String(await shop.add('/Orders/1/Transactions', body))
     }
+    await shipPart()
+    const TransactionType = 'Void'
+    const added = await shop.add('/Orders/1/Transactions', { TransactionType: 'Sale', TransactionAmount: 3 })
+    await shop.call('PUT', `/Orders/1/Transactions/${added}`, { body: { TransactionType } })
     const page = pageOf('merchant')
     await page.goto(`/admin/modules/rest-api/subscribe?PublicKey=${publicKey}`)
     await page.getByRole('button', { name: 'Allow' }).click()
@@ -656,6 +736,37 @@ describe.skipIf(!hasBrowser)('every page', () => {
     // An application whose last three calls were refused fails.
     for (let count = 0; count < 3; count++) await shop.call('GET', '/Orders?limit=x')
     await server.services.callLog.flush()
+  }
+
+  /** An order of long words, of which a parcel has left and one is still to ship, each to an address of its own. */
+  async function shipPart() {
+    const long = 'x'.repeat(60)
+    const { id } = await placeOrder(shop.caller, {
+      CustomerID: 2,
+      BillingEmail: `${long}@customers.example`,
+      BillingFirstName: `Marie ${long}`,
+      BillingPhoneNumber: '+1 555 0100 200 300',
+      CustomerComments: `Leave it at the back door ${long}`,
+      OrderItemList: [
+        { ItemID: 'SHADE', ItemQuantity: 1 },
+        { CatalogID: 1, ItemQuantity: 1 },
+      ],
+    })
+    const sent = {
+      ShipmentFirstName: 'Bob',
+      ShipmentCity: 'Paris',
+      ShipmentTrackingCode: long,
+      ShipmentShippedDate: '03/11/2026',
+    }
+    await shop.call('PUT', `/Orders/${id}`, {
+      body: { InternalComments: long, ShipmentList: [{ ShipmentID: 0 }, sent] },
+    })
+    const [{ ShipmentList, OrderItemList }] = (await shop.call('GET', `/Orders/${id}`)).json()
+    const parcelId = String(ShipmentList[1].ShipmentID)
+    const [first, second] = OrderItemList
+    const lines = [first, { ...second, ItemShipmentID: Number(parcelId) }]
+    await shop.call('PUT', `/Orders/${id}`, { body: { OrderItemList: lines } })
+    places = { ...places, partlyShippedId: String(id), parcelId }
   }
 
   /** Calls of the applicant's application, one with everything that is kept, and all of it long. */
@@ -756,7 +867,32 @@ describe.skipIf(!hasBrowser)('every page', () => {
       where: { storeId, id: Number(applyingCsvId) },
       data: { state: 'applying', startedAt: new Date(server.clock.ms), appliedBy: 'ada@shop.example', leasedUntil },
     })
-    places = { ...places, csvId, doneCsvId, applyingCsvId, ...(await importOthers()) }
+    places = { ...places, csvId, doneCsvId, applyingCsvId, ...(await importOthers()), ...(await changeMany()) }
+  }
+
+  /** Changes of many products: one that waits for what is to be done, one that is shown and one that was made. */
+  async function changeMany() {
+    const page = pageOf('merchant')
+    const choose = async () => {
+      await page.goto('/admin/products')
+      await page.locator('input[name=ids]').first().check()
+      await page.getByRole('button', { name: /^Change price/ }).click()
+      await page.waitForURL(/change$/)
+      return /csv\/(\d+)/.exec(page.url())?.[1] ?? ''
+    }
+    const askingBulkId = await choose()
+    const say = async (quantity: string) => {
+      const id = await choose()
+      await page.getByLabel('Pieces').fill(quantity)
+      await page.getByRole('button', { name: 'Show what becomes of the stock' }).click()
+      await page.waitForURL(/csv\/\d+$/)
+      return id
+    }
+    const bulkId = await say('5')
+    const doneBulkId = await say('1')
+    await page.getByRole('button', { name: 'Change 1 product' }).click()
+    await page.getByText('1 changed.').waitFor()
+    return { askingBulkId, bulkId, doneBulkId }
   }
 
   /** CSV files of other programs: one whose columns nobody has assigned yet, and one of the platform that merchants come from. */

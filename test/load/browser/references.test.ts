@@ -54,7 +54,7 @@ describe.skipIf(!hasBrowser)('a field that names a record', () => {
   test.each([true, false])('offers what fits, and Enter saves, JavaScript: %s', async (javaScriptEnabled) => {
     const { context, page, field } = await openForm(javaScriptEnabled)
     await field.fill('alder')
-    await page.getByLabel('Short description').fill('typed')
+    await page.getByRole('textbox', { name: 'Short description' }).fill('typed')
     await page.getByRole('button', { name: 'Look up the Manufacturer ID' }).click()
     await page.getByText('What fits “alder”').waitFor()
     if (javaScriptEnabled) await inspect(page, 'admin-product-choices')

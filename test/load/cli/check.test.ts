@@ -92,6 +92,18 @@ const damages: Record<string, { does: () => string[]; found: () => string[] }> =
     does: () => [`UPDATE "SalesSum" SET "count" = "count" + 1 WHERE "id" = (SELECT min("id") FROM "SalesSum")`],
     found: () => [expect.stringMatching(/^\d+ Sales since [-\d: ]+: sums \d+ and [\d.]+, orders \d+ and [\d.]+$/)],
   },
+  'order-states': {
+    does: () => [
+      `UPDATE "Order" SET "paid" = "orderAmount" + 3, "refunded" = 1 WHERE "id" = 1`,
+      `UPDATE "Order" SET "fulfilment" = 'none' WHERE "id" = 2`,
+    ],
+    found: () => [
+      expect.stringMatching(
+        / Order 1: [\d.]+, 1, overpaid, \w+; its lists say (none|[\d.]+), (none|[\d.]+), [a-z-]+, \w+$/,
+      ),
+      expect.stringMatching(/ Order 2: .*, none; its lists say .*, (waiting|part|left)$/),
+    ],
+  },
   'search-words': {
     does: () => [`UPDATE "SearchText" SET "words" = ' other ' WHERE "service" = 'Customers' AND "recordId" = 1`],
     found: () => [expect.stringMatching(/^\d+ Customers 1, source 0: kept {2}other , of the record {2}\w.+$/)],

@@ -406,6 +406,7 @@ export const ModelName = {
   ResetLink: 'ResetLink',
   AddressChange: 'AddressChange',
   StoreUser: 'StoreUser',
+  OrderDraft: 'OrderDraft',
   ListView: 'ListView',
   StoreRole: 'StoreRole',
   Invitation: 'Invitation',
@@ -490,7 +491,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "store" | "storeHost" | "identity" | "recoveryCode" | "passkey" | "challenge" | "resetLink" | "addressChange" | "storeUser" | "listView" | "storeRole" | "invitation" | "developer" | "operator" | "application" | "subscription" | "handshake" | "removalNotice" | "apiCall" | "refusedBody" | "secretKey" | "authorizationCode" | "accessToken" | "accessGrant" | "endedToken" | "session" | "alert" | "signInDelay" | "customerLoginToken" | "auditEntry" | "mail" | "historyEntry" | "counter" | "recordCount" | "salesSum" | "referencedVersion" | "searchText" | "manufacturer" | "distributor" | "category" | "customerGroup" | "product" | "productCategory" | "productDistributor" | "advancedOption" | "stockMovement" | "customer" | "orderStatus" | "paymentMethod" | "order" | "orderShipment" | "orderItem" | "orderTransaction" | "rma" | "rmaItem" | "giftRegistry" | "giftRegistryItem" | "event" | "eventFeed" | "eventCut" | "webhook" | "delivery" | "deliveryAttempt" | "idempotencyKey" | "idempotencyAnswer" | "csvImport" | "csvImportPart" | "csvImportName" | "csvMapping" | "csvImportLine" | "switch" | "testStore" | "testChange" | "inbox" | "inboxMessage" | "backup" | "rateBucket" | "serverProcess"
+    modelProps: "store" | "storeHost" | "identity" | "recoveryCode" | "passkey" | "challenge" | "resetLink" | "addressChange" | "storeUser" | "orderDraft" | "listView" | "storeRole" | "invitation" | "developer" | "operator" | "application" | "subscription" | "handshake" | "removalNotice" | "apiCall" | "refusedBody" | "secretKey" | "authorizationCode" | "accessToken" | "accessGrant" | "endedToken" | "session" | "alert" | "signInDelay" | "customerLoginToken" | "auditEntry" | "mail" | "historyEntry" | "counter" | "recordCount" | "salesSum" | "referencedVersion" | "searchText" | "manufacturer" | "distributor" | "category" | "customerGroup" | "product" | "productCategory" | "productDistributor" | "advancedOption" | "stockMovement" | "customer" | "orderStatus" | "paymentMethod" | "order" | "orderShipment" | "orderItem" | "orderTransaction" | "rma" | "rmaItem" | "giftRegistry" | "giftRegistryItem" | "event" | "eventFeed" | "eventCut" | "webhook" | "delivery" | "deliveryAttempt" | "idempotencyKey" | "idempotencyAnswer" | "csvImport" | "csvImportPart" | "csvImportName" | "csvMapping" | "csvImportLine" | "switch" | "testStore" | "testChange" | "inbox" | "inboxMessage" | "backup" | "rateBucket" | "serverProcess"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1157,6 +1158,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.StoreUserCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.StoreUserCountAggregateOutputType> | number
+        }
+      }
+    }
+    OrderDraft: {
+      payload: Prisma.$OrderDraftPayload<ExtArgs>
+      fields: Prisma.OrderDraftFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.OrderDraftFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OrderDraftPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.OrderDraftFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OrderDraftPayload>
+        }
+        findFirst: {
+          args: Prisma.OrderDraftFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OrderDraftPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.OrderDraftFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OrderDraftPayload>
+        }
+        findMany: {
+          args: Prisma.OrderDraftFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OrderDraftPayload>[]
+        }
+        create: {
+          args: Prisma.OrderDraftCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OrderDraftPayload>
+        }
+        createMany: {
+          args: Prisma.OrderDraftCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.OrderDraftCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OrderDraftPayload>[]
+        }
+        delete: {
+          args: Prisma.OrderDraftDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OrderDraftPayload>
+        }
+        update: {
+          args: Prisma.OrderDraftUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OrderDraftPayload>
+        }
+        deleteMany: {
+          args: Prisma.OrderDraftDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.OrderDraftUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.OrderDraftUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OrderDraftPayload>[]
+        }
+        upsert: {
+          args: Prisma.OrderDraftUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OrderDraftPayload>
+        }
+        aggregate: {
+          args: Prisma.OrderDraftAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateOrderDraft>
+        }
+        groupBy: {
+          args: Prisma.OrderDraftGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.OrderDraftGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.OrderDraftCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.OrderDraftCountAggregateOutputType> | number
         }
       }
     }
@@ -6428,6 +6503,21 @@ export const StoreUserScalarFieldEnum = {
 export type StoreUserScalarFieldEnum = (typeof StoreUserScalarFieldEnum)[keyof typeof StoreUserScalarFieldEnum]
 
 
+export const OrderDraftScalarFieldEnum = {
+  storeId: 'storeId',
+  id: 'id',
+  identityId: 'identityId',
+  page: 'page',
+  version: 'version',
+  title: 'title',
+  lines: 'lines',
+  fields: 'fields',
+  keptAt: 'keptAt'
+} as const
+
+export type OrderDraftScalarFieldEnum = (typeof OrderDraftScalarFieldEnum)[keyof typeof OrderDraftScalarFieldEnum]
+
+
 export const ListViewScalarFieldEnum = {
   userId: 'userId',
   service: 'service',
@@ -6749,7 +6839,8 @@ export const HistoryEntryScalarFieldEnum = {
   actorKind: 'actorKind',
   actor: 'actor',
   changed: 'changed',
-  more: 'more'
+  more: 'more',
+  importId: 'importId'
 } as const
 
 export type HistoryEntryScalarFieldEnum = (typeof HistoryEntryScalarFieldEnum)[keyof typeof HistoryEntryScalarFieldEnum]
@@ -7015,6 +7106,11 @@ export const OrderScalarFieldEnum = {
   salesTax3: 'salesTax3',
   discountCoupon: 'discountCoupon',
   discountPromotion: 'discountPromotion',
+  paidOnline: 'paidOnline',
+  paid: 'paid',
+  refunded: 'refunded',
+  payment: 'payment',
+  fulfilment: 'fulfilment',
   details: 'details'
 } as const
 
@@ -7033,6 +7129,7 @@ export const OrderShipmentScalarFieldEnum = {
   shippedDate: 'shippedDate',
   trackingCode: 'trackingCode',
   number: 'number',
+  departure: 'departure',
   details: 'details'
 } as const
 
@@ -7069,6 +7166,9 @@ export const OrderTransactionScalarFieldEnum = {
   type: 'type',
   amount: 'amount',
   captured: 'captured',
+  voidedAt: 'voidedAt',
+  voidedBy: 'voidedBy',
+  voidedType: 'voidedType',
   details: 'details'
 } as const
 
@@ -7260,6 +7360,7 @@ export const CsvImportScalarFieldEnum = {
   state: 'state',
   ignored: 'ignored',
   source: 'source',
+  change: 'change',
   headings: 'headings',
   mapping: 'mapping',
   isWindows: 'isWindows',
@@ -7331,6 +7432,8 @@ export const CsvImportLineScalarFieldEnum = {
   body: 'body',
   sealed: 'sealed',
   changes: 'changes',
+  before: 'before',
+  etag: 'etag',
   marked: 'marked',
   together: 'together',
   problems: 'problems'
@@ -7768,6 +7871,7 @@ export type GlobalOmitConfig = {
   resetLink?: Prisma.ResetLinkOmit
   addressChange?: Prisma.AddressChangeOmit
   storeUser?: Prisma.StoreUserOmit
+  orderDraft?: Prisma.OrderDraftOmit
   listView?: Prisma.ListViewOmit
   storeRole?: Prisma.StoreRoleOmit
   invitation?: Prisma.InvitationOmit

@@ -60,6 +60,7 @@ export const ModelName = {
   ResetLink: 'ResetLink',
   AddressChange: 'AddressChange',
   StoreUser: 'StoreUser',
+  OrderDraft: 'OrderDraft',
   ListView: 'ListView',
   StoreRole: 'StoreRole',
   Invitation: 'Invitation',
@@ -268,6 +269,21 @@ export const StoreUserScalarFieldEnum = {
 } as const
 
 export type StoreUserScalarFieldEnum = (typeof StoreUserScalarFieldEnum)[keyof typeof StoreUserScalarFieldEnum]
+
+
+export const OrderDraftScalarFieldEnum = {
+  storeId: 'storeId',
+  id: 'id',
+  identityId: 'identityId',
+  page: 'page',
+  version: 'version',
+  title: 'title',
+  lines: 'lines',
+  fields: 'fields',
+  keptAt: 'keptAt'
+} as const
+
+export type OrderDraftScalarFieldEnum = (typeof OrderDraftScalarFieldEnum)[keyof typeof OrderDraftScalarFieldEnum]
 
 
 export const ListViewScalarFieldEnum = {
@@ -591,7 +607,8 @@ export const HistoryEntryScalarFieldEnum = {
   actorKind: 'actorKind',
   actor: 'actor',
   changed: 'changed',
-  more: 'more'
+  more: 'more',
+  importId: 'importId'
 } as const
 
 export type HistoryEntryScalarFieldEnum = (typeof HistoryEntryScalarFieldEnum)[keyof typeof HistoryEntryScalarFieldEnum]
@@ -857,6 +874,11 @@ export const OrderScalarFieldEnum = {
   salesTax3: 'salesTax3',
   discountCoupon: 'discountCoupon',
   discountPromotion: 'discountPromotion',
+  paidOnline: 'paidOnline',
+  paid: 'paid',
+  refunded: 'refunded',
+  payment: 'payment',
+  fulfilment: 'fulfilment',
   details: 'details'
 } as const
 
@@ -875,6 +897,7 @@ export const OrderShipmentScalarFieldEnum = {
   shippedDate: 'shippedDate',
   trackingCode: 'trackingCode',
   number: 'number',
+  departure: 'departure',
   details: 'details'
 } as const
 
@@ -911,6 +934,9 @@ export const OrderTransactionScalarFieldEnum = {
   type: 'type',
   amount: 'amount',
   captured: 'captured',
+  voidedAt: 'voidedAt',
+  voidedBy: 'voidedBy',
+  voidedType: 'voidedType',
   details: 'details'
 } as const
 
@@ -1102,6 +1128,7 @@ export const CsvImportScalarFieldEnum = {
   state: 'state',
   ignored: 'ignored',
   source: 'source',
+  change: 'change',
   headings: 'headings',
   mapping: 'mapping',
   isWindows: 'isWindows',
@@ -1173,6 +1200,8 @@ export const CsvImportLineScalarFieldEnum = {
   body: 'body',
   sealed: 'sealed',
   changes: 'changes',
+  before: 'before',
+  etag: 'etag',
   marked: 'marked',
   together: 'together',
   problems: 'problems'

@@ -116,6 +116,7 @@ export type CsvImportCountAggregateOutputType = {
   state: number
   ignored: number
   source: number
+  change: number
   headings: number
   mapping: number
   isWindows: number
@@ -229,6 +230,7 @@ export type CsvImportCountAggregateInputType = {
   state?: true
   ignored?: true
   source?: true
+  change?: true
   headings?: true
   mapping?: true
   isWindows?: true
@@ -345,6 +347,7 @@ export type CsvImportGroupByOutputType = {
   state: string
   ignored: string[]
   source: string
+  change: runtime.JsonValue | null
   headings: string[]
   mapping: runtime.JsonValue | null
   isWindows: boolean
@@ -397,6 +400,7 @@ export type CsvImportWhereInput = {
   state?: Prisma.StringFilter<"CsvImport"> | string
   ignored?: Prisma.StringNullableListFilter<"CsvImport">
   source?: Prisma.StringFilter<"CsvImport"> | string
+  change?: Prisma.JsonNullableFilter<"CsvImport">
   headings?: Prisma.StringNullableListFilter<"CsvImport">
   mapping?: Prisma.JsonNullableFilter<"CsvImport">
   isWindows?: Prisma.BoolFilter<"CsvImport"> | boolean
@@ -429,6 +433,7 @@ export type CsvImportOrderByWithRelationInput = {
   state?: Prisma.SortOrder
   ignored?: Prisma.SortOrder
   source?: Prisma.SortOrder
+  change?: Prisma.SortOrderInput | Prisma.SortOrder
   headings?: Prisma.SortOrder
   mapping?: Prisma.SortOrderInput | Prisma.SortOrder
   isWindows?: Prisma.SortOrder
@@ -465,6 +470,7 @@ export type CsvImportWhereUniqueInput = Prisma.AtLeast<{
   state?: Prisma.StringFilter<"CsvImport"> | string
   ignored?: Prisma.StringNullableListFilter<"CsvImport">
   source?: Prisma.StringFilter<"CsvImport"> | string
+  change?: Prisma.JsonNullableFilter<"CsvImport">
   headings?: Prisma.StringNullableListFilter<"CsvImport">
   mapping?: Prisma.JsonNullableFilter<"CsvImport">
   isWindows?: Prisma.BoolFilter<"CsvImport"> | boolean
@@ -497,6 +503,7 @@ export type CsvImportOrderByWithAggregationInput = {
   state?: Prisma.SortOrder
   ignored?: Prisma.SortOrder
   source?: Prisma.SortOrder
+  change?: Prisma.SortOrderInput | Prisma.SortOrder
   headings?: Prisma.SortOrder
   mapping?: Prisma.SortOrderInput | Prisma.SortOrder
   isWindows?: Prisma.SortOrder
@@ -534,6 +541,7 @@ export type CsvImportScalarWhereWithAggregatesInput = {
   state?: Prisma.StringWithAggregatesFilter<"CsvImport"> | string
   ignored?: Prisma.StringNullableListFilter<"CsvImport">
   source?: Prisma.StringWithAggregatesFilter<"CsvImport"> | string
+  change?: Prisma.JsonNullableWithAggregatesFilter<"CsvImport">
   headings?: Prisma.StringNullableListFilter<"CsvImport">
   mapping?: Prisma.JsonNullableWithAggregatesFilter<"CsvImport">
   isWindows?: Prisma.BoolWithAggregatesFilter<"CsvImport"> | boolean
@@ -563,6 +571,7 @@ export type CsvImportCreateInput = {
   state: string
   ignored?: Prisma.CsvImportCreateignoredInput | string[]
   source?: string
+  change?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   headings?: Prisma.CsvImportCreateheadingsInput | string[]
   mapping?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   isWindows?: boolean
@@ -595,6 +604,7 @@ export type CsvImportUncheckedCreateInput = {
   state: string
   ignored?: Prisma.CsvImportCreateignoredInput | string[]
   source?: string
+  change?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   headings?: Prisma.CsvImportCreateheadingsInput | string[]
   mapping?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   isWindows?: boolean
@@ -627,6 +637,7 @@ export type CsvImportUpdateInput = {
   state?: Prisma.StringFieldUpdateOperationsInput | string
   ignored?: Prisma.CsvImportUpdateignoredInput | string[]
   source?: Prisma.StringFieldUpdateOperationsInput | string
+  change?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   headings?: Prisma.CsvImportUpdateheadingsInput | string[]
   mapping?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   isWindows?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -659,6 +670,7 @@ export type CsvImportUncheckedUpdateInput = {
   state?: Prisma.StringFieldUpdateOperationsInput | string
   ignored?: Prisma.CsvImportUpdateignoredInput | string[]
   source?: Prisma.StringFieldUpdateOperationsInput | string
+  change?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   headings?: Prisma.CsvImportUpdateheadingsInput | string[]
   mapping?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   isWindows?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -691,6 +703,7 @@ export type CsvImportCreateManyInput = {
   state: string
   ignored?: Prisma.CsvImportCreateignoredInput | string[]
   source?: string
+  change?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   headings?: Prisma.CsvImportCreateheadingsInput | string[]
   mapping?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   isWindows?: boolean
@@ -720,6 +733,7 @@ export type CsvImportUpdateManyMutationInput = {
   state?: Prisma.StringFieldUpdateOperationsInput | string
   ignored?: Prisma.CsvImportUpdateignoredInput | string[]
   source?: Prisma.StringFieldUpdateOperationsInput | string
+  change?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   headings?: Prisma.CsvImportUpdateheadingsInput | string[]
   mapping?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   isWindows?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -749,6 +763,7 @@ export type CsvImportUncheckedUpdateManyInput = {
   state?: Prisma.StringFieldUpdateOperationsInput | string
   ignored?: Prisma.CsvImportUpdateignoredInput | string[]
   source?: Prisma.StringFieldUpdateOperationsInput | string
+  change?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   headings?: Prisma.CsvImportUpdateheadingsInput | string[]
   mapping?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   isWindows?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -783,6 +798,7 @@ export type CsvImportCountOrderByAggregateInput = {
   state?: Prisma.SortOrder
   ignored?: Prisma.SortOrder
   source?: Prisma.SortOrder
+  change?: Prisma.SortOrder
   headings?: Prisma.SortOrder
   mapping?: Prisma.SortOrder
   isWindows?: Prisma.SortOrder
@@ -959,6 +975,7 @@ export type CsvImportCreateWithoutPartsInput = {
   state: string
   ignored?: Prisma.CsvImportCreateignoredInput | string[]
   source?: string
+  change?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   headings?: Prisma.CsvImportCreateheadingsInput | string[]
   mapping?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   isWindows?: boolean
@@ -990,6 +1007,7 @@ export type CsvImportUncheckedCreateWithoutPartsInput = {
   state: string
   ignored?: Prisma.CsvImportCreateignoredInput | string[]
   source?: string
+  change?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   headings?: Prisma.CsvImportCreateheadingsInput | string[]
   mapping?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   isWindows?: boolean
@@ -1037,6 +1055,7 @@ export type CsvImportUpdateWithoutPartsInput = {
   state?: Prisma.StringFieldUpdateOperationsInput | string
   ignored?: Prisma.CsvImportUpdateignoredInput | string[]
   source?: Prisma.StringFieldUpdateOperationsInput | string
+  change?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   headings?: Prisma.CsvImportUpdateheadingsInput | string[]
   mapping?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   isWindows?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -1068,6 +1087,7 @@ export type CsvImportUncheckedUpdateWithoutPartsInput = {
   state?: Prisma.StringFieldUpdateOperationsInput | string
   ignored?: Prisma.CsvImportUpdateignoredInput | string[]
   source?: Prisma.StringFieldUpdateOperationsInput | string
+  change?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   headings?: Prisma.CsvImportUpdateheadingsInput | string[]
   mapping?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   isWindows?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -1099,6 +1119,7 @@ export type CsvImportCreateWithoutNamesInput = {
   state: string
   ignored?: Prisma.CsvImportCreateignoredInput | string[]
   source?: string
+  change?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   headings?: Prisma.CsvImportCreateheadingsInput | string[]
   mapping?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   isWindows?: boolean
@@ -1130,6 +1151,7 @@ export type CsvImportUncheckedCreateWithoutNamesInput = {
   state: string
   ignored?: Prisma.CsvImportCreateignoredInput | string[]
   source?: string
+  change?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   headings?: Prisma.CsvImportCreateheadingsInput | string[]
   mapping?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   isWindows?: boolean
@@ -1177,6 +1199,7 @@ export type CsvImportUpdateWithoutNamesInput = {
   state?: Prisma.StringFieldUpdateOperationsInput | string
   ignored?: Prisma.CsvImportUpdateignoredInput | string[]
   source?: Prisma.StringFieldUpdateOperationsInput | string
+  change?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   headings?: Prisma.CsvImportUpdateheadingsInput | string[]
   mapping?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   isWindows?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -1208,6 +1231,7 @@ export type CsvImportUncheckedUpdateWithoutNamesInput = {
   state?: Prisma.StringFieldUpdateOperationsInput | string
   ignored?: Prisma.CsvImportUpdateignoredInput | string[]
   source?: Prisma.StringFieldUpdateOperationsInput | string
+  change?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   headings?: Prisma.CsvImportUpdateheadingsInput | string[]
   mapping?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   isWindows?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -1239,6 +1263,7 @@ export type CsvImportCreateWithoutRowsInput = {
   state: string
   ignored?: Prisma.CsvImportCreateignoredInput | string[]
   source?: string
+  change?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   headings?: Prisma.CsvImportCreateheadingsInput | string[]
   mapping?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   isWindows?: boolean
@@ -1270,6 +1295,7 @@ export type CsvImportUncheckedCreateWithoutRowsInput = {
   state: string
   ignored?: Prisma.CsvImportCreateignoredInput | string[]
   source?: string
+  change?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   headings?: Prisma.CsvImportCreateheadingsInput | string[]
   mapping?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   isWindows?: boolean
@@ -1317,6 +1343,7 @@ export type CsvImportUpdateWithoutRowsInput = {
   state?: Prisma.StringFieldUpdateOperationsInput | string
   ignored?: Prisma.CsvImportUpdateignoredInput | string[]
   source?: Prisma.StringFieldUpdateOperationsInput | string
+  change?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   headings?: Prisma.CsvImportUpdateheadingsInput | string[]
   mapping?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   isWindows?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -1348,6 +1375,7 @@ export type CsvImportUncheckedUpdateWithoutRowsInput = {
   state?: Prisma.StringFieldUpdateOperationsInput | string
   ignored?: Prisma.CsvImportUpdateignoredInput | string[]
   source?: Prisma.StringFieldUpdateOperationsInput | string
+  change?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   headings?: Prisma.CsvImportUpdateheadingsInput | string[]
   mapping?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   isWindows?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -1428,6 +1456,7 @@ export type CsvImportSelect<ExtArgs extends runtime.Types.Extensions.InternalArg
   state?: boolean
   ignored?: boolean
   source?: boolean
+  change?: boolean
   headings?: boolean
   mapping?: boolean
   isWindows?: boolean
@@ -1461,6 +1490,7 @@ export type CsvImportSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Ext
   state?: boolean
   ignored?: boolean
   source?: boolean
+  change?: boolean
   headings?: boolean
   mapping?: boolean
   isWindows?: boolean
@@ -1490,6 +1520,7 @@ export type CsvImportSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Ext
   state?: boolean
   ignored?: boolean
   source?: boolean
+  change?: boolean
   headings?: boolean
   mapping?: boolean
   isWindows?: boolean
@@ -1519,6 +1550,7 @@ export type CsvImportSelectScalar = {
   state?: boolean
   ignored?: boolean
   source?: boolean
+  change?: boolean
   headings?: boolean
   mapping?: boolean
   isWindows?: boolean
@@ -1540,7 +1572,7 @@ export type CsvImportSelectScalar = {
   process?: boolean
 }
 
-export type CsvImportOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"storeId" | "id" | "service" | "fileName" | "state" | "ignored" | "source" | "headings" | "mapping" | "isWindows" | "same" | "changes" | "creates" | "refused" | "marked" | "changed" | "added" | "failed" | "actor" | "appliedBy" | "createdAt" | "startedAt" | "endedAt" | "claim" | "leasedUntil" | "process", ExtArgs["result"]["csvImport"]>
+export type CsvImportOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"storeId" | "id" | "service" | "fileName" | "state" | "ignored" | "source" | "change" | "headings" | "mapping" | "isWindows" | "same" | "changes" | "creates" | "refused" | "marked" | "changed" | "added" | "failed" | "actor" | "appliedBy" | "createdAt" | "startedAt" | "endedAt" | "claim" | "leasedUntil" | "process", ExtArgs["result"]["csvImport"]>
 export type CsvImportInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   rows?: boolean | Prisma.CsvImport$rowsArgs<ExtArgs>
   parts?: boolean | Prisma.CsvImport$partsArgs<ExtArgs>
@@ -1575,9 +1607,14 @@ export type $CsvImportPayload<ExtArgs extends runtime.Types.Extensions.InternalA
     ignored: string[]
     /**
      * own: the headings are those of an export. former: those of the platform that the merchant comes from. other: a person says
-     * what they mean.
+     * what they mean. bulk: no file, but records that somebody has chosen in a list. back: what an earlier one, or a change in the
+     * history, replaced.
      */
     source: string
+    /**
+     * Of bulk: what is to be done, as somebody has said. Of back: what is put back. Null: not said yet, or a file.
+     */
+    change: runtime.JsonValue | null
     /**
      * Of a file with other headings than an export's, in order.
      */
@@ -2057,6 +2094,7 @@ export interface CsvImportFieldRefs {
   readonly state: Prisma.FieldRef<"CsvImport", 'String'>
   readonly ignored: Prisma.FieldRef<"CsvImport", 'String[]'>
   readonly source: Prisma.FieldRef<"CsvImport", 'String'>
+  readonly change: Prisma.FieldRef<"CsvImport", 'Json'>
   readonly headings: Prisma.FieldRef<"CsvImport", 'String[]'>
   readonly mapping: Prisma.FieldRef<"CsvImport", 'Json'>
   readonly isWindows: Prisma.FieldRef<"CsvImport", 'Boolean'>

@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model CsvImportLine
- * A record of such a file.
+ * A record of such a file, or of those that were chosen.
  */
 export type CsvImportLineModel = runtime.Types.Result.DefaultSelection<Prisma.$CsvImportLinePayload>
 
@@ -50,6 +50,7 @@ export type CsvImportLineMinAggregateOutputType = {
   recordId: number | null
   name: string | null
   sealed: string | null
+  etag: string | null
   marked: boolean | null
   together: number | null
 }
@@ -62,6 +63,7 @@ export type CsvImportLineMaxAggregateOutputType = {
   recordId: number | null
   name: string | null
   sealed: string | null
+  etag: string | null
   marked: boolean | null
   together: number | null
 }
@@ -76,6 +78,8 @@ export type CsvImportLineCountAggregateOutputType = {
   body: number
   sealed: number
   changes: number
+  before: number
+  etag: number
   marked: number
   together: number
   problems: number
@@ -107,6 +111,7 @@ export type CsvImportLineMinAggregateInputType = {
   recordId?: true
   name?: true
   sealed?: true
+  etag?: true
   marked?: true
   together?: true
 }
@@ -119,6 +124,7 @@ export type CsvImportLineMaxAggregateInputType = {
   recordId?: true
   name?: true
   sealed?: true
+  etag?: true
   marked?: true
   together?: true
 }
@@ -133,6 +139,8 @@ export type CsvImportLineCountAggregateInputType = {
   body?: true
   sealed?: true
   changes?: true
+  before?: true
+  etag?: true
   marked?: true
   together?: true
   problems?: true
@@ -235,6 +243,8 @@ export type CsvImportLineGroupByOutputType = {
   body: runtime.JsonValue
   sealed: string | null
   changes: runtime.JsonValue
+  before: runtime.JsonValue | null
+  etag: string | null
   marked: boolean
   together: number | null
   problems: runtime.JsonValue
@@ -273,6 +283,8 @@ export type CsvImportLineWhereInput = {
   body?: Prisma.JsonFilter<"CsvImportLine">
   sealed?: Prisma.StringNullableFilter<"CsvImportLine"> | string | null
   changes?: Prisma.JsonFilter<"CsvImportLine">
+  before?: Prisma.JsonNullableFilter<"CsvImportLine">
+  etag?: Prisma.StringNullableFilter<"CsvImportLine"> | string | null
   marked?: Prisma.BoolFilter<"CsvImportLine"> | boolean
   together?: Prisma.IntNullableFilter<"CsvImportLine"> | number | null
   problems?: Prisma.JsonFilter<"CsvImportLine">
@@ -289,6 +301,8 @@ export type CsvImportLineOrderByWithRelationInput = {
   body?: Prisma.SortOrder
   sealed?: Prisma.SortOrderInput | Prisma.SortOrder
   changes?: Prisma.SortOrder
+  before?: Prisma.SortOrderInput | Prisma.SortOrder
+  etag?: Prisma.SortOrderInput | Prisma.SortOrder
   marked?: Prisma.SortOrder
   together?: Prisma.SortOrderInput | Prisma.SortOrder
   problems?: Prisma.SortOrder
@@ -309,6 +323,8 @@ export type CsvImportLineWhereUniqueInput = Prisma.AtLeast<{
   body?: Prisma.JsonFilter<"CsvImportLine">
   sealed?: Prisma.StringNullableFilter<"CsvImportLine"> | string | null
   changes?: Prisma.JsonFilter<"CsvImportLine">
+  before?: Prisma.JsonNullableFilter<"CsvImportLine">
+  etag?: Prisma.StringNullableFilter<"CsvImportLine"> | string | null
   marked?: Prisma.BoolFilter<"CsvImportLine"> | boolean
   together?: Prisma.IntNullableFilter<"CsvImportLine"> | number | null
   problems?: Prisma.JsonFilter<"CsvImportLine">
@@ -325,6 +341,8 @@ export type CsvImportLineOrderByWithAggregationInput = {
   body?: Prisma.SortOrder
   sealed?: Prisma.SortOrderInput | Prisma.SortOrder
   changes?: Prisma.SortOrder
+  before?: Prisma.SortOrderInput | Prisma.SortOrder
+  etag?: Prisma.SortOrderInput | Prisma.SortOrder
   marked?: Prisma.SortOrder
   together?: Prisma.SortOrderInput | Prisma.SortOrder
   problems?: Prisma.SortOrder
@@ -348,6 +366,8 @@ export type CsvImportLineScalarWhereWithAggregatesInput = {
   body?: Prisma.JsonWithAggregatesFilter<"CsvImportLine">
   sealed?: Prisma.StringNullableWithAggregatesFilter<"CsvImportLine"> | string | null
   changes?: Prisma.JsonWithAggregatesFilter<"CsvImportLine">
+  before?: Prisma.JsonNullableWithAggregatesFilter<"CsvImportLine">
+  etag?: Prisma.StringNullableWithAggregatesFilter<"CsvImportLine"> | string | null
   marked?: Prisma.BoolWithAggregatesFilter<"CsvImportLine"> | boolean
   together?: Prisma.IntNullableWithAggregatesFilter<"CsvImportLine"> | number | null
   problems?: Prisma.JsonWithAggregatesFilter<"CsvImportLine">
@@ -361,6 +381,8 @@ export type CsvImportLineCreateInput = {
   body: Prisma.JsonNullValueInput | runtime.InputJsonValue
   sealed?: string | null
   changes: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  before?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  etag?: string | null
   marked?: boolean
   together?: number | null
   problems: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -377,6 +399,8 @@ export type CsvImportLineUncheckedCreateInput = {
   body: Prisma.JsonNullValueInput | runtime.InputJsonValue
   sealed?: string | null
   changes: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  before?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  etag?: string | null
   marked?: boolean
   together?: number | null
   problems: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -390,6 +414,8 @@ export type CsvImportLineUpdateInput = {
   body?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   sealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   changes?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  before?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  etag?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   marked?: Prisma.BoolFieldUpdateOperationsInput | boolean
   together?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   problems?: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -406,6 +432,8 @@ export type CsvImportLineUncheckedUpdateInput = {
   body?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   sealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   changes?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  before?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  etag?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   marked?: Prisma.BoolFieldUpdateOperationsInput | boolean
   together?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   problems?: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -421,6 +449,8 @@ export type CsvImportLineCreateManyInput = {
   body: Prisma.JsonNullValueInput | runtime.InputJsonValue
   sealed?: string | null
   changes: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  before?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  etag?: string | null
   marked?: boolean
   together?: number | null
   problems: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -434,6 +464,8 @@ export type CsvImportLineUpdateManyMutationInput = {
   body?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   sealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   changes?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  before?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  etag?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   marked?: Prisma.BoolFieldUpdateOperationsInput | boolean
   together?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   problems?: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -449,6 +481,8 @@ export type CsvImportLineUncheckedUpdateManyInput = {
   body?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   sealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   changes?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  before?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  etag?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   marked?: Prisma.BoolFieldUpdateOperationsInput | boolean
   together?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   problems?: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -480,6 +514,8 @@ export type CsvImportLineCountOrderByAggregateInput = {
   body?: Prisma.SortOrder
   sealed?: Prisma.SortOrder
   changes?: Prisma.SortOrder
+  before?: Prisma.SortOrder
+  etag?: Prisma.SortOrder
   marked?: Prisma.SortOrder
   together?: Prisma.SortOrder
   problems?: Prisma.SortOrder
@@ -501,6 +537,7 @@ export type CsvImportLineMaxOrderByAggregateInput = {
   recordId?: Prisma.SortOrder
   name?: Prisma.SortOrder
   sealed?: Prisma.SortOrder
+  etag?: Prisma.SortOrder
   marked?: Prisma.SortOrder
   together?: Prisma.SortOrder
 }
@@ -513,6 +550,7 @@ export type CsvImportLineMinOrderByAggregateInput = {
   recordId?: Prisma.SortOrder
   name?: Prisma.SortOrder
   sealed?: Prisma.SortOrder
+  etag?: Prisma.SortOrder
   marked?: Prisma.SortOrder
   together?: Prisma.SortOrder
 }
@@ -575,6 +613,8 @@ export type CsvImportLineCreateWithoutImportInput = {
   body: Prisma.JsonNullValueInput | runtime.InputJsonValue
   sealed?: string | null
   changes: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  before?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  etag?: string | null
   marked?: boolean
   together?: number | null
   problems: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -588,6 +628,8 @@ export type CsvImportLineUncheckedCreateWithoutImportInput = {
   body: Prisma.JsonNullValueInput | runtime.InputJsonValue
   sealed?: string | null
   changes: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  before?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  etag?: string | null
   marked?: boolean
   together?: number | null
   problems: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -632,6 +674,8 @@ export type CsvImportLineScalarWhereInput = {
   body?: Prisma.JsonFilter<"CsvImportLine">
   sealed?: Prisma.StringNullableFilter<"CsvImportLine"> | string | null
   changes?: Prisma.JsonFilter<"CsvImportLine">
+  before?: Prisma.JsonNullableFilter<"CsvImportLine">
+  etag?: Prisma.StringNullableFilter<"CsvImportLine"> | string | null
   marked?: Prisma.BoolFilter<"CsvImportLine"> | boolean
   together?: Prisma.IntNullableFilter<"CsvImportLine"> | number | null
   problems?: Prisma.JsonFilter<"CsvImportLine">
@@ -645,6 +689,8 @@ export type CsvImportLineCreateManyImportInput = {
   body: Prisma.JsonNullValueInput | runtime.InputJsonValue
   sealed?: string | null
   changes: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  before?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  etag?: string | null
   marked?: boolean
   together?: number | null
   problems: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -658,6 +704,8 @@ export type CsvImportLineUpdateWithoutImportInput = {
   body?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   sealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   changes?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  before?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  etag?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   marked?: Prisma.BoolFieldUpdateOperationsInput | boolean
   together?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   problems?: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -671,6 +719,8 @@ export type CsvImportLineUncheckedUpdateWithoutImportInput = {
   body?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   sealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   changes?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  before?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  etag?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   marked?: Prisma.BoolFieldUpdateOperationsInput | boolean
   together?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   problems?: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -684,6 +734,8 @@ export type CsvImportLineUncheckedUpdateManyWithoutImportInput = {
   body?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   sealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   changes?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  before?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  etag?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   marked?: Prisma.BoolFieldUpdateOperationsInput | boolean
   together?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   problems?: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -701,6 +753,8 @@ export type CsvImportLineSelect<ExtArgs extends runtime.Types.Extensions.Interna
   body?: boolean
   sealed?: boolean
   changes?: boolean
+  before?: boolean
+  etag?: boolean
   marked?: boolean
   together?: boolean
   problems?: boolean
@@ -717,6 +771,8 @@ export type CsvImportLineSelectCreateManyAndReturn<ExtArgs extends runtime.Types
   body?: boolean
   sealed?: boolean
   changes?: boolean
+  before?: boolean
+  etag?: boolean
   marked?: boolean
   together?: boolean
   problems?: boolean
@@ -733,6 +789,8 @@ export type CsvImportLineSelectUpdateManyAndReturn<ExtArgs extends runtime.Types
   body?: boolean
   sealed?: boolean
   changes?: boolean
+  before?: boolean
+  etag?: boolean
   marked?: boolean
   together?: boolean
   problems?: boolean
@@ -749,12 +807,14 @@ export type CsvImportLineSelectScalar = {
   body?: boolean
   sealed?: boolean
   changes?: boolean
+  before?: boolean
+  etag?: boolean
   marked?: boolean
   together?: boolean
   problems?: boolean
 }
 
-export type CsvImportLineOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"storeId" | "importId" | "line" | "outcome" | "recordId" | "name" | "body" | "sealed" | "changes" | "marked" | "together" | "problems", ExtArgs["result"]["csvImportLine"]>
+export type CsvImportLineOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"storeId" | "importId" | "line" | "outcome" | "recordId" | "name" | "body" | "sealed" | "changes" | "before" | "etag" | "marked" | "together" | "problems", ExtArgs["result"]["csvImportLine"]>
 export type CsvImportLineInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   import?: boolean | Prisma.CsvImportDefaultArgs<ExtArgs>
 }
@@ -801,6 +861,15 @@ export type $CsvImportLinePayload<ExtArgs extends runtime.Types.Extensions.Inter
      * The columns that differ, as [column, before, after, mark], in short.
      */
     changes: runtime.JsonValue
+    /**
+     * What is stored in place of what the body changes, as the body of a request. Of a file, known when the change is made. Null: not
+     * known, or the record is new.
+     */
+    before: runtime.JsonValue | null
+    /**
+     * Of what the whole record was when the change was shown, which it still has to be. Null: the members of `before` alone.
+     */
+    etag: string | null
     /**
      * Whether one of them has a mark.
      */
@@ -1247,6 +1316,8 @@ export interface CsvImportLineFieldRefs {
   readonly body: Prisma.FieldRef<"CsvImportLine", 'Json'>
   readonly sealed: Prisma.FieldRef<"CsvImportLine", 'String'>
   readonly changes: Prisma.FieldRef<"CsvImportLine", 'Json'>
+  readonly before: Prisma.FieldRef<"CsvImportLine", 'Json'>
+  readonly etag: Prisma.FieldRef<"CsvImportLine", 'String'>
   readonly marked: Prisma.FieldRef<"CsvImportLine", 'Boolean'>
   readonly together: Prisma.FieldRef<"CsvImportLine", 'Int'>
   readonly problems: Prisma.FieldRef<"CsvImportLine", 'Json'>

@@ -31,6 +31,7 @@ export type HistoryEntryAvgAggregateOutputType = {
   id: number | null
   recordId: number | null
   more: number | null
+  importId: number | null
 }
 
 export type HistoryEntrySumAggregateOutputType = {
@@ -38,6 +39,7 @@ export type HistoryEntrySumAggregateOutputType = {
   id: bigint | null
   recordId: number | null
   more: number | null
+  importId: number | null
 }
 
 export type HistoryEntryMinAggregateOutputType = {
@@ -50,6 +52,7 @@ export type HistoryEntryMinAggregateOutputType = {
   actorKind: string | null
   actor: string | null
   more: number | null
+  importId: number | null
 }
 
 export type HistoryEntryMaxAggregateOutputType = {
@@ -62,6 +65,7 @@ export type HistoryEntryMaxAggregateOutputType = {
   actorKind: string | null
   actor: string | null
   more: number | null
+  importId: number | null
 }
 
 export type HistoryEntryCountAggregateOutputType = {
@@ -75,6 +79,7 @@ export type HistoryEntryCountAggregateOutputType = {
   actor: number
   changed: number
   more: number
+  importId: number
   _all: number
 }
 
@@ -84,6 +89,7 @@ export type HistoryEntryAvgAggregateInputType = {
   id?: true
   recordId?: true
   more?: true
+  importId?: true
 }
 
 export type HistoryEntrySumAggregateInputType = {
@@ -91,6 +97,7 @@ export type HistoryEntrySumAggregateInputType = {
   id?: true
   recordId?: true
   more?: true
+  importId?: true
 }
 
 export type HistoryEntryMinAggregateInputType = {
@@ -103,6 +110,7 @@ export type HistoryEntryMinAggregateInputType = {
   actorKind?: true
   actor?: true
   more?: true
+  importId?: true
 }
 
 export type HistoryEntryMaxAggregateInputType = {
@@ -115,6 +123,7 @@ export type HistoryEntryMaxAggregateInputType = {
   actorKind?: true
   actor?: true
   more?: true
+  importId?: true
 }
 
 export type HistoryEntryCountAggregateInputType = {
@@ -128,6 +137,7 @@ export type HistoryEntryCountAggregateInputType = {
   actor?: true
   changed?: true
   more?: true
+  importId?: true
   _all?: true
 }
 
@@ -228,6 +238,7 @@ export type HistoryEntryGroupByOutputType = {
   actor: string
   changed: runtime.JsonValue
   more: number
+  importId: number | null
   _count: HistoryEntryCountAggregateOutputType | null
   _avg: HistoryEntryAvgAggregateOutputType | null
   _sum: HistoryEntrySumAggregateOutputType | null
@@ -264,6 +275,7 @@ export type HistoryEntryWhereInput = {
   actor?: Prisma.StringFilter<"HistoryEntry"> | string
   changed?: Prisma.JsonFilter<"HistoryEntry">
   more?: Prisma.IntFilter<"HistoryEntry"> | number
+  importId?: Prisma.IntNullableFilter<"HistoryEntry"> | number | null
 }
 
 export type HistoryEntryOrderByWithRelationInput = {
@@ -277,6 +289,7 @@ export type HistoryEntryOrderByWithRelationInput = {
   actor?: Prisma.SortOrder
   changed?: Prisma.SortOrder
   more?: Prisma.SortOrder
+  importId?: Prisma.SortOrderInput | Prisma.SortOrder
 }
 
 export type HistoryEntryWhereUniqueInput = Prisma.AtLeast<{
@@ -294,6 +307,7 @@ export type HistoryEntryWhereUniqueInput = Prisma.AtLeast<{
   actor?: Prisma.StringFilter<"HistoryEntry"> | string
   changed?: Prisma.JsonFilter<"HistoryEntry">
   more?: Prisma.IntFilter<"HistoryEntry"> | number
+  importId?: Prisma.IntNullableFilter<"HistoryEntry"> | number | null
 }, "storeId_id">
 
 export type HistoryEntryOrderByWithAggregationInput = {
@@ -307,6 +321,7 @@ export type HistoryEntryOrderByWithAggregationInput = {
   actor?: Prisma.SortOrder
   changed?: Prisma.SortOrder
   more?: Prisma.SortOrder
+  importId?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.HistoryEntryCountOrderByAggregateInput
   _avg?: Prisma.HistoryEntryAvgOrderByAggregateInput
   _max?: Prisma.HistoryEntryMaxOrderByAggregateInput
@@ -328,6 +343,7 @@ export type HistoryEntryScalarWhereWithAggregatesInput = {
   actor?: Prisma.StringWithAggregatesFilter<"HistoryEntry"> | string
   changed?: Prisma.JsonWithAggregatesFilter<"HistoryEntry">
   more?: Prisma.IntWithAggregatesFilter<"HistoryEntry"> | number
+  importId?: Prisma.IntNullableWithAggregatesFilter<"HistoryEntry"> | number | null
 }
 
 export type HistoryEntryCreateInput = {
@@ -341,6 +357,7 @@ export type HistoryEntryCreateInput = {
   actor: string
   changed: Prisma.JsonNullValueInput | runtime.InputJsonValue
   more: number
+  importId?: number | null
 }
 
 export type HistoryEntryUncheckedCreateInput = {
@@ -354,6 +371,7 @@ export type HistoryEntryUncheckedCreateInput = {
   actor: string
   changed: Prisma.JsonNullValueInput | runtime.InputJsonValue
   more: number
+  importId?: number | null
 }
 
 export type HistoryEntryUpdateInput = {
@@ -367,6 +385,7 @@ export type HistoryEntryUpdateInput = {
   actor?: Prisma.StringFieldUpdateOperationsInput | string
   changed?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   more?: Prisma.IntFieldUpdateOperationsInput | number
+  importId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
 }
 
 export type HistoryEntryUncheckedUpdateInput = {
@@ -380,6 +399,7 @@ export type HistoryEntryUncheckedUpdateInput = {
   actor?: Prisma.StringFieldUpdateOperationsInput | string
   changed?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   more?: Prisma.IntFieldUpdateOperationsInput | number
+  importId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
 }
 
 export type HistoryEntryCreateManyInput = {
@@ -393,6 +413,7 @@ export type HistoryEntryCreateManyInput = {
   actor: string
   changed: Prisma.JsonNullValueInput | runtime.InputJsonValue
   more: number
+  importId?: number | null
 }
 
 export type HistoryEntryUpdateManyMutationInput = {
@@ -406,6 +427,7 @@ export type HistoryEntryUpdateManyMutationInput = {
   actor?: Prisma.StringFieldUpdateOperationsInput | string
   changed?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   more?: Prisma.IntFieldUpdateOperationsInput | number
+  importId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
 }
 
 export type HistoryEntryUncheckedUpdateManyInput = {
@@ -419,6 +441,7 @@ export type HistoryEntryUncheckedUpdateManyInput = {
   actor?: Prisma.StringFieldUpdateOperationsInput | string
   changed?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   more?: Prisma.IntFieldUpdateOperationsInput | number
+  importId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
 }
 
 export type HistoryEntryStoreIdIdCompoundUniqueInput = {
@@ -437,6 +460,7 @@ export type HistoryEntryCountOrderByAggregateInput = {
   actor?: Prisma.SortOrder
   changed?: Prisma.SortOrder
   more?: Prisma.SortOrder
+  importId?: Prisma.SortOrder
 }
 
 export type HistoryEntryAvgOrderByAggregateInput = {
@@ -444,6 +468,7 @@ export type HistoryEntryAvgOrderByAggregateInput = {
   id?: Prisma.SortOrder
   recordId?: Prisma.SortOrder
   more?: Prisma.SortOrder
+  importId?: Prisma.SortOrder
 }
 
 export type HistoryEntryMaxOrderByAggregateInput = {
@@ -456,6 +481,7 @@ export type HistoryEntryMaxOrderByAggregateInput = {
   actorKind?: Prisma.SortOrder
   actor?: Prisma.SortOrder
   more?: Prisma.SortOrder
+  importId?: Prisma.SortOrder
 }
 
 export type HistoryEntryMinOrderByAggregateInput = {
@@ -468,6 +494,7 @@ export type HistoryEntryMinOrderByAggregateInput = {
   actorKind?: Prisma.SortOrder
   actor?: Prisma.SortOrder
   more?: Prisma.SortOrder
+  importId?: Prisma.SortOrder
 }
 
 export type HistoryEntrySumOrderByAggregateInput = {
@@ -475,6 +502,7 @@ export type HistoryEntrySumOrderByAggregateInput = {
   id?: Prisma.SortOrder
   recordId?: Prisma.SortOrder
   more?: Prisma.SortOrder
+  importId?: Prisma.SortOrder
 }
 
 
@@ -490,6 +518,7 @@ export type HistoryEntrySelect<ExtArgs extends runtime.Types.Extensions.Internal
   actor?: boolean
   changed?: boolean
   more?: boolean
+  importId?: boolean
 }, ExtArgs["result"]["historyEntry"]>
 
 export type HistoryEntrySelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -503,6 +532,7 @@ export type HistoryEntrySelectCreateManyAndReturn<ExtArgs extends runtime.Types.
   actor?: boolean
   changed?: boolean
   more?: boolean
+  importId?: boolean
 }, ExtArgs["result"]["historyEntry"]>
 
 export type HistoryEntrySelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -516,6 +546,7 @@ export type HistoryEntrySelectUpdateManyAndReturn<ExtArgs extends runtime.Types.
   actor?: boolean
   changed?: boolean
   more?: boolean
+  importId?: boolean
 }, ExtArgs["result"]["historyEntry"]>
 
 export type HistoryEntrySelectScalar = {
@@ -529,9 +560,10 @@ export type HistoryEntrySelectScalar = {
   actor?: boolean
   changed?: boolean
   more?: boolean
+  importId?: boolean
 }
 
-export type HistoryEntryOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"storeId" | "id" | "at" | "recordType" | "recordId" | "kind" | "actorKind" | "actor" | "changed" | "more", ExtArgs["result"]["historyEntry"]>
+export type HistoryEntryOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"storeId" | "id" | "at" | "recordType" | "recordId" | "kind" | "actorKind" | "actor" | "changed" | "more" | "importId", ExtArgs["result"]["historyEntry"]>
 
 export type $HistoryEntryPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "HistoryEntry"
@@ -562,6 +594,10 @@ export type $HistoryEntryPayload<ExtArgs extends runtime.Types.Extensions.Intern
      * How many more fields were changed.
      */
     more: number
+    /**
+     * The CSV import or bulk change that made it, which may be deleted by now. Null: none.
+     */
+    importId: number | null
   }, ExtArgs["result"]["historyEntry"]>
   composites: {}
 }
@@ -995,6 +1031,7 @@ export interface HistoryEntryFieldRefs {
   readonly actor: Prisma.FieldRef<"HistoryEntry", 'String'>
   readonly changed: Prisma.FieldRef<"HistoryEntry", 'Json'>
   readonly more: Prisma.FieldRef<"HistoryEntry", 'Int'>
+  readonly importId: Prisma.FieldRef<"HistoryEntry", 'Int'>
 }
     
 

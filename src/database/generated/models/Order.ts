@@ -38,6 +38,8 @@ export type OrderAvgAggregateOutputType = {
   salesTax3: runtime.Decimal | null
   discountCoupon: runtime.Decimal | null
   discountPromotion: runtime.Decimal | null
+  paid: runtime.Decimal | null
+  refunded: runtime.Decimal | null
 }
 
 export type OrderSumAggregateOutputType = {
@@ -52,6 +54,8 @@ export type OrderSumAggregateOutputType = {
   salesTax3: runtime.Decimal | null
   discountCoupon: runtime.Decimal | null
   discountPromotion: runtime.Decimal | null
+  paid: runtime.Decimal | null
+  refunded: runtime.Decimal | null
 }
 
 export type OrderMinAggregateOutputType = {
@@ -71,6 +75,11 @@ export type OrderMinAggregateOutputType = {
   salesTax3: runtime.Decimal | null
   discountCoupon: runtime.Decimal | null
   discountPromotion: runtime.Decimal | null
+  paidOnline: boolean | null
+  paid: runtime.Decimal | null
+  refunded: runtime.Decimal | null
+  payment: string | null
+  fulfilment: string | null
 }
 
 export type OrderMaxAggregateOutputType = {
@@ -90,6 +99,11 @@ export type OrderMaxAggregateOutputType = {
   salesTax3: runtime.Decimal | null
   discountCoupon: runtime.Decimal | null
   discountPromotion: runtime.Decimal | null
+  paidOnline: boolean | null
+  paid: runtime.Decimal | null
+  refunded: runtime.Decimal | null
+  payment: string | null
+  fulfilment: string | null
 }
 
 export type OrderCountAggregateOutputType = {
@@ -109,6 +123,11 @@ export type OrderCountAggregateOutputType = {
   salesTax3: number
   discountCoupon: number
   discountPromotion: number
+  paidOnline: number
+  paid: number
+  refunded: number
+  payment: number
+  fulfilment: number
   details: number
   _all: number
 }
@@ -126,6 +145,8 @@ export type OrderAvgAggregateInputType = {
   salesTax3?: true
   discountCoupon?: true
   discountPromotion?: true
+  paid?: true
+  refunded?: true
 }
 
 export type OrderSumAggregateInputType = {
@@ -140,6 +161,8 @@ export type OrderSumAggregateInputType = {
   salesTax3?: true
   discountCoupon?: true
   discountPromotion?: true
+  paid?: true
+  refunded?: true
 }
 
 export type OrderMinAggregateInputType = {
@@ -159,6 +182,11 @@ export type OrderMinAggregateInputType = {
   salesTax3?: true
   discountCoupon?: true
   discountPromotion?: true
+  paidOnline?: true
+  paid?: true
+  refunded?: true
+  payment?: true
+  fulfilment?: true
 }
 
 export type OrderMaxAggregateInputType = {
@@ -178,6 +206,11 @@ export type OrderMaxAggregateInputType = {
   salesTax3?: true
   discountCoupon?: true
   discountPromotion?: true
+  paidOnline?: true
+  paid?: true
+  refunded?: true
+  payment?: true
+  fulfilment?: true
 }
 
 export type OrderCountAggregateInputType = {
@@ -197,6 +230,11 @@ export type OrderCountAggregateInputType = {
   salesTax3?: true
   discountCoupon?: true
   discountPromotion?: true
+  paidOnline?: true
+  paid?: true
+  refunded?: true
+  payment?: true
+  fulfilment?: true
   details?: true
   _all?: true
 }
@@ -304,6 +342,11 @@ export type OrderGroupByOutputType = {
   salesTax3: runtime.Decimal
   discountCoupon: runtime.Decimal
   discountPromotion: runtime.Decimal
+  paidOnline: boolean
+  paid: runtime.Decimal | null
+  refunded: runtime.Decimal | null
+  payment: string
+  fulfilment: string
   details: runtime.JsonValue
   _count: OrderCountAggregateOutputType | null
   _avg: OrderAvgAggregateOutputType | null
@@ -347,6 +390,11 @@ export type OrderWhereInput = {
   salesTax3?: Prisma.DecimalFilter<"Order"> | runtime.Decimal | runtime.DecimalJsLike | number | string
   discountCoupon?: Prisma.DecimalFilter<"Order"> | runtime.Decimal | runtime.DecimalJsLike | number | string
   discountPromotion?: Prisma.DecimalFilter<"Order"> | runtime.Decimal | runtime.DecimalJsLike | number | string
+  paidOnline?: Prisma.BoolFilter<"Order"> | boolean
+  paid?: Prisma.DecimalNullableFilter<"Order"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  refunded?: Prisma.DecimalNullableFilter<"Order"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  payment?: Prisma.StringFilter<"Order"> | string
+  fulfilment?: Prisma.StringFilter<"Order"> | string
   details?: Prisma.JsonFilter<"Order">
   rmas?: Prisma.RmaListRelationFilter
   customer?: Prisma.XOR<Prisma.CustomerNullableScalarRelationFilter, Prisma.CustomerWhereInput> | null
@@ -372,6 +420,11 @@ export type OrderOrderByWithRelationInput = {
   salesTax3?: Prisma.SortOrder
   discountCoupon?: Prisma.SortOrder
   discountPromotion?: Prisma.SortOrder
+  paidOnline?: Prisma.SortOrder
+  paid?: Prisma.SortOrderInput | Prisma.SortOrder
+  refunded?: Prisma.SortOrderInput | Prisma.SortOrder
+  payment?: Prisma.SortOrder
+  fulfilment?: Prisma.SortOrder
   details?: Prisma.SortOrder
   rmas?: Prisma.RmaOrderByRelationAggregateInput
   customer?: Prisma.CustomerOrderByWithRelationInput
@@ -401,6 +454,11 @@ export type OrderWhereUniqueInput = Prisma.AtLeast<{
   salesTax3?: Prisma.DecimalFilter<"Order"> | runtime.Decimal | runtime.DecimalJsLike | number | string
   discountCoupon?: Prisma.DecimalFilter<"Order"> | runtime.Decimal | runtime.DecimalJsLike | number | string
   discountPromotion?: Prisma.DecimalFilter<"Order"> | runtime.Decimal | runtime.DecimalJsLike | number | string
+  paidOnline?: Prisma.BoolFilter<"Order"> | boolean
+  paid?: Prisma.DecimalNullableFilter<"Order"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  refunded?: Prisma.DecimalNullableFilter<"Order"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  payment?: Prisma.StringFilter<"Order"> | string
+  fulfilment?: Prisma.StringFilter<"Order"> | string
   details?: Prisma.JsonFilter<"Order">
   rmas?: Prisma.RmaListRelationFilter
   customer?: Prisma.XOR<Prisma.CustomerNullableScalarRelationFilter, Prisma.CustomerWhereInput> | null
@@ -426,6 +484,11 @@ export type OrderOrderByWithAggregationInput = {
   salesTax3?: Prisma.SortOrder
   discountCoupon?: Prisma.SortOrder
   discountPromotion?: Prisma.SortOrder
+  paidOnline?: Prisma.SortOrder
+  paid?: Prisma.SortOrderInput | Prisma.SortOrder
+  refunded?: Prisma.SortOrderInput | Prisma.SortOrder
+  payment?: Prisma.SortOrder
+  fulfilment?: Prisma.SortOrder
   details?: Prisma.SortOrder
   _count?: Prisma.OrderCountOrderByAggregateInput
   _avg?: Prisma.OrderAvgOrderByAggregateInput
@@ -454,6 +517,11 @@ export type OrderScalarWhereWithAggregatesInput = {
   salesTax3?: Prisma.DecimalWithAggregatesFilter<"Order"> | runtime.Decimal | runtime.DecimalJsLike | number | string
   discountCoupon?: Prisma.DecimalWithAggregatesFilter<"Order"> | runtime.Decimal | runtime.DecimalJsLike | number | string
   discountPromotion?: Prisma.DecimalWithAggregatesFilter<"Order"> | runtime.Decimal | runtime.DecimalJsLike | number | string
+  paidOnline?: Prisma.BoolWithAggregatesFilter<"Order"> | boolean
+  paid?: Prisma.DecimalNullableWithAggregatesFilter<"Order"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  refunded?: Prisma.DecimalNullableWithAggregatesFilter<"Order"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  payment?: Prisma.StringWithAggregatesFilter<"Order"> | string
+  fulfilment?: Prisma.StringWithAggregatesFilter<"Order"> | string
   details?: Prisma.JsonWithAggregatesFilter<"Order">
 }
 
@@ -472,6 +540,11 @@ export type OrderCreateInput = {
   salesTax3: runtime.Decimal | runtime.DecimalJsLike | number | string
   discountCoupon: runtime.Decimal | runtime.DecimalJsLike | number | string
   discountPromotion: runtime.Decimal | runtime.DecimalJsLike | number | string
+  paidOnline?: boolean
+  paid?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  refunded?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  payment?: string
+  fulfilment?: string
   details: Prisma.JsonNullValueInput | runtime.InputJsonValue
   rmas?: Prisma.RmaCreateNestedManyWithoutOrderInput
   customer?: Prisma.CustomerCreateNestedOneWithoutOrdersInput
@@ -497,6 +570,11 @@ export type OrderUncheckedCreateInput = {
   salesTax3: runtime.Decimal | runtime.DecimalJsLike | number | string
   discountCoupon: runtime.Decimal | runtime.DecimalJsLike | number | string
   discountPromotion: runtime.Decimal | runtime.DecimalJsLike | number | string
+  paidOnline?: boolean
+  paid?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  refunded?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  payment?: string
+  fulfilment?: string
   details: Prisma.JsonNullValueInput | runtime.InputJsonValue
   rmas?: Prisma.RmaUncheckedCreateNestedManyWithoutOrderInput
   shipments?: Prisma.OrderShipmentUncheckedCreateNestedManyWithoutOrderInput
@@ -519,6 +597,11 @@ export type OrderUpdateInput = {
   salesTax3?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   discountCoupon?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   discountPromotion?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  paidOnline?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  paid?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  refunded?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  payment?: Prisma.StringFieldUpdateOperationsInput | string
+  fulfilment?: Prisma.StringFieldUpdateOperationsInput | string
   details?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   rmas?: Prisma.RmaUpdateManyWithoutOrderNestedInput
   customer?: Prisma.CustomerUpdateOneWithoutOrdersNestedInput
@@ -544,6 +627,11 @@ export type OrderUncheckedUpdateInput = {
   salesTax3?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   discountCoupon?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   discountPromotion?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  paidOnline?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  paid?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  refunded?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  payment?: Prisma.StringFieldUpdateOperationsInput | string
+  fulfilment?: Prisma.StringFieldUpdateOperationsInput | string
   details?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   rmas?: Prisma.RmaUncheckedUpdateManyWithoutOrderNestedInput
   shipments?: Prisma.OrderShipmentUncheckedUpdateManyWithoutOrderNestedInput
@@ -568,6 +656,11 @@ export type OrderCreateManyInput = {
   salesTax3: runtime.Decimal | runtime.DecimalJsLike | number | string
   discountCoupon: runtime.Decimal | runtime.DecimalJsLike | number | string
   discountPromotion: runtime.Decimal | runtime.DecimalJsLike | number | string
+  paidOnline?: boolean
+  paid?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  refunded?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  payment?: string
+  fulfilment?: string
   details: Prisma.JsonNullValueInput | runtime.InputJsonValue
 }
 
@@ -586,6 +679,11 @@ export type OrderUpdateManyMutationInput = {
   salesTax3?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   discountCoupon?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   discountPromotion?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  paidOnline?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  paid?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  refunded?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  payment?: Prisma.StringFieldUpdateOperationsInput | string
+  fulfilment?: Prisma.StringFieldUpdateOperationsInput | string
   details?: Prisma.JsonNullValueInput | runtime.InputJsonValue
 }
 
@@ -606,6 +704,11 @@ export type OrderUncheckedUpdateManyInput = {
   salesTax3?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   discountCoupon?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   discountPromotion?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  paidOnline?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  paid?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  refunded?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  payment?: Prisma.StringFieldUpdateOperationsInput | string
+  fulfilment?: Prisma.StringFieldUpdateOperationsInput | string
   details?: Prisma.JsonNullValueInput | runtime.InputJsonValue
 }
 
@@ -641,6 +744,11 @@ export type OrderCountOrderByAggregateInput = {
   salesTax3?: Prisma.SortOrder
   discountCoupon?: Prisma.SortOrder
   discountPromotion?: Prisma.SortOrder
+  paidOnline?: Prisma.SortOrder
+  paid?: Prisma.SortOrder
+  refunded?: Prisma.SortOrder
+  payment?: Prisma.SortOrder
+  fulfilment?: Prisma.SortOrder
   details?: Prisma.SortOrder
 }
 
@@ -656,6 +764,8 @@ export type OrderAvgOrderByAggregateInput = {
   salesTax3?: Prisma.SortOrder
   discountCoupon?: Prisma.SortOrder
   discountPromotion?: Prisma.SortOrder
+  paid?: Prisma.SortOrder
+  refunded?: Prisma.SortOrder
 }
 
 export type OrderMaxOrderByAggregateInput = {
@@ -675,6 +785,11 @@ export type OrderMaxOrderByAggregateInput = {
   salesTax3?: Prisma.SortOrder
   discountCoupon?: Prisma.SortOrder
   discountPromotion?: Prisma.SortOrder
+  paidOnline?: Prisma.SortOrder
+  paid?: Prisma.SortOrder
+  refunded?: Prisma.SortOrder
+  payment?: Prisma.SortOrder
+  fulfilment?: Prisma.SortOrder
 }
 
 export type OrderMinOrderByAggregateInput = {
@@ -694,6 +809,11 @@ export type OrderMinOrderByAggregateInput = {
   salesTax3?: Prisma.SortOrder
   discountCoupon?: Prisma.SortOrder
   discountPromotion?: Prisma.SortOrder
+  paidOnline?: Prisma.SortOrder
+  paid?: Prisma.SortOrder
+  refunded?: Prisma.SortOrder
+  payment?: Prisma.SortOrder
+  fulfilment?: Prisma.SortOrder
 }
 
 export type OrderSumOrderByAggregateInput = {
@@ -708,6 +828,8 @@ export type OrderSumOrderByAggregateInput = {
   salesTax3?: Prisma.SortOrder
   discountCoupon?: Prisma.SortOrder
   discountPromotion?: Prisma.SortOrder
+  paid?: Prisma.SortOrder
+  refunded?: Prisma.SortOrder
 }
 
 export type OrderScalarRelationFilter = {
@@ -835,6 +957,11 @@ export type OrderCreateWithoutCustomerInput = {
   salesTax3: runtime.Decimal | runtime.DecimalJsLike | number | string
   discountCoupon: runtime.Decimal | runtime.DecimalJsLike | number | string
   discountPromotion: runtime.Decimal | runtime.DecimalJsLike | number | string
+  paidOnline?: boolean
+  paid?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  refunded?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  payment?: string
+  fulfilment?: string
   details: Prisma.JsonNullValueInput | runtime.InputJsonValue
   rmas?: Prisma.RmaCreateNestedManyWithoutOrderInput
   shipments?: Prisma.OrderShipmentCreateNestedManyWithoutOrderInput
@@ -857,6 +984,11 @@ export type OrderUncheckedCreateWithoutCustomerInput = {
   salesTax3: runtime.Decimal | runtime.DecimalJsLike | number | string
   discountCoupon: runtime.Decimal | runtime.DecimalJsLike | number | string
   discountPromotion: runtime.Decimal | runtime.DecimalJsLike | number | string
+  paidOnline?: boolean
+  paid?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  refunded?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  payment?: string
+  fulfilment?: string
   details: Prisma.JsonNullValueInput | runtime.InputJsonValue
   rmas?: Prisma.RmaUncheckedCreateNestedManyWithoutOrderInput
   shipments?: Prisma.OrderShipmentUncheckedCreateNestedManyWithoutOrderInput
@@ -910,6 +1042,11 @@ export type OrderScalarWhereInput = {
   salesTax3?: Prisma.DecimalFilter<"Order"> | runtime.Decimal | runtime.DecimalJsLike | number | string
   discountCoupon?: Prisma.DecimalFilter<"Order"> | runtime.Decimal | runtime.DecimalJsLike | number | string
   discountPromotion?: Prisma.DecimalFilter<"Order"> | runtime.Decimal | runtime.DecimalJsLike | number | string
+  paidOnline?: Prisma.BoolFilter<"Order"> | boolean
+  paid?: Prisma.DecimalNullableFilter<"Order"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  refunded?: Prisma.DecimalNullableFilter<"Order"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  payment?: Prisma.StringFilter<"Order"> | string
+  fulfilment?: Prisma.StringFilter<"Order"> | string
   details?: Prisma.JsonFilter<"Order">
 }
 
@@ -928,6 +1065,11 @@ export type OrderCreateWithoutShipmentsInput = {
   salesTax3: runtime.Decimal | runtime.DecimalJsLike | number | string
   discountCoupon: runtime.Decimal | runtime.DecimalJsLike | number | string
   discountPromotion: runtime.Decimal | runtime.DecimalJsLike | number | string
+  paidOnline?: boolean
+  paid?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  refunded?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  payment?: string
+  fulfilment?: string
   details: Prisma.JsonNullValueInput | runtime.InputJsonValue
   rmas?: Prisma.RmaCreateNestedManyWithoutOrderInput
   customer?: Prisma.CustomerCreateNestedOneWithoutOrdersInput
@@ -952,6 +1094,11 @@ export type OrderUncheckedCreateWithoutShipmentsInput = {
   salesTax3: runtime.Decimal | runtime.DecimalJsLike | number | string
   discountCoupon: runtime.Decimal | runtime.DecimalJsLike | number | string
   discountPromotion: runtime.Decimal | runtime.DecimalJsLike | number | string
+  paidOnline?: boolean
+  paid?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  refunded?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  payment?: string
+  fulfilment?: string
   details: Prisma.JsonNullValueInput | runtime.InputJsonValue
   rmas?: Prisma.RmaUncheckedCreateNestedManyWithoutOrderInput
   items?: Prisma.OrderItemUncheckedCreateNestedManyWithoutOrderInput
@@ -989,6 +1136,11 @@ export type OrderUpdateWithoutShipmentsInput = {
   salesTax3?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   discountCoupon?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   discountPromotion?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  paidOnline?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  paid?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  refunded?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  payment?: Prisma.StringFieldUpdateOperationsInput | string
+  fulfilment?: Prisma.StringFieldUpdateOperationsInput | string
   details?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   rmas?: Prisma.RmaUpdateManyWithoutOrderNestedInput
   customer?: Prisma.CustomerUpdateOneWithoutOrdersNestedInput
@@ -1013,6 +1165,11 @@ export type OrderUncheckedUpdateWithoutShipmentsInput = {
   salesTax3?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   discountCoupon?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   discountPromotion?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  paidOnline?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  paid?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  refunded?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  payment?: Prisma.StringFieldUpdateOperationsInput | string
+  fulfilment?: Prisma.StringFieldUpdateOperationsInput | string
   details?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   rmas?: Prisma.RmaUncheckedUpdateManyWithoutOrderNestedInput
   items?: Prisma.OrderItemUncheckedUpdateManyWithoutOrderNestedInput
@@ -1034,6 +1191,11 @@ export type OrderCreateWithoutItemsInput = {
   salesTax3: runtime.Decimal | runtime.DecimalJsLike | number | string
   discountCoupon: runtime.Decimal | runtime.DecimalJsLike | number | string
   discountPromotion: runtime.Decimal | runtime.DecimalJsLike | number | string
+  paidOnline?: boolean
+  paid?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  refunded?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  payment?: string
+  fulfilment?: string
   details: Prisma.JsonNullValueInput | runtime.InputJsonValue
   rmas?: Prisma.RmaCreateNestedManyWithoutOrderInput
   customer?: Prisma.CustomerCreateNestedOneWithoutOrdersInput
@@ -1058,6 +1220,11 @@ export type OrderUncheckedCreateWithoutItemsInput = {
   salesTax3: runtime.Decimal | runtime.DecimalJsLike | number | string
   discountCoupon: runtime.Decimal | runtime.DecimalJsLike | number | string
   discountPromotion: runtime.Decimal | runtime.DecimalJsLike | number | string
+  paidOnline?: boolean
+  paid?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  refunded?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  payment?: string
+  fulfilment?: string
   details: Prisma.JsonNullValueInput | runtime.InputJsonValue
   rmas?: Prisma.RmaUncheckedCreateNestedManyWithoutOrderInput
   shipments?: Prisma.OrderShipmentUncheckedCreateNestedManyWithoutOrderInput
@@ -1095,6 +1262,11 @@ export type OrderUpdateWithoutItemsInput = {
   salesTax3?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   discountCoupon?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   discountPromotion?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  paidOnline?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  paid?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  refunded?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  payment?: Prisma.StringFieldUpdateOperationsInput | string
+  fulfilment?: Prisma.StringFieldUpdateOperationsInput | string
   details?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   rmas?: Prisma.RmaUpdateManyWithoutOrderNestedInput
   customer?: Prisma.CustomerUpdateOneWithoutOrdersNestedInput
@@ -1119,6 +1291,11 @@ export type OrderUncheckedUpdateWithoutItemsInput = {
   salesTax3?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   discountCoupon?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   discountPromotion?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  paidOnline?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  paid?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  refunded?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  payment?: Prisma.StringFieldUpdateOperationsInput | string
+  fulfilment?: Prisma.StringFieldUpdateOperationsInput | string
   details?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   rmas?: Prisma.RmaUncheckedUpdateManyWithoutOrderNestedInput
   shipments?: Prisma.OrderShipmentUncheckedUpdateManyWithoutOrderNestedInput
@@ -1140,6 +1317,11 @@ export type OrderCreateWithoutTransactionsInput = {
   salesTax3: runtime.Decimal | runtime.DecimalJsLike | number | string
   discountCoupon: runtime.Decimal | runtime.DecimalJsLike | number | string
   discountPromotion: runtime.Decimal | runtime.DecimalJsLike | number | string
+  paidOnline?: boolean
+  paid?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  refunded?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  payment?: string
+  fulfilment?: string
   details: Prisma.JsonNullValueInput | runtime.InputJsonValue
   rmas?: Prisma.RmaCreateNestedManyWithoutOrderInput
   customer?: Prisma.CustomerCreateNestedOneWithoutOrdersInput
@@ -1164,6 +1346,11 @@ export type OrderUncheckedCreateWithoutTransactionsInput = {
   salesTax3: runtime.Decimal | runtime.DecimalJsLike | number | string
   discountCoupon: runtime.Decimal | runtime.DecimalJsLike | number | string
   discountPromotion: runtime.Decimal | runtime.DecimalJsLike | number | string
+  paidOnline?: boolean
+  paid?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  refunded?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  payment?: string
+  fulfilment?: string
   details: Prisma.JsonNullValueInput | runtime.InputJsonValue
   rmas?: Prisma.RmaUncheckedCreateNestedManyWithoutOrderInput
   shipments?: Prisma.OrderShipmentUncheckedCreateNestedManyWithoutOrderInput
@@ -1201,6 +1388,11 @@ export type OrderUpdateWithoutTransactionsInput = {
   salesTax3?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   discountCoupon?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   discountPromotion?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  paidOnline?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  paid?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  refunded?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  payment?: Prisma.StringFieldUpdateOperationsInput | string
+  fulfilment?: Prisma.StringFieldUpdateOperationsInput | string
   details?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   rmas?: Prisma.RmaUpdateManyWithoutOrderNestedInput
   customer?: Prisma.CustomerUpdateOneWithoutOrdersNestedInput
@@ -1225,6 +1417,11 @@ export type OrderUncheckedUpdateWithoutTransactionsInput = {
   salesTax3?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   discountCoupon?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   discountPromotion?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  paidOnline?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  paid?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  refunded?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  payment?: Prisma.StringFieldUpdateOperationsInput | string
+  fulfilment?: Prisma.StringFieldUpdateOperationsInput | string
   details?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   rmas?: Prisma.RmaUncheckedUpdateManyWithoutOrderNestedInput
   shipments?: Prisma.OrderShipmentUncheckedUpdateManyWithoutOrderNestedInput
@@ -1246,6 +1443,11 @@ export type OrderCreateWithoutRmasInput = {
   salesTax3: runtime.Decimal | runtime.DecimalJsLike | number | string
   discountCoupon: runtime.Decimal | runtime.DecimalJsLike | number | string
   discountPromotion: runtime.Decimal | runtime.DecimalJsLike | number | string
+  paidOnline?: boolean
+  paid?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  refunded?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  payment?: string
+  fulfilment?: string
   details: Prisma.JsonNullValueInput | runtime.InputJsonValue
   customer?: Prisma.CustomerCreateNestedOneWithoutOrdersInput
   shipments?: Prisma.OrderShipmentCreateNestedManyWithoutOrderInput
@@ -1270,6 +1472,11 @@ export type OrderUncheckedCreateWithoutRmasInput = {
   salesTax3: runtime.Decimal | runtime.DecimalJsLike | number | string
   discountCoupon: runtime.Decimal | runtime.DecimalJsLike | number | string
   discountPromotion: runtime.Decimal | runtime.DecimalJsLike | number | string
+  paidOnline?: boolean
+  paid?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  refunded?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  payment?: string
+  fulfilment?: string
   details: Prisma.JsonNullValueInput | runtime.InputJsonValue
   shipments?: Prisma.OrderShipmentUncheckedCreateNestedManyWithoutOrderInput
   items?: Prisma.OrderItemUncheckedCreateNestedManyWithoutOrderInput
@@ -1307,6 +1514,11 @@ export type OrderUpdateWithoutRmasInput = {
   salesTax3?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   discountCoupon?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   discountPromotion?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  paidOnline?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  paid?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  refunded?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  payment?: Prisma.StringFieldUpdateOperationsInput | string
+  fulfilment?: Prisma.StringFieldUpdateOperationsInput | string
   details?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   customer?: Prisma.CustomerUpdateOneWithoutOrdersNestedInput
   shipments?: Prisma.OrderShipmentUpdateManyWithoutOrderNestedInput
@@ -1331,6 +1543,11 @@ export type OrderUncheckedUpdateWithoutRmasInput = {
   salesTax3?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   discountCoupon?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   discountPromotion?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  paidOnline?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  paid?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  refunded?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  payment?: Prisma.StringFieldUpdateOperationsInput | string
+  fulfilment?: Prisma.StringFieldUpdateOperationsInput | string
   details?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   shipments?: Prisma.OrderShipmentUncheckedUpdateManyWithoutOrderNestedInput
   items?: Prisma.OrderItemUncheckedUpdateManyWithoutOrderNestedInput
@@ -1352,6 +1569,11 @@ export type OrderCreateManyCustomerInput = {
   salesTax3: runtime.Decimal | runtime.DecimalJsLike | number | string
   discountCoupon: runtime.Decimal | runtime.DecimalJsLike | number | string
   discountPromotion: runtime.Decimal | runtime.DecimalJsLike | number | string
+  paidOnline?: boolean
+  paid?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  refunded?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  payment?: string
+  fulfilment?: string
   details: Prisma.JsonNullValueInput | runtime.InputJsonValue
 }
 
@@ -1370,6 +1592,11 @@ export type OrderUpdateWithoutCustomerInput = {
   salesTax3?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   discountCoupon?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   discountPromotion?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  paidOnline?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  paid?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  refunded?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  payment?: Prisma.StringFieldUpdateOperationsInput | string
+  fulfilment?: Prisma.StringFieldUpdateOperationsInput | string
   details?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   rmas?: Prisma.RmaUpdateManyWithoutOrderNestedInput
   shipments?: Prisma.OrderShipmentUpdateManyWithoutOrderNestedInput
@@ -1392,6 +1619,11 @@ export type OrderUncheckedUpdateWithoutCustomerInput = {
   salesTax3?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   discountCoupon?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   discountPromotion?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  paidOnline?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  paid?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  refunded?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  payment?: Prisma.StringFieldUpdateOperationsInput | string
+  fulfilment?: Prisma.StringFieldUpdateOperationsInput | string
   details?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   rmas?: Prisma.RmaUncheckedUpdateManyWithoutOrderNestedInput
   shipments?: Prisma.OrderShipmentUncheckedUpdateManyWithoutOrderNestedInput
@@ -1414,6 +1646,11 @@ export type OrderUncheckedUpdateManyWithoutCustomerInput = {
   salesTax3?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   discountCoupon?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   discountPromotion?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  paidOnline?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  paid?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  refunded?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  payment?: Prisma.StringFieldUpdateOperationsInput | string
+  fulfilment?: Prisma.StringFieldUpdateOperationsInput | string
   details?: Prisma.JsonNullValueInput | runtime.InputJsonValue
 }
 
@@ -1492,6 +1729,11 @@ export type OrderSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   salesTax3?: boolean
   discountCoupon?: boolean
   discountPromotion?: boolean
+  paidOnline?: boolean
+  paid?: boolean
+  refunded?: boolean
+  payment?: boolean
+  fulfilment?: boolean
   details?: boolean
   rmas?: boolean | Prisma.Order$rmasArgs<ExtArgs>
   customer?: boolean | Prisma.Order$customerArgs<ExtArgs>
@@ -1518,6 +1760,11 @@ export type OrderSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensi
   salesTax3?: boolean
   discountCoupon?: boolean
   discountPromotion?: boolean
+  paidOnline?: boolean
+  paid?: boolean
+  refunded?: boolean
+  payment?: boolean
+  fulfilment?: boolean
   details?: boolean
   customer?: boolean | Prisma.Order$customerArgs<ExtArgs>
 }, ExtArgs["result"]["order"]>
@@ -1539,6 +1786,11 @@ export type OrderSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensi
   salesTax3?: boolean
   discountCoupon?: boolean
   discountPromotion?: boolean
+  paidOnline?: boolean
+  paid?: boolean
+  refunded?: boolean
+  payment?: boolean
+  fulfilment?: boolean
   details?: boolean
   customer?: boolean | Prisma.Order$customerArgs<ExtArgs>
 }, ExtArgs["result"]["order"]>
@@ -1560,10 +1812,15 @@ export type OrderSelectScalar = {
   salesTax3?: boolean
   discountCoupon?: boolean
   discountPromotion?: boolean
+  paidOnline?: boolean
+  paid?: boolean
+  refunded?: boolean
+  payment?: boolean
+  fulfilment?: boolean
   details?: boolean
 }
 
-export type OrderOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"storeId" | "id" | "invoicePrefix" | "invoiceNumber" | "customerId" | "orderDate" | "statusId" | "updatedAt" | "updatedBy" | "billingEmail" | "orderAmount" | "salesTax" | "salesTax2" | "salesTax3" | "discountCoupon" | "discountPromotion" | "details", ExtArgs["result"]["order"]>
+export type OrderOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"storeId" | "id" | "invoicePrefix" | "invoiceNumber" | "customerId" | "orderDate" | "statusId" | "updatedAt" | "updatedBy" | "billingEmail" | "orderAmount" | "salesTax" | "salesTax2" | "salesTax3" | "discountCoupon" | "discountPromotion" | "paidOnline" | "paid" | "refunded" | "payment" | "fulfilment" | "details", ExtArgs["result"]["order"]>
 export type OrderInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   rmas?: boolean | Prisma.Order$rmasArgs<ExtArgs>
   customer?: boolean | Prisma.Order$customerArgs<ExtArgs>
@@ -1608,6 +1865,23 @@ export type $OrderPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs 
     salesTax3: runtime.Decimal
     discountCoupon: runtime.Decimal
     discountPromotion: runtime.Decimal
+    /**
+     * Whether a payment service took the money, as the checkout says.
+     */
+    paidOnline: boolean
+    /**
+     * What its transactions come to. Triggers keep it. NULL: it has none.
+     */
+    paid: runtime.Decimal | null
+    refunded: runtime.Decimal | null
+    /**
+     * What "paymentState" says. Triggers keep it.
+     */
+    payment: string
+    /**
+     * What "fulfilmentState" says of its shipments. Triggers keep it.
+     */
+    fulfilment: string
     details: runtime.JsonValue
   }, ExtArgs["result"]["order"]>
   composites: {}
@@ -2053,6 +2327,11 @@ export interface OrderFieldRefs {
   readonly salesTax3: Prisma.FieldRef<"Order", 'Decimal'>
   readonly discountCoupon: Prisma.FieldRef<"Order", 'Decimal'>
   readonly discountPromotion: Prisma.FieldRef<"Order", 'Decimal'>
+  readonly paidOnline: Prisma.FieldRef<"Order", 'Boolean'>
+  readonly paid: Prisma.FieldRef<"Order", 'Decimal'>
+  readonly refunded: Prisma.FieldRef<"Order", 'Decimal'>
+  readonly payment: Prisma.FieldRef<"Order", 'String'>
+  readonly fulfilment: Prisma.FieldRef<"Order", 'String'>
   readonly details: Prisma.FieldRef<"Order", 'Json'>
 }
     

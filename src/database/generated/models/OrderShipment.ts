@@ -34,6 +34,7 @@ export type OrderShipmentAvgAggregateOutputType = {
   cost: runtime.Decimal | null
   weight: runtime.Decimal | null
   number: number | null
+  departure: number | null
 }
 
 export type OrderShipmentSumAggregateOutputType = {
@@ -44,6 +45,7 @@ export type OrderShipmentSumAggregateOutputType = {
   cost: runtime.Decimal | null
   weight: runtime.Decimal | null
   number: number | null
+  departure: number | null
 }
 
 export type OrderShipmentMinAggregateOutputType = {
@@ -58,6 +60,7 @@ export type OrderShipmentMinAggregateOutputType = {
   shippedDate: string | null
   trackingCode: string | null
   number: number | null
+  departure: number | null
 }
 
 export type OrderShipmentMaxAggregateOutputType = {
@@ -72,6 +75,7 @@ export type OrderShipmentMaxAggregateOutputType = {
   shippedDate: string | null
   trackingCode: string | null
   number: number | null
+  departure: number | null
 }
 
 export type OrderShipmentCountAggregateOutputType = {
@@ -86,6 +90,7 @@ export type OrderShipmentCountAggregateOutputType = {
   shippedDate: number
   trackingCode: number
   number: number
+  departure: number
   details: number
   _all: number
 }
@@ -99,6 +104,7 @@ export type OrderShipmentAvgAggregateInputType = {
   cost?: true
   weight?: true
   number?: true
+  departure?: true
 }
 
 export type OrderShipmentSumAggregateInputType = {
@@ -109,6 +115,7 @@ export type OrderShipmentSumAggregateInputType = {
   cost?: true
   weight?: true
   number?: true
+  departure?: true
 }
 
 export type OrderShipmentMinAggregateInputType = {
@@ -123,6 +130,7 @@ export type OrderShipmentMinAggregateInputType = {
   shippedDate?: true
   trackingCode?: true
   number?: true
+  departure?: true
 }
 
 export type OrderShipmentMaxAggregateInputType = {
@@ -137,6 +145,7 @@ export type OrderShipmentMaxAggregateInputType = {
   shippedDate?: true
   trackingCode?: true
   number?: true
+  departure?: true
 }
 
 export type OrderShipmentCountAggregateInputType = {
@@ -151,6 +160,7 @@ export type OrderShipmentCountAggregateInputType = {
   shippedDate?: true
   trackingCode?: true
   number?: true
+  departure?: true
   details?: true
   _all?: true
 }
@@ -253,6 +263,7 @@ export type OrderShipmentGroupByOutputType = {
   shippedDate: string
   trackingCode: string
   number: number
+  departure: number | null
   details: runtime.JsonValue
   _count: OrderShipmentCountAggregateOutputType | null
   _avg: OrderShipmentAvgAggregateOutputType | null
@@ -291,6 +302,7 @@ export type OrderShipmentWhereInput = {
   shippedDate?: Prisma.StringFilter<"OrderShipment"> | string
   trackingCode?: Prisma.StringFilter<"OrderShipment"> | string
   number?: Prisma.IntFilter<"OrderShipment"> | number
+  departure?: Prisma.IntNullableFilter<"OrderShipment"> | number | null
   details?: Prisma.JsonFilter<"OrderShipment">
   order?: Prisma.XOR<Prisma.OrderScalarRelationFilter, Prisma.OrderWhereInput>
 }
@@ -307,6 +319,7 @@ export type OrderShipmentOrderByWithRelationInput = {
   shippedDate?: Prisma.SortOrder
   trackingCode?: Prisma.SortOrder
   number?: Prisma.SortOrder
+  departure?: Prisma.SortOrderInput | Prisma.SortOrder
   details?: Prisma.SortOrder
   order?: Prisma.OrderOrderByWithRelationInput
 }
@@ -327,6 +340,7 @@ export type OrderShipmentWhereUniqueInput = Prisma.AtLeast<{
   shippedDate?: Prisma.StringFilter<"OrderShipment"> | string
   trackingCode?: Prisma.StringFilter<"OrderShipment"> | string
   number?: Prisma.IntFilter<"OrderShipment"> | number
+  departure?: Prisma.IntNullableFilter<"OrderShipment"> | number | null
   details?: Prisma.JsonFilter<"OrderShipment">
   order?: Prisma.XOR<Prisma.OrderScalarRelationFilter, Prisma.OrderWhereInput>
 }, "storeId_id">
@@ -343,6 +357,7 @@ export type OrderShipmentOrderByWithAggregationInput = {
   shippedDate?: Prisma.SortOrder
   trackingCode?: Prisma.SortOrder
   number?: Prisma.SortOrder
+  departure?: Prisma.SortOrderInput | Prisma.SortOrder
   details?: Prisma.SortOrder
   _count?: Prisma.OrderShipmentCountOrderByAggregateInput
   _avg?: Prisma.OrderShipmentAvgOrderByAggregateInput
@@ -366,6 +381,7 @@ export type OrderShipmentScalarWhereWithAggregatesInput = {
   shippedDate?: Prisma.StringWithAggregatesFilter<"OrderShipment"> | string
   trackingCode?: Prisma.StringWithAggregatesFilter<"OrderShipment"> | string
   number?: Prisma.IntWithAggregatesFilter<"OrderShipment"> | number
+  departure?: Prisma.IntNullableWithAggregatesFilter<"OrderShipment"> | number | null
   details?: Prisma.JsonWithAggregatesFilter<"OrderShipment">
 }
 
@@ -379,6 +395,7 @@ export type OrderShipmentCreateInput = {
   shippedDate: string
   trackingCode: string
   number: number
+  departure?: number | null
   details: Prisma.JsonNullValueInput | runtime.InputJsonValue
   order: Prisma.OrderCreateNestedOneWithoutShipmentsInput
 }
@@ -395,6 +412,7 @@ export type OrderShipmentUncheckedCreateInput = {
   shippedDate: string
   trackingCode: string
   number: number
+  departure?: number | null
   details: Prisma.JsonNullValueInput | runtime.InputJsonValue
 }
 
@@ -408,6 +426,7 @@ export type OrderShipmentUpdateInput = {
   shippedDate?: Prisma.StringFieldUpdateOperationsInput | string
   trackingCode?: Prisma.StringFieldUpdateOperationsInput | string
   number?: Prisma.IntFieldUpdateOperationsInput | number
+  departure?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   details?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   order?: Prisma.OrderUpdateOneRequiredWithoutShipmentsNestedInput
 }
@@ -424,6 +443,7 @@ export type OrderShipmentUncheckedUpdateInput = {
   shippedDate?: Prisma.StringFieldUpdateOperationsInput | string
   trackingCode?: Prisma.StringFieldUpdateOperationsInput | string
   number?: Prisma.IntFieldUpdateOperationsInput | number
+  departure?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   details?: Prisma.JsonNullValueInput | runtime.InputJsonValue
 }
 
@@ -439,6 +459,7 @@ export type OrderShipmentCreateManyInput = {
   shippedDate: string
   trackingCode: string
   number: number
+  departure?: number | null
   details: Prisma.JsonNullValueInput | runtime.InputJsonValue
 }
 
@@ -452,6 +473,7 @@ export type OrderShipmentUpdateManyMutationInput = {
   shippedDate?: Prisma.StringFieldUpdateOperationsInput | string
   trackingCode?: Prisma.StringFieldUpdateOperationsInput | string
   number?: Prisma.IntFieldUpdateOperationsInput | number
+  departure?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   details?: Prisma.JsonNullValueInput | runtime.InputJsonValue
 }
 
@@ -467,6 +489,7 @@ export type OrderShipmentUncheckedUpdateManyInput = {
   shippedDate?: Prisma.StringFieldUpdateOperationsInput | string
   trackingCode?: Prisma.StringFieldUpdateOperationsInput | string
   number?: Prisma.IntFieldUpdateOperationsInput | number
+  departure?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   details?: Prisma.JsonNullValueInput | runtime.InputJsonValue
 }
 
@@ -497,6 +520,7 @@ export type OrderShipmentCountOrderByAggregateInput = {
   shippedDate?: Prisma.SortOrder
   trackingCode?: Prisma.SortOrder
   number?: Prisma.SortOrder
+  departure?: Prisma.SortOrder
   details?: Prisma.SortOrder
 }
 
@@ -508,6 +532,7 @@ export type OrderShipmentAvgOrderByAggregateInput = {
   cost?: Prisma.SortOrder
   weight?: Prisma.SortOrder
   number?: Prisma.SortOrder
+  departure?: Prisma.SortOrder
 }
 
 export type OrderShipmentMaxOrderByAggregateInput = {
@@ -522,6 +547,7 @@ export type OrderShipmentMaxOrderByAggregateInput = {
   shippedDate?: Prisma.SortOrder
   trackingCode?: Prisma.SortOrder
   number?: Prisma.SortOrder
+  departure?: Prisma.SortOrder
 }
 
 export type OrderShipmentMinOrderByAggregateInput = {
@@ -536,6 +562,7 @@ export type OrderShipmentMinOrderByAggregateInput = {
   shippedDate?: Prisma.SortOrder
   trackingCode?: Prisma.SortOrder
   number?: Prisma.SortOrder
+  departure?: Prisma.SortOrder
 }
 
 export type OrderShipmentSumOrderByAggregateInput = {
@@ -546,6 +573,7 @@ export type OrderShipmentSumOrderByAggregateInput = {
   cost?: Prisma.SortOrder
   weight?: Prisma.SortOrder
   number?: Prisma.SortOrder
+  departure?: Prisma.SortOrder
 }
 
 export type OrderShipmentCreateNestedManyWithoutOrderInput = {
@@ -600,6 +628,7 @@ export type OrderShipmentCreateWithoutOrderInput = {
   shippedDate: string
   trackingCode: string
   number: number
+  departure?: number | null
   details: Prisma.JsonNullValueInput | runtime.InputJsonValue
 }
 
@@ -613,6 +642,7 @@ export type OrderShipmentUncheckedCreateWithoutOrderInput = {
   shippedDate: string
   trackingCode: string
   number: number
+  departure?: number | null
   details: Prisma.JsonNullValueInput | runtime.InputJsonValue
 }
 
@@ -657,6 +687,7 @@ export type OrderShipmentScalarWhereInput = {
   shippedDate?: Prisma.StringFilter<"OrderShipment"> | string
   trackingCode?: Prisma.StringFilter<"OrderShipment"> | string
   number?: Prisma.IntFilter<"OrderShipment"> | number
+  departure?: Prisma.IntNullableFilter<"OrderShipment"> | number | null
   details?: Prisma.JsonFilter<"OrderShipment">
 }
 
@@ -670,6 +701,7 @@ export type OrderShipmentCreateManyOrderInput = {
   shippedDate: string
   trackingCode: string
   number: number
+  departure?: number | null
   details: Prisma.JsonNullValueInput | runtime.InputJsonValue
 }
 
@@ -683,6 +715,7 @@ export type OrderShipmentUpdateWithoutOrderInput = {
   shippedDate?: Prisma.StringFieldUpdateOperationsInput | string
   trackingCode?: Prisma.StringFieldUpdateOperationsInput | string
   number?: Prisma.IntFieldUpdateOperationsInput | number
+  departure?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   details?: Prisma.JsonNullValueInput | runtime.InputJsonValue
 }
 
@@ -696,6 +729,7 @@ export type OrderShipmentUncheckedUpdateWithoutOrderInput = {
   shippedDate?: Prisma.StringFieldUpdateOperationsInput | string
   trackingCode?: Prisma.StringFieldUpdateOperationsInput | string
   number?: Prisma.IntFieldUpdateOperationsInput | number
+  departure?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   details?: Prisma.JsonNullValueInput | runtime.InputJsonValue
 }
 
@@ -709,6 +743,7 @@ export type OrderShipmentUncheckedUpdateManyWithoutOrderInput = {
   shippedDate?: Prisma.StringFieldUpdateOperationsInput | string
   trackingCode?: Prisma.StringFieldUpdateOperationsInput | string
   number?: Prisma.IntFieldUpdateOperationsInput | number
+  departure?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   details?: Prisma.JsonNullValueInput | runtime.InputJsonValue
 }
 
@@ -726,6 +761,7 @@ export type OrderShipmentSelect<ExtArgs extends runtime.Types.Extensions.Interna
   shippedDate?: boolean
   trackingCode?: boolean
   number?: boolean
+  departure?: boolean
   details?: boolean
   order?: boolean | Prisma.OrderDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["orderShipment"]>
@@ -742,6 +778,7 @@ export type OrderShipmentSelectCreateManyAndReturn<ExtArgs extends runtime.Types
   shippedDate?: boolean
   trackingCode?: boolean
   number?: boolean
+  departure?: boolean
   details?: boolean
   order?: boolean | Prisma.OrderDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["orderShipment"]>
@@ -758,6 +795,7 @@ export type OrderShipmentSelectUpdateManyAndReturn<ExtArgs extends runtime.Types
   shippedDate?: boolean
   trackingCode?: boolean
   number?: boolean
+  departure?: boolean
   details?: boolean
   order?: boolean | Prisma.OrderDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["orderShipment"]>
@@ -774,10 +812,11 @@ export type OrderShipmentSelectScalar = {
   shippedDate?: boolean
   trackingCode?: boolean
   number?: boolean
+  departure?: boolean
   details?: boolean
 }
 
-export type OrderShipmentOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"storeId" | "id" | "orderId" | "statusId" | "updatedAt" | "updatedBy" | "cost" | "weight" | "shippedDate" | "trackingCode" | "number" | "details", ExtArgs["result"]["orderShipment"]>
+export type OrderShipmentOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"storeId" | "id" | "orderId" | "statusId" | "updatedAt" | "updatedBy" | "cost" | "weight" | "shippedDate" | "trackingCode" | "number" | "departure" | "details", ExtArgs["result"]["orderShipment"]>
 export type OrderShipmentInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   order?: boolean | Prisma.OrderDefaultArgs<ExtArgs>
 }
@@ -805,6 +844,10 @@ export type $OrderShipmentPayload<ExtArgs extends runtime.Types.Extensions.Inter
     shippedDate: string
     trackingCode: string
     number: number
+    /**
+     * The place among the shipments of the order in which it left. NULL: it has not, or before this was written down.
+     */
+    departure: number | null
     details: runtime.JsonValue
   }, ExtArgs["result"]["orderShipment"]>
   composites: {}
@@ -1241,6 +1284,7 @@ export interface OrderShipmentFieldRefs {
   readonly shippedDate: Prisma.FieldRef<"OrderShipment", 'String'>
   readonly trackingCode: Prisma.FieldRef<"OrderShipment", 'String'>
   readonly number: Prisma.FieldRef<"OrderShipment", 'Int'>
+  readonly departure: Prisma.FieldRef<"OrderShipment", 'Int'>
   readonly details: Prisma.FieldRef<"OrderShipment", 'Json'>
 }
     

@@ -50,6 +50,9 @@ export type OrderTransactionMinAggregateOutputType = {
   type: string | null
   amount: runtime.Decimal | null
   captured: number | null
+  voidedAt: Date | null
+  voidedBy: string | null
+  voidedType: string | null
 }
 
 export type OrderTransactionMaxAggregateOutputType = {
@@ -60,6 +63,9 @@ export type OrderTransactionMaxAggregateOutputType = {
   type: string | null
   amount: runtime.Decimal | null
   captured: number | null
+  voidedAt: Date | null
+  voidedBy: string | null
+  voidedType: string | null
 }
 
 export type OrderTransactionCountAggregateOutputType = {
@@ -70,6 +76,9 @@ export type OrderTransactionCountAggregateOutputType = {
   type: number
   amount: number
   captured: number
+  voidedAt: number
+  voidedBy: number
+  voidedType: number
   details: number
   _all: number
 }
@@ -99,6 +108,9 @@ export type OrderTransactionMinAggregateInputType = {
   type?: true
   amount?: true
   captured?: true
+  voidedAt?: true
+  voidedBy?: true
+  voidedType?: true
 }
 
 export type OrderTransactionMaxAggregateInputType = {
@@ -109,6 +121,9 @@ export type OrderTransactionMaxAggregateInputType = {
   type?: true
   amount?: true
   captured?: true
+  voidedAt?: true
+  voidedBy?: true
+  voidedType?: true
 }
 
 export type OrderTransactionCountAggregateInputType = {
@@ -119,6 +134,9 @@ export type OrderTransactionCountAggregateInputType = {
   type?: true
   amount?: true
   captured?: true
+  voidedAt?: true
+  voidedBy?: true
+  voidedType?: true
   details?: true
   _all?: true
 }
@@ -217,6 +235,9 @@ export type OrderTransactionGroupByOutputType = {
   type: string
   amount: runtime.Decimal
   captured: number
+  voidedAt: Date | null
+  voidedBy: string | null
+  voidedType: string | null
   details: runtime.JsonValue
   _count: OrderTransactionCountAggregateOutputType | null
   _avg: OrderTransactionAvgAggregateOutputType | null
@@ -251,6 +272,9 @@ export type OrderTransactionWhereInput = {
   type?: Prisma.StringFilter<"OrderTransaction"> | string
   amount?: Prisma.DecimalFilter<"OrderTransaction"> | runtime.Decimal | runtime.DecimalJsLike | number | string
   captured?: Prisma.IntFilter<"OrderTransaction"> | number
+  voidedAt?: Prisma.DateTimeNullableFilter<"OrderTransaction"> | Date | string | null
+  voidedBy?: Prisma.StringNullableFilter<"OrderTransaction"> | string | null
+  voidedType?: Prisma.StringNullableFilter<"OrderTransaction"> | string | null
   details?: Prisma.JsonFilter<"OrderTransaction">
   order?: Prisma.XOR<Prisma.OrderScalarRelationFilter, Prisma.OrderWhereInput>
 }
@@ -263,6 +287,9 @@ export type OrderTransactionOrderByWithRelationInput = {
   type?: Prisma.SortOrder
   amount?: Prisma.SortOrder
   captured?: Prisma.SortOrder
+  voidedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  voidedBy?: Prisma.SortOrderInput | Prisma.SortOrder
+  voidedType?: Prisma.SortOrderInput | Prisma.SortOrder
   details?: Prisma.SortOrder
   order?: Prisma.OrderOrderByWithRelationInput
 }
@@ -279,6 +306,9 @@ export type OrderTransactionWhereUniqueInput = Prisma.AtLeast<{
   type?: Prisma.StringFilter<"OrderTransaction"> | string
   amount?: Prisma.DecimalFilter<"OrderTransaction"> | runtime.Decimal | runtime.DecimalJsLike | number | string
   captured?: Prisma.IntFilter<"OrderTransaction"> | number
+  voidedAt?: Prisma.DateTimeNullableFilter<"OrderTransaction"> | Date | string | null
+  voidedBy?: Prisma.StringNullableFilter<"OrderTransaction"> | string | null
+  voidedType?: Prisma.StringNullableFilter<"OrderTransaction"> | string | null
   details?: Prisma.JsonFilter<"OrderTransaction">
   order?: Prisma.XOR<Prisma.OrderScalarRelationFilter, Prisma.OrderWhereInput>
 }, "storeId_id">
@@ -291,6 +321,9 @@ export type OrderTransactionOrderByWithAggregationInput = {
   type?: Prisma.SortOrder
   amount?: Prisma.SortOrder
   captured?: Prisma.SortOrder
+  voidedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  voidedBy?: Prisma.SortOrderInput | Prisma.SortOrder
+  voidedType?: Prisma.SortOrderInput | Prisma.SortOrder
   details?: Prisma.SortOrder
   _count?: Prisma.OrderTransactionCountOrderByAggregateInput
   _avg?: Prisma.OrderTransactionAvgOrderByAggregateInput
@@ -310,6 +343,9 @@ export type OrderTransactionScalarWhereWithAggregatesInput = {
   type?: Prisma.StringWithAggregatesFilter<"OrderTransaction"> | string
   amount?: Prisma.DecimalWithAggregatesFilter<"OrderTransaction"> | runtime.Decimal | runtime.DecimalJsLike | number | string
   captured?: Prisma.IntWithAggregatesFilter<"OrderTransaction"> | number
+  voidedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"OrderTransaction"> | Date | string | null
+  voidedBy?: Prisma.StringNullableWithAggregatesFilter<"OrderTransaction"> | string | null
+  voidedType?: Prisma.StringNullableWithAggregatesFilter<"OrderTransaction"> | string | null
   details?: Prisma.JsonWithAggregatesFilter<"OrderTransaction">
 }
 
@@ -319,6 +355,9 @@ export type OrderTransactionCreateInput = {
   type: string
   amount: runtime.Decimal | runtime.DecimalJsLike | number | string
   captured: number
+  voidedAt?: Date | string | null
+  voidedBy?: string | null
+  voidedType?: string | null
   details: Prisma.JsonNullValueInput | runtime.InputJsonValue
   order: Prisma.OrderCreateNestedOneWithoutTransactionsInput
 }
@@ -331,6 +370,9 @@ export type OrderTransactionUncheckedCreateInput = {
   type: string
   amount: runtime.Decimal | runtime.DecimalJsLike | number | string
   captured: number
+  voidedAt?: Date | string | null
+  voidedBy?: string | null
+  voidedType?: string | null
   details: Prisma.JsonNullValueInput | runtime.InputJsonValue
 }
 
@@ -340,6 +382,9 @@ export type OrderTransactionUpdateInput = {
   type?: Prisma.StringFieldUpdateOperationsInput | string
   amount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   captured?: Prisma.IntFieldUpdateOperationsInput | number
+  voidedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  voidedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  voidedType?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   details?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   order?: Prisma.OrderUpdateOneRequiredWithoutTransactionsNestedInput
 }
@@ -352,6 +397,9 @@ export type OrderTransactionUncheckedUpdateInput = {
   type?: Prisma.StringFieldUpdateOperationsInput | string
   amount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   captured?: Prisma.IntFieldUpdateOperationsInput | number
+  voidedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  voidedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  voidedType?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   details?: Prisma.JsonNullValueInput | runtime.InputJsonValue
 }
 
@@ -363,6 +411,9 @@ export type OrderTransactionCreateManyInput = {
   type: string
   amount: runtime.Decimal | runtime.DecimalJsLike | number | string
   captured: number
+  voidedAt?: Date | string | null
+  voidedBy?: string | null
+  voidedType?: string | null
   details: Prisma.JsonNullValueInput | runtime.InputJsonValue
 }
 
@@ -372,6 +423,9 @@ export type OrderTransactionUpdateManyMutationInput = {
   type?: Prisma.StringFieldUpdateOperationsInput | string
   amount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   captured?: Prisma.IntFieldUpdateOperationsInput | number
+  voidedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  voidedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  voidedType?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   details?: Prisma.JsonNullValueInput | runtime.InputJsonValue
 }
 
@@ -383,6 +437,9 @@ export type OrderTransactionUncheckedUpdateManyInput = {
   type?: Prisma.StringFieldUpdateOperationsInput | string
   amount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   captured?: Prisma.IntFieldUpdateOperationsInput | number
+  voidedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  voidedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  voidedType?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   details?: Prisma.JsonNullValueInput | runtime.InputJsonValue
 }
 
@@ -409,6 +466,9 @@ export type OrderTransactionCountOrderByAggregateInput = {
   type?: Prisma.SortOrder
   amount?: Prisma.SortOrder
   captured?: Prisma.SortOrder
+  voidedAt?: Prisma.SortOrder
+  voidedBy?: Prisma.SortOrder
+  voidedType?: Prisma.SortOrder
   details?: Prisma.SortOrder
 }
 
@@ -428,6 +488,9 @@ export type OrderTransactionMaxOrderByAggregateInput = {
   type?: Prisma.SortOrder
   amount?: Prisma.SortOrder
   captured?: Prisma.SortOrder
+  voidedAt?: Prisma.SortOrder
+  voidedBy?: Prisma.SortOrder
+  voidedType?: Prisma.SortOrder
 }
 
 export type OrderTransactionMinOrderByAggregateInput = {
@@ -438,6 +501,9 @@ export type OrderTransactionMinOrderByAggregateInput = {
   type?: Prisma.SortOrder
   amount?: Prisma.SortOrder
   captured?: Prisma.SortOrder
+  voidedAt?: Prisma.SortOrder
+  voidedBy?: Prisma.SortOrder
+  voidedType?: Prisma.SortOrder
 }
 
 export type OrderTransactionSumOrderByAggregateInput = {
@@ -496,6 +562,9 @@ export type OrderTransactionCreateWithoutOrderInput = {
   type: string
   amount: runtime.Decimal | runtime.DecimalJsLike | number | string
   captured: number
+  voidedAt?: Date | string | null
+  voidedBy?: string | null
+  voidedType?: string | null
   details: Prisma.JsonNullValueInput | runtime.InputJsonValue
 }
 
@@ -505,6 +574,9 @@ export type OrderTransactionUncheckedCreateWithoutOrderInput = {
   type: string
   amount: runtime.Decimal | runtime.DecimalJsLike | number | string
   captured: number
+  voidedAt?: Date | string | null
+  voidedBy?: string | null
+  voidedType?: string | null
   details: Prisma.JsonNullValueInput | runtime.InputJsonValue
 }
 
@@ -545,6 +617,9 @@ export type OrderTransactionScalarWhereInput = {
   type?: Prisma.StringFilter<"OrderTransaction"> | string
   amount?: Prisma.DecimalFilter<"OrderTransaction"> | runtime.Decimal | runtime.DecimalJsLike | number | string
   captured?: Prisma.IntFilter<"OrderTransaction"> | number
+  voidedAt?: Prisma.DateTimeNullableFilter<"OrderTransaction"> | Date | string | null
+  voidedBy?: Prisma.StringNullableFilter<"OrderTransaction"> | string | null
+  voidedType?: Prisma.StringNullableFilter<"OrderTransaction"> | string | null
   details?: Prisma.JsonFilter<"OrderTransaction">
 }
 
@@ -554,6 +629,9 @@ export type OrderTransactionCreateManyOrderInput = {
   type: string
   amount: runtime.Decimal | runtime.DecimalJsLike | number | string
   captured: number
+  voidedAt?: Date | string | null
+  voidedBy?: string | null
+  voidedType?: string | null
   details: Prisma.JsonNullValueInput | runtime.InputJsonValue
 }
 
@@ -563,6 +641,9 @@ export type OrderTransactionUpdateWithoutOrderInput = {
   type?: Prisma.StringFieldUpdateOperationsInput | string
   amount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   captured?: Prisma.IntFieldUpdateOperationsInput | number
+  voidedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  voidedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  voidedType?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   details?: Prisma.JsonNullValueInput | runtime.InputJsonValue
 }
 
@@ -572,6 +653,9 @@ export type OrderTransactionUncheckedUpdateWithoutOrderInput = {
   type?: Prisma.StringFieldUpdateOperationsInput | string
   amount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   captured?: Prisma.IntFieldUpdateOperationsInput | number
+  voidedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  voidedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  voidedType?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   details?: Prisma.JsonNullValueInput | runtime.InputJsonValue
 }
 
@@ -581,6 +665,9 @@ export type OrderTransactionUncheckedUpdateManyWithoutOrderInput = {
   type?: Prisma.StringFieldUpdateOperationsInput | string
   amount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   captured?: Prisma.IntFieldUpdateOperationsInput | number
+  voidedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  voidedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  voidedType?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   details?: Prisma.JsonNullValueInput | runtime.InputJsonValue
 }
 
@@ -594,6 +681,9 @@ export type OrderTransactionSelect<ExtArgs extends runtime.Types.Extensions.Inte
   type?: boolean
   amount?: boolean
   captured?: boolean
+  voidedAt?: boolean
+  voidedBy?: boolean
+  voidedType?: boolean
   details?: boolean
   order?: boolean | Prisma.OrderDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["orderTransaction"]>
@@ -606,6 +696,9 @@ export type OrderTransactionSelectCreateManyAndReturn<ExtArgs extends runtime.Ty
   type?: boolean
   amount?: boolean
   captured?: boolean
+  voidedAt?: boolean
+  voidedBy?: boolean
+  voidedType?: boolean
   details?: boolean
   order?: boolean | Prisma.OrderDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["orderTransaction"]>
@@ -618,6 +711,9 @@ export type OrderTransactionSelectUpdateManyAndReturn<ExtArgs extends runtime.Ty
   type?: boolean
   amount?: boolean
   captured?: boolean
+  voidedAt?: boolean
+  voidedBy?: boolean
+  voidedType?: boolean
   details?: boolean
   order?: boolean | Prisma.OrderDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["orderTransaction"]>
@@ -630,10 +726,13 @@ export type OrderTransactionSelectScalar = {
   type?: boolean
   amount?: boolean
   captured?: boolean
+  voidedAt?: boolean
+  voidedBy?: boolean
+  voidedType?: boolean
   details?: boolean
 }
 
-export type OrderTransactionOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"storeId" | "id" | "orderId" | "occurredAt" | "type" | "amount" | "captured" | "details", ExtArgs["result"]["orderTransaction"]>
+export type OrderTransactionOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"storeId" | "id" | "orderId" | "occurredAt" | "type" | "amount" | "captured" | "voidedAt" | "voidedBy" | "voidedType" | "details", ExtArgs["result"]["orderTransaction"]>
 export type OrderTransactionInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   order?: boolean | Prisma.OrderDefaultArgs<ExtArgs>
 }
@@ -657,6 +756,12 @@ export type $OrderTransactionPayload<ExtArgs extends runtime.Types.Extensions.In
     type: string
     amount: runtime.Decimal
     captured: number
+    /**
+     * When somebody made it void, who, and of which type it was. NULL: nobody did.
+     */
+    voidedAt: Date | null
+    voidedBy: string | null
+    voidedType: string | null
     details: runtime.JsonValue
   }, ExtArgs["result"]["orderTransaction"]>
   composites: {}
@@ -1089,6 +1194,9 @@ export interface OrderTransactionFieldRefs {
   readonly type: Prisma.FieldRef<"OrderTransaction", 'String'>
   readonly amount: Prisma.FieldRef<"OrderTransaction", 'Decimal'>
   readonly captured: Prisma.FieldRef<"OrderTransaction", 'Int'>
+  readonly voidedAt: Prisma.FieldRef<"OrderTransaction", 'DateTime'>
+  readonly voidedBy: Prisma.FieldRef<"OrderTransaction", 'String'>
+  readonly voidedType: Prisma.FieldRef<"OrderTransaction", 'String'>
   readonly details: Prisma.FieldRef<"OrderTransaction", 'Json'>
 }
     

@@ -252,6 +252,7 @@ export type StoreUserWhereInput = {
   alerts?: Prisma.AlertListRelationFilter
   authorizationCodes?: Prisma.AuthorizationCodeListRelationFilter
   invitations?: Prisma.InvitationListRelationFilter
+  orderDrafts?: Prisma.OrderDraftListRelationFilter
   listViews?: Prisma.ListViewListRelationFilter
 }
 
@@ -270,6 +271,7 @@ export type StoreUserOrderByWithRelationInput = {
   alerts?: Prisma.AlertOrderByRelationAggregateInput
   authorizationCodes?: Prisma.AuthorizationCodeOrderByRelationAggregateInput
   invitations?: Prisma.InvitationOrderByRelationAggregateInput
+  orderDrafts?: Prisma.OrderDraftOrderByRelationAggregateInput
   listViews?: Prisma.ListViewOrderByRelationAggregateInput
 }
 
@@ -292,6 +294,7 @@ export type StoreUserWhereUniqueInput = Prisma.AtLeast<{
   alerts?: Prisma.AlertListRelationFilter
   authorizationCodes?: Prisma.AuthorizationCodeListRelationFilter
   invitations?: Prisma.InvitationListRelationFilter
+  orderDrafts?: Prisma.OrderDraftListRelationFilter
   listViews?: Prisma.ListViewListRelationFilter
 }, "id" | "storeId_identityId">
 
@@ -333,6 +336,7 @@ export type StoreUserCreateInput = {
   alerts?: Prisma.AlertCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeCreateNestedManyWithoutStoreUserInput
   invitations?: Prisma.InvitationCreateNestedManyWithoutInviterInput
+  orderDrafts?: Prisma.OrderDraftCreateNestedManyWithoutUserInput
   listViews?: Prisma.ListViewCreateNestedManyWithoutUserInput
 }
 
@@ -348,6 +352,7 @@ export type StoreUserUncheckedCreateInput = {
   alerts?: Prisma.AlertUncheckedCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutStoreUserInput
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutInviterInput
+  orderDrafts?: Prisma.OrderDraftUncheckedCreateNestedManyWithoutUserInput
   listViews?: Prisma.ListViewUncheckedCreateNestedManyWithoutUserInput
 }
 
@@ -361,6 +366,7 @@ export type StoreUserUpdateInput = {
   alerts?: Prisma.AlertUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUpdateManyWithoutStoreUserNestedInput
   invitations?: Prisma.InvitationUpdateManyWithoutInviterNestedInput
+  orderDrafts?: Prisma.OrderDraftUpdateManyWithoutUserNestedInput
   listViews?: Prisma.ListViewUpdateManyWithoutUserNestedInput
 }
 
@@ -376,6 +382,7 @@ export type StoreUserUncheckedUpdateInput = {
   alerts?: Prisma.AlertUncheckedUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutStoreUserNestedInput
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutInviterNestedInput
+  orderDrafts?: Prisma.OrderDraftUncheckedUpdateManyWithoutUserNestedInput
   listViews?: Prisma.ListViewUncheckedUpdateManyWithoutUserNestedInput
 }
 
@@ -557,6 +564,20 @@ export type StoreUserUncheckedUpdateManyWithoutIdentityNestedInput = {
   deleteMany?: Prisma.StoreUserScalarWhereInput | Prisma.StoreUserScalarWhereInput[]
 }
 
+export type StoreUserCreateNestedOneWithoutOrderDraftsInput = {
+  create?: Prisma.XOR<Prisma.StoreUserCreateWithoutOrderDraftsInput, Prisma.StoreUserUncheckedCreateWithoutOrderDraftsInput>
+  connectOrCreate?: Prisma.StoreUserCreateOrConnectWithoutOrderDraftsInput
+  connect?: Prisma.StoreUserWhereUniqueInput
+}
+
+export type StoreUserUpdateOneRequiredWithoutOrderDraftsNestedInput = {
+  create?: Prisma.XOR<Prisma.StoreUserCreateWithoutOrderDraftsInput, Prisma.StoreUserUncheckedCreateWithoutOrderDraftsInput>
+  connectOrCreate?: Prisma.StoreUserCreateOrConnectWithoutOrderDraftsInput
+  upsert?: Prisma.StoreUserUpsertWithoutOrderDraftsInput
+  connect?: Prisma.StoreUserWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.StoreUserUpdateToOneWithWhereWithoutOrderDraftsInput, Prisma.StoreUserUpdateWithoutOrderDraftsInput>, Prisma.StoreUserUncheckedUpdateWithoutOrderDraftsInput>
+}
+
 export type StoreUserCreateNestedOneWithoutListViewsInput = {
   create?: Prisma.XOR<Prisma.StoreUserCreateWithoutListViewsInput, Prisma.StoreUserUncheckedCreateWithoutListViewsInput>
   connectOrCreate?: Prisma.StoreUserCreateOrConnectWithoutListViewsInput
@@ -684,6 +705,7 @@ export type StoreUserCreateWithoutStoreInput = {
   alerts?: Prisma.AlertCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeCreateNestedManyWithoutStoreUserInput
   invitations?: Prisma.InvitationCreateNestedManyWithoutInviterInput
+  orderDrafts?: Prisma.OrderDraftCreateNestedManyWithoutUserInput
   listViews?: Prisma.ListViewCreateNestedManyWithoutUserInput
 }
 
@@ -698,6 +720,7 @@ export type StoreUserUncheckedCreateWithoutStoreInput = {
   alerts?: Prisma.AlertUncheckedCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutStoreUserInput
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutInviterInput
+  orderDrafts?: Prisma.OrderDraftUncheckedCreateNestedManyWithoutUserInput
   listViews?: Prisma.ListViewUncheckedCreateNestedManyWithoutUserInput
 }
 
@@ -749,6 +772,7 @@ export type StoreUserCreateWithoutIdentityInput = {
   alerts?: Prisma.AlertCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeCreateNestedManyWithoutStoreUserInput
   invitations?: Prisma.InvitationCreateNestedManyWithoutInviterInput
+  orderDrafts?: Prisma.OrderDraftCreateNestedManyWithoutUserInput
   listViews?: Prisma.ListViewCreateNestedManyWithoutUserInput
 }
 
@@ -762,6 +786,7 @@ export type StoreUserUncheckedCreateWithoutIdentityInput = {
   alerts?: Prisma.AlertUncheckedCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutStoreUserInput
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutInviterInput
+  orderDrafts?: Prisma.OrderDraftUncheckedCreateNestedManyWithoutUserInput
   listViews?: Prisma.ListViewUncheckedCreateNestedManyWithoutUserInput
 }
 
@@ -791,6 +816,78 @@ export type StoreUserUpdateManyWithWhereWithoutIdentityInput = {
   data: Prisma.XOR<Prisma.StoreUserUpdateManyMutationInput, Prisma.StoreUserUncheckedUpdateManyWithoutIdentityInput>
 }
 
+export type StoreUserCreateWithoutOrderDraftsInput = {
+  role?: string | null
+  createdAt: Date | string
+  store: Prisma.StoreCreateNestedOneWithoutUsersInput
+  identity: Prisma.IdentityCreateNestedOneWithoutUsersInput
+  ownRole?: Prisma.StoreRoleCreateNestedOneWithoutUsersInput
+  sessions?: Prisma.SessionCreateNestedManyWithoutStoreUserInput
+  alerts?: Prisma.AlertCreateNestedManyWithoutStoreUserInput
+  authorizationCodes?: Prisma.AuthorizationCodeCreateNestedManyWithoutStoreUserInput
+  invitations?: Prisma.InvitationCreateNestedManyWithoutInviterInput
+  listViews?: Prisma.ListViewCreateNestedManyWithoutUserInput
+}
+
+export type StoreUserUncheckedCreateWithoutOrderDraftsInput = {
+  id?: number
+  storeId: number
+  identityId: number
+  email: string
+  role?: string | null
+  roleId?: number | null
+  createdAt: Date | string
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutStoreUserInput
+  alerts?: Prisma.AlertUncheckedCreateNestedManyWithoutStoreUserInput
+  authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutStoreUserInput
+  invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutInviterInput
+  listViews?: Prisma.ListViewUncheckedCreateNestedManyWithoutUserInput
+}
+
+export type StoreUserCreateOrConnectWithoutOrderDraftsInput = {
+  where: Prisma.StoreUserWhereUniqueInput
+  create: Prisma.XOR<Prisma.StoreUserCreateWithoutOrderDraftsInput, Prisma.StoreUserUncheckedCreateWithoutOrderDraftsInput>
+}
+
+export type StoreUserUpsertWithoutOrderDraftsInput = {
+  update: Prisma.XOR<Prisma.StoreUserUpdateWithoutOrderDraftsInput, Prisma.StoreUserUncheckedUpdateWithoutOrderDraftsInput>
+  create: Prisma.XOR<Prisma.StoreUserCreateWithoutOrderDraftsInput, Prisma.StoreUserUncheckedCreateWithoutOrderDraftsInput>
+  where?: Prisma.StoreUserWhereInput
+}
+
+export type StoreUserUpdateToOneWithWhereWithoutOrderDraftsInput = {
+  where?: Prisma.StoreUserWhereInput
+  data: Prisma.XOR<Prisma.StoreUserUpdateWithoutOrderDraftsInput, Prisma.StoreUserUncheckedUpdateWithoutOrderDraftsInput>
+}
+
+export type StoreUserUpdateWithoutOrderDraftsInput = {
+  role?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  store?: Prisma.StoreUpdateOneRequiredWithoutUsersNestedInput
+  identity?: Prisma.IdentityUpdateOneRequiredWithoutUsersNestedInput
+  ownRole?: Prisma.StoreRoleUpdateOneWithoutUsersNestedInput
+  sessions?: Prisma.SessionUpdateManyWithoutStoreUserNestedInput
+  alerts?: Prisma.AlertUpdateManyWithoutStoreUserNestedInput
+  authorizationCodes?: Prisma.AuthorizationCodeUpdateManyWithoutStoreUserNestedInput
+  invitations?: Prisma.InvitationUpdateManyWithoutInviterNestedInput
+  listViews?: Prisma.ListViewUpdateManyWithoutUserNestedInput
+}
+
+export type StoreUserUncheckedUpdateWithoutOrderDraftsInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  storeId?: Prisma.IntFieldUpdateOperationsInput | number
+  identityId?: Prisma.IntFieldUpdateOperationsInput | number
+  email?: Prisma.StringFieldUpdateOperationsInput | string
+  role?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  roleId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutStoreUserNestedInput
+  alerts?: Prisma.AlertUncheckedUpdateManyWithoutStoreUserNestedInput
+  authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutStoreUserNestedInput
+  invitations?: Prisma.InvitationUncheckedUpdateManyWithoutInviterNestedInput
+  listViews?: Prisma.ListViewUncheckedUpdateManyWithoutUserNestedInput
+}
+
 export type StoreUserCreateWithoutListViewsInput = {
   role?: string | null
   createdAt: Date | string
@@ -801,6 +898,7 @@ export type StoreUserCreateWithoutListViewsInput = {
   alerts?: Prisma.AlertCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeCreateNestedManyWithoutStoreUserInput
   invitations?: Prisma.InvitationCreateNestedManyWithoutInviterInput
+  orderDrafts?: Prisma.OrderDraftCreateNestedManyWithoutUserInput
 }
 
 export type StoreUserUncheckedCreateWithoutListViewsInput = {
@@ -815,6 +913,7 @@ export type StoreUserUncheckedCreateWithoutListViewsInput = {
   alerts?: Prisma.AlertUncheckedCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutStoreUserInput
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutInviterInput
+  orderDrafts?: Prisma.OrderDraftUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type StoreUserCreateOrConnectWithoutListViewsInput = {
@@ -843,6 +942,7 @@ export type StoreUserUpdateWithoutListViewsInput = {
   alerts?: Prisma.AlertUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUpdateManyWithoutStoreUserNestedInput
   invitations?: Prisma.InvitationUpdateManyWithoutInviterNestedInput
+  orderDrafts?: Prisma.OrderDraftUpdateManyWithoutUserNestedInput
 }
 
 export type StoreUserUncheckedUpdateWithoutListViewsInput = {
@@ -857,6 +957,7 @@ export type StoreUserUncheckedUpdateWithoutListViewsInput = {
   alerts?: Prisma.AlertUncheckedUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutStoreUserNestedInput
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutInviterNestedInput
+  orderDrafts?: Prisma.OrderDraftUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type StoreUserCreateWithoutOwnRoleInput = {
@@ -868,6 +969,7 @@ export type StoreUserCreateWithoutOwnRoleInput = {
   alerts?: Prisma.AlertCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeCreateNestedManyWithoutStoreUserInput
   invitations?: Prisma.InvitationCreateNestedManyWithoutInviterInput
+  orderDrafts?: Prisma.OrderDraftCreateNestedManyWithoutUserInput
   listViews?: Prisma.ListViewCreateNestedManyWithoutUserInput
 }
 
@@ -881,6 +983,7 @@ export type StoreUserUncheckedCreateWithoutOwnRoleInput = {
   alerts?: Prisma.AlertUncheckedCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutStoreUserInput
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutInviterInput
+  orderDrafts?: Prisma.OrderDraftUncheckedCreateNestedManyWithoutUserInput
   listViews?: Prisma.ListViewUncheckedCreateNestedManyWithoutUserInput
 }
 
@@ -919,6 +1022,7 @@ export type StoreUserCreateWithoutInvitationsInput = {
   sessions?: Prisma.SessionCreateNestedManyWithoutStoreUserInput
   alerts?: Prisma.AlertCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeCreateNestedManyWithoutStoreUserInput
+  orderDrafts?: Prisma.OrderDraftCreateNestedManyWithoutUserInput
   listViews?: Prisma.ListViewCreateNestedManyWithoutUserInput
 }
 
@@ -933,6 +1037,7 @@ export type StoreUserUncheckedCreateWithoutInvitationsInput = {
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutStoreUserInput
   alerts?: Prisma.AlertUncheckedCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutStoreUserInput
+  orderDrafts?: Prisma.OrderDraftUncheckedCreateNestedManyWithoutUserInput
   listViews?: Prisma.ListViewUncheckedCreateNestedManyWithoutUserInput
 }
 
@@ -961,6 +1066,7 @@ export type StoreUserUpdateWithoutInvitationsInput = {
   sessions?: Prisma.SessionUpdateManyWithoutStoreUserNestedInput
   alerts?: Prisma.AlertUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUpdateManyWithoutStoreUserNestedInput
+  orderDrafts?: Prisma.OrderDraftUpdateManyWithoutUserNestedInput
   listViews?: Prisma.ListViewUpdateManyWithoutUserNestedInput
 }
 
@@ -975,6 +1081,7 @@ export type StoreUserUncheckedUpdateWithoutInvitationsInput = {
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutStoreUserNestedInput
   alerts?: Prisma.AlertUncheckedUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutStoreUserNestedInput
+  orderDrafts?: Prisma.OrderDraftUncheckedUpdateManyWithoutUserNestedInput
   listViews?: Prisma.ListViewUncheckedUpdateManyWithoutUserNestedInput
 }
 
@@ -987,6 +1094,7 @@ export type StoreUserCreateWithoutAuthorizationCodesInput = {
   sessions?: Prisma.SessionCreateNestedManyWithoutStoreUserInput
   alerts?: Prisma.AlertCreateNestedManyWithoutStoreUserInput
   invitations?: Prisma.InvitationCreateNestedManyWithoutInviterInput
+  orderDrafts?: Prisma.OrderDraftCreateNestedManyWithoutUserInput
   listViews?: Prisma.ListViewCreateNestedManyWithoutUserInput
 }
 
@@ -1001,6 +1109,7 @@ export type StoreUserUncheckedCreateWithoutAuthorizationCodesInput = {
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutStoreUserInput
   alerts?: Prisma.AlertUncheckedCreateNestedManyWithoutStoreUserInput
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutInviterInput
+  orderDrafts?: Prisma.OrderDraftUncheckedCreateNestedManyWithoutUserInput
   listViews?: Prisma.ListViewUncheckedCreateNestedManyWithoutUserInput
 }
 
@@ -1029,6 +1138,7 @@ export type StoreUserUpdateWithoutAuthorizationCodesInput = {
   sessions?: Prisma.SessionUpdateManyWithoutStoreUserNestedInput
   alerts?: Prisma.AlertUpdateManyWithoutStoreUserNestedInput
   invitations?: Prisma.InvitationUpdateManyWithoutInviterNestedInput
+  orderDrafts?: Prisma.OrderDraftUpdateManyWithoutUserNestedInput
   listViews?: Prisma.ListViewUpdateManyWithoutUserNestedInput
 }
 
@@ -1043,6 +1153,7 @@ export type StoreUserUncheckedUpdateWithoutAuthorizationCodesInput = {
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutStoreUserNestedInput
   alerts?: Prisma.AlertUncheckedUpdateManyWithoutStoreUserNestedInput
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutInviterNestedInput
+  orderDrafts?: Prisma.OrderDraftUncheckedUpdateManyWithoutUserNestedInput
   listViews?: Prisma.ListViewUncheckedUpdateManyWithoutUserNestedInput
 }
 
@@ -1055,6 +1166,7 @@ export type StoreUserCreateWithoutSessionsInput = {
   alerts?: Prisma.AlertCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeCreateNestedManyWithoutStoreUserInput
   invitations?: Prisma.InvitationCreateNestedManyWithoutInviterInput
+  orderDrafts?: Prisma.OrderDraftCreateNestedManyWithoutUserInput
   listViews?: Prisma.ListViewCreateNestedManyWithoutUserInput
 }
 
@@ -1069,6 +1181,7 @@ export type StoreUserUncheckedCreateWithoutSessionsInput = {
   alerts?: Prisma.AlertUncheckedCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutStoreUserInput
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutInviterInput
+  orderDrafts?: Prisma.OrderDraftUncheckedCreateNestedManyWithoutUserInput
   listViews?: Prisma.ListViewUncheckedCreateNestedManyWithoutUserInput
 }
 
@@ -1097,6 +1210,7 @@ export type StoreUserUpdateWithoutSessionsInput = {
   alerts?: Prisma.AlertUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUpdateManyWithoutStoreUserNestedInput
   invitations?: Prisma.InvitationUpdateManyWithoutInviterNestedInput
+  orderDrafts?: Prisma.OrderDraftUpdateManyWithoutUserNestedInput
   listViews?: Prisma.ListViewUpdateManyWithoutUserNestedInput
 }
 
@@ -1111,6 +1225,7 @@ export type StoreUserUncheckedUpdateWithoutSessionsInput = {
   alerts?: Prisma.AlertUncheckedUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutStoreUserNestedInput
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutInviterNestedInput
+  orderDrafts?: Prisma.OrderDraftUncheckedUpdateManyWithoutUserNestedInput
   listViews?: Prisma.ListViewUncheckedUpdateManyWithoutUserNestedInput
 }
 
@@ -1123,6 +1238,7 @@ export type StoreUserCreateWithoutAlertsInput = {
   sessions?: Prisma.SessionCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeCreateNestedManyWithoutStoreUserInput
   invitations?: Prisma.InvitationCreateNestedManyWithoutInviterInput
+  orderDrafts?: Prisma.OrderDraftCreateNestedManyWithoutUserInput
   listViews?: Prisma.ListViewCreateNestedManyWithoutUserInput
 }
 
@@ -1137,6 +1253,7 @@ export type StoreUserUncheckedCreateWithoutAlertsInput = {
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutStoreUserInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedCreateNestedManyWithoutStoreUserInput
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutInviterInput
+  orderDrafts?: Prisma.OrderDraftUncheckedCreateNestedManyWithoutUserInput
   listViews?: Prisma.ListViewUncheckedCreateNestedManyWithoutUserInput
 }
 
@@ -1165,6 +1282,7 @@ export type StoreUserUpdateWithoutAlertsInput = {
   sessions?: Prisma.SessionUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUpdateManyWithoutStoreUserNestedInput
   invitations?: Prisma.InvitationUpdateManyWithoutInviterNestedInput
+  orderDrafts?: Prisma.OrderDraftUpdateManyWithoutUserNestedInput
   listViews?: Prisma.ListViewUpdateManyWithoutUserNestedInput
 }
 
@@ -1179,6 +1297,7 @@ export type StoreUserUncheckedUpdateWithoutAlertsInput = {
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutStoreUserNestedInput
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutInviterNestedInput
+  orderDrafts?: Prisma.OrderDraftUncheckedUpdateManyWithoutUserNestedInput
   listViews?: Prisma.ListViewUncheckedUpdateManyWithoutUserNestedInput
 }
 
@@ -1200,6 +1319,7 @@ export type StoreUserUpdateWithoutStoreInput = {
   alerts?: Prisma.AlertUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUpdateManyWithoutStoreUserNestedInput
   invitations?: Prisma.InvitationUpdateManyWithoutInviterNestedInput
+  orderDrafts?: Prisma.OrderDraftUpdateManyWithoutUserNestedInput
   listViews?: Prisma.ListViewUpdateManyWithoutUserNestedInput
 }
 
@@ -1214,6 +1334,7 @@ export type StoreUserUncheckedUpdateWithoutStoreInput = {
   alerts?: Prisma.AlertUncheckedUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutStoreUserNestedInput
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutInviterNestedInput
+  orderDrafts?: Prisma.OrderDraftUncheckedUpdateManyWithoutUserNestedInput
   listViews?: Prisma.ListViewUncheckedUpdateManyWithoutUserNestedInput
 }
 
@@ -1243,6 +1364,7 @@ export type StoreUserUpdateWithoutIdentityInput = {
   alerts?: Prisma.AlertUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUpdateManyWithoutStoreUserNestedInput
   invitations?: Prisma.InvitationUpdateManyWithoutInviterNestedInput
+  orderDrafts?: Prisma.OrderDraftUpdateManyWithoutUserNestedInput
   listViews?: Prisma.ListViewUpdateManyWithoutUserNestedInput
 }
 
@@ -1256,6 +1378,7 @@ export type StoreUserUncheckedUpdateWithoutIdentityInput = {
   alerts?: Prisma.AlertUncheckedUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutStoreUserNestedInput
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutInviterNestedInput
+  orderDrafts?: Prisma.OrderDraftUncheckedUpdateManyWithoutUserNestedInput
   listViews?: Prisma.ListViewUncheckedUpdateManyWithoutUserNestedInput
 }
 
@@ -1284,6 +1407,7 @@ export type StoreUserUpdateWithoutOwnRoleInput = {
   alerts?: Prisma.AlertUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUpdateManyWithoutStoreUserNestedInput
   invitations?: Prisma.InvitationUpdateManyWithoutInviterNestedInput
+  orderDrafts?: Prisma.OrderDraftUpdateManyWithoutUserNestedInput
   listViews?: Prisma.ListViewUpdateManyWithoutUserNestedInput
 }
 
@@ -1297,6 +1421,7 @@ export type StoreUserUncheckedUpdateWithoutOwnRoleInput = {
   alerts?: Prisma.AlertUncheckedUpdateManyWithoutStoreUserNestedInput
   authorizationCodes?: Prisma.AuthorizationCodeUncheckedUpdateManyWithoutStoreUserNestedInput
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutInviterNestedInput
+  orderDrafts?: Prisma.OrderDraftUncheckedUpdateManyWithoutUserNestedInput
   listViews?: Prisma.ListViewUncheckedUpdateManyWithoutUserNestedInput
 }
 
@@ -1318,6 +1443,7 @@ export type StoreUserCountOutputType = {
   alerts: number
   authorizationCodes: number
   invitations: number
+  orderDrafts: number
   listViews: number
 }
 
@@ -1326,6 +1452,7 @@ export type StoreUserCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensi
   alerts?: boolean | StoreUserCountOutputTypeCountAlertsArgs
   authorizationCodes?: boolean | StoreUserCountOutputTypeCountAuthorizationCodesArgs
   invitations?: boolean | StoreUserCountOutputTypeCountInvitationsArgs
+  orderDrafts?: boolean | StoreUserCountOutputTypeCountOrderDraftsArgs
   listViews?: boolean | StoreUserCountOutputTypeCountListViewsArgs
 }
 
@@ -1370,6 +1497,13 @@ export type StoreUserCountOutputTypeCountInvitationsArgs<ExtArgs extends runtime
 /**
  * StoreUserCountOutputType without action
  */
+export type StoreUserCountOutputTypeCountOrderDraftsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.OrderDraftWhereInput
+}
+
+/**
+ * StoreUserCountOutputType without action
+ */
 export type StoreUserCountOutputTypeCountListViewsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   where?: Prisma.ListViewWhereInput
 }
@@ -1390,6 +1524,7 @@ export type StoreUserSelect<ExtArgs extends runtime.Types.Extensions.InternalArg
   alerts?: boolean | Prisma.StoreUser$alertsArgs<ExtArgs>
   authorizationCodes?: boolean | Prisma.StoreUser$authorizationCodesArgs<ExtArgs>
   invitations?: boolean | Prisma.StoreUser$invitationsArgs<ExtArgs>
+  orderDrafts?: boolean | Prisma.StoreUser$orderDraftsArgs<ExtArgs>
   listViews?: boolean | Prisma.StoreUser$listViewsArgs<ExtArgs>
   _count?: boolean | Prisma.StoreUserCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["storeUser"]>
@@ -1439,6 +1574,7 @@ export type StoreUserInclude<ExtArgs extends runtime.Types.Extensions.InternalAr
   alerts?: boolean | Prisma.StoreUser$alertsArgs<ExtArgs>
   authorizationCodes?: boolean | Prisma.StoreUser$authorizationCodesArgs<ExtArgs>
   invitations?: boolean | Prisma.StoreUser$invitationsArgs<ExtArgs>
+  orderDrafts?: boolean | Prisma.StoreUser$orderDraftsArgs<ExtArgs>
   listViews?: boolean | Prisma.StoreUser$listViewsArgs<ExtArgs>
   _count?: boolean | Prisma.StoreUserCountOutputTypeDefaultArgs<ExtArgs>
 }
@@ -1463,6 +1599,7 @@ export type $StoreUserPayload<ExtArgs extends runtime.Types.Extensions.InternalA
     alerts: Prisma.$AlertPayload<ExtArgs>[]
     authorizationCodes: Prisma.$AuthorizationCodePayload<ExtArgs>[]
     invitations: Prisma.$InvitationPayload<ExtArgs>[]
+    orderDrafts: Prisma.$OrderDraftPayload<ExtArgs>[]
     listViews: Prisma.$ListViewPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
@@ -1877,6 +2014,7 @@ export interface Prisma__StoreUserClient<T, Null = never, ExtArgs extends runtim
   alerts<T extends Prisma.StoreUser$alertsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.StoreUser$alertsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$AlertPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   authorizationCodes<T extends Prisma.StoreUser$authorizationCodesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.StoreUser$authorizationCodesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$AuthorizationCodePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   invitations<T extends Prisma.StoreUser$invitationsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.StoreUser$invitationsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$InvitationPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  orderDrafts<T extends Prisma.StoreUser$orderDraftsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.StoreUser$orderDraftsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$OrderDraftPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   listViews<T extends Prisma.StoreUser$listViewsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.StoreUser$listViewsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ListViewPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
@@ -2427,6 +2565,30 @@ export type StoreUser$invitationsArgs<ExtArgs extends runtime.Types.Extensions.I
   take?: number
   skip?: number
   distinct?: Prisma.InvitationScalarFieldEnum | Prisma.InvitationScalarFieldEnum[]
+}
+
+/**
+ * StoreUser.orderDrafts
+ */
+export type StoreUser$orderDraftsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the OrderDraft
+   */
+  select?: Prisma.OrderDraftSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the OrderDraft
+   */
+  omit?: Prisma.OrderDraftOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.OrderDraftInclude<ExtArgs> | null
+  where?: Prisma.OrderDraftWhereInput
+  orderBy?: Prisma.OrderDraftOrderByWithRelationInput | Prisma.OrderDraftOrderByWithRelationInput[]
+  cursor?: Prisma.OrderDraftWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.OrderDraftScalarFieldEnum | Prisma.OrderDraftScalarFieldEnum[]
 }
 
 /**

@@ -4,6 +4,7 @@ import type { Extras } from '../records/extras.ts'
 /** The page of a category shows where it lies in the tree. */
 export const categoryExtras: Extras = {
   template: '/pages/admin/categories/place',
+  partsTemplate: null,
   read: async (caller, { CategoryID }) => {
     const [path] = await readCategoryPaths(caller, [Number(CategoryID)])
     return { above: path?.steps.slice(0, -1) ?? [] }
@@ -11,4 +12,5 @@ export const categoryExtras: Extras = {
   sections: [],
   referrers: [],
   listLinks: [{ address: '/admin/categories/tree', text: 'Show as a tree' }],
+  selection: null,
 }

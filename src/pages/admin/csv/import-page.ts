@@ -1,30 +1,44 @@
 import type { FastifyRequest } from 'fastify'
 import { allows } from '../../../applications/privileges.ts'
+import { isPutBackable, putBack } from '../../../csv/back.ts'
 import { hiddenColumns } from '../../../csv/columns.ts'
 import {
   cancelImport,
   changesColumns,
   findImport,
   type Import,
+  isOfRecords,
   listImports,
   listLines,
   type Outcome,
+  type StoredLine,
   startImport,
 } from '../../../csv/imports.ts'
+import { FEW_LINES } from '../../../csv/limits.ts'
 import { listNames } from '../../../csv/new-names.ts'
 import { hasParts } from '../../../csv/parts.ts'
 import type { CsvImports } from '../../../csv/runner.ts'
 import type { CsvImportName } from '../../../database/generated/client.ts'
 import type { Caller } from '../../../engine/caller.ts'
+import type { Resource } from '../../../engine/definition/define.ts'
+import { format } from '../../../html/format.ts'
 import { requireProof } from '../../../html/guard.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { type CallerServices, merchantCaller, merchantOf, requirePrivileges, textIn } from '../../../html/request.ts'
 import { customers } from '../../../resources/customers/customers.ts'
 import { StoreFailure } from '../../../values/failure.ts'
+import type { Secrets } from '../../../values/secrets.ts'
+import { labelOf } from '../records/labels.ts'
 import { idIn } from '../records/record-page.ts'
-import { services as allServices, type Service } from '../records/services.ts'
+import { type NameOf, namesFor } from '../records/references.ts'
+import { seenBy } from '../records/seen.ts'
+import { services as allServices, type List, type Service } from '../records/services.ts'
+import { type ChangeWords, wordsOf } from './change-words.ts'
 
 const LINES_SHOWN = 50
+const IMPORTS_SHOWN = 50
+/** How long an answer waits for the changes of few records. */
+const SOON_MS = 1_000
 
 /** A part of a file's lines. */
 interface Tab {
@@ -35,15 +49,31 @@ interface Tab {
   readonly isMarked?: boolean
 }
 
-/** The latest imports of the store. */
+/** The latest imports and bulk changes of the store. */
 export async function importsPage(request: FastifyRequest, services: CallerServices): Promise<HtmlPage> {
   const caller = merchantCaller(request, services)
-  const all = await listImports(caller)
-  const imports = all.filter((one) => allows(caller.privileges, serviceOf(one).resource.privilege, 'write'))
+  const asked = textIn(request.query, 'before')
+  const before = /^[1-9]\d{0,8}$/.test(asked) ? Number(asked) : null
+  const writable = allServices.filter(({ resource }) => allows(caller.privileges, resource.privilege, 'write'))
+  const found = await listImports(caller, {
+    services: writable.map(({ resource }) => resource.service),
+    before,
+    limit: IMPORTS_SHOWN + 1,
+  })
+  const imports = found.slice(0, IMPORTS_SHOWN).map(async (one) => ({
+    ...one,
+    service: serviceOf(one),
+    state: stateOf(one, services.now()),
+    title: (await wordsOf(caller, one)).title,
+  }))
   return {
     template: '/pages/admin/csv/imports',
-    title: 'CSV imports',
-    data: { imports: imports.map((one) => ({ ...one, service: serviceOf(one), state: stateOf(one, services.now()) })) },
+    title: 'Imports and bulk changes',
+    data: {
+      imports: await Promise.all(imports),
+      isFirst: before === null,
+      older: found.length > IMPORTS_SHOWN ? `/admin/csv?before=${found[IMPORTS_SHOWN - 1]?.id}` : null,
+    },
   }
 }
 
@@ -78,13 +108,22 @@ export async function importPage(request: FastifyRequest, services: CallerServic
   const address = `/admin/csv/${found.id}`
   const last = lines[LINES_SHOWN - 1]
   const service = serviceOf(found)
+  const seen = seenBy(caller.privileges, service)
   const names = await listNames(caller, found.id)
   const isOpen = found.state === 'ready'
+  const words = await wordsOf(caller, found)
+  const nameOf = await namesFor(caller, isOfRecords(found) ? referencesOf(seen, lines) : [])
   return {
     template: '/pages/admin/csv/import',
-    title: `${found.fileName || 'CSV file'} (${service.all})`,
+    title: `${words.title} (${service.all})`,
     data: {
       found,
+      name: words.title,
+      notes: isOpen ? words.notes : [],
+      isOfRecords: isOfRecords(found),
+      valueText: valueTextOf(seen, words, { nameOf, store: caller.store }),
+      canPutBack: await isPutBackable(caller, found),
+      columnText: columnTextOf(service, found),
       service,
       state: stateOf(found, services.now()),
       address,
@@ -109,6 +148,64 @@ export async function importPage(request: FastifyRequest, services: CallerServic
       names: namesShown(names.filter(({ recordId }) => isOpen || recordId !== null)),
     },
   }
+}
+
+/** How a column is called: in a change of records by its label, in a file as the file calls it. */
+function columnTextOf({ values, sections }: Service, found: Import): (column: string) => string {
+  if (!isOfRecords(found)) return (column) => column
+  const lists = sections.flatMap(({ list }) => list ?? [])
+  return (column) =>
+    values.find(({ path }) => path.join('.') === column)?.label ??
+    lists.find(({ name }) => name === column)?.label ??
+    labelOf(column)
+}
+
+/** A value of a column as people read it, in a change of records. */
+function valueTextOf(
+  service: Service,
+  { textOf }: ChangeWords,
+  { nameOf, store: { timeZone, currency } }: { nameOf: NameOf; store: Caller['store'] },
+) {
+  const targets = targetsOf(service)
+  const fields = new Map(service.values.map(({ path, field }) => [path.join('.'), field]))
+  return (column: string, text: string): string => {
+    const own = textOf(column, text)
+    if (own !== null || text === '') return own ?? text
+    const refersTo = targets.get(column)
+    if (refersTo !== undefined) {
+      return text
+        .split(', ')
+        .map((id) => (id === '0' ? '' : nameOf(refersTo, id) || id))
+        .join(', ')
+    }
+    const { kind, isMoney } = fields.get(column) ?? {}
+    if (kind === 'boolean') return text === 'true' ? 'Yes' : 'No'
+    if (isMoney) return format.amount(text, currency)
+    if (kind === 'date') return format.recordDate(text, timeZone)
+    return kind === 'decimal' || kind === 'integer' ? format.number(text) : text
+  }
+}
+
+/** The services whose records columns name: a value one of them, a list several by their numbers. */
+function targetsOf({ values, sections }: Service): ReadonlyMap<string, Resource> {
+  const lists = sections.flatMap(({ list }) => list ?? [])
+  const named = ({ name, field, values: inner }: List) =>
+    inner.filter(({ path }) => path.join('.') === field.key).map(({ refersTo }) => [name, refersTo] as const)
+  const all = [...values.map(({ path, refersTo }) => [path.join('.'), refersTo] as const), ...lists.flatMap(named)]
+  return new Map(all.flatMap(([name, refersTo]) => (refersTo === null ? [] : [[name, refersTo]])))
+}
+
+/** The records that changes name, before and after. */
+function referencesOf(service: Service, lines: readonly StoredLine[]) {
+  const targets = targetsOf(service)
+  return lines.flatMap(({ changes, problems }) =>
+    [...changes.map(([column, ...texts]) => [column, texts.slice(0, 2).join(', ')] as const), ...problems].flatMap(
+      ([column, ids]) => {
+        const refersTo = targets.get(column)
+        return refersTo === undefined ? [] : ids.split(', ').map((id) => ({ refersTo, id: Number(id) }))
+      },
+    ),
+  )
 }
 
 /** What the headings of a file mean, of one that is no export. */
@@ -182,7 +279,7 @@ export function isLost({ state, leasedUntil }: Pick<Import, 'state' | 'leasedUnt
 }
 
 const states = {
-  mapping: { label: 'waits for its columns', badge: '' },
+  mapping: { label: 'waits for an answer', badge: '' },
   reading: { label: 'being read', badge: '' },
   lost: { label: 'not read to its end', badge: 'bad' },
   ready: { label: 'to be confirmed', badge: '' },
@@ -194,7 +291,7 @@ const states = {
 /** Has the changes made in the background. Sent again, it leads to the same page and does nothing. */
 export async function applyChanges(
   request: FastifyRequest,
-  services: CallerServices & { readonly csvImports: Pick<CsvImports, 'wake'> },
+  services: CallerServices & { readonly csvImports: Pick<CsvImports, 'wake' | 'soon'> },
 ): Promise<string> {
   const { caller, found, hidden } = await importOf(request, services)
   const { id } = found
@@ -208,7 +305,12 @@ export async function applyChanges(
     const message = `The file adds ${missing.join(' and ')}, which your role in this store may not. Ask somebody whose role may to apply it`
     throw new StoreFailure('forbidden', message)
   }
-  if (await startImport(caller, id)) services.csvImports.wake()
+  const isFew = found.changes + found.creates <= FEW_LINES
+  if (await startImport(caller, id)) {
+    // Who changes a few records sees what came of it at once.
+    if (isFew) await services.csvImports.soon(SOON_MS)
+    else services.csvImports.wake()
+  }
   return `/admin/csv/${id}`
 }
 
@@ -217,4 +319,13 @@ export async function cancel(request: FastifyRequest, services: CallerServices):
   const { id } = found
   await cancelImport(caller, id)
   return `/admin/csv/${id}`
+}
+
+/** Works out what puts a change back, and leads to its preview. */
+export async function putImportBack(
+  request: FastifyRequest,
+  services: CallerServices & { readonly secrets: Secrets },
+): Promise<string> {
+  const { caller, found } = await importOf(request, services)
+  return `/admin/csv/${await putBack(caller, found, services.secrets)}`
 }

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { missing } from '../../../csv/columns.ts'
-import type { Import } from '../../../csv/imports.ts'
+import { type Import, isOfRecords } from '../../../csv/imports.ts'
 import {
   isSecret,
   type Meaning,
@@ -77,7 +77,7 @@ async function openImport(request: FastifyRequest, services: CallerServices) {
   const opened = await importOf(request, services)
   const { found } = opened
   const isOpen = found.state === 'mapping' || found.state === 'ready' || isLost(found, services.now())
-  if (found.source !== 'own' && isOpen) return opened
+  if (found.source !== 'own' && !isOfRecords(found) && isOpen) return opened
   throw new StoreFailure('conflict', 'What the columns of this file mean cannot be changed any more. Import it again')
 }
 

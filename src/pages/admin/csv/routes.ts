@@ -8,13 +8,13 @@ import type { Privilege } from '../../../staff/roles.ts'
 import type { Secrets } from '../../../values/secrets.ts'
 import { services as allServices, canImport } from '../records/services.ts'
 import { sendProblems, sendTemplate } from './files.ts'
-import { applyChanges, cancel, importPage, importsPage } from './import-page.ts'
+import { applyChanges, cancel, importPage, importsPage, putImportBack } from './import-page.ts'
 import { assignColumns, mappingPage } from './mapping-page.ts'
 import { upload, uploadPage } from './upload-page.ts'
 
 export interface CsvServices extends CallerServices {
   readonly secrets: Secrets
-  readonly csvImports: Pick<CsvImports, 'wake'>
+  readonly csvImports: Pick<CsvImports, 'wake' | 'soon'>
 }
 
 /** Adds the pages that take CSV files in: a form for each service, and what a file would change or has changed. */
@@ -47,6 +47,11 @@ export function csvPages(app: FastifyInstance, services: CsvServices): void {
     form(
       '/admin/csv/:id/apply',
       (request) => applyChanges(request, services),
+      (request) => importPage(request, services),
+    )
+    form(
+      '/admin/csv/:id/back',
+      (request) => putImportBack(request, services),
       (request) => importPage(request, services),
     )
     form(

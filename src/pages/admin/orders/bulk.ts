@@ -1,31 +1,33 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { compareChosen, type Intended, keepChosen } from '../../../csv/chosen.ts'
+import { countFormer, type Import } from '../../../csv/imports.ts'
 import type { Caller } from '../../../engine/caller.ts'
-import { changeRecord } from '../../../engine/changing/change.ts'
-import { getRecords } from '../../../engine/reading/read.ts'
-import { type HtmlPage, sendPage } from '../../../html/page.ts'
+import { format } from '../../../html/format.ts'
+import type { HtmlPage } from '../../../html/page.ts'
 import { adminPages, refusedFields } from '../../../html/page-routes.ts'
 import { type CallerServices, type Form, formOf, merchantCaller, textIn } from '../../../html/request.ts'
 import { listStatuses } from '../../../resources/order-statuses/status-texts.ts'
 import { orders } from '../../../resources/orders/orders.ts'
 import { holdsStock, statusPartial, statusShipped } from '../../../resources/orders/statuses.ts'
-import { digest } from '../../../server/compression.ts'
-import { StoreFailure } from '../../../values/failure.ts'
-import { owedOf } from '../../order-payments.ts'
-import { chosenIn } from '../records/chosen.ts'
-import { listPage } from '../records/list-page.ts'
+import type { Secrets } from '../../../values/secrets.ts'
+import { owedOf, type PaidRecord } from '../../order-payments.ts'
+import type { ChangeWords } from '../csv/change-words.ts'
+import { chosenIn, chosenOrAll, isAllChosen } from '../records/chosen.ts'
+import { askedIn, listPage } from '../records/list-page.ts'
 import { listedOf } from '../records/listing.ts'
 import { targetService } from '../records/services.ts'
 import { invoiceOf, textsOf } from './listing.ts'
 import { requireForSlips, slipKindIn } from './slips.ts'
 
 /** Adds what can be done with several orders of the list at once. */
-export function bulkPages(app: FastifyInstance, services: CallerServices): void {
+export function bulkPages(app: FastifyInstance, services: CallerServices & { readonly secrets: Secrets }): void {
   const { form } = adminPages(app, ['Orders', 'write'])
   const reading = adminPages(app, ['Orders', 'read'])
+  const listedFor = (request: FastifyRequest) =>
+    listedOf(merchantCaller(request, services).privileges, targetService(orders))
 
   const listAgain = async (request: FastifyRequest): Promise<HtmlPage> => {
-    const { privileges } = merchantCaller(request, services)
-    const { listed, listing } = listedOf(privileges, targetService(orders))
+    const { listed, listing } = listedFor(request)
     const page = await listPage(request, services, listed, listing)
     const labels = { ids: 'Orders', OrderStatusID: 'The status' }
     return { ...page, values: { ...page.values, ...formOf(request) }, data: { ...page.data, labels } }
@@ -33,128 +35,107 @@ export function bulkPages(app: FastifyInstance, services: CallerServices): void 
 
   form(
     '/admin/orders/bulk/status',
-    async (request, reply) => sendPage(reply, await askPage(request, services)),
-    listAgain,
-  )
-  form(
-    '/admin/orders/bulk/status/change',
-    async (request, reply) => sendPage(reply, await changePage(request, services)),
+    async (request) => {
+      const caller = merchantCaller(request, services)
+      const { id: statusId } = await statusIn(caller, formOf(request))
+      const ids = await chosenOrAll(request, services, listedFor(request).listed)
+      const id = await keepChosen(caller, orders, ids)
+      const change: StatusChange = { kind: 'status', statusId }
+      const intend = (order: object) => intendedWith(order as Order, statusId)
+      await compareChosen(caller, { id, service: orders.service }, change, { intend, secrets: services.secrets })
+      return `/admin/csv/${id}`
+    },
     listAgain,
   )
   const slips = async (request: FastifyRequest) => {
     const sent = formOf(request)
     requireForSlips(request, slipKindIn(sent))
-    return `/admin/orders/slips?${new URLSearchParams({ ids: chosenIn(sent).join(','), kind: slipKindIn(sent) })}`
+    const ids = isAllChosen(sent) ? await chosenOrAll(request, services, listedFor(request).listed) : chosenIn(sent)
+    return `/admin/orders/slips?${new URLSearchParams({ ids: chosenIn({ ids: ids.join(',') }).join(','), kind: slipKindIn(sent) })}`
   }
   reading.form('/admin/orders/bulk/slips', slips, listAgain)
   const file = async (request: FastifyRequest) => {
-    const ids = chosenIn(formOf(request)).join(',')
-    return `/admin/orders/export?${new URLSearchParams({ ids, format: 'csv' })}`
+    const sent = formOf(request)
+    const { filters, sort } = askedIn(request.query, listedFor(request).listed)
+    const those = isAllChosen(sent) ? { ...filters, ...(sort !== '' && { sort }) } : { ids: chosenIn(sent).join(',') }
+    return `/admin/orders/export?${new URLSearchParams({ ...those, format: 'csv' })}`
   }
   reading.form('/admin/orders/bulk/file', file, listAgain)
 }
 
-/** What a change of status does to the stock of an order's goods. */
-type StockEffect = 'returned' | 'taken' | 'none'
-
-interface Chosen {
-  readonly id: number
-  readonly invoice: string
+/** What is done with chosen orders. */
+export interface StatusChange {
+  readonly kind: 'status'
   readonly statusId: number
-  readonly owed: number
-  readonly etag: string
+}
+
+interface Order extends PaidRecord {
+  readonly OrderStatusID: number
 }
 
 /** Statuses of orders whose goods have left. */
 const leaving: ReadonlySet<number> = new Set([statusPartial, statusShipped])
 
-/** Asks before the status of several orders is changed: says what becomes of their stock. */
-async function askPage(request: FastifyRequest, services: CallerServices): Promise<HtmlPage> {
-  const caller = merchantCaller(request, services)
-  const form = formOf(request)
-  const ids = chosenIn(form)
-  const { status, statusText } = await statusIn(caller, form)
-  const chosen = (await getRecords(caller, orders, ids)).map(chosenOf)
-  const changing = chosen.filter(({ statusId }) => statusId !== status.id)
-  const groups = Map.groupBy(changing, ({ statusId }) => stockEffect(statusId, status.id))
+/** The goods, the payments and the customer of an order are what somebody decides by, so all of it has to stay as it was shown. */
+function intendedWith(order: Order, statusId: number): Intended {
+  const { OrderStatusID: from } = order
+  const name = invoiceOf({ ...order })
+  if (from === statusId) return { name, body: {}, changes: [] }
+  const isUnpaid = leaving.has(statusId) && owedOf(order) > 0
+  const change = ['OrderStatusID', String(from), String(statusId)] as const
   return {
-    template: '/pages/admin/orders/bulk-status',
-    title: `Change the status to ${status.text}`,
-    data: {
-      status,
-      statusText,
-      changing,
-      unpaid: leaving.has(status.id) ? changing.filter(({ owed }) => owed > 0) : [],
-      unchanged: chosen.filter(({ statusId }) => statusId === status.id),
-      groups: (['returned', 'taken', 'none'] as const).flatMap((effect) => {
-        const of = groups.get(effect)
-        return of === undefined ? [] : [{ effect, orders: of }]
-      }),
-    },
+    name,
+    body: { OrderStatusID: statusId },
+    changes: [isUnpaid ? [...change, 'This order is not paid'] : change],
+    isOfWhole: true,
   }
-}
-
-/** Changes the status of each order that is still as it was when the question was asked. */
-async function changePage(request: FastifyRequest, services: CallerServices): Promise<HtmlPage> {
-  const caller = merchantCaller(request, services)
-  const form = formOf(request)
-  const ids = chosenIn(form)
-  const { status } = await statusIn(caller, form)
-  const results: { id: number; invoice: string; problem: string | null }[] = []
-  for (const id of ids) {
-    const problem = await changeStatus(caller, id, status.id, textIn(form, `etag.${id}`))
-    results.push({ id, invoice: textIn(form, `invoice.${id}`) || String(id), problem })
-  }
-  return {
-    template: '/pages/admin/orders/bulk-result',
-    title: 'Status of several orders',
-    data: {
-      status,
-      changed: results.filter(({ problem }) => problem === null),
-      refused: results.filter(({ problem }) => problem !== null),
-    },
-  }
-}
-
-/** Changes one order, and returns why it could not; null: it is changed. */
-async function changeStatus(caller: Caller, id: number, statusId: number, etag: string): Promise<string | null> {
-  const precondition = (record: string) => {
-    if (digest(record) === etag) return
-    const isThere = chosenOf(record).statusId === statusId
-    const message = isThere
-      ? 'has this status already'
-      : 'has been changed since you were asked. Choose it again to see what the change does now'
-    throw new StoreFailure('precondition-failed', message)
-  }
-  const change = { kind: 'update', id, body: { OrderStatusID: statusId } } as const
-  try {
-    await changeRecord(caller, orders, change, { precondition })
-    return null
-  } catch (error) {
-    if (error instanceof StoreFailure) return error.message
-    throw error
-  }
-}
-
-function chosenOf(text: string): Chosen {
-  const order = JSON.parse(text)
-  return {
-    id: order.OrderID,
-    invoice: invoiceOf(order),
-    statusId: order.OrderStatusID,
-    owed: owedOf(order),
-    etag: digest(text),
-  }
-}
-
-function stockEffect(from: number, to: number): StockEffect {
-  if (holdsStock(from) === holdsStock(to)) return 'none'
-  return holdsStock(from) ? 'returned' : 'taken'
 }
 
 async function statusIn({ db, store }: Caller, form: Form) {
   const statuses = await listStatuses(db, store.id)
   const status = statuses.find(({ id }) => String(id) === textIn(form, 'OrderStatusID'))
   if (status === undefined) throw refusedFields([{ field: 'OrderStatusID', problem: 'has to be one of the list' }])
-  return { status, statusText: textsOf(statuses) }
+  return status
+}
+
+const effects = [
+  [
+    'returned',
+    (count: string) => `${count} orders: their goods go back into stock.`,
+    '1 order: its goods go back into stock.',
+  ],
+  [
+    'taken',
+    (count: string) => `${count} orders: their goods are taken from stock again.`,
+    '1 order: its goods are taken from stock again.',
+  ],
+  ['none', (count: string) => `${count} orders: stock does not change.`, '1 order: stock does not change.'],
+] as const
+
+/** What a change of status does to the stock of an order's goods. */
+function stockEffect(from: number, to: number): (typeof effects)[number][0] {
+  if (holdsStock(from) === holdsStock(to)) return 'none'
+  return holdsStock(from) ? 'returned' : 'taken'
+}
+
+/** What a change of the status of many orders is called, and what becomes of their stock. */
+export async function statusWords(
+  caller: Caller,
+  { id, state }: Import,
+  { statusId }: StatusChange,
+): Promise<ChangeWords> {
+  const textOf = textsOf(await listStatuses(caller.db, caller.store.id))
+  const counts = new Map<string, number>()
+  for (const [from, count] of state === 'ready' ? await countFormer(caller, id, 'OrderStatusID') : []) {
+    const effect = stockEffect(Number(from), statusId)
+    counts.set(effect, (counts.get(effect) ?? 0) + count)
+  }
+  return {
+    title: `Change the status to ${textOf(statusId)}`,
+    notes: effects.flatMap(([effect, several, one]) => {
+      const count = counts.get(effect)
+      return count === undefined ? [] : [count === 1 ? one : several(format.number(count))]
+    }),
+    textOf: (column, value) => (column === 'OrderStatusID' && value !== '' ? textOf(Number(value)) : null),
+  }
 }

@@ -9,11 +9,12 @@ import { shippingToBuyer } from '../../../resources/orders/buyer.ts'
 import { orders } from '../../../resources/orders/orders.ts'
 import { readIds } from '../../../server/parameters.ts'
 import { valueIn } from '../../../values/json.ts'
+import { parcelNumbers, readDepartures, type ShippedRecord } from '../../order-parcels.ts'
 import { changesOf, isTypedAs, listTyped, valuesTyped } from '../records/form.ts'
 import { seenList, seenValues } from '../records/seen.ts'
 import { services as allServices, type List, type Value } from '../records/services.ts'
 import { ifUnchanged, tagOf } from '../records/unchanged.ts'
-import { inputOf, itemsIn, typedOf, type Wire } from '../records/values.ts'
+import { inputOf, typedOf, type Wire } from '../records/values.ts'
 
 const address = '/admin/orders/:id/addresses'
 const advice = 'Compare what you typed with what is stored now, and save again'
@@ -77,15 +78,19 @@ async function addressPage(
   const caller = merchantCaller(request, services)
   const { billing, shipments } = seenBy(caller.privileges)
   const text = await getRecord(caller, orders, id)
-  const record = JSON.parse(text) as Wire & { InvoiceNumberPrefix: string; InvoiceNumber: number }
+  const record = JSON.parse(text) as Wire &
+    ShippedRecord & { OrderID: number; InvoiceNumberPrefix: string; InvoiceNumber: number }
   const stored = { ...valuesTyped(billing, record), ...listTyped(shipments, record) }
   const values: Form = typed === null ? stored : { ...stored, ...typed }
   const field = fieldIn(values, isOutdated ? stored : null)
-  const places = itemsIn(record, shipments).map((_, place) => ({
+  const numbers = parcelNumbers(record, await readDepartures(caller, [record]))
+  const places = record.ShipmentList.map(({ ShipmentID }, place) => ({
     place,
-    title: itemsIn(record, shipments).length === 1 ? 'Shipping address' : `Address of shipment ${place + 1}`,
+    number: numbers.get(ShipmentID) ?? 0,
+    title: numbers.size === 1 ? 'Shipping address' : `Address of parcel ${numbers.get(ShipmentID)}`,
     fields: shipments.values.map((value) => field(value, `${rowName(place)}.`)),
   }))
+  places.sort((one, other) => one.number - other.number)
   return {
     template: '/pages/admin/orders/change-addresses',
     title: `Addresses of order ${record.InvoiceNumberPrefix}${record.InvoiceNumber}`,

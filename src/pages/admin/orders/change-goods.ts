@@ -11,6 +11,7 @@ import { orders } from '../../../resources/orders/orders.ts'
 import { holdsStock } from '../../../resources/orders/statuses.ts'
 import { readIds } from '../../../server/parameters.ts'
 import { orderFigures } from '../../order-figures.ts'
+import { parcelNumbers, readDepartures } from '../../order-parcels.ts'
 import { ifUnchanged, tagOf } from '../records/unchanged.ts'
 import { amountFieldsOf, goodsChange, goodsLabels, goodsTyped, isShipped, lookUpNewLines } from './goods-form.ts'
 import type { GoodsRecord } from './goods-record.ts'
@@ -72,7 +73,8 @@ async function goodsPage(
   const stored = goodsTyped(record)
   const { lines, values } = await lookUpNewLines(caller, record, typed ?? {})
   const restocked = await restockedByLine(caller, record)
-  const amounts = amountFieldsOf(record)
+  const numbers = parcelNumbers(record, await readDepartures(caller, [record]))
+  const amounts = amountFieldsOf(record, numbers)
   const shipped = new Set(record.ShipmentList.filter(isShipped).map(({ ShipmentID }) => ShipmentID))
   return {
     template: '/pages/admin/orders/change-goods',
@@ -89,13 +91,14 @@ async function goodsPage(
         restocked: toNumber(restocked.get(item.ItemIndexID)?.quantity ?? 0n),
       })),
       lines,
+      lookUpAddress: `/admin/orders/${id}/lines/lookup`,
       isTooLong: record.OrderItemList.length > ORDER_ITEMS_MAX,
       linesMax: ORDER_ITEMS_MAX - record.OrderItemList.length,
       amounts,
       totals: totalsOf(record, rehearsal),
       stock: rehearsal?.stock ?? null,
       holdsStock: holdsStock(record.OrderStatusID),
-      labels: { ...goodsLabels(record), ...lineLabels(lines, 'New line') },
+      labels: { ...goodsLabels(record, numbers), ...lineLabels(lines, 'New line') },
     },
   }
 }

@@ -22,47 +22,111 @@ import {
 import { StoreFailure } from '../../../values/failure.ts'
 import { isOneLine } from '../../../values/input.ts'
 import { INT32_MAX } from '../../../values/int32.ts'
+import { type FoundProducts, findProducts, SKU_LENGTH_MAX } from './find-products.ts'
 
 /** The number of lines in the empty form of a new order. */
 const LINES_SHOWN = 3
-const SKU_LENGTH_MAX = 150
+/** Texts of a form that products are looked for by their words. */
+const IN_WORDS_MAX = 20
 
 export type LookedUp = Awaited<ReturnType<typeof lookUpLines>>
 export type FormLine = LookedUp['lines'][number]
 
 /**
- * Finds the products of a form's lines by SKU or, if no SKU matches, by catalogue id. In `values`, the fields of the
- * form, the SKU of an advanced option is replaced by the product's, and its options are chosen.
+ * Finds the products of a form's lines by SKU or, if no SKU matches, by catalogue id, else by words of a name. In `values`, the fields
+ * of the form, the SKU of an advanced option is replaced by the product's, and its options are chosen; so are words that one product
+ * fits. The form may ask for a line more (`AddLine`) or less (`RemoveLine`), and choose one of several products (`ItemID.1.choice`).
  */
-export async function lookUpLines(caller: Caller, form: Form, linesShown = LINES_SHOWN) {
+export async function lookUpLines(caller: Caller, sent: Form, linesShown = LINES_SHOWN) {
+  const form = withChoices(withoutLine(sent))
   const texts = Array.from({ length: countLines(form, linesShown) }, (_, index) =>
     textIn(form, `ItemID.${index + 1}`).trim(),
   )
-  const named = await findNamed(caller, texts)
-  const ids = [...named.values()].map(({ productId }) => productId)
-  const products = await readSoldProducts(caller, ids)
   const priceLevel = await readPriceLevel(caller, form)
+  const named = await findNamed(caller, texts)
+  const known = await readSoldProducts(caller, idsOf(named))
+  const inWords = texts.filter((text) => text !== '' && !known.has(named.get(text)?.productId ?? 0))
+  const fitting = await findInWords(caller, inWords, priceLevel)
+  const onlyOne = await findNamed(caller, [...fitting.values()].flatMap(onlyCode))
+  const products = new Map([...known, ...(await readSoldProducts(caller, idsOf(onlyOne)))])
   const found = texts.map((typed, index) => {
-    const name = named.get(typed)
-    return { number: index + 1, typed, code: name?.optionCode, product: products.get(name?.productId ?? 0) }
+    const fits = fitting.get(typed)
+    const name = fits === undefined ? named.get(typed) : onlyOne.get(onlyCode(fits)[0] ?? '')
+    const product = products.get(name?.productId ?? 0)
+    return { number: index + 1, typed, code: name?.optionCode, product, fits }
   })
-  const chosenBySku = found.map(({ number, product, code }) => {
-    const variant = product?.advancedOptions.find((each) => each.code === code)
-    return product && variant ? fieldsOfVariant(product, variant, number) : {}
+  const filledIn = found.map(({ number, product, code, fits }) => {
+    if (product === undefined) return {}
+    const variant = product.advancedOptions.find((each) => each.code === code)
+    if (variant) return fieldsOfVariant(product, variant, number)
+    return fits === undefined ? {} : { [`ItemID.${number}`]: onlyCode(fits)[0] ?? '' }
   })
-  const values: Form = Object.assign({}, form, ...chosenBySku)
+  const values: Form = Object.assign({}, form, ...filledIn)
   const context = { values, priceLevel, currency: caller.store.currency }
-  const lines = found.map(({ number, typed, product }) => {
+  const lines = found.map(({ number, typed, product, fits }) => {
     return {
       /** From 1. The suffix of the names of the line's fields. */
       number,
       /** Empty: the line is not part of the order. */
       typed,
-      /** Null: no product of the store matches. */
+      /** Null: no product of the store matches, or several do. */
       product: product ? lineProduct(product, number, context) : null,
+      /** What fits the words that were typed; null: no words were. */
+      fits: fits ?? null,
     }
   })
   return { lines, values }
+}
+
+const lineField = /^(ItemID|ItemQuantity|ItemUnitPrice|Variant|Option)\.(\d{1,3})(\..+)?$/
+
+/** Whether a field of a form belongs to one of its lines. */
+export function isOfLine(name: string): boolean {
+  return lineField.test(name)
+}
+
+/** Takes out the line that `RemoveLine` names; those behind it move up. */
+function withoutLine({ RemoveLine, ...form }: Form): Form {
+  const removed = Number(/^\d{1,3}$/.exec(String(RemoveLine ?? ''))?.[0] ?? 0)
+  if (removed === 0) return form
+  const left = Object.entries(form).flatMap(([name, value]) => {
+    const [, field, number, rest = ''] = lineField.exec(name) ?? []
+    if (field === undefined || Number(number) < removed) return [[name, value] as const]
+    return Number(number) === removed ? [] : [[`${field}.${Number(number) - 1}${rest}`, value] as const]
+  })
+  return Object.fromEntries(left)
+}
+
+/** Puts the product that was chosen of several into its line. */
+function withChoices(form: Form): Form {
+  const choices = Object.keys(form).flatMap((name) => {
+    const [, field] = /^(ItemID\.\d{1,3})\.choice$/.exec(name) ?? []
+    return field === undefined ? [] : [{ name, field }]
+  })
+  const chosen: Record<string, string | string[]> = { ...form }
+  for (const { name, field } of choices) {
+    chosen[field] = textIn(form, name)
+    delete chosen[name]
+  }
+  return chosen
+}
+
+function idsOf(named: ReadonlyMap<string, NamedProduct>): number[] {
+  return [...named.values()].map(({ productId }) => productId)
+}
+
+/** Of the first 20 texts; the others have to be looked up again. */
+async function findInWords(caller: Caller, texts: readonly string[], priceLevel: number) {
+  const found = new Map<string, FoundProducts>()
+  for (const text of [...new Set(texts)].slice(0, IN_WORDS_MAX)) {
+    found.set(text, await findProducts(caller, text, priceLevel))
+  }
+  return found
+}
+
+function onlyCode({ matches, isMore }: FoundProducts): string[] {
+  const [only] = matches
+  return only !== undefined && matches.length === 1 && !isMore ? [only.code] : []
 }
 
 function countLines(form: Form, shown: number): number {
@@ -146,6 +210,8 @@ function lineProduct(product: SoldProduct, number: number, { values, priceLevel,
     /** The price of one piece for the customer of the form, with the selected options, at the line's quantity. */
     price: toNumber(unitPrice + optionPrice),
     stock: (variant ?? product).stock,
+    isForSale: !product.notForSale,
+    minimum: Number(product.details.MinimumQuantity ?? 0),
     fields: named.length > 0 ? [...fields, variantsField(product, named, number, currency)] : fields,
     /** The names of option sets with text answers, which an order line cannot store. */
     answeredInWords: product.optionSets

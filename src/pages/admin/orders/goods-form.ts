@@ -8,9 +8,10 @@ import { roundCharges } from '../../../resources/orders/charges.ts'
 import { ORDER_ITEMS_MAX } from '../../../resources/orders/order-body.ts'
 import { makeLines } from '../../../resources/orders/order-lines.ts'
 import { orders } from '../../../resources/orders/orders.ts'
-import { holdsStock, statusShipped } from '../../../resources/orders/statuses.ts'
+import { hasLeft, holdsStock } from '../../../resources/orders/statuses.ts'
 import { noteStocks } from '../../../resources/orders/stock.ts'
 import type { Fault } from '../../../values/failure.ts'
+import type { ParcelNumbers } from '../../order-parcels.ts'
 import { type LookedUp, lookUpLines, readPriceLevel } from './form-lines.ts'
 import {
   changed,
@@ -50,24 +51,29 @@ const amountLabels = {
   OrderDiscountPromotion: 'Discount',
 }
 
-/** The fields of the order's amounts, with their labels. Those that few orders have are shown where they are set. */
-export function amountFieldsOf(record: GoodsRecord): { name: string; label: string }[] {
-  const costs = record.ShipmentList.map((shipment, index) => ({
+/**
+ * The fields of the order's amounts, with their labels. Those that few orders have are shown where they are set. `numbers`: those of
+ * the parcels, by shipment.
+ */
+export function amountFieldsOf(record: GoodsRecord, numbers: ParcelNumbers): { name: string; label: string }[] {
+  const numberOf = ({ ShipmentID }: Shipment) => numbers.get(ShipmentID) ?? 0
+  const byNumber = record.ShipmentList.toSorted((one, other) => numberOf(one) - numberOf(other))
+  const costs = byNumber.map((shipment) => ({
     name: costField(shipment),
-    label: record.ShipmentList.length === 1 ? 'Shipping cost' : `Shipping cost of shipment ${index + 1}`,
+    label: record.ShipmentList.length === 1 ? 'Shipping cost' : `Shipping cost of parcel ${numberOf(shipment)}`,
   }))
   const isAlways = (name: string) => name === 'SalesTax' || name === 'OrderDiscountPromotion'
   const amounts = amountFields.filter((name) => isAlways(name) || record[name] !== 0)
   return [...costs, ...amounts.map((name) => ({ name, label: amountLabels[name] }))]
 }
 
-export function goodsLabels(record: GoodsRecord): Record<string, string> {
+export function goodsLabels(record: GoodsRecord, numbers: ParcelNumbers): Record<string, string> {
   const ofLines = record.OrderItemList.flatMap((item) => [
     [lineField(item, 'ItemQuantity'), `${item.ItemID}: the quantity`],
     [lineField(item, 'ItemUnitPrice'), `${item.ItemID}: the unit price`],
     [lineField(item, 'gone'), `${item.ItemID}: the order`],
   ])
-  const amounts = amountFieldsOf(record).map(({ name, label }) => [name, label])
+  const amounts = amountFieldsOf(record, numbers).map(({ name, label }) => [name, label])
   return Object.fromEntries([...ofLines, ...amounts])
 }
 
@@ -161,7 +167,7 @@ function placeOf({ ShipmentList: shipments }: GoodsRecord) {
 }
 
 export function isShipped({ ShipmentShippedDate, ShipmentOrderStatus }: Shipment): boolean {
-  return ShipmentShippedDate !== '' || ShipmentOrderStatus === statusShipped
+  return hasLeft(ShipmentShippedDate, ShipmentOrderStatus)
 }
 
 const shipmentWith =
@@ -193,7 +199,7 @@ function refuseWrong(
     }
     if (Number(unitPrice ?? 0) < 0) faults.push(negative(lineField(item, 'ItemUnitPrice')))
   }
-  for (const { name } of amountFieldsOf(record)) {
+  for (const { name } of amountFieldsOf(record, new Map())) {
     if ((numberIn(form, name) ?? 0) < 0) faults.push(negative(name))
   }
   if (faults.length > 0) throw refusedFields(faults)

@@ -1,5 +1,11 @@
+import { text } from '../../../engine/definition/fields.ts'
+import { oneOf } from '../../../engine/definition/filters.ts'
 import { listStatuses } from '../../../resources/order-statuses/status-texts.ts'
+import { fulfilments, paymentStates, readStates } from '../../../resources/orders/states.ts'
+import { holdsStock } from '../../../resources/orders/statuses.ts'
+import { type Chip, fulfilmentChips, paymentChips } from '../../order-states.ts'
 import type { Listing } from '../records/listing.ts'
+import type { Value } from '../records/services.ts'
 import type { Wire } from '../records/values.ts'
 
 export function invoiceOf(order: Wire): string {
@@ -7,27 +13,62 @@ export function invoiceOf(order: Wire): string {
 }
 
 export function textsOf(statuses: readonly { id: number; text: string }[]) {
-  const texts = new Map(statuses.map(({ id, text }) => [id, text]))
+  const texts = new Map(statuses.map((status) => [status.id, status.text]))
   return (id: number) => texts.get(id) ?? String(id)
 }
 
-/** The list of orders: with their invoice numbers, and statuses by their texts. */
+/** What the list shows beyond the record. Only those who may read customers see whose order it is. */
+const ownValues: readonly Value[] = [
+  ownValue('customer', 'Customer', { description: 'The person or the company that pays.', needs: 'Customers' }),
+  ownValue('payment', 'Payment', { description: 'What is paid of the order, by its transactions.' }),
+  ownValue('fulfilment', 'Shipping', { description: 'What of the order has left, by its shipments.' }),
+]
+
+function ownValue(name: string, label: string, options: { description: string; needs?: string }): Value {
+  return { path: [name], field: text(20, { column: name, access: 'ro', label, ...options }), label, refersTo: null }
+}
+
+function nameOf(order: Wire): string {
+  const name = [order.BillingFirstName, order.BillingLastName].filter(Boolean).join(' ')
+  return name || String(order.BillingCompany || order.BillingEmail)
+}
+
+const choicesOf = <Key extends string>(keys: readonly Key[], chips: Readonly<Record<Key, Chip>>) =>
+  keys.map((key) => [key, chips[key].text] as const)
+
+/** The list of orders: whose they are, what is paid and what has left, and statuses by their texts. */
 export const orderListing: Listing = {
-  filters: {},
+  values: ownValues,
+  filters: { payment: oneOf('payment', paymentStates), fulfilment: oneOf('fulfilment', fulfilments) },
   labels: {},
-  inSight: ['find', 'orderstatus', 'datestart', 'dateend'],
-  columns: ['InvoiceNumber', 'OrderDate', 'BillingEmail', 'OrderStatusID', 'OrderAmount'],
+  inSight: ['find', 'payment', 'fulfilment', 'orderstatus', 'datestart', 'dateend'],
+  columns: ['InvoiceNumber', 'OrderDate', 'customer', 'OrderAmount', 'payment', 'fulfilment', 'OrderStatusID'],
   titleOf: invoiceOf,
-  selection: '/pages/admin/orders/selection',
-  wordsOf: async ({ db, store }) => {
-    const statuses = await listStatuses(db, store.id)
+  wordsOf: async (caller, ids) => {
+    const [statuses, states] = await Promise.all([listStatuses(caller.db, caller.store.id), readStates(caller, ids)])
     const statusText = textsOf(statuses)
+    const chipOf = (name: string, { OrderID }: Wire): Chip | null => {
+      const known = states.get(Number(OrderID))
+      if (known === undefined) return null
+      if (name === 'payment') return paymentChips[known.payment]
+      return name === 'fulfilment' ? fulfilmentChips[known.fulfilment] : null
+    }
     return {
       inWords: ['InvoiceNumber', 'OrderStatusID'],
-      choices: { OrderStatusID: statuses.map(({ id, text }) => [String(id), text] as const) },
+      choices: {
+        OrderStatusID: statuses.map(({ id, text }) => [String(id), text] as const),
+        payment: choicesOf(paymentStates, paymentChips),
+        fulfilment: choicesOf(fulfilments, fulfilmentChips),
+      },
       textOf: (name, order) => {
         if (name === 'InvoiceNumber') return invoiceOf(order)
-        return name === 'OrderStatusID' ? statusText(Number(order.OrderStatusID)) : null
+        if (name === 'customer') return nameOf(order)
+        return name === 'OrderStatusID' ? statusText(Number(order.OrderStatusID)) : (chipOf(name, order)?.text ?? null)
+      },
+      // Nobody waits for the money or the goods of an order that is cancelled.
+      toneOf: (name, order) => {
+        const tone = chipOf(name, order)?.tone ?? null
+        return tone === null || tone === 'ok' || holdsStock(Number(order.OrderStatusID)) ? tone : ''
       },
     }
   },

@@ -1,46 +1,120 @@
-import { numberIn } from '../../../html/numbers.ts'
+import { allows } from '../../../applications/privileges.ts'
+import type { Caller } from '../../../engine/caller.ts'
+import { type PlannedChange, planChange } from '../../../engine/changing/plan-change.ts'
+import { patchSteps } from '../../../engine/definition/input.ts'
+import { NOT_A_NUMBER, numberIn, plainNumber } from '../../../html/numbers.ts'
 import { refusedFields } from '../../../html/page-routes.ts'
 import { type Form, textIn } from '../../../html/request.ts'
-import type { Fault } from '../../../values/failure.ts'
-import type { FormLine, LookedUp } from './form-lines.ts'
+import { customers } from '../../../resources/customers/customers.ts'
+import { shippingToBuyer } from '../../../resources/orders/buyer.ts'
+import { type Fault, StoreFailure } from '../../../values/failure.ts'
+import { runInSlices } from '../../../values/slices.ts'
+import { type FormLine, isOfLine, type LookedUp } from './form-lines.ts'
+import { billingNames, hasAddressesOfBuyer, shippingNames, shipsToBilling } from './order-buyer.ts'
 
 const orderLabels = {
-  CustomerID: 'Customer number',
+  CustomerID: 'Customer',
   BillingEmail: 'E-mail',
+  BillingPhoneNumber: 'Phone',
   BillingFirstName: 'First name',
   BillingLastName: 'Last name',
   BillingCompany: 'Company',
   BillingAddress: 'Address',
+  BillingAddress2: 'Second line of the address',
   BillingZipCode: 'Postal code',
   BillingCity: 'City',
   BillingState: 'State',
   BillingCountry: 'Country',
-  BillingPhoneNumber: 'Phone',
+  ShipmentFirstName: 'Ship to: first name',
+  ShipmentLastName: 'Ship to: last name',
+  ShipmentCompany: 'Ship to: company',
+  ShipmentAddress: 'Ship to: address',
+  ShipmentAddress2: 'Ship to: second line of the address',
+  ShipmentZipCode: 'Ship to: postal code',
+  ShipmentCity: 'Ship to: city',
+  ShipmentState: 'Ship to: state',
+  ShipmentCountry: 'Ship to: country',
+  ShipmentPhone: 'Ship to: phone',
   ShipmentMethodName: 'Shipping method',
   ShipmentCost: 'Shipping cost',
   SalesTax: 'Tax',
   OrderDiscountPromotion: 'Discount',
+  DiscountReason: 'Reason for the discount',
   BillingPaymentMethodID: 'Payment method',
-  CustomerComments: 'Comments',
+  CustomerComments: 'Comments of the customer',
+  InternalComments: 'Note of the shop',
 }
 
-/** The fields copied to the order unchanged. */
-const texts = Object.keys(orderLabels).filter((name) => name.startsWith('Billing') || name === 'CustomerComments')
+const ticks = ['BillingOnLinePayment', 'ShipToBilling', 'NewCustomer']
+
+/** Whether a field is one of the order, or of its lines, and not of the page alone. */
+export function isOfOrder(name: string): boolean {
+  return (
+    Object.hasOwn(orderLabels, name) ||
+    ticks.includes(name) ||
+    name === 'AddressOf' ||
+    name === 'Lines' ||
+    isOfLine(name)
+  )
+}
+
+/** Whether somebody has typed or chosen anything yet. */
+export function isEmptyForm(form: Form): boolean {
+  const typed = Object.entries(form).filter(([name]) => Object.hasOwn(orderLabels, name) || name.startsWith('ItemID.'))
+  return typed.every(([, value]) => [value].flat().every((text) => text.trim() === ''))
+}
 
 /**
- * Converts the form to the body for `placeOrder`, without empty fields. Throws (400, naming the form's fields) for
- * products that the store does not have and for required options without a choice.
+ * Converts the form to the body for `placeOrder`, without empty fields: those of a customer's address are left out only where the form
+ * does not show it. Throws (400, naming the form's fields) for products that the store does not have and for required options without a
+ * choice.
  */
-export function orderOf({ values, lines }: LookedUp): Record<string, unknown> {
-  return withoutEmpty({
-    ...Object.fromEntries(texts.map((name) => [name, textIn(values, name).trim()])),
+export function orderOf(lookedUp: LookedUp): Record<string, unknown> {
+  const faults = faultsOfOrder(lookedUp)
+  if (faults.length > 0) throw refusedFields(faults)
+  const { values } = lookedUp
+  const text = (name: string) => textIn(values, name).trim()
+  const billing = Object.fromEntries(billingNames.map((name) => [name, text(name)]))
+  const body = withoutEmpty({
+    ...billing,
+    BillingPaymentMethodID: text('BillingPaymentMethodID'),
+    CustomerComments: text('CustomerComments'),
+    InternalComments: text('InternalComments'),
     CustomerID: numberIn(values, 'CustomerID'),
     SalesTax: numberIn(values, 'SalesTax'),
     OrderDiscountPromotion: numberIn(values, 'OrderDiscountPromotion'),
     BillingOnLinePayment: values.BillingOnLinePayment !== undefined,
-    OrderItemList: itemsOf({ values, lines }),
+    PromotionList: promotionsOf(values),
+    OrderItemList: itemsOf(lookedUp),
     ShipmentList: shipmentsOf(values),
   })
+  return hasAddressesOfBuyer(values) ? { ...billing, ...body } : body
+}
+
+const amountNames = ['ShipmentCost', 'SalesTax', 'OrderDiscountPromotion']
+
+/** Everything that is wrong with the form as far as it says so itself. */
+export function faultsOfOrder({ values, lines }: LookedUp): Fault[] {
+  const filled = filledLines(lines)
+  const numbers = ['CustomerID', ...filled.map(({ number }) => `ItemQuantity.${number}`), ...amountNames]
+  const wrong = numbers.filter((name) => plainNumber(textIn(values, name)) === null)
+  const hasReason = textIn(values, 'DiscountReason').trim() !== ''
+  const discount = plainNumber(textIn(values, 'OrderDiscountPromotion'))
+  const isWithout = hasReason && discount !== null && Number(discount) <= 0
+  return [
+    ...filled.flatMap((line) => faultsOf(line, values)),
+    ...wrong.map((field) => ({ field, problem: NOT_A_NUMBER })),
+    ...(isWithout
+      ? [{ field: 'OrderDiscountPromotion', problem: 'must be above 0, because a reason for it is given' }]
+      : []),
+  ]
+}
+
+/** The reason for a discount, as the order names it. */
+function promotionsOf(values: Form) {
+  const reason = textIn(values, 'DiscountReason').trim()
+  if (reason === '') return undefined
+  return [{ PromotionName: reason, DiscountAmount: numberIn(values, 'OrderDiscountPromotion') }]
 }
 
 /** The lines of the form as items of an order, without prices. Throws likewise. */
@@ -55,11 +129,22 @@ export function filledLines(lines: readonly FormLine[]): FormLine[] {
   return lines.filter(({ typed }) => typed !== '')
 }
 
-function faultsOf({ number, product }: FormLine, values: Form): Fault[] {
-  if (product === null) return [{ field: `ItemID.${number}`, problem: 'fits no product of this store' }]
+function faultsOf({ number, product, fits }: FormLine, values: Form): Fault[] {
+  const field = `ItemID.${number}`
+  if (product === null) {
+    const isOneOfMany = fits !== null && fits.matches.length > 0
+    return [{ field, problem: isOneOfMany ? 'fits several products: choose one' : 'fits no product of this store' }]
+  }
+  // Nobody has seen yet what was found.
+  if (fits !== null) return [{ field, problem: 'was found by its name: look whether it is the right one' }]
   return product.fields
     .filter(({ name, isRequired }) => isRequired && textIn(values, name) === '' && !Array.isArray(values[name]))
     .map(({ name }) => ({ field: name, problem: 'has to be chosen' }))
+}
+
+/** As the page shows the lines: what was found by its name is in sight. */
+export function asSeen({ values, lines }: LookedUp): LookedUp {
+  return { values, lines: lines.map((line) => (line.product === null ? line : { ...line, fits: null })) }
 }
 
 function itemOf({ number, product }: FormLine, values: Form) {
@@ -71,14 +156,45 @@ function itemOf({ number, product }: FormLine, values: Form) {
   })
 }
 
-/** The form's name for a field of the body of `placeOrder`. */
+/** What a customer's record calls the fields of the form, where it calls them otherwise. */
+const customerNames: Readonly<Record<string, string>> = {
+  Email: 'BillingEmail',
+  BillingAddress1: 'BillingAddress',
+  ...Object.fromEntries(
+    shippingNames.map((name) => {
+      const theirs = name.replace('Shipment', 'Shipping')
+      return [theirs.replace(/Address$/, 'Address1').replace(/Phone$/, 'PhoneNumber'), name]
+    }),
+  ),
+}
+
+/** The form's name for a field of the body of `placeOrder`, or of a customer that is added with the order. */
 export function formField(field: string, lines: readonly FormLine[]): string {
   const [, list, index, name] = /^(\w+)\[(\d+)\]\.(\w+)$/.exec(field) ?? []
   const number = filledLines(lines)[Number(index)]?.number
   if (list === 'OrderItemList' && number !== undefined) {
     return `${name === 'ItemQuantity' ? name : 'ItemID'}.${number}`
   }
-  return list === 'ShipmentList' && name !== undefined ? name : field
+  if (list === 'PromotionList') return 'DiscountReason'
+  return list === 'ShipmentList' && name !== undefined ? name : (customerNames[field] ?? field)
+}
+
+/**
+ * Reads the customer that the form adds with the order; null: none. Without a password: the customer asks for one. Throws (400, naming
+ * the form's fields) what is wrong with them.
+ */
+export async function newCustomerOf(caller: Caller, values: Form): Promise<PlannedChange | null> {
+  if (values.NewCustomer === undefined || textIn(values, 'CustomerID').trim() !== '') return null
+  if (!allows(caller.privileges, 'Customers', 'write')) {
+    throw new StoreFailure('forbidden', 'Your role in this store may not add customers')
+  }
+  const text = (name: string) => textIn(values, name).trim()
+  const shipping = shipsToBilling(values) ? [] : shippingNames
+  const names = new Map(Object.entries(customerNames).map(([theirs, ours]) => [ours, theirs]))
+  const fields = [...billingNames, ...shipping].map((name) => [names.get(name) ?? name, text(name)])
+  const rules = { mode: 'import', timeZone: caller.store.timeZone } as const
+  const patch = await runInSlices(patchSteps(customers.fields, withoutEmpty(Object.fromEntries(fields)), rules))
+  return planChange(caller, customers, { kind: 'patch', id: null, patch })
 }
 
 export function formLabels(lines: readonly FormLine[]): Record<string, string> {
@@ -96,17 +212,16 @@ export function lineLabels(lines: readonly FormLine[], title: string): Record<st
   return Object.fromEntries(labels)
 }
 
-const addressParts = ['FirstName', 'LastName', 'Company', 'Address', 'City', 'State', 'ZipCode', 'Country', 'Email']
-
-/** Ships to the billing address. The form asks only for the method and its cost. */
+/** Without fields for it, the order ships to its billing address. */
 function shipmentsOf(form: Form) {
   const method = textIn(form, 'ShipmentMethodName').trim()
   const cost = numberIn(form, 'ShipmentCost')
-  if (method === '' && cost === null) return undefined
-  const billing = (name: string) => textIn(form, `Billing${name}`).trim()
-  const address = Object.fromEntries(addressParts.map((name) => [`Shipment${name}`, billing(name)]))
-  const shipment = { ...address, ShipmentPhone: billing('PhoneNumber'), ShipmentMethodName: method, ShipmentCost: cost }
-  return [withoutEmpty(shipment)]
+  const isToBilling = shipsToBilling(form)
+  if (isToBilling && method === '' && cost === null) return undefined
+  const billing = Object.fromEntries(billingNames.map((name) => [name, textIn(form, name).trim()]))
+  const own = Object.fromEntries(shippingNames.map((name) => [name, textIn(form, name).trim()]))
+  const address = isToBilling ? shippingToBuyer(billing) : { ...own, ShipmentEmail: billing.BillingEmail }
+  return [withoutEmpty({ ...address, ShipmentMethodName: method, ShipmentCost: cost })]
 }
 
 function withoutEmpty(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {

@@ -1,7 +1,8 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { Privileges } from '../../../engine/caller.ts'
 import { changeRecord, updateRecord } from '../../../engine/changing/change.ts'
 import { getRecord } from '../../../engine/reading/read.ts'
+import { format } from '../../../html/format.ts'
 import { numberIn } from '../../../html/numbers.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { adminPages, inFormFields } from '../../../html/page-routes.ts'
@@ -12,13 +13,15 @@ import { orders } from '../../../resources/orders/orders.ts'
 import { holdsStock, statusCancelled, statusNotCompleted } from '../../../resources/orders/statuses.ts'
 import { rma } from '../../../resources/rma/rma.ts'
 import { readIds } from '../../../server/parameters.ts'
-import { orderFigures } from '../../order-figures.ts'
-import { paymentsOf } from '../../order-payments.ts'
+import { type OrderRecord, orderFigures } from '../../order-figures.ts'
+import { type Departures, parcelsOf, readDepartures } from '../../order-parcels.ts'
+import { type PaidRecord, readPayments } from '../../order-payments.ts'
 import { changesOf } from '../records/form.ts'
 import { mayRead } from '../records/seen.ts'
 import { services as allServices } from '../records/services.ts'
 import { ifUnchanged, tagOf } from '../records/unchanged.ts'
 import { textsOf } from './listing.ts'
+import { actionsOf } from './order-actions.ts'
 import { returnsOf } from './returns.ts'
 import { timelineOf } from './timeline.ts'
 
@@ -67,11 +70,6 @@ async function saveNotes(request: FastifyRequest, services: CallerServices): Pro
   return `/admin/orders/${id}?notice=notes-saved`
 }
 
-interface ShippedRecord {
-  readonly ShipmentList: readonly { readonly ShipmentID: number; readonly ShipmentShippedDate: string }[]
-  readonly OrderItemList: readonly { readonly CatalogID: number; readonly ItemShipmentID: number }[]
-}
-
 async function shownOrder(
   request: FastifyRequest,
   services: CallerServices,
@@ -80,14 +78,23 @@ async function shownOrder(
   const { id } = readIds(request.params, 'id')
   const caller = merchantCaller(request, services)
   const text = await getRecord(caller, orders, id)
-  const order = JSON.parse(text)
+  const order: ShownOrder = JSON.parse(text)
   const mayReadReturns = mayRead(caller.privileges, rma)
   const [statuses, returned] = await Promise.all([
     listStatuses(services.db, caller.store.id),
     mayReadReturns ? returnsOf(caller, id) : { orderId: id, returns: [], isMore: false },
   ])
   const statusText = textsOf(statuses)
-  const figures = orderFigures(order)
+  const [departures, payments] = await Promise.all([readDepartures(caller, [order]), readPayments(caller, order)])
+  const parcels = shownParcels(order, departures)
+  const waiting = parcels.filter((parcel) => !parcel.hasLeft)
+  const isLive = holdsStock(order.OrderStatusID)
+  const state = {
+    ...payments,
+    isLive,
+    toShip: waiting.flatMap(({ shipment }) => shipment?.ShipmentID ?? []),
+    hasLeftInPart: waiting.length < parcels.length,
+  }
   const stored = {
     OrderStatusID: String(order.OrderStatusID),
     InternalComments: order.InternalComments,
@@ -100,11 +107,15 @@ async function shownOrder(
     values: { ...stored, ...typed },
     data: {
       order,
-      links: linksOf(order, caller.privileges),
-      figures,
-      parts: partsOf(order, figures.lines),
-      canShip: holdsStock(order.OrderStatusID),
-      payments: paymentsOf(order),
+      actions: actionsOf(state),
+      figures: orderFigures(order),
+      waiting,
+      sent: parcels.filter((parcel) => parcel.hasLeft),
+      isLive,
+      // Without its shipments, an order has the address of its customer alone.
+      hasAddress: order.ShipmentList.length > 0 || mayRead(caller.privileges, customers),
+      customer: customerOf(order, parcels),
+      payments,
       returned,
       statuses,
       statusText,
@@ -115,34 +126,60 @@ async function shownOrder(
   }
 }
 
-/** The pages of an order by the end of their address, of which somebody may open some. */
-function linksOf({ ShipmentList }: ShippedRecord, privileges: Privileges) {
-  // Without its shipments, an order has the address of its customer alone.
-  const hasAddress = ShipmentList.length > 0 || mayRead(privileges, customers)
-  return [
-    ['lines', 'Change goods'],
-    ...(hasAddress ? [['addresses', 'Change addresses']] : []),
-    ['payments', 'Record a payment or refund'],
-    ['returns/new', 'Return goods'],
-    ['packing-slip', 'Packing slip'],
-    ['invoice', 'Invoice'],
-    ['fields', 'All fields'],
-  ]
+/** The record of an order, as far as its page works something out from it. */
+interface ShownOrder extends OrderRecord, PaidRecord {
+  readonly OrderID: number
+  readonly InvoiceNumberPrefix: string
+  readonly InvoiceNumber: number
+  readonly OrderStatusID: number
+  readonly InternalComments: string
+  readonly BillingFirstName: string
+  readonly BillingLastName: string
+  readonly BillingCompany: string
+  readonly BillingEmail: string
+  readonly BillingPhoneNumber: string
+  readonly ShipmentList: readonly (OrderRecord['ShipmentList'][number] & {
+    readonly ShipmentID: number
+    readonly ShipmentPhone: string
+    readonly ShipmentEmail: string
+  })[]
+  readonly OrderItemList: readonly (OrderRecord['OrderItemList'][number] & {
+    readonly CatalogID: number
+    readonly ItemShipmentID: number
+  })[]
 }
 
-/** The goods by shipment. An order without shipments is one part. */
-function partsOf({ ShipmentList: shipments, OrderItemList: items }: ShippedRecord, figures: readonly object[]) {
-  const lines = items.map(({ CatalogID, ItemShipmentID }, index) => ({
-    ...figures[index],
-    productId: CatalogID,
-    shipmentId: ItemShipmentID,
+/** The parcels of an order with their lines, and where each goes. */
+function shownParcels(order: ShownOrder, departures: Departures) {
+  const { lines } = orderFigures(order)
+  const figures = new Map(order.OrderItemList.map((item, at) => [item, { ...lines[at], productId: item.CatalogID }]))
+  return parcelsOf(order, departures).map(({ items, ...parcel }) => ({
+    ...parcel,
+    lines: items.map((item) => figures.get(item)),
+    shipTo: shipToOf(order, parcel.shipment),
   }))
-  if (shipments.length === 0) return [{ shipment: null, isShipped: false, lines }]
-  return shipments.map((shipment) => ({
-    shipment,
-    isShipped: shipment.ShipmentShippedDate !== '',
-    lines: shipments.length === 1 ? lines : lines.filter(({ shipmentId }) => shipmentId === shipment.ShipmentID),
-  }))
+}
+
+/** Where a shipment goes, with the contact that it has beside that of the order. */
+function shipToOf(order: ShownOrder, shipment: ShownOrder['ShipmentList'][number] | null) {
+  const own = (value: string | undefined, other: string) => (value === other ? '' : (value ?? ''))
+  return {
+    lines: format.shippingAddress(order, shipment),
+    phone: own(shipment?.ShipmentPhone, order.BillingPhoneNumber),
+    email: own(shipment?.ShipmentEmail, order.BillingEmail),
+  }
+}
+
+/** Who the order is for, and where it goes if all of it goes to one place. */
+function customerOf(order: ShownOrder, parcels: readonly { shipTo: ReturnType<typeof shipToOf> }[]) {
+  const [billTo, [first, ...others]] = [format.postalAddress(order, 'Billing'), parcels.map(({ shipTo }) => shipTo)]
+  const isOnePlace = others.every((other) => isDeepStrictEqual(other, first))
+  return {
+    name: [order.BillingFirstName, order.BillingLastName].join(' ').trim() || order.BillingCompany,
+    billTo,
+    shipTo: isOnePlace ? (first ?? null) : null,
+    isSame: isDeepStrictEqual(first?.lines, billTo),
+  }
 }
 
 /** What a change of the status does to the stock. */

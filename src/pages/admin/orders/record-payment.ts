@@ -14,7 +14,7 @@ import { orders } from '../../../resources/orders/orders.ts'
 import { listPaymentMethods } from '../../../resources/payment-methods/update-methods.ts'
 import { readIds } from '../../../server/parameters.ts'
 import { writeDate } from '../../../values/dates.ts'
-import { type PaidRecord, paidOf, paymentsOf } from '../../order-payments.ts'
+import { type PaidRecord, paidOf, readPayments } from '../../order-payments.ts'
 import { ifUnchanged, tagOf } from '../records/unchanged.ts'
 import { addOnce } from './once.ts'
 
@@ -52,7 +52,7 @@ async function paymentPage(
   const caller = merchantCaller(request, services)
   const text = await getRecord(caller, orders, id)
   const order = JSON.parse(text)
-  const payments = paymentsOf(order)
+  const payments = await readPayments(caller, order)
   const stored = await listPaymentMethods(caller.db, caller.store.id)
   const own = String(order.BillingPaymentMethod ?? '')
   const names = new Set([own, ...stored.filter(({ visible }) => visible).map(({ name }) => name)])

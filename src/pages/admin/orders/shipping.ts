@@ -10,8 +10,9 @@ import { holdsStock } from '../../../resources/orders/statuses.ts'
 import { readIds } from '../../../server/parameters.ts'
 import { readDate, writeDate } from '../../../values/dates.ts'
 import { StoreFailure } from '../../../values/failure.ts'
-import { orderFigures } from '../../order-figures.ts'
-import { paymentsOf } from '../../order-payments.ts'
+import { type OrderRecord, orderFigures } from '../../order-figures.ts'
+import { type Parcel, parcelsOf, readDepartures } from '../../order-parcels.ts'
+import { type PaidRecord, paymentsOf } from '../../order-payments.ts'
 import { ifUnchanged, tagOf } from '../records/unchanged.ts'
 
 const address = '/admin/orders/:id/shipments/:shipmentId'
@@ -40,7 +41,7 @@ async function shippingPage(
   services: CallerServices,
   { typed = null, isOutdated = false }: { typed?: Form | null; isOutdated?: boolean } = {},
 ): Promise<HtmlPage> {
-  const { caller, text, order, place, shipment, isShipped, lines } = await readShipment(request, services)
+  const { caller, text, order, parcel, parcels, shipment, isShipped, lines } = await readShipment(request, services)
   const today = writeDate(caller.now(), caller.store.timeZone).slice(0, 10)
   const quantities = isShipped ? [] : lines.map(({ id, quantity }) => [quantityName(id), String(quantity)])
   const stored: Form = {
@@ -51,11 +52,9 @@ async function shippingPage(
     ...Object.fromEntries(quantities),
   }
   const ofLines = lines.map(({ id, sku, name }) => [quantityName(id), `Quantity of ${sku || name}`])
-  const title = `${order.InvoiceNumberPrefix}${order.InvoiceNumber}`
-  const name = order.ShipmentList.length === 1 ? 'Shipment' : `Shipment ${place + 1}`
   return {
     template: '/pages/admin/orders/shipping',
-    title: isShipped ? `${name} of order ${title}` : `Ship order ${title}`,
+    title: titleOf(`${order.InvoiceNumberPrefix}${order.InvoiceNumber}`, parcel, parcels),
     values: typed === null || isOutdated ? stored : typed,
     data: {
       order,
@@ -70,6 +69,14 @@ async function shippingPage(
   }
 }
 
+type Named = Pick<Parcel<ShippedOrder>, 'hasLeft' | 'number'>
+
+function titleOf(invoice: string, { hasLeft, number }: Named, parcels: readonly Named[]): string {
+  if (hasLeft) return parcels.length === 1 ? `Parcel of order ${invoice}` : `Parcel ${number} of order ${invoice}`
+  const isOnlyOne = parcels.filter((parcel) => !parcel.hasLeft).length === 1
+  return isOnlyOne ? `Ship order ${invoice}` : `Ship parcel ${number} of order ${invoice}`
+}
+
 const quantityName = (id: number) => `Quantity.${id}`
 
 /** A stored date of shipping as a form's field has it; empty: it is no date. */
@@ -78,28 +85,42 @@ function dayOf(text: string): string {
   return read === null ? '' : writeDate(read.instant, 'UTC').slice(0, 10)
 }
 
+/** The fields used of an order's record. */
+interface ShippedOrder extends OrderRecord, PaidRecord {
+  readonly OrderID: number
+  readonly OrderStatusID: number
+  readonly InvoiceNumberPrefix: string
+  readonly InvoiceNumber: number
+  readonly ShipmentList: readonly (OrderRecord['ShipmentList'][number] & {
+    readonly ShipmentID: number
+    readonly ShipmentBoxes: number
+  })[]
+  readonly OrderItemList: readonly (OrderRecord['OrderItemList'][number] & {
+    readonly ItemIndexID: number
+    readonly ItemShipmentID: number
+  })[]
+}
+
 /** The shipment that the address names, by the id that the record shows, with its lines. */
 async function readShipment(request: FastifyRequest, services: CallerServices) {
   const { id } = readIds({ id: textIn(request.params, 'id') }, 'id')
   const shipmentId = textIn(request.params, 'shipmentId')
   const caller = merchantCaller(request, services)
   const text = await getRecord(caller, orders, id)
-  const order = JSON.parse(text)
-  const shipments: { ShipmentID: number }[] = order.ShipmentList
-  const place = shipments.findIndex(({ ShipmentID }) => String(ShipmentID) === shipmentId)
-  if (place < 0) throw notFound(orders, id)
-  const shipment = order.ShipmentList[place]
-  const figures = orderFigures(order).lines
-  const items: { ItemIndexID: number; ItemShipmentID: number }[] = order.OrderItemList
-  const lines = items.flatMap(({ ItemIndexID, ItemShipmentID }, index) => {
-    const figure = figures[index]
-    const isInside = shipments.length === 1 || ItemShipmentID === shipment.ShipmentID
-    return figure && isInside ? [{ ...figure, id: ItemIndexID }] : []
+  const order: ShippedOrder = JSON.parse(text)
+  const parcels = parcelsOf(order, await readDepartures(caller, [order]))
+  const parcel = parcels.find(({ shipment }) => shipment !== null && String(shipment.ShipmentID) === shipmentId)
+  if (parcel === undefined || parcel.shipment === null) throw notFound(orders, id)
+  const { items, shipment } = parcel
+  const figures = orderFigures({ ...order, OrderItemList: items }).lines
+  const lines = items.flatMap(({ ItemIndexID }, at) => {
+    const figure = figures[at]
+    return figure ? [{ ...figure, id: ItemIndexID }] : []
   })
-  return { id, caller, text, order, place, shipment, isShipped: shipment.ShipmentShippedDate !== '', lines }
+  return { id, caller, text, order, parcel, parcels, shipment, isShipped: parcel.hasLeft, lines }
 }
 
-const advice = 'The form shows the shipment as it is now. Look at it again, and send the form if it is still right'
+const advice = 'The form shows the parcel as it is now. Look at it again, and send the form if it is still right'
 
 async function ship(request: FastifyRequest, services: CallerServices): Promise<string> {
   const { id, caller, text, order, shipment, isShipped, lines } = await readShipment(request, services)

@@ -1,4 +1,6 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Caller } from '../../../engine/caller.ts'
 import { refused } from '../../../engine/definition/refused.ts'
 import { getRecord, getRecords } from '../../../engine/reading/read.ts'
 import { format } from '../../../html/format.ts'
@@ -7,9 +9,11 @@ import { adminPages } from '../../../html/page-routes.ts'
 import { type CallerServices, merchantCaller, merchantOf, requirePrivileges, textIn } from '../../../html/request.ts'
 import { withoutPrice } from '../../../resources/orders/line-description.ts'
 import { orders } from '../../../resources/orders/orders.ts'
+import { isVoid } from '../../../resources/orders/payments.ts'
 import { readIds } from '../../../server/parameters.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import { type OrderRecord, orderFigures } from '../../order-figures.ts'
+import { type Departures, parcelsOf, readDepartures } from '../../order-parcels.ts'
 import { type PaidRecord, paidOf, signedAmount } from '../../order-payments.ts'
 import { chosenIn } from '../records/chosen.ts'
 import { invoiceOf } from './listing.ts'
@@ -39,21 +43,21 @@ export function slipPages(app: FastifyInstance, services: CallerServices): void 
   page('/admin/orders/slips', async (request) => {
     const kind = slipKindIn(request.query)
     requireForSlips(request, kind)
-    const ids = chosenIn(request.query)
-    const records = (await getRecords(merchantCaller(request, services), orders, ids)).map(readOrder)
-    return slipPage(kind, records, '/admin/orders')
+    const caller = merchantCaller(request, services)
+    const records = (await getRecords(caller, orders, chosenIn(request.query))).map(readOrder)
+    return slipPage(caller, kind, records, '/admin/orders')
   })
   page('/admin/orders/:id/packing-slip', async (request) => {
-    const order = await orderIn(request, services)
-    const shipment = textIn(request.query, 'shipment')
-    const slip = shipment === '' ? order : withOneShipment(order, shipment)
-    return slipPage('packing-slip', [slip], `/admin/orders/${order.OrderID}`)
+    const { caller, order } = await orderIn(request, services)
+    return slipPage(caller, 'packing-slip', [order], backTo(order), textIn(request.query, 'shipment') || null)
   })
   adminPages(app, ['Orders', 'read'], ...needs.invoice).page('/admin/orders/:id/invoice', async (request) => {
-    const order = await orderIn(request, services)
-    return slipPage('invoice', [order], `/admin/orders/${order.OrderID}`)
+    const { caller, order } = await orderIn(request, services)
+    return slipPage(caller, 'invoice', [order], backTo(order))
   })
 }
+
+const backTo = ({ OrderID }: Order) => `/admin/orders/${OrderID}`
 
 /** Throws unless it is one of the kinds. */
 export function slipKindIn(sent: unknown): SlipKind {
@@ -74,56 +78,82 @@ interface Order extends OrderRecord, PaidRecord {
   readonly OrderItemList: readonly Item[]
 }
 
-async function orderIn(request: FastifyRequest, services: CallerServices): Promise<Order> {
+async function orderIn(request: FastifyRequest, services: CallerServices) {
   const { id } = readIds(request.params, 'id')
-  return readOrder(await getRecord(merchantCaller(request, services), orders, id))
+  const caller = merchantCaller(request, services)
+  return { caller, order: readOrder(await getRecord(caller, orders, id)) }
 }
 
 function readOrder(text: string): Order {
   return JSON.parse(text)
 }
 
-function withOneShipment(order: Order, id: string): Order {
-  const shipment = order.ShipmentList.find(({ ShipmentID }) => String(ShipmentID) === id)
-  if (shipment === undefined) {
-    throw new StoreFailure('not-found', 'This order has no such shipment', { field: 'shipment' })
-  }
-  return { ...order, ShipmentList: [shipment], OrderItemList: itemsOf(order, shipment) }
-}
-
-/** A single shipment has all lines; its id is 0, as it is theirs. */
-function itemsOf({ ShipmentList, OrderItemList }: Order, { ShipmentID }: Shipment): readonly Item[] {
-  return ShipmentList.length === 1
-    ? OrderItemList
-    : OrderItemList.filter(({ ItemShipmentID }) => ItemShipmentID === ShipmentID)
-}
-
-function slipPage(kind: SlipKind, all: readonly Order[], back: string): HtmlPage {
+/** `only`: the id of the one shipment that a slip of one order is for; null: all of each order. */
+async function slipPage(
+  caller: Caller,
+  kind: SlipKind,
+  all: readonly Order[],
+  back: string,
+  only: string | null = null,
+): Promise<HtmlPage> {
   const lines = all.reduce((sum, { OrderItemList }) => sum + OrderItemList.length, 0)
   // A single order can always be printed.
   if (lines > LINES_MAX && all.length > 1) {
     throw refused('ids', `These orders have ${format.number(lines)} lines. Choose fewer: together ${LINES_MAX} at most`)
   }
+  const departures = await readDepartures(caller, all)
+  const slips = all.map((order) => slipOf(order, departures, only))
   const { one, all: plural } = nouns[kind]
-  const title = all.length === 1 ? `${one} ${invoiceOf({ ...all[0] })}` : `${all.length} ${plural}`
+  const [first] = slips
+  const title = slips.length === 1 && first !== undefined ? titleOf(one, first) : `${all.length} ${plural}`
   return {
     template: `/pages/admin/orders/${kind}`,
     title,
-    data: { slips: all.map(slipOf), back, noun: one, withoutPrice, signedAmount },
+    data: { slips, back, noun: one, withoutPrice, signedAmount },
   }
 }
 
-function slipOf(order: Order) {
-  const billTo = format.postalAddress(order, 'Billing')
-  const shipments = order.ShipmentList.map((shipment) => ({
-    ...shipment,
-    address: format.shippingAddress(order, shipment),
-    lines: orderFigures({ ...order, OrderItemList: itemsOf(order, shipment) }).lines,
-  }))
+type Slip = ReturnType<typeof slipOf>
+
+function titleOf(noun: string, { invoice, isOfOne, parcels: [parcel], count }: Slip): string {
+  return isOfOne && parcel ? `${noun} ${invoice}, parcel ${parcel.number} of ${count}` : `${noun} ${invoice}`
+}
+
+/** Whether it has not left and goes where this slip's parcel does: to others it is none of their business. */
+function follows(parcel: ShownParcel, [own]: readonly ShownParcel[]): boolean {
+  return parcel !== own && !parcel.hasLeft && isDeepStrictEqual(parcel.address, own?.address)
+}
+
+interface ShownParcel {
+  readonly hasLeft: boolean
+  readonly address: readonly string[]
+}
+
+function slipOf(order: Order, departures: Departures, only: string | null) {
   const figures = orderFigures(order)
-  // Goods that nobody has put into a shipment are packed too.
-  const parcels =
-    shipments.length > 0 ? shipments : [{ address: format.shippingAddress(order, null), lines: figures.lines }]
-  const payments = paidOf(order.OrderAmount, order.TransactionList)
-  return { order, invoice: invoiceOf({ ...order }), figures, billTo, shipments, parcels, payments }
+  const lineOf = new Map(order.OrderItemList.map((item, at) => [item, figures.lines[at]]))
+  const all = parcelsOf(order, departures).map(({ items, ...parcel }) => ({
+    ...parcel,
+    address: format.shippingAddress(order, parcel.shipment),
+    lines: items.flatMap((item) => lineOf.get(item) ?? []),
+  }))
+  const isOnly = ({ shipment }: (typeof all)[number]) => only === null || String(shipment?.ShipmentID) === only
+  const parcels = all.filter(isOnly)
+  if (parcels.length === 0) {
+    throw new StoreFailure('not-found', 'This order has no such parcel', { field: 'shipment' })
+  }
+  return {
+    order,
+    // What was written down by mistake is not the customer's business.
+    transactions: order.TransactionList.filter(({ TransactionType }) => !isVoid(TransactionType)),
+    invoice: invoiceOf({ ...order }),
+    figures,
+    billTo: format.postalAddress(order, 'Billing'),
+    parcels,
+    /** Of the order. */
+    count: all.length,
+    isOfOne: only !== null && all.length > 1,
+    later: only === null ? [] : all.filter((parcel) => follows(parcel, parcels)).flatMap(({ lines }) => lines),
+    payments: paidOf(order.OrderAmount, order.TransactionList),
+  }
 }

@@ -16,6 +16,7 @@ const LEVELS = Array.from({ length: 10 }, (_, at) => at + 1)
 /** The page of a product begins with what it is, and with the parts that have forms of their own. */
 export const productExtras: Extras = {
   template: '/pages/admin/products/product',
+  partsTemplate: '/pages/admin/products/product-parts',
   read: async (caller, record) => {
     const product = record as unknown as ProductRecord
     const { CategoryList, SKUInfo } = product
@@ -28,6 +29,10 @@ export const productExtras: Extras = {
       listStatuses(caller.db, caller.store.id),
     ])
     return {
+      parts: [
+        { slug: 'glance', title: 'At a glance' },
+        ...(mayRead(caller.privileges, orders) ? [{ slug: 'orders', title: 'Orders' }] : []),
+      ],
       product,
       currency: caller.store.currency,
       levels: LEVELS.map((level) => ({ level, price: Number(record[`PriceLevel${level}`]) })).filter(
@@ -44,4 +49,5 @@ export const productExtras: Extras = {
   sections: ['price-levels', 'discounts', 'categories', 'option-sets', 'advanced-options'],
   referrers: ['Order'],
   listLinks: [],
+  selection: { template: '/pages/admin/products/selection', action: '/admin/products/bulk' },
 }

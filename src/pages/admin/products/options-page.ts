@@ -23,6 +23,9 @@ function columnsOf({ values }: List): Value[] {
 /** What a row of the form sends: its columns, what it is, and a tick. */
 const ROWS_MAX = Math.floor(FIELDS_MAX / (columnsOf(advancedOptions).length + 2))
 
+/** Combinations that the button to add all names, beside their number. */
+const NAMED_MAX = 5
+
 /** The options of a product: its sets, and its advanced options as a grid with the combinations that do not exist yet. */
 export async function optionsPage(
   request: FastifyRequest,
@@ -63,6 +66,8 @@ export async function optionsPage(
       columns: columns.map((value) => ({ value, input: inputOf(value) })),
       isTicked,
       rows,
+      missing: missing.length,
+      named: missing.slice(0, NAMED_MAX).map(({ name: title }) => title),
       isTooLong,
       rowsMax: ROWS_MAX,
       isMore: isMore && !isTooLong,
@@ -87,7 +92,7 @@ function suggested(missing: readonly Combination[], first: number): Record<strin
   )
 }
 
-/** Saves the grid: what was typed into existing rows, without those to be removed, and the combinations that are ticked. */
+/** Saves the grid: what was typed into existing rows, without those to be removed, and the combinations that are ticked, or all of them. */
 export async function saveOptions(request: FastifyRequest, services: CallerServices): Promise<string> {
   const caller = merchantCaller(request, services)
   const advice = 'The form shows the options as they are now. Make your changes again if they are not among them'
@@ -111,8 +116,9 @@ export async function saveOptions(request: FastifyRequest, services: CallerServi
   return saveChanges(request, services, productService, { changesIn, advice })
 }
 
-/** The form without the combinations that nobody has ticked. */
+/** The form without the combinations that nobody has ticked, unless all that it shows are to be added. */
 function ticked(form: Form): Form {
+  if (textIn(form, 'all') !== '') return form
   const rowOf = (field: string) => field.split('.', 2).join('.')
   const isNew = (row: string) => form[`${row}.AdvancedOptionCode`] !== undefined
   return Object.fromEntries(

@@ -6,6 +6,7 @@ export const productService = services.find(({ resource }) => resource === produ
 
 export const advancedOptions = listNamed('AdvancedOptionList')
 export const discounts = listNamed('DiscountList')
+export const categoryPlaces = listNamed('CategoryList')
 
 /** Values that the pages' forms name, in this order. */
 export function valuesNamed(...names: readonly string[]): readonly Value[] {

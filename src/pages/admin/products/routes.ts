@@ -2,6 +2,8 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type HtmlPage, sendPage } from '../../../html/page.ts'
 import { adminPages } from '../../../html/page-routes.ts'
 import { type CallerServices, type Form, formOf } from '../../../html/request.ts'
+import type { Secrets } from '../../../values/secrets.ts'
+import { productBulkPages } from './bulk-page.ts'
 import { categoriesPage, saveCategories } from './categories-page.ts'
 import { optionsPage, saveOptions } from './options-page.ts'
 import { pricesPage, savePrices } from './prices-page.ts'
@@ -15,7 +17,8 @@ type PageOf = (
 type CarryOut = (request: FastifyRequest, services: CallerServices) => Promise<string>
 
 /** Adds the forms of a product's parts that deserve more than their fields. */
-export function productPages(app: FastifyInstance, services: CallerServices): void {
+export function productPages(app: FastifyInstance, services: CallerServices & { readonly secrets: Secrets }): void {
+  productBulkPages(app, services)
   const forms = adminPages(app, ['Products', 'write'])
   // The form shows the categories of the store.
   const withCategories = adminPages(app, ['Products', 'write'], ['Category', 'read'])

@@ -7,7 +7,8 @@ import type { HtmlPage } from '../../../html/page.ts'
 import { inFormFields } from '../../../html/page-routes.ts'
 import { type CallerServices, type Form, formOf, merchantCaller, textIn } from '../../../html/request.ts'
 import { StoreFailure } from '../../../values/failure.ts'
-import { type Changes, changesOf, isTypedAs, listTyped, rowsOf, valuesTyped } from './form.ts'
+import { type Changes, changesOf, isTypedAs, listTyped, rowsOf, valuesTyped, withEdited } from './form.ts'
+import { plainOf } from './plain-html.ts'
 import { idIn, referenceOf } from './record-page.ts'
 import { formReferences, lookUp, namesFor, withNumbers } from './references.ts'
 import type { Section, Service, Value } from './services.ts'
@@ -44,7 +45,7 @@ export async function editPage(
   const { list } = section
   const stored = { ...valuesTyped(section.values, record), ...(list === null ? {} : listTyped(list, record)) }
   const isTooLong = Object.keys(stored).length > FIELDS_MAX
-  const sent = isOutdated && list !== null ? null : typed
+  const sent = typed === null || (isOutdated && list !== null) ? null : withEdited(typed)
   const { form, choices } = isTooLong
     ? { form: {}, choices: new Map() }
     : await lookUp(caller, section, sent ?? stored, textIn(sent, 'lookup'))
@@ -54,8 +55,10 @@ export async function editPage(
     template: '/pages/admin/records/edit',
     title,
     values: form,
+    assets: editorsOf(section),
     data: {
       fields,
+      plainOf,
       meanings: [...meaningsOf(fields.map(({ value }) => value)), ...(list === null ? [] : meaningsInList(list))],
       rows: list === null || isTooLong ? null : rowsOf(list, form, textIn(form, 'add')),
       isTooLong,
@@ -73,6 +76,11 @@ export async function editPage(
   }
 }
 
+/** The script of plain editors, for a form that has one. */
+function editorsOf({ values }: Pick<Section, 'values'>): string[] {
+  return values.some(({ field }) => field.isHtml) ? ['editor.js'] : []
+}
+
 /** The fields of a form, each with what is stored if that is not what was typed. */
 export function fieldsOf(
   values: readonly Value[],
@@ -87,7 +95,7 @@ export function fieldsOf(
       const now = stored?.[name]
       const typed = value.field.kind === 'boolean' ? String(isTicked(form, name)) : textIn(form, name)
       const isOther = now !== undefined && value.field.access !== 'wo' && !isTypedAs(value, typed, now)
-      return { value, name, input: inputOf(value), stored: isOther ? now : null }
+      return { value, name, input: inputOf(value, textIn(form, name)), stored: isOther ? now : null }
     })
 }
 
@@ -107,7 +115,7 @@ export async function save(request: FastifyRequest, services: CallerServices, se
       : 'The form shows the list as it is now. Make your changes again'
   const caller = merchantCaller(request, services)
   return saveChanges(request, services, service, {
-    changesIn: async (form, record) => changesOf(section, await withNumbers(caller, section, form), record),
+    changesIn: async (form, record) => changesOf(section, await withNumbers(caller, section, withEdited(form)), record),
     advice,
   })
 }
@@ -148,7 +156,7 @@ export async function newPage(
   )
   const caller = merchantCaller(request, services)
   const all = { values: service.values, list: null }
-  const sent = Object.keys(typed).length === 0 ? defaults : typed
+  const sent = Object.keys(typed).length === 0 ? defaults : withEdited(typed)
   const { form: values, choices } = await lookUp(caller, all, sent, textIn(sent, 'lookup'))
   const sections = service.sections
     .filter(({ list }) => list === null)
@@ -159,8 +167,10 @@ export async function newPage(
     template: '/pages/admin/records/new',
     title: `New ${service.one}`,
     values,
+    assets: editorsOf(service),
     data: {
       service,
+      plainOf,
       sections,
       moreAddress: `${service.path}/new`,
       labels: labelsOf(service),
@@ -174,7 +184,7 @@ export async function newPage(
 export async function create(request: FastifyRequest, services: CallerServices, service: Service): Promise<string> {
   const caller = merchantCaller(request, services)
   const all = { values: service.values, list: null }
-  const changes = changesOf(all, await withNumbers(caller, all, formOf(request)), null)
+  const changes = changesOf(all, await withNumbers(caller, all, withEdited(formOf(request))), null)
   const change = { kind: 'create', body: changes.body, handling: tellingAll() } as const
   const id = await changeRecord(caller, service.resource, change).catch(inFormFields(changes.nameOf))
   return `${service.path}/${id}?notice=record-created`

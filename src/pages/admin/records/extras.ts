@@ -4,29 +4,48 @@ import { categoryExtras } from '../categories/extras.ts'
 import { productExtras } from '../products/extras.ts'
 import type { Wire } from './values.ts'
 
+/** A part of a page, to which its index leads. */
+export interface Part {
+  readonly slug: string
+  readonly title: string
+}
+
 /** What the pages of a service have beyond those that follow from its definition. */
 export interface Extras {
-  /** Of the parts that stand above the groups on a record's page; null: none. */
+  /** Of what stands below the title of a record's page; null: nothing. */
   readonly template: string | null
-  /** What the template reads. */
-  readonly read: (caller: Caller, record: Wire) => Promise<Readonly<Record<string, unknown>>>
+  /** Of the parts that stand before the groups on a record's page; null: none. */
+  readonly partsTemplate: string | null
+  /** What the templates read. `parts` are the headings of the second one, for the index of the page. */
+  readonly read: (
+    caller: Caller,
+    record: Wire,
+  ) => Promise<Readonly<Record<string, unknown>> & { readonly parts?: readonly Part[] }>
   /** Slugs of the groups and lists that these parts show instead. */
   readonly sections: readonly string[]
   /** Tables of the referring records that these parts show instead. */
   readonly referrers: readonly string[]
   /** Beside the heading of the list. */
   readonly listLinks: readonly { readonly address: string; readonly text: string }[]
+  /** What can be done with the records of the list that are chosen: the template of its buttons, and the address of one of them. */
+  readonly selection: { readonly template: string; readonly action: string } | null
 }
 
 const none: Extras = {
   template: null,
+  partsTemplate: null,
   read: async () => ({}),
   sections: [],
   referrers: [],
   listLinks: [],
+  selection: null,
 }
 
-const extras: Readonly<Record<string, Extras>> = { Products: productExtras, Category: categoryExtras }
+const extras: Readonly<Record<string, Extras>> = {
+  Products: productExtras,
+  Category: categoryExtras,
+  Orders: { ...none, selection: { template: '/pages/admin/orders/selection', action: '/admin/orders/bulk/slips' } },
+}
 
 export function extrasOf({ service }: Resource): Extras {
   return extras[service] ?? none

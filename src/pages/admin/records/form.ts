@@ -5,6 +5,7 @@ import { refusedFields } from '../../../html/page-routes.ts'
 import { type Form, textIn } from '../../../html/request.ts'
 import type { Fault } from '../../../values/failure.ts'
 import { valueIn } from '../../../values/json.ts'
+import { mergePlain, withBreaksOf } from './plain-html.ts'
 import type { List, Section, Value } from './services.ts'
 import { inputOf, isTicked, isWritable, itemsIn, typedOf, type Wire } from './values.ts'
 
@@ -151,17 +152,37 @@ function membersOf(
     if (isTypedAs(value, typed, typedOf(stored))) continue
     // What is emptied is what it was before it was set; a key or a secret that nobody typed is not given.
     if (typed === '' && (field.access === 'wo' || isKeyOfNew || before === null)) continue
-    put(members, path, typed === '' && field.kind !== 'text' ? field.default : typed)
+    const isEmptied = typed === '' && field.kind !== 'text'
+    put(members, path, isEmptied ? field.default : withBreaksOf(typedOf(stored), typed))
   }
   return members
+}
+
+/** The form with what its plain editors changed in the sources, which it carries beside them. */
+export function withEdited(form: Form): Form {
+  const edited = Object.keys(form).filter((name) => name.endsWith(EDITED))
+  if (edited.length === 0) return form
+  const merged = edited.map((name) => {
+    const source = name.slice(0, -EDITED.length)
+    return [source, mergePlain(breaks(textIn(form, source)), breaks(textIn(form, name)))] as const
+  })
+  return {
+    ...Object.fromEntries(Object.entries(form).filter(([name]) => !edited.includes(name))),
+    ...Object.fromEntries(merged),
+  }
+}
+
+/** What the name of an editor's field ends in, behind the name of the source's. */
+const EDITED = '.edited'
+
+function breaks(text: string): string {
+  return text.replaceAll('\r\n', '\n')
 }
 
 /** Null: it is no number. */
 function typedIn(form: Form, name: string, { kind }: ValueField): string | null {
   if (kind === 'boolean') return String(isTicked(form, name))
-  return kind === 'integer' || kind === 'decimal'
-    ? plainNumber(textIn(form, name))
-    : textIn(form, name).replaceAll('\r\n', '\n')
+  return kind === 'integer' || kind === 'decimal' ? plainNumber(textIn(form, name)) : breaks(textIn(form, name))
 }
 
 /** Whether a form's field for the one text sends the other: browsers write every line break as CR LF, and in a field of one line none. */

@@ -1,13 +1,19 @@
 import type { FastifyRequest } from 'fastify'
-import { shows } from '../../../applications/privileges.ts'
+import { allows, shows } from '../../../applications/privileges.ts'
+import { isEntryWhole, putEntryBack } from '../../../csv/back.ts'
 import type { Caller, Privileges } from '../../../engine/caller.ts'
+import type { Resource } from '../../../engine/definition/define.ts'
 import type { ValueField } from '../../../engine/definition/fields.ts'
 import { refused } from '../../../engine/definition/refused.ts'
 import { getRecord } from '../../../engine/reading/read.ts'
 import type { Difference } from '../../../engine/recording/differences.ts'
 import {
+  COUNTED_MAX,
+  findEntry,
   type HistoryEntry,
+  type HistoryGroup,
   type HistoryPage,
+  listChangesWith,
   listHistory,
   listStoreHistory,
   type RecordName,
@@ -15,8 +21,13 @@ import {
 import { format } from '../../../html/format.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { type CallerServices, merchantCaller, textIn } from '../../../html/request.ts'
+import { readIds } from '../../../server/parameters.ts'
+import { readDate } from '../../../values/dates.ts'
+import type { Secrets } from '../../../values/secrets.ts'
 import { capital, labelOf } from './labels.ts'
-import { mayRead } from './seen.ts'
+import { readTitles } from './names.ts'
+import { namesFor } from './references.ts'
+import { mayRead, seenBy } from './seen.ts'
 import { services as allServices, type List, type Service, type Value } from './services.ts'
 
 /** Entries of a page, and of a record's own page. */
@@ -33,7 +44,7 @@ export interface History {
 type HistoryRow = ReturnType<typeof rowOf>
 
 /** The name of a value, such as a status, at a path without the keys of items; null: the value speaks for itself. */
-type NameOf = (path: string, value: NonNullable<Difference[1]>) => string | null
+type NameOf = (path: string, value: NonNullable<Difference[1]>, refersTo: Resource | null) => string | null
 
 const nameless: NameOf = () => null
 
@@ -43,7 +54,8 @@ export async function newestHistory(
   records: readonly RecordName[],
   { limit = NEWEST_ENTRIES, nameOf = nameless }: { limit?: number; nameOf?: NameOf } = {},
 ): Promise<History> {
-  return shown(caller, await listHistory(caller, records, { before: null, limit }), nameOf)
+  const found = await listHistory(caller, records, { before: null, limit })
+  return shown(caller, found, { nameOf })
 }
 
 /** The page of all changes of a record, which may be gone. */
@@ -62,53 +74,201 @@ export async function historyPage(
   return {
     template: '/pages/admin/records/history-page',
     title: `History of ${service.one} ${id}`,
-    data: { service, id, history: shown(caller, page), isFirst: before === null },
+    data: { service, id, history: await shown(caller, page), isFirst: before === null },
   }
 }
 
-/** The page of all changes of the store's records, by whom and of which service the address says. */
+/**
+ * The page of all changes of the store's records, by whom, when, of which service and field the address says. What one request or one
+ * import has changed is one line; `change` names the last entry of one, whose records are then shown.
+ */
 export async function storeHistoryPage(request: FastifyRequest, services: CallerServices): Promise<HtmlPage> {
   const caller = merchantCaller(request, services)
-  const [actor, of] = [textIn(request.query, 'by').trim(), textIn(request.query, 'of')]
-  const readable = allServices.filter(({ resource }) => mayRead(caller.privileges, resource))
-  const asked = of === '' ? readable : readable.filter(({ resource }) => resource.service === of)
-  if (of !== '' && asked.length === 0) throw refused('of', 'of must be the name of a service that you may read')
+  const asked = askedIn(request, caller)
   const before = beforeIn(request)
-  // Everything that the history has, or these services alone.
-  const recordTypes = asked.length === allServices.length ? null : asked.map(({ resource }) => resource.table)
-  const page = await listStoreHistory(caller, { actor: actor || null, recordTypes }, { before, limit: PAGE_ENTRIES })
-  const filters = new URLSearchParams({ ...(actor && { by: actor }), ...(of && { of }) })
+  const { recordTypes, typed } = asked
+  const filters = new URLSearchParams(Object.entries(typed).filter(([, text]) => text !== ''))
+  const change = textIn(request.query, 'change')
+  const data = {
+    isFirst: before === null,
+    services: asked.readable.filter(({ resource }) => resource.methods.some((method) => method !== 'GET')),
+    fields: asked.service === null ? [] : fieldsFor(asked.service),
+    newer: `/admin/history?${filters}`,
+  }
+  const page = { template: '/pages/admin/records/store-history', title: 'History', values: typed }
+  const olderThan = (next: number | null, more: Record<string, string> = {}) =>
+    next === null
+      ? null
+      : `/admin/history?${new URLSearchParams([...filters, ...Object.entries(more), ['before', String(next)]])}`
+  if (change !== '') {
+    const found = await listChangesWith(
+      caller,
+      idIn(change, 'change'),
+      { recordTypes },
+      { before, limit: PAGE_ENTRIES },
+    )
+    const history = await shown(caller, found, { isOfMany: true })
+    return { ...page, data: { ...data, change, groups: [], history, older: olderThan(found.next, { change }) } }
+  }
+  const found = await listStoreHistory(caller, asked, { before, limit: PAGE_ENTRIES })
+  const single = found.groups.filter(isSingle)
+  const { rows } = await shown(caller, { entries: single.map(({ entry }) => entry), next: null }, { isOfMany: true })
+  const rowOfEntry = new Map(single.map(({ entry }, at) => [entry.id, rows[at] as HistoryRow]))
+  const groups = found.groups.map((group) => {
+    const row = rowOfEntry.get(group.entry.id)
+    return row === undefined ? { row: null, ...groupOf(caller, group) } : { row }
+  })
+  return { ...page, data: { ...data, change: null, groups, history: null, older: olderThan(found.next) } }
+}
+
+/** Returns the filters of the address, as they were typed and as they are read. Throws (400) for one that cannot be. */
+function askedIn({ query }: FastifyRequest, { privileges, store: { timeZone } }: Caller) {
+  const names = ['by', 'of', 'field', 'from', 'to'] as const
+  const typed = Object.fromEntries(names.map((name) => [name, textIn(query, name).trim()])) as Record<
+    (typeof names)[number],
+    string
+  >
+  const readable = allServices.filter(({ resource }) => mayRead(privileges, resource))
+  const wanted = typed.of === '' ? readable : readable.filter(({ resource }) => resource.service === typed.of)
+  if (wanted.length === 0) throw refused('of', 'of must be the name of a service that you may read')
+  const service = typed.of === '' ? null : seenBy(privileges, wanted[0] as Service)
+  const isField = (field: string) => service !== null && fieldsFor(service).some(([name]) => name === field)
+  if (typed.field !== '' && !isField(typed.field)) {
+    throw refused('field', 'field must be one of the records that of names')
+  }
+  const dayOf = (name: 'from' | 'to', offsetDays: number): Date | null => {
+    if (typed[name] === '') return null
+    const [, year, month, day] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(typed[name]) ?? []
+    const date = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day) + offsetDays))
+    const read = Number.isNaN(date.getTime()) ? null : readDate(date.toISOString().slice(0, 10), timeZone)
+    if (read === null) throw refused(name, `${name} must be a day such as 2026-03-10`)
+    return read.instant
+  }
   return {
-    template: '/pages/admin/records/store-history',
-    title: 'History',
-    values: { by: actor, of },
-    data: {
-      history: shown(caller, page),
-      isFirst: before === null,
-      newer: `/admin/history?${filters}`,
-      older: `/admin/history?${new URLSearchParams([...filters, ['before', String(page.next)]])}`,
-      services: readable.filter(({ resource }) => resource.methods.some((method) => method !== 'GET')),
-    },
+    typed,
+    readable,
+    service,
+    actor: typed.by || null,
+    // Everything that the history has, or these services alone.
+    recordTypes: wanted.length === allServices.length ? null : wanted.map(({ resource }) => resource.table),
+    field: typed.field || null,
+    since: dayOf('from', 0),
+    until: dayOf('to', 1),
+  }
+}
+
+/** What the changes of a service's records may be filtered by: its values and lists, by their paths. */
+function fieldsFor({ values, sections }: Service): (readonly [path: string, label: string])[] {
+  const lists = sections.flatMap(({ list }) => (list === null ? [] : [[list.name, list.label] as const]))
+  const written = values.filter(({ field }) => field.access === 'rw' || field.access === 'wo')
+  return [...written.map(({ path, label }) => [path.join('.'), label] as const), ...lists]
+}
+
+function isSingle({ counts }: HistoryGroup): boolean {
+  return counts.length === 1 && counts[0]?.count === 1
+}
+
+const LABELS_SHOWN = 6
+
+/** The changes of one request, or of one import, as one line. */
+function groupOf({ privileges, store }: Caller, { entry, counts, changed }: HistoryGroup) {
+  const words = {
+    privileges,
+    timeZone: store.timeZone,
+    currency: store.currency,
+    nameOf: nameless,
+    titleOf: () => null,
+  }
+  const service = serviceOfTable(entry.recordType)
+  const labels = changed.flat().flatMap(([path]) => {
+    const bare = path.replaceAll(/\[.*?\]/g, '')
+    return changeOf(service, [bare, '', ''], words).map(({ label }) => label)
+  })
+  const all = [...new Set(labels)]
+  return {
+    at: entry.at,
+    who: actors[entry.actorKind](entry.actor),
+    id: entry.id,
+    counts: counts.map(({ recordType, kind, count }) => {
+      const of = serviceOfTable(recordType)
+      return { verb: verbs[kind], count, isMore: count >= COUNTED_MAX, what: count === 1 ? of?.one : of?.all }
+    }),
+    labels: all.slice(0, LABELS_SHOWN),
+    isMore: all.length > LABELS_SHOWN,
   }
 }
 
 function beforeIn(request: FastifyRequest): number | null {
   const text = textIn(request.query, 'before')
-  if (text === '') return null
-  if (!/^[1-9]\d{0,14}$/.test(text)) throw refused('before', 'before must be the number that the link of a page has')
+  return text === '' ? null : idIn(text, 'before')
+}
+
+function idIn(text: string, name: string): number {
+  if (!/^[1-9]\d{0,14}$/.test(text)) throw refused(name, `${name} must be the number that the link of a page has`)
   return Number(text)
 }
 
-function shown(caller: Caller, { entries, next }: HistoryPage, nameOf = nameless): History {
+interface Showing {
+  readonly nameOf?: NameOf
+  /** Whether each change says which record it is of. */
+  readonly isOfMany?: boolean
+}
+
+/** The changes in words, with the names of the records that their fields name. */
+async function shown(
+  caller: Caller,
+  { entries, next }: HistoryPage,
+  { nameOf = nameless, isOfMany = false }: Showing = {},
+): Promise<History> {
   const { privileges, store } = caller
-  return { rows: entries.map((entry) => rowOf(entry, { privileges, timeZone: store.timeZone, nameOf })), next }
+  const named = entries.flatMap(({ recordType, changed }) =>
+    changed.flatMap(([path, before, after]) => {
+      const { refersTo } = fieldAt(serviceOfTable(recordType), path)
+      const isRead = refersTo !== null && mayRead(privileges, refersTo)
+      return isRead ? [before, after].map((id) => ({ refersTo, id: Number(id) })) : []
+    }),
+  )
+  const [titles, nameOfRecord] = await Promise.all([
+    isOfMany ? titlesOf(caller, entries) : new Map<string, ReadonlyMap<number, string>>(),
+    namesFor(caller, named),
+  ])
+  const words: Words = {
+    privileges,
+    timeZone: store.timeZone,
+    currency: store.currency,
+    nameOf: (path, value, refersTo) => {
+      return nameOf(path, value, refersTo) ?? (refersTo === null ? null : nameOfRecord(refersTo, value) || null)
+    },
+    titleOf: ({ recordType, recordId }) => titles.get(recordType)?.get(recordId) || null,
+  }
+  return { rows: entries.map((entry) => rowOf(entry, words)), next }
+}
+
+/** What the records of changes are called, by table and id. */
+async function titlesOf(caller: Caller, entries: readonly HistoryEntry[]) {
+  const { privileges } = caller
+  const ids = Map.groupBy(entries, ({ recordType }) => recordType)
+  const read = [...ids].map(async ([recordType, of]): Promise<[string, ReadonlyMap<number, string>]> => {
+    const service = serviceOfTable(recordType)
+    if (service === null || !mayRead(privileges, service.resource)) return [recordType, new Map()]
+    const recordIds = of.map(({ recordId }) => recordId)
+    return [recordType, await readTitles(caller, seenBy(privileges, service), recordIds)]
+  })
+  return new Map(await Promise.all(read))
+}
+
+function serviceOfTable(table: string): Service | null {
+  return allServices.find(({ resource }) => resource.table === table) ?? null
 }
 
 interface Words {
   /** Of the reader, who is shown no changes of other fields. */
   readonly privileges: Privileges
   readonly timeZone: string
+  readonly currency: string
   readonly nameOf: NameOf
+  /** What a record is called; null: by its number. */
+  readonly titleOf: (entry: HistoryEntry) => string | null
 }
 
 const verbs = { create: 'Added', update: 'Changed', delete: 'Deleted' } as const
@@ -121,20 +281,35 @@ const actors: Readonly<Record<HistoryEntry['actorKind'], (actor: string) => stri
   operator: () => 'The operator',
 }
 
-function rowOf({ at, actorKind, actor, kind, recordType, recordId, changed, more }: HistoryEntry, words: Words) {
-  const service = allServices.find(({ resource }) => resource.table === recordType) ?? null
+function rowOf(entry: HistoryEntry, words: Words) {
+  const { id, at, actorKind, actor, kind, recordType, recordId, changed, more } = entry
+  const service = serviceOfTable(recordType)
+  const { privileges } = words
+  const isSeen = changed.every(([path]) => isShownTo(privileges, fieldAt(service, path).field))
+  const canPutBack =
+    service !== null &&
+    isSeen &&
+    isEntryWhole(service.resource, entry) &&
+    allows(privileges, service.resource.privilege, 'write')
   return {
     at,
     who: actors[actorKind](actor),
     what: verbs[kind],
     kind,
-    name: `${capital(service?.one ?? recordType)} ${recordId}`,
+    name: words.titleOf(entry) ?? `${capital(service?.one ?? recordType)} ${recordId}`,
     address: service === null ? null : `${service.path}/${recordId}`,
     canOpen: service !== null && mayRead(words.privileges, service.resource),
     changes: changed.flatMap((difference) => changeOf(service, difference, words)),
     more,
+    putBack: canPutBack ? `${service.path}/${recordId}/history/${id}/back` : null,
   }
 }
+
+function isShownTo(privileges: Privileges, field: ValueField | null): boolean {
+  return field === null || shows(privileges, field)
+}
+
+const NOTHING = 'nothing'
 
 interface Changed {
   readonly label: string
@@ -144,29 +319,39 @@ interface Changed {
 
 /** A change in words: the field, and what became of it. None: the reader is not shown it. */
 function changeOf(service: Service | null, [path, before, after]: Difference, words: Words): Changed[] {
-  const { privileges, timeZone, nameOf } = words
-  const { label, field, isItem } = fieldAt(service, path)
-  if (field !== null && !shows(privileges, field)) return []
+  const { privileges, nameOf } = words
+  const { label, field, refersTo, isItem } = fieldAt(service, path)
+  if (!isShownTo(privileges, field)) return []
   // Neither is known of a field that nobody is shown.
   if (before === null && after === null) return [{ label, before: null, after: 'changed' }]
   if (isItem) return [{ label, before: null, after: before === null ? `added: ${after}` : `removed: ${before}` }]
   const bare = path.replaceAll(/\[.*?\]/g, '')
-  const text = (value: Difference[1]) => (value === null ? null : nameOf(bare, value)) ?? textOf(value, field, timeZone)
+  const text = (value: Difference[1]) => {
+    if (refersTo !== null && !value) return NOTHING
+    return (value === null ? null : nameOf(bare, value, refersTo)) ?? textOf(value, field, words)
+  }
   return [{ label, before: text(before), after: text(after) }]
 }
 
-function textOf(value: Difference[1], field: ValueField | null, timeZone: string): string {
+function textOf(
+  value: Difference[1],
+  field: ValueField | null,
+  { timeZone, currency }: Pick<Words, 'timeZone' | 'currency'>,
+): string {
   const stored = value ?? field?.default ?? ''
-  if (stored === '') return 'nothing'
+  if (stored === '') return NOTHING
   if (typeof stored === 'boolean') return stored ? 'Yes' : 'No'
   if (field?.kind === 'date') return format.date(new Date(String(stored)), timeZone)
-  return typeof stored === 'number' ? format.number(stored) : stored
+  if (typeof stored !== 'number') return stored
+  return field?.isMoney ? format.amount(stored, currency) : format.number(stored)
 }
 
 interface Place {
   readonly label: string
   /** Null: the definition no longer has it. */
   readonly field: ValueField | null
+  /** The service whose record it names; null: none. */
+  readonly refersTo: Resource | null
   /** Whether an item of a list is meant as a whole. */
   readonly isItem: boolean
 }
@@ -181,11 +366,25 @@ function placeIn(values: readonly Value[], lists: readonly List[], path: string)
   const [, name, key, rest] = /^(\w+)\[(.*?)\](?:\.(.*))?$/.exec(path) ?? []
   if (name === undefined) {
     const value = values.find((each) => each.path.join('.') === path)
-    return { label: value?.label ?? labelOf(path), field: value?.field ?? null, isItem: false }
+    const list = lists.find((each) => each.name === path)
+    const label = value?.label ?? list?.label ?? labelOf(path)
+    return { label, field: value?.field ?? null, refersTo: value?.refersTo ?? null, isItem: false }
   }
   const list = lists.find((each) => each.name === name)
   const item = `${list?.one ?? name} ${key}`
-  if (rest === undefined) return { label: item, field: null, isItem: true }
+  if (rest === undefined) return { label: item, field: null, refersTo: null, isItem: true }
   const inner = placeIn(list?.values ?? [], list?.lists ?? [], rest)
   return { ...inner, label: `${item}: ${inner.label.toLowerCase()}` }
+}
+
+/** Works out what puts a change of a record back, and leads to its preview. */
+export async function putChangeBack(
+  request: FastifyRequest,
+  services: CallerServices & { readonly secrets: Secrets },
+  { resource }: Service,
+): Promise<string> {
+  const caller = merchantCaller(request, services)
+  const { id, entry } = readIds(request.params, 'id', 'entry')
+  const found = await findEntry(caller, { recordType: resource.table, recordId: id }, entry)
+  return `/admin/csv/${await putEntryBack(caller, resource, found, services.secrets)}`
 }

@@ -31,6 +31,12 @@ export function imagesOf({ values, sections }: Service, record: Wire, secureUrl:
   return { addresses, origins: [...origins] }
 }
 
+/** The origins from which a page may load images at these addresses, at most 20. */
+export function originsOf(addresses: readonly string[], secureUrl: string): string[] {
+  const urls = addresses.slice(0, IMAGES_MAX).flatMap((address) => addressOf(address, secureUrl) ?? [])
+  return [...new Set(urls.map(({ origin }) => origin))].slice(0, ORIGINS_MAX)
+}
+
 function textsOf(values: readonly Value[], record: Wire): string[] {
   return values
     .filter(({ field }) => field.isImage)

@@ -36,7 +36,8 @@ export async function listPage(
   const caller = merchantCaller(request, services)
   const given = askedIn(request.query, service)
   const query: Query = new Map(Object.entries(given.filters))
-  const columns = columnsOf(service, given.columns || (listing?.columns.join(',') ?? ''))
+  const offered = offeredColumns(service, listing)
+  const columns = columnsOf(service, offered, given.columns || (listing?.columns.join(',') ?? ''))
   const { sort, order } = orderOf(service, given.sort)
   const read = async () => {
     const tooLong = Object.entries(given.filters).find(([, text]) => text.length > TEXT_MAX)
@@ -62,7 +63,13 @@ export async function listPage(
     }
   })
   const references = rows.flatMap(({ record }) => [...referencesIn({ values: columns, lists: [] }, record)])
-  const [nameOf, words] = await Promise.all([namesFor(caller, references), listing?.wordsOf(caller) ?? null])
+  const [nameOf, words] = await Promise.all([
+    namesFor(caller, references),
+    listing?.wordsOf(
+      caller,
+      rows.map(({ id }) => Number(id)),
+    ) ?? null,
+  ])
   const cursor = given.cursor === '' ? {} : { cursor: given.cursor }
   return {
     template: '/pages/admin/records/list',
@@ -73,10 +80,12 @@ export async function listPage(
       service,
       rows,
       columns,
-      allColumns: service.values.filter(isColumn),
+      allColumns: offered,
+      isBrief: listing !== null && given.columns === '',
       filters: filtersOf(service, listing).map((filter) => ({ ...filter, choices: words?.choices[filter.of] ?? null })),
       textOf: words?.textOf ?? (() => null),
-      selection: listing?.selection ?? null,
+      toneOf: words?.toneOf ?? (() => null),
+      selection: extrasOf(resource).selection,
       choices: words?.choices ?? {},
       views: await listViews(services, { userId: merchantOf(request).id, service: resource.service }),
       query: String(new URLSearchParams(kept)),
@@ -146,9 +155,16 @@ export function isColumn({ field }: Value): boolean {
   return field.access !== 'wo'
 }
 
-function columnsOf({ values, titles, filters, key }: Service, chosen: string): readonly Value[] {
+/** What a list may show: first what it shows unless somebody chooses. */
+function offeredColumns({ values }: Service, listing: Listing | null): readonly Value[] {
+  const all = [...values.filter(isColumn), ...(listing?.values ?? [])]
+  const first = (listing?.columns ?? []).flatMap((name) => all.find(({ path }) => path.join('.') === name) ?? [])
+  return [...first, ...all.filter((value) => !first.includes(value))]
+}
+
+function columnsOf({ values, titles, filters, key }: Service, offered: readonly Value[], chosen: string) {
   const names = new Set(chosen.split(',').slice(0, COLUMNS_MAX))
-  const wanted = values.filter((value) => isColumn(value) && names.has(value.path.join('.')))
+  const wanted = offered.filter(({ path }) => names.has(path.join('.')))
   if (wanted.length > 0) return wanted
   // What the list can be filtered by is what people look for.
   const filtered = new Set(Object.values(filters).flatMap(({ column }) => column ?? []))
@@ -159,7 +175,8 @@ function columnsOf({ values, titles, filters, key }: Service, chosen: string): r
 /** The filters of the list, as fields of a form: those in sight, and those that are opened by `More filters`. */
 function filtersOf({ filters: offered, values, resource }: Service, listing: Listing | null) {
   const filters = Object.entries(offered).map(([name, { kind, column }]) => {
-    const value = values.find(({ field }) => column !== undefined && field.column === column)
+    const known = [...values, ...(listing?.values ?? [])]
+    const value = known.find(({ field }) => column !== undefined && field.column === column)
     // Of a value that no page shows, the name that files have for it.
     const stored = column === undefined ? undefined : columnPath(resource.storedFields, column)?.at(-1)
     const label =

@@ -5,8 +5,8 @@ import { foundFilter } from '../../../engine/reading/find.ts'
 import { orders } from '../../../resources/orders/orders.ts'
 import { orderListing } from '../orders/listing.ts'
 import { findersOf } from './search.ts'
-import { seenBy } from './seen.ts'
-import type { Service } from './services.ts'
+import { seenBy, seenValues } from './seen.ts'
+import type { Service, Value } from './services.ts'
 import type { Wire } from './values.ts'
 
 /** What the list of a service has beyond what follows from its definition. */
@@ -17,12 +17,13 @@ export interface Listing {
   readonly labels: Readonly<Record<string, string>>
   /** The names of the filters that are always in sight. */
   readonly inSight: readonly string[]
-  /** The wire names of the columns, where nobody has chosen any. */
+  /** Values that only the list has, which `textOf` of the words gives. */
+  readonly values: readonly Value[]
+  /** The names of the columns, where nobody has chosen any. */
   readonly columns: readonly string[]
   readonly titleOf: (record: Wire) => string
-  readonly wordsOf: (caller: Caller) => Promise<Words>
-  /** The template of what can be done with the records that are ticked. */
-  readonly selection: string
+  /** For the records with these ids. */
+  readonly wordsOf: (caller: Caller, ids: readonly number[]) => Promise<Words>
 }
 
 /** The words for values that would otherwise be numbers, by wire names. */
@@ -32,6 +33,8 @@ export interface Words {
   readonly choices: Readonly<Record<string, readonly (readonly [value: string, text: string])[]>>
   /** Null: the value speaks for itself. */
   readonly textOf: (name: string, record: Wire) => string | null
+  /** The class of the badge that it is shown as; null: none. */
+  readonly toneOf: (name: string, record: Wire) => string | null
 }
 
 const listings = new Map<Resource, Listing>([[orders, orderListing]])
@@ -40,7 +43,8 @@ const listings = new Map<Resource, Listing>([[orders, orderListing]])
 export function listedOf(privileges: Privileges, service: Service): { listed: Service; listing: Listing | null } {
   const { resource } = service
   const seen = seenBy(privileges, service)
-  const listing = listings.get(resource) ?? null
+  const whole = listings.get(resource)
+  const listing = whole === undefined ? null : { ...whole, values: seenValues(privileges, whole.values) }
   const find = foundFilter(findersOf(seen), privileges)
   const withOwn = (filters: Filters) => ({ find, ...listing?.filters, ...filters })
   const read = { ...resource, filters: withOwn(resource.filters) }

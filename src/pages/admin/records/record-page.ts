@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { NAMED_MAX, type References, type Referrer, referencesTo } from '../../../engine/changing/referrers.ts'
 import type { Resource } from '../../../engine/definition/define.ts'
 import { getRecord } from '../../../engine/reading/read.ts'
-import { allowImages } from '../../../html/guard.ts'
+import { allowFrames, allowImages } from '../../../html/guard.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { type CallerServices, merchantCaller, textIn } from '../../../html/request.ts'
 import { rma } from '../../../resources/rma/rma.ts'
@@ -11,11 +11,18 @@ import { valueIn } from '../../../values/json.ts'
 import { kindsOf, readEvents } from './events.ts'
 import { extrasOf } from './extras.ts'
 import { newestHistory } from './history.ts'
+import { frameHeight, hasMarkup, htmlValues } from './html-frame.ts'
 import { imagesOf } from './images.ts'
 import { namesFor, referencesIn } from './references.ts'
 import { mayRead, textSeenBy } from './seen.ts'
-import { services as allServices, pathOf, type Service } from './services.ts'
-import { isNumber, isSet, isWritable, itemsIn, titleOf, type Wire } from './values.ts'
+import { services as allServices, type List, pathOf, type Service, type Value } from './services.ts'
+import { isNumber, isSet, isWritable, itemsIn, titleOf, typedOf, type Wire } from './values.ts'
+
+/** Longer texts have the whole width of a page. */
+const LINE_LENGTH_MAX = 70
+/** Of a part of which two stand beside one another. */
+const SMALL_FACTS = 6
+const SMALL_COLUMNS = 3
 
 /** The record's id in the address, which may name more. */
 export function idIn(request: FastifyRequest): number {
@@ -47,13 +54,23 @@ export async function recordPage(
   const lists = service.sections.flatMap(({ list }) => list ?? [])
   const images = imagesOf(service, record, caller.store.secureUrl)
   if (images.origins.length > 0) allowImages(reply, images.origins)
+  if (htmlValues(service).some(({ path }) => hasMarkup(typedOf(valueIn(record, path))))) allowFrames(reply)
+  const isLong = ({ path, field }: Value) =>
+    field.kind === 'text' && typedOf(valueIn(record, path)).length > LINE_LENGTH_MAX
   const ownSections = service.sections.filter(({ slug }) => !extras.sections.includes(slug))
   const sections = ownSections.map((section) => {
     const { values, list } = section
     const shown = values.filter(({ path, field }) => field.access !== 'wo' && isSet(field, valueIn(record, path)))
     const hasForm = list === null ? values.some((value) => isWritable(value, 'update')) : list.field.access === 'rw'
-    return { ...section, shown, items: list === null ? [] : itemsIn(record, list), hasForm }
+    const items = list === null ? [] : itemsIn(record, list)
+    const columns = list === null ? [] : columnsOf(list, items)
+    const isSmall =
+      list === null
+        ? shown.length <= SMALL_FACTS && !shown.some(isLong)
+        : columns.length <= SMALL_COLUMNS && list.lists.length === 0 && !columns.some(({ field }) => field.isImage)
+    return { ...section, shown, items, columns, isSmall, hasForm }
   })
+  const { parts = [], ...extraData } = await extras.read(caller, record)
   return {
     template: '/pages/admin/records/record',
     title: titleOf(service, record),
@@ -63,7 +80,12 @@ export async function recordPage(
       record,
       sections,
       json: JSON.stringify(JSON.parse(textSeenBy(privileges, resource)(text)), null, 2),
-      extras: { template: extras.template, ...(await extras.read(caller, record)) },
+      extras: { template: extras.template, partsTemplate: extras.partsTemplate, parts, ...extraData },
+      framed: ({ path, field }: Value) => {
+        const text = typedOf(valueIn(record, path))
+        return field.isHtml && hasMarkup(text) ? { name: path.join('.'), height: frameHeight(text) } : null
+      },
+      isLong,
       imageOf: (address: string) => images.addresses.get(address.trim()) ?? null,
       references: references.map(referenceOf).filter(({ ids }) => ids.length > 0),
       nameOf: await namesFor(caller, referencesIn({ values: service.values, lists }, record)),
@@ -80,6 +102,14 @@ export async function recordPage(
       pathOf,
     },
   }
+}
+
+/** What some item of a list has set, and what names the items. */
+function columnsOf({ values }: List, items: readonly Wire[]): Value[] {
+  return values.filter(
+    ({ path, field }) =>
+      field.access !== 'wo' && (field.access === 'key' || items.some((item) => isSet(field, valueIn(item, path)))),
+  )
 }
 
 /** The page of a record that has one of its own beside this one. */

@@ -1,15 +1,18 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { canBePutBack } from '../../../csv/back.ts'
 import { sendPage } from '../../../html/page.ts'
 import { adminPages } from '../../../html/page-routes.ts'
 import { type CallerServices, formOf, merchantCaller } from '../../../html/request.ts'
 import { customers } from '../../../resources/customers/customers.ts'
 import { orders } from '../../../resources/orders/orders.ts'
 import type { Privilege } from '../../../staff/roles.ts'
+import type { Secrets } from '../../../values/secrets.ts'
 import { create, deletePage, editPage, newPage, remove, save } from './edit-page.ts'
 import { kindsOf } from './events.ts'
 import { eventsPage } from './events-page.ts'
 import { sendFile } from './export.ts'
-import { historyPage, storeHistoryPage } from './history.ts'
+import { historyPage, putChangeBack, storeHistoryPage } from './history.ts'
+import { htmlFrame, htmlValues } from './html-frame.ts'
 import { listPage } from './list-page.ts'
 import { listedOf } from './listing.ts'
 import { idIn, recordPage } from './record-page.ts'
@@ -18,8 +21,10 @@ import { mayRead, seenBy } from './seen.ts'
 import { services as allServices, canCreate, type Service } from './services.ts'
 import { viewForms } from './views.ts'
 
+type RecordServices = CallerServices & { readonly secrets: Secrets }
+
 /** Adds the pages of every service's records: the list, one record, and the forms that its methods allow. */
-export function recordPages(app: FastifyInstance, services: CallerServices): void {
+export function recordPages(app: FastifyInstance, services: RecordServices): void {
   adminPages(app).page('/admin/records', (request) => {
     const { privileges } = merchantCaller(request, services)
     const data = { services: allServices.filter(({ resource }) => mayRead(privileges, resource)) }
@@ -30,7 +35,7 @@ export function recordPages(app: FastifyInstance, services: CallerServices): voi
 }
 
 /** Adds the pages of one service's records. */
-export function recordPagesOf(app: FastifyInstance, services: CallerServices, service: Service): void {
+export function recordPagesOf(app: FastifyInstance, services: RecordServices, service: Service): void {
   const { path, resource } = service
   const reading = adminPages(app, [resource.privilege as Privilege, 'read'])
   const { get, page } = reading
@@ -53,7 +58,17 @@ export function recordPagesOf(app: FastifyInstance, services: CallerServices, se
   page(isOwn ? `${path}/:id/fields` : `${path}/:id`, (request, reply) =>
     recordPage(request, reply, services, seen(request)),
   )
+  if (htmlValues(service).length > 0) {
+    get(`${path}/:id/shown`, (request, reply) => htmlFrame(request, reply, services, seen(request), idIn(request)))
+  }
   page(`${path}/:id/history`, (request) => historyPage(request, services, service, idIn(request)))
+  if (canBePutBack(resource)) {
+    form(
+      `${path}/:id/history/:entry/back`,
+      (request) => putChangeBack(request, services, service),
+      (request) => historyPage(request, services, service, idIn(request)),
+    )
+  }
   if (kindsOf(service).length > 0) {
     page(`${path}/:id/events`, (request) => eventsPage(request, services, seen(request)))
   }
@@ -61,8 +76,8 @@ export function recordPagesOf(app: FastifyInstance, services: CallerServices, se
     const again = (request: FastifyRequest) => newPage(request, services, seen(request), formOf(request))
     formPage(`${path}/new`, (request) => newPage(request, services, seen(request), {}))
     form(path, (request) => create(request, services, seen(request)), again)
-    // Shows the form again with the records that its words fit.
-    if (service.values.some(({ refersTo }) => refersTo !== null)) {
+    // Shows the form again with the records that its words fit, or with the source of what a plain editor holds.
+    if (service.values.some(({ refersTo, field }) => refersTo !== null || field.isHtml)) {
       post(`${path}/new`, async (request, reply) => sendPage(reply, await again(request)))
     }
   }
@@ -78,7 +93,7 @@ export function recordPagesOf(app: FastifyInstance, services: CallerServices, se
           isOutdated: kind === 'precondition-failed',
         }),
     )
-    // Shows the form again with one more row, or with the records that its words fit.
+    // Shows the form again with one more row, with the records that its words fit, or with the source of what a plain editor holds.
     post(`${edit}/rows`, async (request, reply) =>
       sendPage(reply, await editPage(request, services, seen(request), { typed: formOf(request) })),
     )

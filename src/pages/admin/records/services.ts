@@ -67,6 +67,9 @@ const spoken: Readonly<Record<string, { one: string; all: string }>> = {
   OrderStatus: { one: 'order status', all: 'order statuses' },
 }
 
+/** What people call an item of a list where the wire calls it otherwise. */
+const spokenItems: Readonly<Record<string, string>> = { ShipmentList: 'Parcel', TransactionList: 'Payment' }
+
 /** Every service with records of a store that programs can read. */
 export const services: readonly Service[] = resources.map(serviceOf)
 
@@ -113,7 +116,12 @@ export function serviceOf(resource: Resource): Service {
     values,
     sections: [
       ...grouped(values, beginning, 'General'),
-      ...ofLists.map((list) => ({ slug: slugOf(list.label), title: list.label, values: [], list })),
+      ...ofLists.map((list) => ({
+        slug: slugOf(plural(itemLabel(list.name, typeName))),
+        title: list.label,
+        values: [],
+        list,
+      })),
     ],
     titles,
     key,
@@ -157,7 +165,7 @@ function listOf(
   prefix: readonly string[] = [],
 ): List {
   const path = [...prefix, name]
-  const one = itemLabel(name, typeName)
+  const one = spokenItems[name] ?? itemLabel(name, typeName)
   const { leaves } = field.fields
   return {
     name,

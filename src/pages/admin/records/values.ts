@@ -70,26 +70,38 @@ export interface Input {
   readonly hint: string
 }
 
-/** The form's field for a value, with its bounds. */
-export function inputOf({ field, refersTo }: Value): Input {
+/** The form's field for a value, with its bounds. `typed` is what it shows, which a choice of texts has too. */
+export function inputOf({ field, refersTo }: Value, typed = ''): Input {
   const { kind, bounds, access } = field
   const none = { attributes: {}, choices: [], hint: '' }
   if (kind === 'boolean') return { ...none, type: 'checkbox' }
   if (bounds.values !== undefined) {
     return { ...none, type: 'select', choices: bounds.values.map((value) => [value, value === '' ? 'None' : value]) }
   }
+  if (field.offered !== undefined) return { ...none, type: 'select', choices: offeredChoices(field.offered, typed) }
   if (kind === 'date') return { ...none, type: 'datetime-local', attributes: { step: 1 } }
   if (kind === 'text') {
     const { maxLength = LINE_MAX } = bounds
     const attributes = { maxlength: maxLength }
     if (access === 'wo')
       return { ...none, type: 'password', attributes: { ...attributes, autocomplete: 'new-password' } }
-    if (maxLength > LINE_MAX) return { ...none, type: 'textarea', attributes: { ...attributes, rows: 2 } }
+    if (maxLength > LINE_MAX)
+      return { ...none, type: 'textarea', attributes: { ...attributes, rows: field.isHtml ? 10 : 2 } }
     return { ...none, type: 'text', attributes, hint: maxLength < LINE_MAX ? `At most ${maxLength} characters` : '' }
   }
   const isWhole = kind === 'integer'
   if (refersTo !== null) return { ...none, ...referenceInput(targetService(refersTo), field) }
   return { ...none, type: 'text', attributes: { inputmode: isWhole ? 'numeric' : 'decimal' }, hint: rangeOf(field) }
+}
+
+/** Texts are compared without regard to case; what is stored stays, also where it is another. */
+function offeredChoices(offered: Readonly<Record<string, string>>, typed: string): Input['choices'] {
+  const isTyped = (name: string) => name.toLowerCase() === typed.toLowerCase()
+  const known = Object.entries(offered).map(([name, meaning]) => {
+    return [isTyped(name) ? typed : name, `${name}: ${meaning}`] as const
+  })
+  const others = typed === '' || Object.keys(offered).some(isTyped) ? [] : [[typed, typed] as const]
+  return [['', 'Not chosen'], ...known, ...others]
 }
 
 function referenceInput({ path, searches }: Service, { bounds }: ValueField) {

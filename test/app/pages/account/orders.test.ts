@@ -263,6 +263,43 @@ describe('a customer', () => {
     }
   })
 
+  test('reads parcels by leaving with what is in each, and what is still to be sent; programs read them as they are stored', async () => {
+    const customer = await newCustomer()
+    const item = { CatalogID: await newProduct(shop), ItemQuantity: 5 }
+    const { id } = await placeOrder(shop.caller, { CustomerID: customer, OrderItemList: [item] })
+    const [{ OrderItemList }] = (await shop.call('GET', `/Orders/${id}`)).json()
+    const ShipmentList = [
+      { ShipmentID: 0, ShipmentTrackingCode: 'STAYS' },
+      { ShipmentTrackingCode: 'SECOND', ShipmentShippedDate: '03/12/2026' },
+      { ShipmentTrackingCode: 'FIRST', ShipmentShippedDate: '03/11/2026' },
+    ]
+    expect((await shop.call('PUT', `/Orders/${id}`, { body: { ShipmentList } })).statusCode).toBe(200)
+    const [stored] = (await shop.call('GET', `/Orders/${id}`)).json()
+    const [, , third] = stored.ShipmentList
+    await shop.call('PUT', `/Orders/${id}`, {
+      body: {
+        OrderItemList: [
+          { ...OrderItemList[0], ItemQuantity: 3, ItemShipmentID: third.ShipmentID },
+          {
+            CatalogID: item.CatalogID,
+            ItemQuantity: 2,
+            ItemUnitPrice: 20,
+            ItemShipmentID: stored.ShipmentList[0].ShipmentID,
+          },
+        ],
+      },
+    })
+    const person = await customerIn(customer)
+    const { body } = await person.open(`/account/orders/${id}`)
+    expect(body).toMatch(
+      /Parcel 1<[\s\S]*3 × Lamp[\s\S]*FIRST[\s\S]*Parcel 2<[\s\S]*SECOND[\s\S]*Still to be sent<[\s\S]*2 × Lamp[\s\S]*not sent yet/,
+    )
+    const json = (await person.call('GET', `/account/orders/${id}`)).json()
+    expect(
+      json.ShipmentList.map(({ ShipmentTrackingCode }: { ShipmentTrackingCode: string }) => ShipmentTrackingCode),
+    ).toEqual(['STAYS', 'SECOND', 'FIRST'])
+  })
+
   test('names a status of Unpaid by that of New once the order is paid, also where it was refunded', async () => {
     const customer = await newCustomer()
     const item = { CatalogID: await newProduct(shop), ItemQuantity: 1 }

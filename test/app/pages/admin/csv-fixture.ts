@@ -51,7 +51,7 @@ export function csvPages(now: () => { server: TestServer; merchant: TestPerson }
     /** How the tabs of the page count its lines. */
     countsAt: async (address: string): Promise<string[]> => {
       const { body } = await now().merchant.open(address)
-      const tabs = /aria-label="Lines of the file"[\s\S]*?<\/nav>/.exec(body)?.[0] ?? ''
+      const tabs = /aria-label="(?:Lines of the file|Records)"[\s\S]*?<\/nav>/.exec(body)?.[0] ?? ''
       return [...tabs.matchAll(/>([^<]+ \(\d[\d,]*\))</g)].map(([, text = '']) => text)
     },
   }

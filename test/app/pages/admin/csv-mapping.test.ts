@@ -230,10 +230,10 @@ describe('a file with other headings', () => {
     const asking = await takeIn('products', 'Art,Preis\nP-1,5\n')
     const id = Number(/csv\/(\d+)/.exec(asking)?.[1])
     const meanings = [['SKUInfo.SKU', ''] as const, ['SKUInfo.Price', ''] as const]
-    const slow = await readAgain(shop.caller, id, meanings)
-    expect(await readAgain(shop.caller, id, meanings)).toBeNull()
+    const slow = await readAgain(shop.caller, id, { mapping: meanings })
+    expect(await readAgain(shop.caller, id, { mapping: meanings })).toBeNull()
     server.clock.ms += 60_001
-    const next = await readAgain(shop.caller, id, meanings)
+    const next = await readAgain(shop.caller, id, { mapping: meanings })
     const line = {
       line: 2,
       outcome: 'new',

@@ -181,7 +181,7 @@ describe('names of a file', () => {
     resource: products,
     id: Number(address.split('/').at(-1)),
     claim: 1,
-    isExport: false,
+    source: 'other',
     secrets: server.services.secrets,
     log: server.services.log,
   })

@@ -43,7 +43,7 @@ test('says what an application changed, with what was there before, in its trans
   const id = await call('POST', '/Products', { SKUInfo: { SKU: 'LAMP', Name: 'Lamp', Price: 10 } })
   await call('PUT', `/Products/${id}`, { SKUInfo: { Price: 12.5 }, Weight: 2, NonSearchable: true })
   expect(await historyOn(`/admin/products/${id}`)).toEqual([
-    expect.stringMatching(/^Price: 10 → 12.5 Non searchable: No → Yes Weight: 0 → 2 \| Application /),
+    expect.stringMatching(/^Price: \$10.00 → \$12.50 Non searchable: No → Yes Weight: 0 → 2 Put back… \| Application /),
     expect.stringMatching(/^Added \| Application /),
   ])
 })
@@ -62,7 +62,7 @@ test('a stock is told by its ledger alone, and what is changed with it by the hi
   expect(await historyOn(`/admin/products/${id}`)).toHaveLength(1)
   await call('PUT', `/Products/${id}`, { SKUInfo: { Stock: 3, Name: 'Desk lamp' } })
   const [changed] = await historyOn(`/admin/products/${id}`)
-  expect(changed).toMatch(/^Name: Lamp → Desk lamp \| /)
+  expect(changed).toMatch(/^Name: Lamp → Desk lamp Put back… \| /)
 })
 
 test('items of a list are told one by one', async () => {
@@ -87,7 +87,7 @@ test('says who: a merchant, the operator, cartAPI; of a password only that it ch
   await merchant.submit(form, { ...(await merchant.formOf(form)), Password: 'second-secret' })
   await updateRecord(await operatorCaller(server.services, shop.store.id), customers, id, { BillingCity: 'Paris' })
   const found = await historyOn(`/admin/customers/${id}`)
-  expect(found[0]).toBe('Billing city: nothing → Paris | The operator')
+  expect(found[0]).toBe('Billing city: nothing → Paris Put back… | The operator')
   expect(found[1]).toMatch(/^Password hash: changed \| .*@/)
   expect((await merchant.open(`/admin/customers/${id}`)).body).not.toMatch(/secret|argon2/)
 })
@@ -101,7 +101,7 @@ test('a deleted record keeps its history, and what named it tells that it no lon
   expect(deleted).toMatch(/^Deleted; it was: Name: Ada \| Application /)
   expect(added).toMatch(/^Added/)
   const [cleared] = await historyOn(`/admin/products/${id}`)
-  expect(cleared).toMatch(new RegExp(`^Manufacturer ID: ${maker} → 0 \\|`))
+  expect(cleared).toMatch(new RegExp(`^Manufacturer ID: ${maker} → nothing Put back… \\|`))
 })
 
 test("an order's timeline has its changes and those of its returns, with statuses by their texts", async () => {
@@ -112,8 +112,8 @@ test("an order's timeline has its changes and those of its returns, with statuse
   await call('POST', '/RMA', { OrderID: 1, RMAItemList: [{ SKU: 'LAMP', ReturnQuantity: 1 }] })
   const { body } = await merchant.open('/admin/orders/1')
   const [, timeline = ''] = body.split('id="timeline"')
-  expect(textOf(timeline.replaceAll(/data-label="(\w+)">/g, '> $1: '))).toMatch(
-    /Return 1 What: Added Who: Application .*Order 1 What: Status: Unpaid → Shipped .*Order 1 What: Added Who: merchant@/,
+  expect(textOf(timeline)).toMatch(
+    /Application .* Return 1 : Added .* Application .* Status: Unpaid → Shipped .* merchant@.* Order placed/,
   )
 })
 
@@ -157,4 +157,92 @@ test('what is older than its days is deleted, and the newer stays', async () => 
   expect(await historyOn(`/admin/manufacturers/${id}`)).toHaveLength(2)
   await historySweep(later, 2)(() => false)
   expect(await historyOn(`/admin/manufacturers/${id}`)).toEqual([expect.stringContaining('Name: Ada → Bea')])
+})
+
+test('what one request has changed is one line, by the names of the records, and opens to each', async () => {
+  const ids = []
+  for (const [SKU, Name] of [
+    ['LINEN', 'Émile Linen Throw'],
+    ['WOOL', 'Wool Throw'],
+  ] as const) {
+    ids.push(await call('POST', '/Products', { SKUInfo: { SKU, Name, Price: 9.99 } }))
+  }
+  const maker = await call('POST', '/Manufacturers', { ManufacturerName: 'Acme' })
+  const body = ids.map((CatalogID) => ({ SKUInfo: { CatalogID, Price: 12 } }))
+  expect((await shop.call('PUT', '/Products', { body })).statusCode).toBe(200)
+  await call('PUT', `/Products/${ids[0]}`, { ManufacturerID: maker })
+  const lines = await historyOn('/admin/history')
+  expect(lines.slice(0, 2)).toEqual([
+    expect.stringMatching(/^LINEN · Émile Linen Throw Manufacturer ID: nothing → Acme Put back… \| Application /),
+    expect.stringMatching(/^Changed 2 products: Price · Show each \| Application /),
+  ])
+  expect(lines).toHaveLength(5)
+  const { body: page } = await merchant.open('/admin/history')
+  const each = /<a href="([^"]+)">Show each/.exec(page)?.[1] ?? ''
+  expect(await historyOn(each)).toEqual([
+    expect.stringMatching(/^Price: \$9.99 → \$12.00 Put back… \|/),
+    expect.stringMatching(/^Price: \$9.99 → \$12.00 Put back… \|/),
+  ])
+})
+
+test('is found by day and by field, and what an import has changed is one line', async () => {
+  const ids = []
+  for (let n = 1; n <= 3; n++)
+    ids.push(await call('POST', '/Products', { SKUInfo: { SKU: `P-${n}`, Name: `Lamp ${n}` } }))
+  const first = new Date(server.clock.ms).toISOString().slice(0, 10)
+  server.clock.ms += 3 * 24 * 60 * 60 * 1_000
+  merchant = await merchantIn(server, shop.store)
+  const later = new Date(server.clock.ms).toISOString().slice(0, 10)
+  const { headers } = await merchant.upload(
+    '/admin/products/csv',
+    'SKUInfo.SKU,SKUInfo.Name,SKUInfo.Price\nP-1,Lamp 1,5\nP-2,Lamp 2,5\nP-9,New,5\n',
+  )
+  const file = String(headers.location)
+  await merchant.submit(file, {}, { action: `${file}/apply` })
+  await server.services.csvImports.settle()
+  server.clock.ms += 60_000
+  await call('PUT', `/Products/${ids[2]}`, { SKUInfo: { Price: 7 }, Hide: true })
+  const found = (query: string) => historyOn(`/admin/history?${query}`)
+  expect(await found(`from=${later}`)).toEqual([
+    expect.stringContaining('Price: $0.00 → $7.00'),
+    expect.stringMatching(
+      /^(Added 1 product, Changed 2 products|Changed 2 products, Added 1 product): Price · Show each \| merchant@/,
+    ),
+  ])
+  expect(await found(`to=${first}`)).toHaveLength(3)
+  expect(await found(`from=${later}&to=${first}`)).toHaveLength(0)
+  expect(await found('of=Products&field=Hide')).toHaveLength(1)
+  expect(await found('of=Products&field=SKUInfo.Price')).toHaveLength(2)
+  expect(await found('of=Products&field=CategoryList')).toHaveLength(0)
+  for (const query of ['from=2026-02-30x', 'to=yesterday', 'field=Hide', 'of=Products&field=Nothing', 'change=x']) {
+    expect((await merchant.open(`/admin/history?${query}`)).statusCode, query).toBe(400)
+  }
+  expect((await merchant.open('/admin/history?change=999999')).statusCode).toBe(404)
+})
+
+test('a change that is stored whole is put back from its line, and one that was cut is not', async () => {
+  const id = await call('POST', '/Products', {
+    SKUInfo: { SKU: 'LAMP', Name: 'Lamp', Price: 5 },
+    ShortDescription: 'x'.repeat(201),
+  })
+  await call('PUT', `/Products/${id}`, { SKUInfo: { Price: 6, Name: 'Desk lamp' } })
+  await call('PUT', `/Products/${id}`, { ShortDescription: 'short' })
+  const address = `/admin/products/${id}/history`
+  const { body } = await merchant.open(address)
+  const [action = '', ...others] = [...body.matchAll(/action="([^"]+\/back)"/g)].map(([, to = '']) => to)
+  expect(others).toEqual([])
+  const { headers } = await merchant.submit(address, {}, { action })
+  const preview = String(headers.location)
+  expect(textOf((await merchant.open(preview)).body)).toContain('Name: Desk lamp → Lamp Price: $6.00 → $5.00')
+  await merchant.submit(preview, {}, { action: `${preview}/apply` })
+  await server.services.csvImports.settle()
+  const [{ SKUInfo }] = (await shop.call('GET', `/Products/${id}`)).json()
+  expect(SKUInfo).toMatchObject({ Name: 'Lamp', Price: 5 })
+  const cut = await server.database.db.historyEntry.findFirstOrThrow({
+    where: { storeId: shop.store.id, recordId: id, kind: 'update' },
+    orderBy: { id: 'desc' },
+    skip: 1,
+  })
+  const refused = await merchant.submit(address, {}, { action, to: `/admin/products/${id}/history/${cut.id}/back` })
+  expect([refused.statusCode, refused.body.includes('has not kept everything')]).toEqual([409, true])
 })

@@ -1,12 +1,14 @@
 import { describe, expect, test } from 'vitest'
-import { fieldsAt, type TestPerson } from '../../../support/person.ts'
+import type { TestPerson } from '../../../support/person.ts'
 import { merchantIn } from '../../../support/signed-in.ts'
 import type { TestServer, TestStore } from '../../../support/store.ts'
+import { csvPages, wordsOf } from './csv-fixture.ts'
 import { withMerchant } from './merchant-fixture.ts'
 
 let server: TestServer
 let shop: TestStore
 let merchant: TestPerson
+const { apply, linesAt, countsAt } = csvPages(() => ({ server, merchant }))
 
 withMerchant(async (scene) => {
   ;({ server, shop, merchant } = scene)
@@ -72,12 +74,54 @@ describe('the list of orders', () => {
     await place()
     const { body } = await merchant.open('/admin/orders')
     expect(body).toMatch(/<select id="orderstatus"[\s\S]*?<option value="11">Unpaid<\/option>/)
-    expect(body).toMatch(/data-label="Status">Unpaid<\/td>/)
+    expect(body).toMatch(/data-label="Status"[^>]*>Unpaid<\/td>/)
     const { body: other } = await merchant.open('/admin/orders?columns=OrderID&columns=BillingCity')
     expect(other).toContain('data-label="Billing city"')
     const { body: csv } = await merchant.open('/admin/orders/export?format=csv&find=AB-1000')
     expect(csv).toContain('guest@shop.example')
     expect((await merchant.open('/admin/orders/export?format=csv&find=AB-1')).body).not.toContain('guest@')
+  })
+
+  test('shows whose an order is, what is paid and what has left, and finds by the last', async () => {
+    for (let count = 0; count < 4; count++) {
+      await place({ BillingFirstName: 'Ada', BillingLastName: `No ${count}` })
+    }
+    const two = [{ ShipmentCity: 'Oslo' }, { ShipmentCity: 'Bergen' }]
+    const left = { ShipmentShippedDate: '03/09/2026' }
+    await shop.call('PUT', '/Orders/2', { body: { ShipmentList: two } })
+    const [{ ShipmentList }] = (await shop.call('GET', '/Orders/2')).json()
+    await shop.call('PUT', `/Orders/2/Shipments/${ShipmentList[0].ShipmentID}`, { body: left })
+    await shop.call('PUT', '/Orders/3/Shipments/0', { body: left })
+    await shop.call('PUT', '/Orders/4', { body: { ShipmentList: [] } })
+    const found = async (query: string) => invoices((await merchant.open(`/admin/orders?${query}`)).body)
+    for (const [state, expected] of [
+      ['waiting', 'AB-1000'],
+      ['part', 'AB-1001'],
+      ['left', 'AB-1002'],
+      ['none', 'AB-1003'],
+    ]) {
+      expect([state, await found(`fulfilment=${state}`)]).toEqual([state, [expected]])
+    }
+    expect(await found('fulfilment=left&payment=unpaid')).toEqual(['AB-1002'])
+    const { body } = await merchant.open('/admin/orders')
+    const row = (invoice: string) => new RegExp(`>${invoice}</a>[\\s\\S]*?</tr>`).exec(body)?.[0] ?? ''
+    const cells = (text: string) =>
+      [...text.matchAll(/data-label="([^"]+)"[^>]*>(?:<span[^>]*>)?([^<]*)/g)].map(([, , cell]) => cell)
+    expect(cells(row('AB-1001'))).toEqual([
+      'Mar 10, 2026, 12:00 PM EDT',
+      'Ada No 1',
+      '$42.50',
+      'Unpaid',
+      'Partly shipped',
+      'Unpaid',
+    ])
+    expect(cells(row('AB-1003')).slice(3, 5)).toEqual(['Unpaid', 'Nothing to ship'])
+    await shop.call('PUT', '/Orders/3/Shipments/0', { body: { ShipmentShippedDate: '' } })
+    expect(await found('fulfilment=left')).toEqual([])
+    const { body: chosen } = await merchant.open('/admin/orders?columns=InvoiceNumber&columns=payment')
+    expect(chosen).toMatch(/data-label="Payment"><span class="badge bad">Unpaid/)
+    expect((await merchant.open('/admin/orders/export?format=csv&payment=paid')).body).not.toContain('guest@')
+    expect((await merchant.open('/admin/orders?fulfilment=lost')).statusCode).toBe(400)
   })
 
   test('and its files refuse different values of a filter that takes one', async () => {
@@ -98,7 +142,12 @@ describe('the list of orders', () => {
 })
 
 describe('with several orders', () => {
-  const ask = (ids: string[], OrderStatusID: string) => sendOf('status', { ids, OrderStatusID })
+  const ask = async (ids: string[], OrderStatusID: string) => {
+    const { statusCode, headers } = await sendOf('status', { ids, OrderStatusID })
+    expect(statusCode).toBe(303)
+    return String(headers.location)
+  }
+  const wordsAt = async (address: string) => wordsOf((await merchant.open(address)).body)
 
   /** Sends the form of the list as its buttons do. */
   async function sendOf(action: string, fields: Record<string, string | string[]>, by = merchant) {
@@ -108,50 +157,62 @@ describe('with several orders', () => {
     return by.submit('/admin/orders', fields, { action: form, to })
   }
 
-  /** What the question's form sends; a browser sends each order. */
-  const confirmed = (page: string, ids: string[]) => ({ ...fieldsAt(page, '/admin/orders/bulk/status/change'), ids })
-
-  async function change(fields: Record<string, string | string[]>) {
-    const { body } = await merchant.open('/admin/orders')
-    const form = /<form method="post" action="(\/admin\/orders[^"]*)"/.exec(body)?.[1] ?? ''
-    return merchant.submit('/admin/orders', fields, { action: form, to: '/admin/orders/bulk/status/change' })
-  }
-
   test('a change of status is asked about first, with what becomes of the stock', async () => {
     for (const quantity of ['1', '2', '3']) await place({ 'ItemQuantity.1': quantity })
     await merchant.submit('/admin/orders/3', { OrderStatusID: '5' }, { action: '/admin/orders/3/status' })
     expect(await stock()).toBe(27)
-    const { statusCode, body } = await ask(['1', '2', '3'], '5')
-    expect(statusCode).toBe(200)
-    expect(body).toContain('2 orders: their goods go back into stock')
-    expect(body).toContain('1 order: in this status already')
+    const asked = await ask(['1', '2', '3'], '5')
+    expect(await wordsAt(asked)).toContain('2 orders: their goods go back into stock')
+    expect(await countsAt(asked)).toEqual(['Changes (2)', 'Unchanged (1)'])
+    expect(await linesAt(asked, 'changes')).toEqual([
+      ['AB-1000', 'Status: Unpaid → Cancel'],
+      ['AB-1001', 'Status: Unpaid → Cancel'],
+    ])
     expect([await statusOf(1), await stock()]).toEqual([11, 27])
 
-    const answer = await change(confirmed(body, ['1', '2']))
-    expect([answer.statusCode, answer.body.includes('2 orders moved to')]).toEqual([200, true])
+    await apply(asked)
+    expect(await wordsAt(asked)).toContain('2 changed.')
     expect([await statusOf(1), await statusOf(2), await stock()]).toEqual([5, 5, 30])
 
-    const again = await ask(['1', '2', '3'], '2')
-    expect(again.body).toContain('3 orders: their goods are taken from stock again')
+    expect(await wordsAt(await ask(['1', '2', '3'], '2'))).toContain('3 orders: their goods are taken from stock again')
     await place()
-    expect((await ask(['4'], '2')).body).toContain('1 order: stock does not change')
+    expect(await wordsAt(await ask(['4'], '2'))).toContain('1 order: stock does not change')
   })
 
   test('a change sent twice is made once, and an order that somebody else changed meanwhile stays', async () => {
     for (let count = 0; count < 2; count++) await place()
-    const form = confirmed((await ask(['1', '2'], '5')).body, ['1', '2'])
+    const asked = await ask(['1', '2'], '5')
     await shop.call('PUT', '/Orders/2', { body: { InternalComments: 'Ask first' } })
-    const first = await change(form)
-    expect(first.body).toContain('1 order moved to')
-    expect(first.body).toContain('AB-1001</a>: has been changed since you were asked')
+    await apply(asked)
+    expect(await linesAt(asked, 'errors')).toEqual([['AB-1001', 'has been changed since it was shown']])
     expect([await statusOf(1), await statusOf(2), await stock()]).toEqual([5, 11, 29])
 
     // The first is reopened, which a repetition of the form must not undo.
-    const twice = await change(form)
-    expect(twice.body).toContain('AB-1000</a>: has this status already')
     await merchant.submit('/admin/orders/1', { OrderStatusID: '2' }, { action: '/admin/orders/1/status' })
-    expect((await change(form)).body).toContain('2 orders not changed')
+    await merchant.submit(asked, {}, { action: '/admin/sign-out', to: `${asked}/apply` })
+    await server.services.csvImports.settle()
     expect([await statusOf(1), await stock()]).toEqual([2, 28])
+  })
+
+  test('all that match are chosen, as many as the list says when they are', async () => {
+    for (let count = 0; count < 27; count++) await place()
+    const list = '/admin/orders?orderstatus=11'
+    expect(wordsOf((await merchant.open(list)).body)).toContain('Choose all 27 that match')
+    const { headers } = await merchant.submit(
+      list,
+      { all: 'true', OrderStatusID: '2' },
+      { action: '/admin/orders/bulk/slips?orderstatus=11', to: '/admin/orders/bulk/status?orderstatus=11' },
+    )
+    const asked = String(headers.location)
+    expect(await countsAt(asked)).toEqual(['Changes (27)'])
+    // A later one is none of them.
+    await place()
+    await apply(asked)
+    expect(await countsAt(asked)).toEqual(['Changed (27)'])
+    expect([await statusOf(1), await statusOf(27), await statusOf(28)]).toEqual([2, 2, 11])
+    const file = await sendOf('file', { all: 'true' })
+    expect((await merchant.open(String(file.headers.location))).body.trim().split('\n')).toHaveLength(29)
+    expect((await sendOf('slips', { all: 'true', kind: 'invoice' })).statusCode).toBe(303)
   })
 
   test('slips and a file are of the chosen ones', async () => {

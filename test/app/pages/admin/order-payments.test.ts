@@ -1,13 +1,21 @@
 import { describe, expect, test } from 'vitest'
+import { sql } from '../../../../src/database/sql.ts'
+import { issueCustomerToken } from '../../../../src/people/customer-tokens.ts'
+import { effectOf } from '../../../../src/resources/orders/payments.ts'
+import { testPerson } from '../../../support/person.ts'
+import { memberIn } from '../../../support/signed-in.ts'
+import type { TestServer } from '../../../support/store.ts'
 import { withServer } from './merchant-fixture.ts'
 import { alertIn, expectSaved, opened, shopWithOrder, typedIn } from './order-fixture.ts'
 
 let scene: Awaited<ReturnType<typeof shopWithOrder>>
+let server: TestServer
 
 const payments = '/admin/orders/1/payments'
 const saved = '/admin/orders/1?notice=transaction-recorded'
 
-withServer(async (server) => {
+withServer(async (opened) => {
+  server = opened
   scene = await shopWithOrder(server)
 })
 
@@ -152,12 +160,13 @@ describe('an order that is not paid', () => {
     const { body } = await scene.merchant.open('/admin/orders')
     const action = /<form method="post" action="(\/admin\/orders[^"]*)"/.exec(body)?.[1] ?? ''
     const to = '/admin/orders/bulk/status'
-    return scene.merchant.submit('/admin/orders', { ids: '1', OrderStatusID }, { action, to })
+    const { headers } = await scene.merchant.submit('/admin/orders', { ids: '1', OrderStatusID }, { action, to })
+    return scene.merchant.open(String(headers.location))
   }
 
   test('warns where it is shipped, on its page and among several, until it is paid', async () => {
     expect([await says('/admin/orders/1'), await says('/admin/orders/1/shipments/0')]).toEqual([true, true])
-    const unpaid = /1 of them is not paid: <a href="\/admin\/orders\/1">/
+    const unpaid = /<span class="badge bad">check<\/span> This order is not paid\./
     expect((await bulk('4')).body).toMatch(unpaid)
     expect((await bulk('3')).body).toMatch(unpaid)
     expect((await bulk('2')).body).not.toContain('not paid')
@@ -181,5 +190,276 @@ describe('an order that is not paid', () => {
     expect(await says('/admin/orders/1/shipments/0')).toBe(true)
     await scene.shop.call('PUT', '/Orders/1', { body: { OrderStatusID: 5 } })
     expect(await says('/admin/orders/1')).toBe(false)
+  })
+})
+
+type Given = readonly [type: string, amount: number, captured?: number]
+
+/** What is recorded of an order of 100.00, its state, and what of it is open. */
+const cases: readonly (readonly [state: string, open: number, recorded: readonly Given[], fields?: object])[] = [
+  ['unpaid', 100, []],
+  ['unpaid', 100, [['Authorize', 100]]],
+  ['unpaid', 100, [['Void', 100]]],
+  [
+    'unpaid',
+    100,
+    [
+      ['Sale', 50],
+      ['Refund', 50],
+    ],
+  ],
+  ['unpaid', 130, [['Credit', 30]]],
+  ['unpaid', 100, [['Authorize', 100]], { BillingOnLinePayment: true }],
+  ['part-paid', 60, [['sale ', 40]]],
+  [
+    'part-paid',
+    70,
+    [
+      ['Sale', 50],
+      ['Refund', -20],
+    ],
+  ],
+  ['paid', 0, [['Authorize', 100, 1]]],
+  [
+    'paid',
+    0,
+    [
+      ['Sale', 99.5],
+      ['Capture', 0.5],
+    ],
+  ],
+  [
+    'paid',
+    0,
+    [
+      ['Sale', 150],
+      ['Refund', 50],
+    ],
+  ],
+  ['paid', 0, [], { OrderAmount: 0 }],
+  ['paid', 100, [], { BillingOnLinePayment: true }],
+  [
+    'part-refunded',
+    0,
+    [
+      ['Sale', 100],
+      ['Refund', 0.01],
+    ],
+  ],
+  [
+    'part-refunded',
+    0,
+    [
+      ['Sale', 150],
+      ['Sale', -100],
+    ],
+  ],
+  [
+    'refunded',
+    0,
+    [
+      ['Sale', 100],
+      ['Credit', 100],
+    ],
+  ],
+  [
+    'refunded',
+    0,
+    [
+      ['Sale', 100],
+      ['Refund', 130],
+    ],
+  ],
+  ['overpaid', -0.0001, [['Sale', 100.0001]]],
+  [
+    'overpaid',
+    -30,
+    [
+      ['Sale', 150],
+      ['Refund', 20],
+    ],
+  ],
+  ['overpaid', -5, [['Sale', 5]], { OrderAmount: 0 }],
+]
+
+describe('the payment state of an order', () => {
+  const words: Readonly<Record<string, string>> = {
+    unpaid: 'Unpaid',
+    'part-paid': 'Partly paid',
+    paid: 'Paid',
+    'part-refunded': 'Partly refunded',
+    refunded: 'Refunded',
+    overpaid: 'Overpaid',
+  }
+  const chips = (body: string) => [...body.matchAll(/<span class="badge[^"]*">([^<]*)</g)].map(([, text]) => text)
+  const listed = async (query: string) => {
+    const { body } = await scene.merchant.open(`/admin/orders?sort=OrderID&${query}`)
+    return [...body.matchAll(/scope="row"><a href="\/admin\/orders\/(\d+)"/g)].map(([, id]) => Number(id))
+  }
+
+  test('is one for the list, its filter, the page, the customer and what is owed', async () => {
+    const { shop, merchant } = scene
+    const customerId = await shop.add('/Customers', { Email: 'payer@home.example', Password: 'secret words' })
+    await shop.call('PUT', '/Products/1', { body: { SKUInfo: { Stock: 30 } } })
+    const ids: number[] = []
+    for (const [, , recorded, fields] of cases) {
+      const id = await shop.placeOrder([{ ItemID: 'LAMP', ItemQuantity: 1 }], { CustomerID: customerId })
+      await shop.call('PUT', `/Orders/${id}`, { body: { OrderAmount: 100, ...fields } })
+      for (const [TransactionType, TransactionAmount, TransactionCaptured = 0] of recorded) {
+        await shop.add(`/Orders/${id}/Transactions`, { TransactionType, TransactionAmount, TransactionCaptured })
+      }
+      ids.push(id)
+    }
+    const { url } = await issueCustomerToken(
+      { ...server.services, publicUrl: server.services.config.publicUrl },
+      shop.caller,
+      { customerId, minutes: 30 },
+    )
+    const customer = testPerson(server.app)
+    await customer.submit(url.replace(server.services.config.publicUrl, ''), {}, { action: '/account/sign-in' })
+
+    for (const [state, word] of Object.entries(words)) {
+      const expected = ids.filter((_id, at) => cases[at]?.[0] === state)
+      // Order 1 of the scene is unpaid.
+      expect([state, await listed(`payment=${state}`)]).toEqual([
+        state,
+        state === 'unpaid' ? [1, ...expected] : expected,
+      ])
+      expect(chips((await merchant.open(`/admin/orders?payment=${state}`)).body)).toContain(word)
+    }
+    const { body: ofCustomer } = await customer.open('/account')
+    expect(chips(ofCustomer).toReversed()).toEqual(cases.map(([state]) => words[state]))
+    for (const [at, [state, open, recorded]] of cases.entries()) {
+      const said = await merchant.open(`/admin/orders/${ids[at]}`)
+      const [sums] = (await shop.call('GET', `/Orders/${ids[at]}/Sums`)).json()
+      const isOwed = said.body.includes('This order is not paid')
+      expect([recorded, chips(said.body)[1], sums.OpenAmount, isOwed]).toEqual([
+        recorded,
+        words[state],
+        open,
+        ['unpaid', 'part-paid'].includes(state),
+      ])
+    }
+    const wrong = await merchant.open('/admin/orders?payment=late')
+    expect([wrong.statusCode, wrong.body.includes('must be one of unpaid, part-paid, paid')]).toEqual([400, true])
+  })
+
+  test('counts types in the database as in memory', async () => {
+    const types = ['Sale', ' CAPTURE\n', 'Authorize', 'refund', '\tCredit', 'Void', '', 'Sale\u00a0', 'Sales']
+    const rows = types.flatMap((type) =>
+      [-1, 0, 1].flatMap((amount) => [0, 1, 2].map((captured) => ({ type, amount, captured }))),
+    )
+    const found = await server.database.db.$queryRaw<{ effect: string | null }[]>(sql`
+      SELECT "paymentEffect"(r."type", r."amount", r."captured") AS "effect"
+      FROM json_to_recordset(${JSON.stringify(rows)}::text::json) AS r ("type" text, "amount" numeric, "captured" int)`)
+    expect(found.map(({ effect }) => effect)).toEqual(rows.map(effectOf))
+  })
+
+  test('follows transactions that are changed, removed, imported, and added at once by SQL', async () => {
+    const { db } = server.database
+    const { shop } = scene
+    const state = async () => ((await listed('payment=unpaid')).length === 0 ? 'other' : 'unpaid')
+    const key = await shop.add('/Orders/1/Transactions', { TransactionType: 'Sale', TransactionAmount: 135.25 })
+    expect(await listed('payment=paid')).toEqual([1])
+    await shop.call('PUT', `/Orders/1/Transactions/${key}`, { body: { TransactionAmount: 35.25 } })
+    expect(await listed('payment=part-paid')).toEqual([1])
+    await shop.call('PUT', '/Orders/1', { body: { OrderAmount: 35.25 } })
+    expect(await listed('payment=paid')).toEqual([1])
+    await shop.call('PUT', '/Orders/1', { body: { TransactionList: [] } })
+    expect(await state()).toBe('unpaid')
+
+    const insert = (id: number) =>
+      db.$executeRaw(sql`
+      INSERT INTO "OrderTransaction" ("storeId", "id", "orderId", "type", "amount", "captured", "details")
+      VALUES (${shop.store.id}::int, ${id}::int, 1, 'Sale', 1, 1, '{}')`)
+    await Promise.all(Array.from({ length: 8 }, (_, at) => insert(5_000 + at)))
+    const [order] = await db.$queryRaw<{ paid: string }[]>(sql`
+      SELECT "paid"::text FROM "Order" WHERE "storeId" = ${shop.store.id}::int AND "id" = 1`)
+    expect(Number(order?.paid)).toBe(8)
+  })
+})
+
+describe('a transaction that is wrong', () => {
+  const keyOf = async () => (await transactions()).at(-1).TransactionIndexID as number
+  const voiding = (key: number) => `/admin/orders/1/payments/${key}/void`
+  const done = '/admin/orders/1/payments?notice=transaction-voided'
+  const Reason = 'Entered twice'
+
+  test('is made void with a reason, stays in sight with who and when, and counts as nothing', async () => {
+    await record({ TransactionAmount: '135.25', TransactionResponseText: 'By wire' })
+    const key = await keyOf()
+    const asked = await scene.merchant.open(voiding(key))
+    expect(asked.body).toContain('Make the payment of $135.25 void?')
+    expect(asked.body).toMatch(/<dt>Open<\/dt><dd>\$0.00 → <strong>\$135.25/)
+    expectSaved(await (await opened(scene.merchant, voiding(key))).send({ Reason }), done)
+
+    const { body } = await scene.merchant.open(payments)
+    const [row = ''] = /<tr role="row" class="voided">[\s\S]*?<\/tr>/.exec(body) ?? []
+    expect(row).toMatch(/<s>Sale<\/s> <span class="badge">Void<\/span><br><small>by \S+@\S+, Mar 10, 2026/)
+    expect(row).toContain('<s>$135.25</s>')
+    expect(row).toContain('By wire\nEntered twice')
+    expect(row).not.toContain('Make void')
+    expect(await facts()).toMatchObject({ Paid: '$0.00', Open: '$135.25' })
+    expect(await transactions()).toMatchObject([
+      {
+        TransactionIndexID: key,
+        TransactionType: 'Void',
+        TransactionAmount: 135.25,
+        TransactionResponseText: 'By wire\nEntered twice',
+      },
+    ])
+    const page = (await scene.merchant.open('/admin/orders/1')).body
+    expect(page).toContain('This order is not paid')
+    expect(page).toMatch(/Transaction \d+: type: <span[^>]*>Sale<\/span> → <span[^>]*>Void/)
+    expect((await scene.merchant.open('/admin/orders/1/invoice')).body).not.toContain('Void')
+  })
+
+  test('may be a refund that names lines and a return, which are refunded by nothing then', async () => {
+    const { shop } = scene
+    await record({ TransactionAmount: '135.25' })
+    const [line] = (await scene.order()).OrderItemList
+    const RefundItemList = [{ ItemIndexID: line.ItemIndexID, RefundQuantity: 3 }]
+    const body = { TransactionType: 'Refund', TransactionAmount: 127.5, RefundItemList }
+    const key = await shop.add('/Orders/1/Transactions', body)
+    expect((await scene.merchant.open(voiding(key))).body).toContain('Make the refund of $127.50 void?')
+    expectSaved(await (await opened(scene.merchant, voiding(key))).send({ Reason }), done)
+    const [sums] = (await shop.call('GET', '/Orders/1/Sums')).json()
+    expect(sums).toMatchObject({ PaidAmount: 135.25, RefundedAmount: 0, OpenAmount: 0 })
+    expect(sums.ItemSumList[0].RefundedQuantity).toBe(0)
+    expect((await scene.merchant.open(payments)).body).toContain('<s>-$127.50</s>')
+    await shop.add('/Orders/1/Transactions', body)
+  })
+
+  test('is made void once by two at once', async () => {
+    await record({ TransactionAmount: '20' })
+    const key = await keyOf()
+    const forms = [await opened(scene.merchant, voiding(key)), await opened(scene.merchant, voiding(key))]
+    const answers = await Promise.all(forms.map((form) => form.send({ Reason })))
+    expect(answers.map(({ statusCode }) => statusCode).toSorted()).toEqual([303, 412])
+    expect((await transactions())[0].TransactionResponseText).toBe('Entered twice')
+    expect((await scene.merchant.open(voiding(key))).body).toContain('This transaction of $20.00 is void')
+
+    // A program that takes it back takes the mark away.
+    await scene.shop.call('PUT', `/Orders/1/Transactions/${key}`, { body: { TransactionType: 'Sale' } })
+    expect((await scene.merchant.open(payments)).body).not.toMatch(/class="voided"|<s>/)
+    await scene.shop.call('PUT', `/Orders/1/Transactions/${key}`, { body: { TransactionType: 'void' } })
+    expect((await scene.merchant.open(payments)).body).toMatch(/<s>Sale<\/s>.*by [^@<]+,/)
+  })
+
+  test.each(['', ' ', 'x'.repeat(256)])('is not made void with the reason "%.5s"', async (given) => {
+    await record({ TransactionAmount: '20' })
+    const answer = await (await opened(scene.merchant, voiding(await keyOf()))).send({ Reason: given })
+    expect([answer.statusCode, alertIn(answer.body).includes('<a href="#Reason">Reason</a>')]).toEqual([400, true])
+    expect(await transactions()).toMatchObject([{ TransactionType: 'Sale', TransactionResponseText: '' }])
+  })
+
+  test('is none of another order, and nobody makes it void who may not change orders', async () => {
+    await record({ TransactionAmount: '20' })
+    const key = await keyOf()
+    expect((await scene.merchant.open(voiding(999_999))).statusCode).toBe(404)
+    const reader = await memberIn(server, scene.shop, { Name: 'Looks', Privileges: { Orders: ['read'] } })
+    expect((await reader.open(voiding(key))).statusCode).toBe(403)
+    const { body } = await reader.open('/admin/orders')
+    expect([body.includes('Unpaid'), body.includes('Partly paid'), body.includes('Ada')]).toEqual([true, true, false])
   })
 })

@@ -182,18 +182,111 @@ test.each([
   const shipment = { ShipmentID: 0, ShipmentFirstName: '', ShipmentCity: '', ...ofShipment }
   await shop.shop.call('PUT', '/Orders/1', { body: { BillingFirstName, BillingCity, ShipmentList: [shipment] } })
   const pages: [string, RegExp][] = [
-    ['/admin/orders/1', /<dt>To<\/dt><dd>([\s\S]*?)<\/dd>/],
+    ['/admin/orders/1', /<dt>Ship to<\/dt>\s*<dd>([\s\S]*?)<\/dd>/],
     ['/admin/orders/1/packing-slip', /<dt>Ship to<\/dt><dd>([\s\S]*?)<\/dd>/],
     ['/admin/orders/1/shipments/0', /<h2>To<\/h2>\s*<p>([\s\S]*?)<\/p>/],
   ]
   for (const [address, place] of pages) {
     const { body } = await shop.merchant.open(address)
-    expect(place.exec(body)?.[1]?.trim(), address).toMatch(expected)
+    const shown = place.exec(body)?.[1]?.trim() ?? ''
+    // The order's page has the billing address beside it.
+    const billTo = /<dt>Bill to<\/dt>\s*<dd>([\s\S]*?)<\/dd>/.exec(body)?.[1]?.trim()
+    expect(shown === 'Same as bill-to' ? billTo : shown, address).toMatch(expected)
   }
 })
 
 test('an order without shipments goes to its billing address', async () => {
   await shop.shop.call('PUT', '/Orders/1', { body: { BillingCity: 'Arlington', ShipmentList: [] } })
   const { body } = await shop.merchant.open('/admin/orders/1')
-  expect(body).toMatch(/<dt>To<\/dt><dd>Ada<br>\s*Arlington<br>/)
+  expect(body).toMatch(/<dt>Bill to<\/dt><dd>Ada<br>\s*Arlington<br>[\s\S]*<dt>Ship to<\/dt>\s*<dd>Same as bill-to</)
+})
+
+/** The parcels as the page counts them, such as `Parcel 1, Mar 11, 2026, 1Z: LAMP 2`. */
+async function parcels(address = '/admin/orders/1'): Promise<string[]> {
+  const { body } = await shop.merchant.open(address)
+  return [...body.matchAll(/<section>\s*<div class="head part">\s*<h2 id="parcel-(\d+)">([\s\S]*?)<\/section>/g)].map(
+    ([section, number, title = '']) => {
+      const [, name] = /^(.*?)<\/h2>/.exec(title) ?? []
+      const [, day = ''] = /Shipped ([^<]*)</.exec(section) ?? []
+      const [, code = ''] = /<code[^>]*>([^<]*)/.exec(section) ?? []
+      const quantities = [...section.matchAll(/<\/th>\s*<td class="right">(\d+)</g)].map(([, quantity]) => quantity)
+      return `${number} ${name}: ${[day, code, ...quantities].filter(Boolean).join(', ')}`
+    },
+  )
+}
+
+async function shipPart(tracking: string, quantity: string | null, day = '2026-03-11') {
+  const { OrderItemList, ShipmentList } = await shop.order()
+  const waiting = ShipmentList.find(({ ShipmentShippedDate }: Record<string, string>) => ShipmentShippedDate === '')
+  const id = waiting.ShipmentID
+  const line = OrderItemList.find(({ ItemShipmentID }: Record<string, number>) => ItemShipmentID === id)
+  const form = await opened(shop.merchant, `/admin/orders/1/shipments/${id}`)
+  const changes = { ShipmentShippedDate: day, ShipmentTrackingCode: tracking }
+  const part = quantity === null ? {} : { [`Quantity.${line.ItemIndexID}`]: quantity }
+  expectSaved(await form.send({ ...changes, ...part }), shipped)
+  return id as number
+}
+
+test('parcels are numbered by leaving, whatever is written about them later, and what is left stands before them', async () => {
+  expect(await parcels()).toEqual(['1 Still to ship: 3'])
+  await shipPart('FIRST', '1')
+  expect(await parcels()).toEqual(['2 Still to ship: 2', '1 Parcel 1: Mar 11, 2026, FIRST, 1'])
+  await shipPart('SECOND', '1')
+  // The shipment that the order was placed with leaves last, and has the lowest id.
+  const last = await shipPart('THIRD', null)
+  const all = [
+    '1 Parcel 1: Mar 11, 2026, FIRST, 1',
+    '2 Parcel 2: Mar 11, 2026, SECOND, 1',
+    '3 Parcel 3: Mar 11, 2026, THIRD, 1',
+  ]
+  expect(await parcels()).toEqual(all)
+
+  const { ShipmentList } = await shop.order()
+  expect(ShipmentList.map(({ ShipmentTrackingCode }: Record<string, string>) => ShipmentTrackingCode)).toEqual([
+    'THIRD',
+    'FIRST',
+    'SECOND',
+  ])
+  const [, first, second] = ShipmentList
+  server.clock.ms += 60_000
+  try {
+    const form = await opened(shop.merchant, `/admin/orders/1/shipments/${first.ShipmentID}`)
+    expectSaved(await form.send({ ShipmentTrackingCode: 'FIRST-B' }), '/admin/orders/1?notice=record-saved')
+    expect((await parcels())[0]).toBe('1 Parcel 1: Mar 11, 2026, FIRST-B, 1')
+  } finally {
+    server.clock.ms -= 60_000
+  }
+  // One that left on an earlier day left earlier.
+  const earlier = await opened(shop.merchant, `/admin/orders/1/shipments/${last}`)
+  expect((await shop.merchant.open(`/admin/orders/1/shipments/${last}`)).body).toContain(
+    '<h1>Parcel 3 of order AB-1000',
+  )
+  await earlier.send({ ShipmentShippedDate: '2026-03-10' })
+  expect((await parcels()).map((parcel) => parcel.split(', ')[2])).toEqual(['THIRD', 'FIRST-B', 'SECOND'])
+
+  // One that is taken back has not left, and is the last of them when it leaves again.
+  const back = await opened(shop.merchant, `/admin/orders/1/shipments/${first.ShipmentID}`)
+  await back.send({ undo: '1' })
+  expect((await parcels())[0]).toBe('3 Still to ship: 1')
+  await shop.shop.call('PUT', '/Orders/1', {
+    body: {
+      ShipmentList: [
+        { ...first, ShipmentShippedDate: '03/11/2026', ShipmentTrackingCode: 'AGAIN' },
+        second,
+        { ShipmentID: last },
+      ],
+    },
+  })
+  expect((await parcels()).map((parcel) => parcel.split(', ')[2])).toEqual(['THIRD', 'SECOND', 'AGAIN'])
+})
+
+test('a shipment whose status says so has left, without a day', async () => {
+  await shop.shop.call('PUT', '/Orders/1', { body: { OrderStatusID: 4 } })
+  expect(await parcels()).toEqual(['1 Goods: 3'])
+  const { body } = await shop.merchant.open('/admin/orders/1')
+  expect(body).not.toMatch(/Still to ship|>Ship the/)
+  const form = await opened(shop.merchant, '/admin/orders/1/shipments/0')
+  expect(form.fields).toMatchObject({ ShipmentShippedDate: '' })
+  expectSaved(await form.send(gone), '/admin/orders/1?notice=record-saved')
+  expect(await shipments()).toEqual(['4 03/11/2026 1Z 999 Ground: LAMP 3'])
 })

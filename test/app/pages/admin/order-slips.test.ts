@@ -101,14 +101,41 @@ test('a packing slip of one shipment has its lines and address alone', async () 
   expect((await shop.call('PUT', '/Orders/1', { body: { OrderItemList } })).statusCode).toBe(200)
 
   const { body: both } = await merchant.open('/admin/orders/1/packing-slip')
-  expect(both).toContain('Shipment 2 of 2')
+  expect(both).toContain('Parcel 2 of 2')
   expect([both.includes('Paris'), both.includes('London')]).toEqual([true, true])
   const { body } = await merchant.open(`/admin/orders/1/packing-slip?shipment=${other}`)
+  // What goes to somebody else is not told.
+  expect([body.includes('Parcel 2 of 2'), body.includes('Follows later')]).toEqual([true, false])
   expect([body.includes('CUP'), body.includes('LAMP')]).toEqual([true, false])
   expect([body.includes('Paris'), body.includes('London')]).toEqual([true, false])
   for (const shipment of ['0', '99', 'x']) {
     expect((await merchant.open(`/admin/orders/1/packing-slip?shipment=${shipment}`)).statusCode).toBe(404)
   }
+})
+
+test('a slip of a parcel says which it is, and what follows later', async () => {
+  await place()
+  const [order] = (await shop.call('GET', '/Orders/1')).json()
+  const [lamps, cups] = order.OrderItemList
+  const page = '/admin/orders/1/shipments/0'
+  const sent = {
+    ...(await merchant.formOf(page)),
+    [`Quantity.${lamps.ItemIndexID}`]: '2',
+    [`Quantity.${cups.ItemIndexID}`]: '0',
+  }
+  expect((await merchant.submit(page, sent)).statusCode).toBe(303)
+  const [rest, gone] = (await shop.call('GET', '/Orders/1')).json()[0].ShipmentList
+
+  const [slip = ''] = sheets((await merchant.open(`/admin/orders/1/packing-slip?shipment=${gone.ShipmentID}`)).body)
+  expect(slip).toMatch(/Parcel 1 of 2[\s\S]*LAMP[\s\S]*>2<[\s\S]*Follows later[\s\S]*1 × A LAMP[\s\S]*2 × A CUP/)
+  const [last = ''] = sheets((await merchant.open(`/admin/orders/1/packing-slip?shipment=${rest.ShipmentID}`)).body)
+  expect(last).toMatch(/Parcel 2 of 2[\s\S]*LAMP[\s\S]*CUP/)
+  expect(last).not.toContain('Follows later')
+  const whole = (await merchant.open('/admin/orders/1/packing-slip')).body
+  expect(whole).toMatch(/Parcel 1 of 2[\s\S]*Parcel 2 of 2/)
+  expect(whole).not.toContain('Follows later')
+  const several = (await merchant.open('/admin/orders/slips?ids=1&kind=packing-slip')).body
+  expect(sheets(several)[0]).toMatch(/Parcel 1 of 2[\s\S]*Parcel 2 of 2/)
 })
 
 test('an invoice has prices, sums and the payments that are recorded', async () => {

@@ -83,6 +83,44 @@ test('does not overwrite what somebody else has changed meanwhile', async () => 
   expect(await options()).toMatchObject([{ AdvancedOptionCode: codes[3] }])
 })
 
+test('one button adds every combination that does not exist, with what its line says, and tells before which', async () => {
+  const other = await openShop(server)
+  const shirt = await addShirt(other)
+  const address = `/admin/products/${shirt.id}/options`
+  const { body } = await other.merchant.open(address)
+  expect(body).toContain('3 combinations do not exist yet: Small, Blue; Large, Red; Large, Blue.')
+  expect(body).toMatch(/<button type="submit"[^>]* name="all" value="yes"[^>]*>Add all 3 combinations</)
+  const form = { ...(await other.merchant.formOf(address)), [row(2, 'AdvancedOptionStock')]: '12', all: 'yes' }
+  await other.merchant.submit(address, form)
+  const { AdvancedOptionList } = await other.read('Products', shirt.id)
+  expect(AdvancedOptionList).toMatchObject([
+    { AdvancedOptionCode: shirt.codes[0], AdvancedOptionName: 'Small red', AdvancedOptionStock: 7 },
+    { AdvancedOptionCode: shirt.codes[1], AdvancedOptionName: 'Small, Blue', AdvancedOptionSufix: '-S-B' },
+    { AdvancedOptionCode: shirt.codes[2], AdvancedOptionName: 'Large, Red', AdvancedOptionStock: 12 },
+    { AdvancedOptionCode: shirt.codes[3], AdvancedOptionName: 'Large, Blue', AdvancedOptionStock: 0 },
+  ])
+  expect((await other.merchant.submit(address, form)).statusCode).toBe(412)
+  expect((await other.merchant.open(address)).body).not.toContain('name="all"')
+})
+
+test('the types of option sets are offered with what they mean, and one that is stored stays, whatever it is', async () => {
+  const OptionSetList = ['radio', 'Swatch', ''].map((OptionType, at) => ({ OptionSetName: `Set ${at}`, OptionType }))
+  const id = await open.add('/Products', { SKUInfo: { SKU: 'TYPES', Name: 'Types' }, OptionSetList })
+  const address = `/admin/products/${id}/edit?section=option-sets`
+  const { body } = await open.merchant.open(address)
+  expect(body).toContain('<option value="radio" selected>Radio: one option of a list that is open</option>')
+  expect(body).toContain('<option value="Swatch" selected>Swatch</option>')
+  const before = await open.read('Products', id)
+  await open.merchant.submit(address, await open.merchant.formOf(address))
+  expect(await open.read('Products', id)).toEqual(before)
+  await open.merchant.submit(address, {
+    ...(await open.merchant.formOf(address)),
+    'OptionSetList.2.OptionType': 'Dropdown',
+  })
+  const types = (await open.read('Products', id)).OptionSetList.map((set: { OptionType: string }) => set.OptionType)
+  expect(types).toEqual(['radio', 'Swatch', 'Dropdown'])
+})
+
 test('options of a category can be combined as well', async () => {
   const OptionList = [{ OptionName: 'Gold' }]
   const category = await open.add('/Category', {

@@ -1,5 +1,7 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { placeOrder } from '../../../../src/resources/orders/place-order.ts'
+import { otherTexts, plainTexts } from '../../../support/odd-html.ts'
+import { fieldsAt } from '../../../support/person.ts'
 import type { TestServer } from '../../../support/store.ts'
 import { withServer } from './merchant-fixture.ts'
 import { openShop, type Shop } from './product-fixture.ts'
@@ -12,6 +14,7 @@ withServer(async (server) => {
   db = server.services.db
 })
 
+const escaped = (address: string) => address.replaceAll('?', '\\?')
 const policyOf = (headers: Record<string, unknown>) =>
   /img-src ([^;]*)/.exec(String(headers['content-security-policy']))?.[1]
 const pageOf = async (fields: object) => {
@@ -111,6 +114,130 @@ test('the head says what the product is, and its parts lead to their forms', asy
     expect(body).toContain(text)
   }
   for (const part of ['stock', 'prices', 'options', 'categories']) expect(body).toMatch(`/${part}"`)
+})
+
+describe('a field that holds HTML', () => {
+  const Description = [
+    '<meta http-equiv="refresh" content="0;url=https://evil.example"><base href="https://evil.example/">',
+    '<link rel="preconnect" href="https://evil.example"><p style="color:red">Red &mdash; <a href="/x">x</a></p>',
+    '<script src="https://evil.example/x.js"></script><img src="lamp.jpg"><IMG alt=">" SRC=\'https://cdn.example/a.png\'>',
+    '<img src="https://evil.example;script-src/x.png"><form action="/admin/products"><input></form></body></iframe>',
+  ].join('\n')
+  const addLamp = (fields: object) => open.add('/Products', { SKUInfo: { SKU: 'LAMP', Name: 'Lamp' }, ...fields })
+
+  test('stands in a sandboxed frame, whose document may do nothing but load the pictures that it names', async () => {
+    const id = await addLamp({ Description, ShortDescription: 'Only words' })
+    const address = `/admin/products/${id}/shown?field=Description`
+    const page = await open.merchant.open(`/admin/products/${id}`)
+    expect(page.body.match(/<iframe [^>]*>/g)).toEqual([expect.stringMatching(` sandbox .* src="${escaped(address)}"`)])
+    expect(page.headers['content-security-policy']).toMatch(/; frame-src 'self'$/)
+    const { statusCode, headers, body } = await open.merchant.open(address)
+    expect(statusCode).toBe(200)
+    const shop = new URL(open.shop.store.secureUrl).origin
+    expect(headers).toMatchObject({
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy': `default-src 'none'; style-src 'unsafe-inline'; img-src data: ${shop} https://cdn.example; base-uri ${shop}; form-action 'none'; frame-ancestors 'self'; sandbox`,
+      'referrer-policy': 'no-referrer',
+      'cache-control': 'no-store',
+    })
+    expect(body).toContain('<p style="color:red">Red &mdash;')
+    expect(body.match(/<(?:base|link|meta)\b[^>]*>/gi)).toEqual([
+      '<meta charset="utf-8">',
+      `<base href="${shop}/" target="_blank">`,
+    ])
+  })
+
+  test('is a text where it is one, and other fields and stores have no frame', async () => {
+    const id = await addLamp({ Description: 'Only words', MetaTags: '<meta name="a">' })
+    const page = await open.merchant.open(`/admin/products/${id}`)
+    expect(page.body).not.toContain('<iframe')
+    expect(page.headers['content-security-policy']).not.toContain('frame-src')
+    for (const field of ['MetaTags', 'SKUInfo.Name', 'nothing']) {
+      expect((await open.merchant.open(`/admin/products/${id}/shown?field=${field}`)).statusCode).toBe(404)
+    }
+  })
+
+  test.each([
+    ['Category', 'CategoryHeader', { CategoryName: 'Lamps' }],
+    ['Manufacturers', 'Header', { ManufacturerName: 'Alder' }],
+  ])('of %s has a frame too', async (service, field, body) => {
+    const id = await open.add(`/${service}`, { ...body, [field]: '<b>Bold</b>' })
+    const address = `/admin/${service.toLowerCase()}/${id}`
+    expect((await open.merchant.open(address)).body).toContain(`src="${address}/shown?field=${field}"`)
+    expect((await open.merchant.open(`${address}/shown?field=${field}`)).body).toContain('<b>Bold</b>')
+  })
+
+  test('is edited as it looks: what was not typed stays byte for byte, its line breaks too', async () => {
+    const source = '<P ID=x>Fish &amp; chips &mdash; caf&eacute;</P >\r\n<UL>\r<LI>One<BR/></LI></UL>\n'
+    const id = await addLamp({ Description: source, Keywords: 'fish' })
+    const address = `/admin/products/${id}/edit?section=description`
+    const stored = async () => (await open.read('Products', id)).Description
+    const editor = async () => {
+      const { body } = await open.merchant.open(address)
+      const canonical = / data-canonical="([^"]*)"/.exec(body)?.[1] ?? ''
+      return canonical
+        .replaceAll('&lt;', '<')
+        .replaceAll('&gt;', '>')
+        .replaceAll('&quot;', '"')
+        .replaceAll('&amp;', '&')
+    }
+    const edited = (await editor()).replace('chips', 'peas').replace('One', 'Two')
+    const form = await open.merchant.formOf(address)
+    await open.merchant.submit(address, { ...form, 'Description.edited': edited.replaceAll('\n', '\r\n') })
+    const expected = source.replace('chips', 'peas').replace('One', 'Two')
+    expect(await stored()).toBe(expected)
+
+    const typed = { ...(await open.merchant.formOf(address)), 'Description.edited': `${await editor()}<p>More</p>` }
+    const again = await open.merchant.submit(
+      address,
+      { ...typed, source: 'Description' },
+      { to: address.replace('?', '/rows?') },
+    )
+    expect(again.body).not.toContain('class="editor"')
+    const shown = fieldsAt(again.body, address)
+    const asBrowsersSend = (text = '') => text.replaceAll(/\r\n?|\n/g, '\r\n')
+    expect(asBrowsersSend(shown.Description)).toBe(asBrowsersSend(`${expected}<p>More</p>`))
+    expect(await stored()).toBe(expected)
+    await open.merchant.submit(address, {
+      ...shown,
+      Description: asBrowsersSend(shown.Description),
+      Keywords: 'fish, peas',
+    })
+    expect(await stored()).toBe(`${expected}<p>More</p>`)
+  })
+
+  test('is edited as source alone where the editor would lose something, which the form says', async () => {
+    const id = await addLamp({ Description: '<table><tr><td>1</td></tr></table>' })
+    const { body } = await open.merchant.open(`/admin/products/${id}/edit?section=description`)
+    expect(body).not.toContain('class="editor"')
+    expect(body).toContain('The editor cannot keep &lt;table&gt; unchanged. Change the source.')
+  })
+
+  test('and any other text of a form that is sent as it was shown stays byte for byte', async () => {
+    const texts = [...plainTexts, ...otherTexts].filter((text) => text.length < 3_000)
+    const ImageGalleryList = texts.map((ImageGalleryCaption, at) => ({
+      ImageGalleryFile: `${at}.png`,
+      ImageGalleryCaption,
+    }))
+    const id = await addLamp({ ImageGalleryList })
+    const address = `/admin/products/${id}/edit?section=image-galleries`
+    const before = (await open.read('Products', id)).ImageGalleryList
+    expect(before.map((item: { ImageGalleryCaption: string }) => item.ImageGalleryCaption)).toEqual(texts)
+    const form = await open.merchant.formOf(address)
+    const sent = Object.entries(form).map(([name, text]) => [name, text.replaceAll(/\r\n?|\n/g, '\r\n')])
+    await open.merchant.submit(address, { ...Object.fromEntries(sent), 'ImageGalleryList.0.ImageGallerySorting': '7' })
+    const after = (await open.read('Products', id)).ImageGalleryList
+    expect(after).toEqual([{ ...before[0], ImageGallerySorting: 7 }, ...before.slice(1)])
+  })
+})
+
+test('the index names every part of the page, and leads to each', async () => {
+  const { body } = await pageOf({ Description: '<p>a</p>', FeatureList: [{ FeatureTitle: 'Material' }] })
+  const index = /<nav class="index"[\s\S]*?<\/nav>/.exec(body)?.[0] ?? ''
+  const places = [...index.matchAll(/href="#([^"]*)"/g)].map(([, place]) => place)
+  const headings = [...body.matchAll(/<h2 id="([^"]*)"/g)].map(([, id]) => id)
+  expect(places).toEqual(headings)
+  expect(places).toEqual(expect.arrayContaining(['glance', 'orders', 'general', 'description', 'features', 'unset']))
 })
 
 test('names the newest orders with the product, each once, and the other records that use it', async () => {

@@ -1,0 +1,278 @@
+import { randomUUID } from 'node:crypto'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Caller } from '../../../engine/caller.ts'
+import type { Remember } from '../../../engine/changing/idempotency.ts'
+import { getRecord } from '../../../engine/reading/read.ts'
+import { postalAddress } from '../../../html/format.ts'
+import { type HtmlPage, sendPage } from '../../../html/page.ts'
+import { adminPages, inFormFields, refusedFields } from '../../../html/page-routes.ts'
+import { type CallerServices, type Form, formOf, merchantCaller, merchantOf, textIn } from '../../../html/request.ts'
+import {
+  type DraftOwner,
+  type DraftPlace,
+  deleteDraft,
+  endDraft,
+  keepDraft,
+  listDrafts,
+  readDraft,
+} from '../../../resources/orders/drafts.ts'
+import { ORDER_ITEMS_MAX } from '../../../resources/orders/order-body.ts'
+import { orders } from '../../../resources/orders/orders.ts'
+import {
+  type PlacedOrder,
+  placeForRehearsal,
+  placeOrder,
+  REHEARSED_ORDER_ID,
+} from '../../../resources/orders/place-order.ts'
+import { listUsedMethods } from '../../../resources/orders/shipping-methods.ts'
+import { listPaymentMethods } from '../../../resources/payment-methods/update-methods.ts'
+import { readIds } from '../../../server/parameters.ts'
+import { StoreFailure } from '../../../values/failure.ts'
+import { isId } from '../../../values/int32.ts'
+import { type OrderRecord, orderFigures } from '../../order-figures.ts'
+import { productSuggestions } from './find-products.ts'
+import { type LookedUp, lookUpLines } from './form-lines.ts'
+import { addOnce } from './once.ts'
+import { faultsOfBuyer, hasOtherAddresses, type LookedUpBuyer, lookUpBuyer } from './order-buyer.ts'
+import {
+  asSeen,
+  faultsOfOrder,
+  filledLines,
+  formField,
+  formLabels,
+  isEmptyForm,
+  isOfOrder,
+  newCustomerOf,
+  orderOf,
+} from './order-form.ts'
+import { rehearse } from './rehearse.ts'
+
+const address = '/admin/orders/new'
+
+/** Adds the pages by which a person places an order: its form, what fits while somebody types, and the drafts. */
+export function newOrderPages(app: FastifyInstance, services: CallerServices): void {
+  // Whoever places an order says for whom, or takes over the address of a customer.
+  const { post, page, form } = adminPages(app, ['Orders', 'write'], ['Customers', 'read'])
+  page(address, async (request) => newOrderPage(request, services, await firstForm(request, services)))
+  // Shows the form again with its values: with what was looked up, and what placing the order would come to. Keeps them as a draft.
+  post(address, async (request, reply) => sendPage(reply, await sentPage(request, services)))
+  form(
+    '/admin/orders',
+    (request) => place(request, services),
+    (request) => sentPage(request, services),
+  )
+  form(
+    '/admin/orders/drafts/:id/delete',
+    async (request) => {
+      await deleteDraft(ownerOf(request, services), readIds(request.params, 'id').id)
+      return `${address}?notice=draft-deleted`
+    },
+    async (request) => newOrderPage(request, services, await firstForm(request, services)),
+  )
+  // Also for the goods of an order, which somebody may change who reads no customers.
+  adminPages(app, ['Orders', 'write']).get('/admin/orders/products', (request) => productSuggestions(request, services))
+}
+
+interface Shown {
+  readonly form: Form
+  readonly draft: DraftPlace & { readonly keptAt: Date | null }
+  readonly isSent: boolean
+}
+
+/** A new form: of a draft, for a customer, or empty. */
+async function firstForm(request: FastifyRequest, services: CallerServices): Promise<Shown> {
+  const draftId = textIn(request.query, 'draft')
+  const page = randomUUID()
+  if (draftId !== '') {
+    const id = /^\d{1,10}$/.test(draftId) && isId(Number(draftId)) ? Number(draftId) : 0
+    const { version, keptAt, fields } = await readDraft(ownerOf(request, services), id)
+    return { form: fields, draft: { id, version, page, keptAt }, isSent: false }
+  }
+  const form = { CustomerID: textIn(request.query, 'customer'), ShipToBilling: 'yes' }
+  return { form, draft: { id: 0, version: 0, page, keptAt: null }, isSent: false }
+}
+
+function ownerOf(request: FastifyRequest, { db, now }: CallerServices): DraftOwner {
+  const { store, identityId } = merchantOf(request)
+  return { db, store, now, identityId }
+}
+
+/** The names of the fields by which a page says which draft it shows. */
+function draftOf(form: Form): DraftPlace {
+  const numberOf = (name: string) => Number(/^\d{1,9}$/.exec(textIn(form, name))?.[0] ?? 0)
+  const page = /^[\w-]{1,50}$/.exec(textIn(form, 'DraftPage'))?.[0] ?? ''
+  return { id: numberOf('Draft'), version: numberOf('DraftVersion'), page }
+}
+
+/** The fields of the order alone, by which a form that is sent again is known. */
+function orderFields(form: Form): Form {
+  return Object.fromEntries(Object.entries(form).filter(([name]) => isOfOrder(name)))
+}
+
+function sentPage(request: FastifyRequest, services: CallerServices): Promise<HtmlPage> {
+  const form = formOf(request)
+  return newOrderPage(request, services, { form, draft: { ...draftOf(form), keptAt: null }, isSent: true })
+}
+
+async function newOrderPage(request: FastifyRequest, services: CallerServices, shown: Shown): Promise<HtmlPage> {
+  const caller = merchantCaller(request, services)
+  const found = await lookUpBuyer(caller, shown.form)
+  const lookedUp = withQuantities(await lookUpLines(caller, found.form))
+  const { lines, values } = lookedUp
+  const owner = ownerOf(request, services)
+  const { draft, said } = shown.isSent
+    ? await kept(owner, shown.draft, lookedUp, found)
+    : { draft: shown.draft, said: null }
+  const [methods, shippingMethods, drafts, total] = await Promise.all([
+    listPaymentMethods(services.db, caller.store.id),
+    listUsedMethods(caller),
+    listDrafts(owner),
+    workOut(caller, lookedUp, found),
+  ])
+  const visible = methods.filter(({ visible }) => visible)
+  const { buyer, fits, namesake } = found
+  return {
+    template: '/pages/admin/orders/new',
+    title: 'New order',
+    values,
+    data: {
+      lines,
+      linesMax: ORDER_ITEMS_MAX,
+      lookUpAddress: address,
+      labels: formLabels(lines),
+      // A new key each time the form is shown.
+      oneTimeKey: randomUUID(),
+      paymentMethods: [['', 'Not chosen'], ...visible.map(({ id, name }) => [id, name])],
+      shippingMethods,
+      buyer,
+      fits,
+      namesake,
+      billTo: postalAddress(values, 'Billing').join(', '),
+      shipTo: postalAddress(values, 'Shipment').join(', '),
+      hasOtherAddresses: buyer !== null && hasOtherAddresses(values, buyer),
+      total,
+      draft,
+      said,
+      drafts: drafts.filter(({ id }) => id !== draft.id),
+    },
+  }
+}
+
+/** One piece, or as many as the product asks for, where somebody has named a product and no quantity yet. */
+function withQuantities({ lines, values }: LookedUp): LookedUp {
+  const missing = lines.flatMap(({ number, product }) => {
+    const name = `ItemQuantity.${number}`
+    return product !== null && textIn(values, name).trim() === '' ? [[name, String(product.minimum || 1)]] : []
+  })
+  return { lines, values: { ...values, ...Object.fromEntries(missing) } }
+}
+
+/** What is said of a draft that is not the one of before: the other one, if there still is one, or why nothing is kept. */
+type Said = { readonly other: number | null } | { readonly refusal: string } | null
+
+/** Keeps what the form shows now, unless it is empty or of a page without a name. */
+async function kept(
+  owner: DraftOwner,
+  place: Shown['draft'],
+  { values, lines }: LookedUp,
+  { buyer }: LookedUpBuyer,
+): Promise<{ draft: Shown['draft']; said: Said }> {
+  if (place.page === '' || (place.id === 0 && isEmptyForm(values))) return { draft: place, said: null }
+  const text = (name: string) => textIn(values, name).trim()
+  const person = `${text('BillingFirstName')} ${text('BillingLastName')}`.trim()
+  const title = person || text('BillingCompany') || text('BillingEmail') || (buyer?.name ?? '')
+  const content = { title, lines: filledLines(lines).length, fields: orderFields(values) }
+  const outcome = await keepDraft(owner, place, content)
+  if ('refusal' in outcome) return { draft: place, said: outcome }
+  return {
+    draft: { ...outcome.draft, page: place.page },
+    said: outcome.as === 'same' ? null : { other: outcome.as === 'own' ? place.id : null },
+  }
+}
+
+/** What placing the order would come to, or what is still missing for that; null: no goods are named. */
+interface WorkedOut {
+  readonly rows: readonly { readonly name: string; readonly amount: number }[]
+  /** Of each line, by its number. */
+  readonly amounts: ReadonlyMap<number, number>
+  /** Where it cannot be worked out: the field and what is wrong with it. */
+  readonly missing: readonly { readonly field: string; readonly problem: string }[]
+}
+
+/** The total does not depend on the address that a guest has to give. */
+const anyGuest = 'guest@shop.example'
+
+async function workOut(
+  caller: Caller,
+  { lines: found, values }: LookedUp,
+  { buyer }: LookedUpBuyer,
+): Promise<WorkedOut | null> {
+  // Until the customer is found, the order is a guest's.
+  const lookedUp = asSeen({ lines: found, values: { ...values, CustomerID: buyer === null ? '' : String(buyer.id) } })
+  const { lines } = lookedUp
+  if (filledLines(lines).length === 0) return null
+  try {
+    const body = orderOf(lookedUp)
+    const isGuest = body.CustomerID === undefined && (body.BillingEmail ?? '') === ''
+    const productIds = lines.flatMap(({ product }) => (product === null ? [] : [product.id]))
+    const { result } = await rehearse(caller, { orderId: REHEARSED_ORDER_ID, productIds }, async (tx) => {
+      await placeForRehearsal(tx, isGuest ? { ...body, BillingEmail: anyGuest } : body)
+      return JSON.parse(await getRecord(tx, orders, REHEARSED_ORDER_ID)) as OrderRecord & { OrderAmount: number }
+    })
+    const { lines: figures, subtotal, shipping, tax, discount } = orderFigures(result)
+    const amounts = new Map(filledLines(lines).map(({ number }, at) => [number, figures[at]?.amount ?? 0]))
+    const rows = [
+      { name: 'Goods', amount: subtotal },
+      { name: 'Discount', amount: -discount },
+      { name: 'Shipping', amount: shipping },
+      { name: 'Tax', amount: tax },
+    ].filter(({ name, amount }) => name === 'Goods' || amount !== 0)
+    return { rows: [...rows, { name: 'Total', amount: result.OrderAmount }], amounts, missing: [] }
+  } catch (error) {
+    if (!(error instanceof StoreFailure) || error.status >= 500) throw error
+    return { rows: [], amounts: new Map(), missing: faultsIn(error, lookedUp) }
+  }
+}
+
+function faultsIn(failure: StoreFailure, { lines }: LookedUp) {
+  const { faults, field, message } = failure
+  if (faults.length > 0) return faults
+  const problem = message.startsWith(`${field} `) ? message.slice(field.length + 1) : message
+  return [{ field: formField(field, lines), problem }]
+}
+
+async function place(request: FastifyRequest, services: CallerServices): Promise<string> {
+  const caller = merchantCaller(request, services)
+  const sent = formOf(request)
+  const lookedUp = await lookUpLines(caller, sent)
+  const ofBuyer = faultsOfBuyer(await lookUpBuyer(caller, sent))
+  // What is wrong with the customer is said once, in words.
+  const ofOrder = faultsOfOrder(lookedUp).filter(({ field }) => ofBuyer.every((fault) => fault.field !== field))
+  if (ofBuyer.length + ofOrder.length > 0) throw refusedFields([...ofOrder, ...ofBuyer])
+  const body = orderOf(lookedUp)
+  const draft = draftOf(sent)
+  const { identityId } = merchantOf(request)
+  const toForm = inFormFields((field) => formField(field, lookedUp.lines))
+  const id = await addOnce(
+    caller,
+    { ...orderFields(sent), OneTimeKey: textIn(sent, 'OneTimeKey') },
+    {
+      scope: 'order',
+      resultKey: 'OrderID',
+      add: async (remember: Remember<PlacedOrder> | undefined) =>
+        placeOrder(caller, body, {
+          customer: await newCustomerOf(caller, lookedUp.values),
+          remember: async (tx, placed) => {
+            await endDraft({ db: tx.db, store: caller.store, identityId }, draft)
+            await remember?.(tx, placed)
+          },
+        }),
+      idOf: ({ id }) => id,
+      messages: {
+        isDone: 'This form has placed an order already. If you want to place this one too, press the button again',
+        isPending: 'This order is being placed. It appears in the list of orders in a moment',
+      },
+    },
+  ).catch(toForm)
+  return `/admin/orders/${id}?notice=order-placed`
+}

@@ -1,0 +1,116 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { changeRecord } from '../../../engine/changing/change.ts'
+import type { NestedSubResource } from '../../../engine/definition/define.ts'
+import { LONG_TEXT } from '../../../engine/definition/fields.ts'
+import { getRecord } from '../../../engine/reading/read.ts'
+import { format } from '../../../html/format.ts'
+import type { HtmlPage } from '../../../html/page.ts'
+import { adminPages, refusedFields } from '../../../html/page-routes.ts'
+import { type CallerServices, type Form, formOf, merchantCaller, textIn } from '../../../html/request.ts'
+import { orders } from '../../../resources/orders/orders.ts'
+import { isVoid, VOID } from '../../../resources/orders/payments.ts'
+import { readIds } from '../../../server/parameters.ts'
+import { StoreFailure } from '../../../values/failure.ts'
+import { paidOf, readPayments, type ShownTransaction } from '../../order-payments.ts'
+import { ifUnchanged, tagOf } from '../records/unchanged.ts'
+
+const address = '/admin/orders/:id/payments/:transactionId/void'
+const REASON_MAX = 255
+
+/** Adds the page that makes a transaction void: it stays in sight and counts as nothing. */
+export function voidPages(app: FastifyInstance, services: CallerServices): void {
+  const { page, form } = adminPages(app, ['Orders', 'write'])
+  page(address, (request) => askPage(request, services))
+  form(
+    address,
+    (request) => makeVoid(request, services),
+    (request, _reply, { kind }) =>
+      askPage(request, services, { typed: formOf(request), isOutdated: kind === 'precondition-failed' }),
+  )
+}
+
+/** Asks for the reason first, and says what the sums of the order become. */
+async function askPage(
+  request: FastifyRequest,
+  services: CallerServices,
+  { typed = null, isOutdated = false }: { typed?: Form | null; isOutdated?: boolean } = {},
+): Promise<HtmlPage> {
+  const { caller, id, text, order, transactionId } = await readOrder(request, services)
+  const { transactions, ...before } = await readPayments(caller, order)
+  const transaction = transactionIn(transactions, transactionId)
+  const others = order.TransactionList.filter((one: { TransactionIndexID: number }) => {
+    return one.TransactionIndexID !== transactionId
+  })
+  const after = paidOf(order.OrderAmount, others)
+  const amount = format.money(Math.abs(transaction.amount), caller.store.currency)
+  return {
+    template: '/pages/admin/orders/void-transaction',
+    title: titleOf(transaction, amount),
+    values: typed ?? {},
+    data: {
+      id,
+      transaction,
+      isDone: transaction.isVoid,
+      changes: [
+        ['Paid', before.paid, after.paid],
+        ['Refunded', before.refunded, after.refunded],
+        ['Net', before.net, after.net],
+        ['Open', before.open, after.open],
+      ].filter(([, from, to]) => from !== to),
+      etag: tagOf(text, typed, isOutdated),
+      reasonMax: REASON_MAX,
+      labels: { Reason: 'Reason' },
+    },
+  }
+}
+
+function titleOf({ effect, isVoid: isDone }: ShownTransaction, amount: string): string {
+  if (isDone) return `This transaction of ${amount} is void`
+  if (effect === 'paid') return `Make the payment of ${amount} void?`
+  return effect === 'refunded' ? `Make the refund of ${amount} void?` : `Make the transaction of ${amount} void?`
+}
+
+async function readOrder(request: FastifyRequest, services: CallerServices) {
+  const { id, transactionId } = readIds(request.params, 'id', 'transactionId')
+  const caller = merchantCaller(request, services)
+  const text = await getRecord(caller, orders, id)
+  return { caller, id, transactionId, text, order: JSON.parse(text) }
+}
+
+function transactionIn(transactions: readonly ShownTransaction[], id: number): ShownTransaction {
+  const found = transactions.find((one) => one.id === id)
+  if (found === undefined) throw new StoreFailure('not-found', 'This order has no such transaction')
+  return found
+}
+
+const advice = 'Look at what is recorded now, and send the form again if it still applies'
+
+async function makeVoid(request: FastifyRequest, services: CallerServices): Promise<string> {
+  const { caller, id, transactionId: key, text, order } = await readOrder(request, services)
+  const form = formOf(request)
+  const { TransactionType, TransactionResponseText: former } =
+    order.TransactionList.find((one: { TransactionIndexID: number }) => one.TransactionIndexID === key) ?? {}
+  if (former === undefined) throw new StoreFailure('not-found', 'This order has no such transaction')
+  const precondition = ifUnchanged(form, 'order', advice)
+  precondition(text)
+  if (isVoid(TransactionType)) throw new StoreFailure('conflict', 'This transaction is void already')
+  const note = noteOf(former, textIn(form, 'Reason').trim())
+  // What a refund was for counts no more.
+  const body = { TransactionType: VOID, TransactionResponseText: note, RMAID: 0, RefundItemList: [] }
+  const list = orders.subResources.Transactions as NestedSubResource
+  await changeRecord(caller, orders, { kind: 'update-item', id, list, key, body }, { precondition })
+  return `/admin/orders/${id}/payments?notice=transaction-voided`
+}
+
+/** The reason stands in the note, where programs read it too. */
+function noteOf(former: string, reason: string): string {
+  const note = former === '' ? reason : `${former}\n${reason}`
+  if (reason === '') throw refusedFields([{ field: 'Reason', problem: 'is required' }])
+  if (reason.length > REASON_MAX) {
+    throw refusedFields([{ field: 'Reason', problem: `may have ${REASON_MAX} characters at most` }])
+  }
+  if (note.length <= LONG_TEXT) return note
+  throw refusedFields([
+    { field: 'Reason', problem: `makes the note of the transaction longer than ${LONG_TEXT} characters` },
+  ])
+}
