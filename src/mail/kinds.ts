@@ -31,6 +31,8 @@ export interface MailData {
   }
   readonly 'password-changed': SignInNotice
   readonly 'new-browser': SignInNotice
+  /** To a customer of the store. */
+  readonly 'customer-link': { readonly storeName: string; readonly link: OwnPath; readonly expiresAt: Date }
   /** To the new address. */
   readonly 'address-change': { readonly link: OwnPath; readonly expiresAt: Date }
   /** To the old address. */
@@ -50,6 +52,7 @@ export const subjects: { readonly [Kind in MailKind]: (data: MailData[Kind]) => 
   reset: () => 'Choose a new password',
   'password-changed': () => 'Your password was changed',
   'new-browser': () => 'New sign-in to your account',
+  'customer-link': ({ storeName }) => `Your orders at ${storeName}`,
   'address-change': () => 'Confirm your new e-mail address',
   'address-changed': () => 'Your e-mail address was changed',
   'factor-changed': () => 'Your two-step sign-in was changed',

@@ -14,6 +14,7 @@ import { customerSignInPages } from './account/sign-in.ts'
 import { categoryPages } from './admin/categories/routes.ts'
 import { changeStorePages } from './admin/change-store.ts'
 import { type CsvServices, csvPages } from './admin/csv/routes.ts'
+import { customerPages } from './admin/customers/routes.ts'
 import { type CartApiServices, cartApiPages } from './admin/modules/cartapi/routes.ts'
 import { restApiPages } from './admin/modules/rest-api/routes.ts'
 import { orderPages } from './admin/orders/routes.ts'
@@ -74,6 +75,7 @@ export async function adminRoutes(app: FastifyInstance, services: AdminServices)
   searchPages(app, services)
   csvPages(app, services)
   productPages(app, services)
+  customerPages(app, services)
   categoryPages(app, services)
   restApiPages(app, services)
   cartApiPages(app, services)

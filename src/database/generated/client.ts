@@ -293,6 +293,11 @@ export type StockMovement = Prisma.StockMovementModel
  */
 export type Customer = Prisma.CustomerModel
 /**
+ * Model CustomerNote
+ * What the shop's people write down about a customer, for themselves alone.
+ */
+export type CustomerNote = Prisma.CustomerNoteModel
+/**
  * Model OrderStatus
  * 
  */

@@ -56,6 +56,11 @@ export interface Definition {
   filters?: Filters
   /** The filters by which people look for a record. Omitted: those of its required texts. */
   searchedBy?: readonly string[]
+  /**
+   * What people call a record: the fields of the first of these groups of which one is set, such as a first and a last name. All are
+   * texts. Omitted: its required texts.
+   */
+  calledBy?: readonly (readonly string[])[]
   /** How people find a record by what they type. Omitted: by its number, and as `searchedBy` says. */
   finders?: readonly Finder[]
   /**
@@ -212,6 +217,9 @@ export function defineResource<const Service extends string>(
   if (hasDetails) columns.add('details')
   for (const name of definition.searchedBy ?? []) {
     if (definition.filters?.[name] === undefined) throw new Error(`${service}: no filter ${name} to search by`)
+  }
+  for (const name of (definition.calledBy ?? []).flat()) {
+    if (fields.get(name)?.kind !== 'text') throw new Error(`${service}: no text ${name} to call a record by`)
   }
   const reader = compileReader(fields.shown)
   const whole = fieldsWithout(fields, (access) => access === 'sent')

@@ -193,15 +193,17 @@ export function findJson(
   return readByIds(caller, { table, owned: owner?.(caller) ?? null }, ids, jsonOfRecords(resource))
 }
 
-/** Reads columns of these records as texts, by id. Those that do not exist are missing. */
+/** Reads columns of these records, and members of their documents by their paths, as texts by id. Those that do not exist are missing. */
 export async function readTexts(
   caller: Caller,
   resource: Resource,
   ids: readonly number[],
-  columns: readonly string[],
+  stored: readonly (string | readonly string[])[],
 ): Promise<ReadonlyMap<number, readonly string[]>> {
   if (ids.length === 0) return new Map()
-  const texts = columns.map((column) => sql`coalesce(t.${identifier(column)}::text, '')`)
+  const textOf = (at: string | readonly string[]) =>
+    typeof at === 'string' ? sql`t.${identifier(at)}::text` : sql`t."details" #>> ${`{${at.join(',')}}`}::text[]`
+  const texts = stored.map((at) => sql`coalesce(${textOf(at)}, '')`)
   const conditions = [
     sql`t."storeId" = ${storeId(caller.store)}`,
     sql`t."id" = ${anyOf(ids)}`,

@@ -189,6 +189,7 @@ export const customers = defineResource({
     lastupdatestart: since('updatedAt'),
     lastupdateend: until('updatedAt'),
   },
+  calledBy: [['BillingFirstName', 'BillingLastName'], ['BillingCompany'], ['Email']],
   searchedBy: ['email', 'firstname', 'lastname'],
   finders: [byFilter('Customer', exactly('email', emailForms)), byId('Customer'), ...byWords('Customers')],
   events: customerKinds,

@@ -132,6 +132,7 @@ const samples: { readonly [Kind in keyof MailData]: MailData[Kind] } = {
   reset: { link, expiresAt: at, accounts: ['the store Garden Shop', 'the developer account'] },
   'password-changed': browser,
   'new-browser': browser,
+  'customer-link': { storeName: 'Garden Shop', link, expiresAt: at },
   'address-change': { link, expiresAt: at },
   'address-changed': { newEmail: 'new@shop.example' },
   'factor-changed': { what: 'An authenticator app was added.', at },

@@ -91,6 +91,7 @@ const pages = {
     ['admin-customers', '/admin/customers'],
     ['admin-customer', '/admin/customers/1'],
     ['admin-customer-long', '/admin/customers/2'],
+    ['admin-customer-link', '/admin/customers/1/sign-in-link'],
     ['admin-product-history', '/admin/products/1/history'],
     ['admin-history', '/admin/history'],
     ['admin-records', '/admin/records'],

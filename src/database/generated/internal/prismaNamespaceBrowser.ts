@@ -99,6 +99,7 @@ export const ModelName = {
   AdvancedOption: 'AdvancedOption',
   StockMovement: 'StockMovement',
   Customer: 'Customer',
+  CustomerNote: 'CustomerNote',
   OrderStatus: 'OrderStatus',
   PaymentMethod: 'PaymentMethod',
   Order: 'Order',
@@ -832,6 +833,18 @@ export const CustomerScalarFieldEnum = {
 } as const
 
 export type CustomerScalarFieldEnum = (typeof CustomerScalarFieldEnum)[keyof typeof CustomerScalarFieldEnum]
+
+
+export const CustomerNoteScalarFieldEnum = {
+  storeId: 'storeId',
+  customerId: 'customerId',
+  id: 'id',
+  text: 'text',
+  writtenBy: 'writtenBy',
+  writtenAt: 'writtenAt'
+} as const
+
+export type CustomerNoteScalarFieldEnum = (typeof CustomerNoteScalarFieldEnum)[keyof typeof CustomerNoteScalarFieldEnum]
 
 
 export const OrderStatusScalarFieldEnum = {

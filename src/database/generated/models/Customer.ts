@@ -340,6 +340,7 @@ export type CustomerWhereInput = {
   orders?: Prisma.OrderListRelationFilter
   sessions?: Prisma.SessionListRelationFilter
   loginTokens?: Prisma.CustomerLoginTokenListRelationFilter
+  notes?: Prisma.CustomerNoteListRelationFilter
 }
 
 export type CustomerOrderByWithRelationInput = {
@@ -366,6 +367,7 @@ export type CustomerOrderByWithRelationInput = {
   orders?: Prisma.OrderOrderByRelationAggregateInput
   sessions?: Prisma.SessionOrderByRelationAggregateInput
   loginTokens?: Prisma.CustomerLoginTokenOrderByRelationAggregateInput
+  notes?: Prisma.CustomerNoteOrderByRelationAggregateInput
 }
 
 export type CustomerWhereUniqueInput = Prisma.AtLeast<{
@@ -397,6 +399,7 @@ export type CustomerWhereUniqueInput = Prisma.AtLeast<{
   orders?: Prisma.OrderListRelationFilter
   sessions?: Prisma.SessionListRelationFilter
   loginTokens?: Prisma.CustomerLoginTokenListRelationFilter
+  notes?: Prisma.CustomerNoteListRelationFilter
 }, "storeId_id" | "storeId_altContactId">
 
 export type CustomerOrderByWithAggregationInput = {
@@ -473,6 +476,7 @@ export type CustomerCreateInput = {
   orders?: Prisma.OrderCreateNestedManyWithoutCustomerInput
   sessions?: Prisma.SessionCreateNestedManyWithoutCustomerInput
   loginTokens?: Prisma.CustomerLoginTokenCreateNestedManyWithoutCustomerInput
+  notes?: Prisma.CustomerNoteCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerUncheckedCreateInput = {
@@ -498,6 +502,7 @@ export type CustomerUncheckedCreateInput = {
   orders?: Prisma.OrderUncheckedCreateNestedManyWithoutCustomerInput
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutCustomerInput
   loginTokens?: Prisma.CustomerLoginTokenUncheckedCreateNestedManyWithoutCustomerInput
+  notes?: Prisma.CustomerNoteUncheckedCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerUpdateInput = {
@@ -522,6 +527,7 @@ export type CustomerUpdateInput = {
   orders?: Prisma.OrderUpdateManyWithoutCustomerNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutCustomerNestedInput
   loginTokens?: Prisma.CustomerLoginTokenUpdateManyWithoutCustomerNestedInput
+  notes?: Prisma.CustomerNoteUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerUncheckedUpdateInput = {
@@ -547,6 +553,7 @@ export type CustomerUncheckedUpdateInput = {
   orders?: Prisma.OrderUncheckedUpdateManyWithoutCustomerNestedInput
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutCustomerNestedInput
   loginTokens?: Prisma.CustomerLoginTokenUncheckedUpdateManyWithoutCustomerNestedInput
+  notes?: Prisma.CustomerNoteUncheckedUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerCreateManyInput = {
@@ -793,6 +800,20 @@ export type CustomerUncheckedUpdateManyWithoutGroupNestedInput = {
   deleteMany?: Prisma.CustomerScalarWhereInput | Prisma.CustomerScalarWhereInput[]
 }
 
+export type CustomerCreateNestedOneWithoutNotesInput = {
+  create?: Prisma.XOR<Prisma.CustomerCreateWithoutNotesInput, Prisma.CustomerUncheckedCreateWithoutNotesInput>
+  connectOrCreate?: Prisma.CustomerCreateOrConnectWithoutNotesInput
+  connect?: Prisma.CustomerWhereUniqueInput
+}
+
+export type CustomerUpdateOneRequiredWithoutNotesNestedInput = {
+  create?: Prisma.XOR<Prisma.CustomerCreateWithoutNotesInput, Prisma.CustomerUncheckedCreateWithoutNotesInput>
+  connectOrCreate?: Prisma.CustomerCreateOrConnectWithoutNotesInput
+  upsert?: Prisma.CustomerUpsertWithoutNotesInput
+  connect?: Prisma.CustomerWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.CustomerUpdateToOneWithWhereWithoutNotesInput, Prisma.CustomerUpdateWithoutNotesInput>, Prisma.CustomerUncheckedUpdateWithoutNotesInput>
+}
+
 export type CustomerCreateNestedOneWithoutOrdersInput = {
   create?: Prisma.XOR<Prisma.CustomerCreateWithoutOrdersInput, Prisma.CustomerUncheckedCreateWithoutOrdersInput>
   connectOrCreate?: Prisma.CustomerCreateOrConnectWithoutOrdersInput
@@ -830,6 +851,7 @@ export type CustomerCreateWithoutSessionsInput = {
   group?: Prisma.CustomerGroupCreateNestedOneWithoutCustomersInput
   orders?: Prisma.OrderCreateNestedManyWithoutCustomerInput
   loginTokens?: Prisma.CustomerLoginTokenCreateNestedManyWithoutCustomerInput
+  notes?: Prisma.CustomerNoteCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerUncheckedCreateWithoutSessionsInput = {
@@ -854,6 +876,7 @@ export type CustomerUncheckedCreateWithoutSessionsInput = {
   details: Prisma.JsonNullValueInput | runtime.InputJsonValue
   orders?: Prisma.OrderUncheckedCreateNestedManyWithoutCustomerInput
   loginTokens?: Prisma.CustomerLoginTokenUncheckedCreateNestedManyWithoutCustomerInput
+  notes?: Prisma.CustomerNoteUncheckedCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerCreateOrConnectWithoutSessionsInput = {
@@ -893,6 +916,7 @@ export type CustomerUpdateWithoutSessionsInput = {
   group?: Prisma.CustomerGroupUpdateOneWithoutCustomersNestedInput
   orders?: Prisma.OrderUpdateManyWithoutCustomerNestedInput
   loginTokens?: Prisma.CustomerLoginTokenUpdateManyWithoutCustomerNestedInput
+  notes?: Prisma.CustomerNoteUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerUncheckedUpdateWithoutSessionsInput = {
@@ -917,6 +941,7 @@ export type CustomerUncheckedUpdateWithoutSessionsInput = {
   details?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   orders?: Prisma.OrderUncheckedUpdateManyWithoutCustomerNestedInput
   loginTokens?: Prisma.CustomerLoginTokenUncheckedUpdateManyWithoutCustomerNestedInput
+  notes?: Prisma.CustomerNoteUncheckedUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerCreateWithoutLoginTokensInput = {
@@ -940,6 +965,7 @@ export type CustomerCreateWithoutLoginTokensInput = {
   group?: Prisma.CustomerGroupCreateNestedOneWithoutCustomersInput
   orders?: Prisma.OrderCreateNestedManyWithoutCustomerInput
   sessions?: Prisma.SessionCreateNestedManyWithoutCustomerInput
+  notes?: Prisma.CustomerNoteCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerUncheckedCreateWithoutLoginTokensInput = {
@@ -964,6 +990,7 @@ export type CustomerUncheckedCreateWithoutLoginTokensInput = {
   details: Prisma.JsonNullValueInput | runtime.InputJsonValue
   orders?: Prisma.OrderUncheckedCreateNestedManyWithoutCustomerInput
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutCustomerInput
+  notes?: Prisma.CustomerNoteUncheckedCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerCreateOrConnectWithoutLoginTokensInput = {
@@ -1003,6 +1030,7 @@ export type CustomerUpdateWithoutLoginTokensInput = {
   group?: Prisma.CustomerGroupUpdateOneWithoutCustomersNestedInput
   orders?: Prisma.OrderUpdateManyWithoutCustomerNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutCustomerNestedInput
+  notes?: Prisma.CustomerNoteUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerUncheckedUpdateWithoutLoginTokensInput = {
@@ -1027,6 +1055,7 @@ export type CustomerUncheckedUpdateWithoutLoginTokensInput = {
   details?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   orders?: Prisma.OrderUncheckedUpdateManyWithoutCustomerNestedInput
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutCustomerNestedInput
+  notes?: Prisma.CustomerNoteUncheckedUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerCreateWithoutGroupInput = {
@@ -1050,6 +1079,7 @@ export type CustomerCreateWithoutGroupInput = {
   orders?: Prisma.OrderCreateNestedManyWithoutCustomerInput
   sessions?: Prisma.SessionCreateNestedManyWithoutCustomerInput
   loginTokens?: Prisma.CustomerLoginTokenCreateNestedManyWithoutCustomerInput
+  notes?: Prisma.CustomerNoteCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerUncheckedCreateWithoutGroupInput = {
@@ -1073,6 +1103,7 @@ export type CustomerUncheckedCreateWithoutGroupInput = {
   orders?: Prisma.OrderUncheckedCreateNestedManyWithoutCustomerInput
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutCustomerInput
   loginTokens?: Prisma.CustomerLoginTokenUncheckedCreateNestedManyWithoutCustomerInput
+  notes?: Prisma.CustomerNoteUncheckedCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerCreateOrConnectWithoutGroupInput = {
@@ -1126,6 +1157,120 @@ export type CustomerScalarWhereInput = {
   details?: Prisma.JsonFilter<"Customer">
 }
 
+export type CustomerCreateWithoutNotesInput = {
+  id: number
+  email?: string | null
+  passwordHash?: string | null
+  firstName: string
+  lastName: string
+  city: string
+  state: string
+  country: string
+  phone: string
+  enabled: boolean
+  createdAt: Date | string
+  updatedAt: Date | string
+  updatedBy: string
+  storeCredit: runtime.Decimal | runtime.DecimalJsLike | number | string
+  altContactId?: string | null
+  lastLoginAt?: Date | string | null
+  details: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  group?: Prisma.CustomerGroupCreateNestedOneWithoutCustomersInput
+  orders?: Prisma.OrderCreateNestedManyWithoutCustomerInput
+  sessions?: Prisma.SessionCreateNestedManyWithoutCustomerInput
+  loginTokens?: Prisma.CustomerLoginTokenCreateNestedManyWithoutCustomerInput
+}
+
+export type CustomerUncheckedCreateWithoutNotesInput = {
+  storeId: number
+  id: number
+  email?: string | null
+  passwordHash?: string | null
+  firstName: string
+  lastName: string
+  city: string
+  state: string
+  country: string
+  phone: string
+  groupId?: number | null
+  enabled: boolean
+  createdAt: Date | string
+  updatedAt: Date | string
+  updatedBy: string
+  storeCredit: runtime.Decimal | runtime.DecimalJsLike | number | string
+  altContactId?: string | null
+  lastLoginAt?: Date | string | null
+  details: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  orders?: Prisma.OrderUncheckedCreateNestedManyWithoutCustomerInput
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutCustomerInput
+  loginTokens?: Prisma.CustomerLoginTokenUncheckedCreateNestedManyWithoutCustomerInput
+}
+
+export type CustomerCreateOrConnectWithoutNotesInput = {
+  where: Prisma.CustomerWhereUniqueInput
+  create: Prisma.XOR<Prisma.CustomerCreateWithoutNotesInput, Prisma.CustomerUncheckedCreateWithoutNotesInput>
+}
+
+export type CustomerUpsertWithoutNotesInput = {
+  update: Prisma.XOR<Prisma.CustomerUpdateWithoutNotesInput, Prisma.CustomerUncheckedUpdateWithoutNotesInput>
+  create: Prisma.XOR<Prisma.CustomerCreateWithoutNotesInput, Prisma.CustomerUncheckedCreateWithoutNotesInput>
+  where?: Prisma.CustomerWhereInput
+}
+
+export type CustomerUpdateToOneWithWhereWithoutNotesInput = {
+  where?: Prisma.CustomerWhereInput
+  data: Prisma.XOR<Prisma.CustomerUpdateWithoutNotesInput, Prisma.CustomerUncheckedUpdateWithoutNotesInput>
+}
+
+export type CustomerUpdateWithoutNotesInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  firstName?: Prisma.StringFieldUpdateOperationsInput | string
+  lastName?: Prisma.StringFieldUpdateOperationsInput | string
+  city?: Prisma.StringFieldUpdateOperationsInput | string
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  country?: Prisma.StringFieldUpdateOperationsInput | string
+  phone?: Prisma.StringFieldUpdateOperationsInput | string
+  enabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedBy?: Prisma.StringFieldUpdateOperationsInput | string
+  storeCredit?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  altContactId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  lastLoginAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  details?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  group?: Prisma.CustomerGroupUpdateOneWithoutCustomersNestedInput
+  orders?: Prisma.OrderUpdateManyWithoutCustomerNestedInput
+  sessions?: Prisma.SessionUpdateManyWithoutCustomerNestedInput
+  loginTokens?: Prisma.CustomerLoginTokenUpdateManyWithoutCustomerNestedInput
+}
+
+export type CustomerUncheckedUpdateWithoutNotesInput = {
+  storeId?: Prisma.IntFieldUpdateOperationsInput | number
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  firstName?: Prisma.StringFieldUpdateOperationsInput | string
+  lastName?: Prisma.StringFieldUpdateOperationsInput | string
+  city?: Prisma.StringFieldUpdateOperationsInput | string
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  country?: Prisma.StringFieldUpdateOperationsInput | string
+  phone?: Prisma.StringFieldUpdateOperationsInput | string
+  groupId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  enabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedBy?: Prisma.StringFieldUpdateOperationsInput | string
+  storeCredit?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  altContactId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  lastLoginAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  details?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  orders?: Prisma.OrderUncheckedUpdateManyWithoutCustomerNestedInput
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutCustomerNestedInput
+  loginTokens?: Prisma.CustomerLoginTokenUncheckedUpdateManyWithoutCustomerNestedInput
+}
+
 export type CustomerCreateWithoutOrdersInput = {
   id: number
   email?: string | null
@@ -1147,6 +1292,7 @@ export type CustomerCreateWithoutOrdersInput = {
   group?: Prisma.CustomerGroupCreateNestedOneWithoutCustomersInput
   sessions?: Prisma.SessionCreateNestedManyWithoutCustomerInput
   loginTokens?: Prisma.CustomerLoginTokenCreateNestedManyWithoutCustomerInput
+  notes?: Prisma.CustomerNoteCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerUncheckedCreateWithoutOrdersInput = {
@@ -1171,6 +1317,7 @@ export type CustomerUncheckedCreateWithoutOrdersInput = {
   details: Prisma.JsonNullValueInput | runtime.InputJsonValue
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutCustomerInput
   loginTokens?: Prisma.CustomerLoginTokenUncheckedCreateNestedManyWithoutCustomerInput
+  notes?: Prisma.CustomerNoteUncheckedCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerCreateOrConnectWithoutOrdersInput = {
@@ -1210,6 +1357,7 @@ export type CustomerUpdateWithoutOrdersInput = {
   group?: Prisma.CustomerGroupUpdateOneWithoutCustomersNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutCustomerNestedInput
   loginTokens?: Prisma.CustomerLoginTokenUpdateManyWithoutCustomerNestedInput
+  notes?: Prisma.CustomerNoteUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerUncheckedUpdateWithoutOrdersInput = {
@@ -1234,6 +1382,7 @@ export type CustomerUncheckedUpdateWithoutOrdersInput = {
   details?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutCustomerNestedInput
   loginTokens?: Prisma.CustomerLoginTokenUncheckedUpdateManyWithoutCustomerNestedInput
+  notes?: Prisma.CustomerNoteUncheckedUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerCreateManyGroupInput = {
@@ -1277,6 +1426,7 @@ export type CustomerUpdateWithoutGroupInput = {
   orders?: Prisma.OrderUpdateManyWithoutCustomerNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutCustomerNestedInput
   loginTokens?: Prisma.CustomerLoginTokenUpdateManyWithoutCustomerNestedInput
+  notes?: Prisma.CustomerNoteUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerUncheckedUpdateWithoutGroupInput = {
@@ -1300,6 +1450,7 @@ export type CustomerUncheckedUpdateWithoutGroupInput = {
   orders?: Prisma.OrderUncheckedUpdateManyWithoutCustomerNestedInput
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutCustomerNestedInput
   loginTokens?: Prisma.CustomerLoginTokenUncheckedUpdateManyWithoutCustomerNestedInput
+  notes?: Prisma.CustomerNoteUncheckedUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerUncheckedUpdateManyWithoutGroupInput = {
@@ -1331,12 +1482,14 @@ export type CustomerCountOutputType = {
   orders: number
   sessions: number
   loginTokens: number
+  notes: number
 }
 
 export type CustomerCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   orders?: boolean | CustomerCountOutputTypeCountOrdersArgs
   sessions?: boolean | CustomerCountOutputTypeCountSessionsArgs
   loginTokens?: boolean | CustomerCountOutputTypeCountLoginTokensArgs
+  notes?: boolean | CustomerCountOutputTypeCountNotesArgs
 }
 
 /**
@@ -1370,6 +1523,13 @@ export type CustomerCountOutputTypeCountLoginTokensArgs<ExtArgs extends runtime.
   where?: Prisma.CustomerLoginTokenWhereInput
 }
 
+/**
+ * CustomerCountOutputType without action
+ */
+export type CustomerCountOutputTypeCountNotesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.CustomerNoteWhereInput
+}
+
 
 export type CustomerSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   storeId?: boolean
@@ -1395,6 +1555,7 @@ export type CustomerSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs
   orders?: boolean | Prisma.Customer$ordersArgs<ExtArgs>
   sessions?: boolean | Prisma.Customer$sessionsArgs<ExtArgs>
   loginTokens?: boolean | Prisma.Customer$loginTokensArgs<ExtArgs>
+  notes?: boolean | Prisma.Customer$notesArgs<ExtArgs>
   _count?: boolean | Prisma.CustomerCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["customer"]>
 
@@ -1472,6 +1633,7 @@ export type CustomerInclude<ExtArgs extends runtime.Types.Extensions.InternalArg
   orders?: boolean | Prisma.Customer$ordersArgs<ExtArgs>
   sessions?: boolean | Prisma.Customer$sessionsArgs<ExtArgs>
   loginTokens?: boolean | Prisma.Customer$loginTokensArgs<ExtArgs>
+  notes?: boolean | Prisma.Customer$notesArgs<ExtArgs>
   _count?: boolean | Prisma.CustomerCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type CustomerIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -1488,6 +1650,7 @@ export type $CustomerPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
     orders: Prisma.$OrderPayload<ExtArgs>[]
     sessions: Prisma.$SessionPayload<ExtArgs>[]
     loginTokens: Prisma.$CustomerLoginTokenPayload<ExtArgs>[]
+    notes: Prisma.$CustomerNotePayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     storeId: number
@@ -1919,6 +2082,7 @@ export interface Prisma__CustomerClient<T, Null = never, ExtArgs extends runtime
   orders<T extends Prisma.Customer$ordersArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Customer$ordersArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$OrderPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   sessions<T extends Prisma.Customer$sessionsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Customer$sessionsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$SessionPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   loginTokens<T extends Prisma.Customer$loginTokensArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Customer$loginTokensArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CustomerLoginTokenPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  notes<T extends Prisma.Customer$notesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Customer$notesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CustomerNotePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -2456,6 +2620,30 @@ export type Customer$loginTokensArgs<ExtArgs extends runtime.Types.Extensions.In
   take?: number
   skip?: number
   distinct?: Prisma.CustomerLoginTokenScalarFieldEnum | Prisma.CustomerLoginTokenScalarFieldEnum[]
+}
+
+/**
+ * Customer.notes
+ */
+export type Customer$notesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the CustomerNote
+   */
+  select?: Prisma.CustomerNoteSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the CustomerNote
+   */
+  omit?: Prisma.CustomerNoteOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.CustomerNoteInclude<ExtArgs> | null
+  where?: Prisma.CustomerNoteWhereInput
+  orderBy?: Prisma.CustomerNoteOrderByWithRelationInput | Prisma.CustomerNoteOrderByWithRelationInput[]
+  cursor?: Prisma.CustomerNoteWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.CustomerNoteScalarFieldEnum | Prisma.CustomerNoteScalarFieldEnum[]
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { Caller } from '../../../engine/caller.ts'
 import type { Resource } from '../../../engine/definition/define.ts'
 import { categoryExtras } from '../categories/extras.ts'
+import { customerExtras } from '../customers/extras.ts'
 import { productExtras } from '../products/extras.ts'
 import type { Wire } from './values.ts'
 
@@ -44,6 +45,7 @@ const none: Extras = {
 const extras: Readonly<Record<string, Extras>> = {
   Products: productExtras,
   Category: categoryExtras,
+  Customers: customerExtras,
   Orders: { ...none, selection: { template: '/pages/admin/orders/selection', action: '/admin/orders/bulk/slips' } },
 }
 

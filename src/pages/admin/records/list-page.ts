@@ -162,14 +162,20 @@ function offeredColumns({ values }: Service, listing: Listing | null): readonly 
   return [...first, ...all.filter((value) => !first.includes(value))]
 }
 
-function columnsOf({ values, titles, filters, key }: Service, offered: readonly Value[], chosen: string) {
+function columnsOf({ values, titles, called, filters, key }: Service, offered: readonly Value[], chosen: string) {
   const names = new Set(chosen.split(',').slice(0, COLUMNS_MAX))
   const wanted = offered.filter(({ path }) => names.has(path.join('.')))
   if (wanted.length > 0) return wanted
   // What the list can be filtered by is what people look for.
   const filtered = new Set(Object.values(filters).flatMap(({ column }) => column ?? []))
-  const others = values.filter((value) => filtered.has(value.field.column ?? '') && !titles.includes(value))
-  return [...(titles.length > 0 ? titles : [key]), ...others].slice(0, COLUMNS_SHOWN)
+  const named = [...titles, ...called.flat()]
+  const others = values.filter((value) => filtered.has(value.field.column ?? '') && !named.includes(value))
+  return [...nameColumn(called), ...(titles.length > 0 ? titles : [key]), ...others].slice(0, COLUMNS_SHOWN)
+}
+
+/** What records are called, where that is no field: a list shows the title in its place. */
+function nameColumn([group]: Service['called']): readonly Value[] {
+  return (group ?? []).slice(0, 1).map((value) => ({ ...value, path: [''], label: 'Name' }))
 }
 
 /** The filters of the list, as fields of a form: those in sight, and those that are opened by `More filters`. */

@@ -6,7 +6,7 @@ import { type Form, textIn } from '../../../html/request.ts'
 import { isId } from '../../../values/int32.ts'
 import { valueIn } from '../../../values/json.ts'
 import { placesIn } from './form.ts'
-import { readNames } from './names.ts'
+import { readNames, readTitles } from './names.ts'
 import { findMatches, type Matches } from './search.ts'
 import { seenBy } from './seen.ts'
 import { type List, type Section, type Service, targetService, type Value } from './services.ts'
@@ -34,7 +34,9 @@ export async function namesFor(caller: Caller, references: Iterable<Reference>):
     if (ids.size > 0) idsOf.set(refersTo, ids)
   }
   const read = [...idsOf].map(async ([refersTo, ids]) => {
-    return [refersTo, await readNames(caller, seenTarget(caller, refersTo), [...ids])] as const
+    const target = seenTarget(caller, refersTo)
+    const read = target.called.length > 0 ? readTitles : readNames
+    return [refersTo, await read(caller, target, [...ids])] as const
   })
   const names = new Map(await Promise.all(read))
   return (refersTo, id) => names.get(refersTo)?.get(Number(id)) ?? ''

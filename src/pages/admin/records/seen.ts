@@ -12,7 +12,7 @@ import type { Wire } from './values.ts'
 /** Returns the service as somebody with these privileges sees it, for lists, pages, forms and files alike. */
 export function seenBy(privileges: Privileges, service: Service): Service {
   if (privileges === null) return service
-  const { values, sections, titles, sorts, searches, filters } = service
+  const { values, sections, titles, called, sorts, searches, filters } = service
   const isSeen = ({ field }: Value) => shows(privileges, field)
   const hidden = new Set(values.filter((value) => !isSeen(value)).map(({ field }) => field.column))
   const seen = sections.map((section) => ({
@@ -25,6 +25,7 @@ export function seenBy(privileges: Privileges, service: Service): Service {
     values: seenValues(privileges, values),
     sections: seen.filter(({ values: left, list }) => left.length > 0 || list !== null),
     titles: titles.filter(isSeen),
+    called: called.map((group) => group.filter(isSeen)),
     sorts: sorts.filter(({ value }) => isSeen(value)),
     searches: searches.filter(({ value }) => isSeen(value)),
     filters: Object.fromEntries(

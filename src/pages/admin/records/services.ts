@@ -48,6 +48,8 @@ export interface Service {
   readonly sections: readonly Section[]
   /** What a record is called: the required texts that answers show, or else its id. */
   readonly titles: readonly Value[]
+  /** What a record is called instead: the first group of which something is set. Empty: the titles. */
+  readonly called: readonly (readonly Value[])[]
   readonly key: Value
   readonly sorts: readonly Sorting[]
   /** By which the list can be filtered. */
@@ -124,6 +126,7 @@ export function serviceOf(resource: Resource): Service {
       })),
     ],
     titles,
+    called: (resource.calledBy ?? []).map((names) => values.filter(({ path }) => names.includes(path.join('.')))),
     key,
     sorts: sortsOf(resource, values, key),
     filters: resource.filters,

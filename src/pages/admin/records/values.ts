@@ -17,6 +17,13 @@ export function itemsIn(record: Wire, list: List): readonly Wire[] {
   return (record[list.name] ?? []) as readonly Wire[]
 }
 
+/** What a record is called by its definition, and the values that say it; empty: it says none, or none is set. */
+export function calledBy(groups: Service['called'], textOf: (value: Value) => string) {
+  const values = groups.find((group) => group.some((value) => textOf(value) !== '')) ?? []
+  const texts = values.map((value) => textOf(value).trim()).filter((text) => text !== '')
+  return { name: texts.join(' '), values }
+}
+
 /** Whether a value says more than nothing has been set. */
 export function isSet(field: ValueField, value: unknown): boolean {
   return value !== undefined && value !== null && value !== '' && value !== field.default
@@ -32,9 +39,14 @@ export function isNumber({ field: { kind }, refersTo }: Value): boolean {
   return (kind === 'decimal' || kind === 'integer') && refersTo === null
 }
 
+type Named = Pick<Service, 'titles' | 'called' | 'one' | 'key'>
+
 /** What a record is called. */
-export function titleOf({ titles, one, key }: Pick<Service, 'titles' | 'one' | 'key'>, record: Wire): string {
-  const texts = titles.map(({ path }) => typedOf(valueIn(record, path))).filter((text) => text !== '')
+export function titleOf({ titles, called, one, key }: Named, record: Wire): string {
+  const textOf = ({ path }: Value) => typedOf(valueIn(record, path))
+  const { name } = calledBy(called, textOf)
+  if (name !== '') return name
+  const texts = titles.map(textOf).filter((text) => text !== '')
   return texts.length > 0 ? texts.join(' · ') : `${capital(one)} ${typedOf(valueIn(record, key.path))}`
 }
 

@@ -132,7 +132,7 @@ describe('suggestions', () => {
     for (const q of [String(lamp), 'lamp', 'Lam', 'am']) expect(await ask('products', q), q).toEqual(found)
     expect(await ask('products', 'bulb')).toEqual([200, []])
     const ada = await add('Customers', { Email: 'ada@shop.example', Password: 'x', BillingLastName: 'Lovelace' })
-    expect(await ask('customers', 'love')).toEqual([200, [{ ID: ada, Name: 'ada@shop.example · Lovelace' }]])
+    expect(await ask('customers', 'love')).toEqual([200, [{ ID: ada, Name: 'Lovelace · ada@shop.example' }]])
     const vip = await add('CustomerGroups', { Name: 'VIP' })
     expect(await ask('customergroups', 'vi')).toEqual([200, [{ ID: vip, Name: 'VIP' }]])
     const other = await merchantIn(server, (await server.openStore()).store)

@@ -1,0 +1,124 @@
+import { randomUUID } from 'node:crypto'
+import type { Caller } from '../../../engine/caller.ts'
+import { format } from '../../../html/format.ts'
+import {
+  ORDERS_SUMMED_MAX,
+  readCustomerOrders,
+  readCustomerReturns,
+} from '../../../resources/customers/customer-orders.ts'
+import { customers } from '../../../resources/customers/customers.ts'
+import {
+  type Compared,
+  type Duplicate,
+  findDuplicates,
+  type Likeness,
+} from '../../../resources/customers/duplicates.ts'
+import { listNotes, NOTE_LENGTH_MAX, NOTES_MAX } from '../../../resources/customers/notes.ts'
+import { listStatuses } from '../../../resources/order-statuses/status-texts.ts'
+import { orders } from '../../../resources/orders/orders.ts'
+import { rma } from '../../../resources/rma/rma.ts'
+import { writeDate } from '../../../values/dates.ts'
+import { chipsOf } from '../../order-states.ts'
+import { textsOf } from '../orders/listing.ts'
+import type { Extras } from '../records/extras.ts'
+import { readTitles } from '../records/names.ts'
+import { mayRead, seenBy } from '../records/seen.ts'
+import { targetService } from '../records/services.ts'
+import type { Wire } from '../records/values.ts'
+
+const ORDERS_SHOWN = 10
+const RETURNS_SHOWN = 5
+
+/** The fields used of a customer's record. */
+interface CustomerRecord extends Compared {
+  readonly CustomerID: number
+}
+
+/** The page of a customer begins with what was bought, with the addresses, and with what the shop knows beside that. */
+export const customerExtras: Extras = {
+  template: '/pages/admin/customers/customer',
+  partsTemplate: '/pages/admin/customers/customer-parts',
+  read: async (caller, record) => {
+    const { CustomerID: id } = record as unknown as CustomerRecord
+    const [bought, returns, statuses, notes, duplicates, own] = await Promise.all([
+      mayRead(caller.privileges, orders) ? readCustomerOrders(caller, id, { shown: ORDERS_SHOWN }) : null,
+      mayRead(caller.privileges, rma) && mayRead(caller.privileges, orders)
+        ? readCustomerReturns(caller, id, { shown: RETURNS_SHOWN })
+        : null,
+      listStatuses(caller.db, caller.store.id),
+      listNotes(caller, id),
+      readDuplicates(caller, id, record as unknown as CustomerRecord),
+      caller.db.customer.findUnique({
+        where: { storeId_id: { storeId: caller.store.id, id } },
+        select: { createdAt: true },
+      }),
+    ])
+    const addresses = [addressOf(record, 'Billing'), addressOf(record, 'Shipping')]
+    const since = [bought?.sums.firstAt, own?.createdAt].flatMap((date) => (date ? [date.getTime()] : []))
+    return {
+      parts: [
+        ...(bought === null ? [] : [{ slug: 'orders', title: 'Orders' }]),
+        ...(returns === null || returns.length === 0 ? [] : [{ slug: 'returns', title: 'Returns' }]),
+        ...addresses.map(({ slug, title }) => ({ slug, title })),
+        { slug: 'notes', title: 'The shop’s notes' },
+      ],
+      bought,
+      chipsOf,
+      ordersSummedMax: ORDERS_SUMMED_MAX,
+      returns,
+      since: since.length > 0 ? writeDate(new Date(Math.min(...since)), caller.store.timeZone).slice(0, 10) : null,
+      statusText: textsOf(statuses),
+      addresses,
+      notes,
+      notesMax: NOTES_MAX,
+      noteLengthMax: NOTE_LENGTH_MAX,
+      // A new key each time the form is shown.
+      oneTimeKey: randomUUID(),
+      duplicates,
+    }
+  },
+  sections: ['billing-address', 'shipping-address'],
+  referrers: ['Order'],
+  listLinks: [],
+  selection: null,
+}
+
+const reasons: readonly (readonly [keyof Likeness, string])[] = [
+  ['sameEmail', 'the same e-mail address'],
+  ['samePhone', 'the same telephone number'],
+  ['sameNameAndPostcode', 'the same name and postcode'],
+]
+
+async function readDuplicates(caller: Caller, id: number, record: Compared) {
+  const found = await findDuplicates(caller, id, record)
+  const names = await readTitles(
+    caller,
+    seenBy(caller.privileges, targetService(customers)),
+    found.map((duplicate) => duplicate.id),
+  )
+  return found.map((duplicate: Duplicate) => ({
+    id: duplicate.id,
+    name: names.get(duplicate.id) || `Customer ${duplicate.id}`,
+    reasons: reasons.flatMap(([name, text]) => (duplicate[name] ? [text] : [])),
+  }))
+}
+
+/** What a person reads of one of the two addresses. */
+function addressOf(record: Wire, prefix: 'Billing' | 'Shipping') {
+  const of = (name: string) => String(record[prefix + name] ?? '').trim()
+  const names = ['FirstName', 'LastName', 'Company', 'Address2', 'City', 'State', 'ZipCode', 'Country']
+  const parts = Object.fromEntries(names.map((name) => [`Billing${name}`, of(name)]))
+  return {
+    slug: `${prefix.toLowerCase()}-address`,
+    title: prefix === 'Billing' ? 'Bill to' : 'Ship to',
+    lines: format.postalAddress({ ...parts, BillingAddress: of('Address1') }, 'Billing'),
+    phone: of('PhoneNumber'),
+    taxId: of('TaxID'),
+    kind: kinds.get(of('AddressType')) ?? '',
+  }
+}
+
+const kinds = new Map([
+  ['1', 'A residential address'],
+  ['2', 'A commercial address'],
+])
