@@ -3,12 +3,12 @@ import type { Fulfilment, OrderStates, PaymentState } from '../resources/orders/
 /** A state in words, and the class of its badge; empty: neither good nor bad. */
 export interface Chip {
   readonly text: string
-  readonly tone: 'ok' | 'wait' | 'bad' | ''
+  readonly tone: 'ok' | 'warn' | 'bad' | ''
 }
 
 export const paymentChips: Readonly<Record<PaymentState, Chip>> = {
   unpaid: { text: 'Unpaid', tone: 'bad' },
-  'part-paid': { text: 'Partly paid', tone: 'wait' },
+  'part-paid': { text: 'Partly paid', tone: 'warn' },
   paid: { text: 'Paid', tone: 'ok' },
   'part-refunded': { text: 'Partly refunded', tone: '' },
   refunded: { text: 'Refunded', tone: '' },
@@ -16,8 +16,8 @@ export const paymentChips: Readonly<Record<PaymentState, Chip>> = {
 }
 
 export const fulfilmentChips: Readonly<Record<Fulfilment, Chip>> = {
-  waiting: { text: 'Not shipped', tone: 'wait' },
-  part: { text: 'Partly shipped', tone: 'wait' },
+  waiting: { text: 'Not shipped', tone: 'warn' },
+  part: { text: 'Partly shipped', tone: 'warn' },
   left: { text: 'Shipped', tone: 'ok' },
   none: { text: 'Nothing to ship', tone: '' },
 }

@@ -862,6 +862,8 @@ describe.skipIf(!hasBrowser)('every page', () => {
     const doneCsvId = await take('done', [...many.slice(0, 3), 'CSV-0,,,'], /^Add 3 products/)
     // The page sees the end by itself.
     await page.getByText('0 changed, 3 added.').waitFor()
+    // A store's files are applied one after the other, so this comes before the one that is not over.
+    const changes = await changeMany()
     const applyingCsvId = await take('applying', many)
     const { id: storeId } = shop.store
     // By a process that lives elsewhere.
@@ -870,7 +872,7 @@ describe.skipIf(!hasBrowser)('every page', () => {
       where: { storeId, id: Number(applyingCsvId) },
       data: { state: 'applying', startedAt: new Date(server.clock.ms), appliedBy: 'ada@shop.example', leasedUntil },
     })
-    places = { ...places, csvId, doneCsvId, applyingCsvId, ...(await importOthers()), ...(await changeMany()) }
+    places = { ...places, csvId, doneCsvId, applyingCsvId, ...(await importOthers()), ...changes }
   }
 
   /** Changes of many products: one that waits for what is to be done, one that is shown and one that was made. */
