@@ -229,7 +229,7 @@ test('an application gets a limit, and the page lists who uses it', async () => 
 
 test('lists find by a part, and whatever stands in the address', async () => {
   expect((await ann.open('/operator/stores?name=GARDEN')).body).toContain('garden.example')
-  expect((await ann.open('/operator/stores?name=nowhere')).body).toContain('No store is here')
+  expect((await ann.open('/operator/stores?name=nowhere')).body).toContain('No store has such a name or address')
   expect((await ann.open('/operator/people?email=merchant%40')).body).toContain('merchant@shop.example')
   for (const query of ['?offset=x', '?offset=999999', '?name=%25&name=_', '?email=%00']) {
     for (const list of ['stores', 'applications', 'developers', 'people']) {
