@@ -54,13 +54,14 @@ export async function addNote(
   })
 }
 
-/** Deletes a note, if there is such a one. */
+/** Deletes a note about a customer. Throws where there is no such note (404). */
 export async function deleteNote(
   { db, store }: Pick<Caller, 'db' | 'store'>,
   customerId: number,
   id: number,
 ): Promise<void> {
-  await db.customerNote.deleteMany({ where: { storeId: store.id, customerId, id } })
+  const { count } = await db.customerNote.deleteMany({ where: { storeId: store.id, customerId, id } })
+  if (count === 0) throw new StoreFailure('not-found', `No note has the id ${id}`, { field: 'id' })
 }
 
 function readNote(given: string): string {

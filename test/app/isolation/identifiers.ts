@@ -16,6 +16,7 @@ const atAddresses: Readonly<Record<string, (side: Side) => Id>> = {
   '/admin/csv/:id': ({ importId }) => importId,
   '/admin/outbox/:id': ({ mailId }) => mailId,
   '/admin/modules/rest-api/:subscriptionId': ({ subscriptionId }) => subscriptionId,
+  '/admin/customers/:id/notes/:noteId': ({ noteId }) => noteId,
   '/admin/orders/drafts/:id': ({ draftId }) => draftId,
   '/admin/orders/:id/returns/:rmaId': ofService('RMA'),
   '/admin/orders/:id/shipments/:shipmentId': firstShipment,

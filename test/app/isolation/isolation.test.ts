@@ -79,6 +79,7 @@ const guardedAll = (await guardedRoutes()).filter(
 
 /** What a form takes before it looks for what its address names. */
 const formBodies: Readonly<Record<string, object>> = {
+  'POST /admin/customers/:id/notes': { Note: 'Rings twice' },
   'POST /admin/people/:id': { Role: 'orders' },
   'POST /admin/modules/rest-api/:subscriptionId/bodies': { Keep: 'true' },
   'POST /admin/people/roles/:id': { Name: 'Packer', 'Privileges.Orders': 'read' },

@@ -26,6 +26,8 @@ export interface Side extends Shop {
   readonly importId: number
   /** A new order that the merchant has begun. */
   readonly draftId: number
+  /** A note about the customer. */
+  readonly noteId: number
   /** An entry of the history by the table of its record. */
   readonly historyIds: ReadonlyMap<string, number>
   readonly mailId: number
@@ -70,6 +72,7 @@ export async function openSide(server: TestServer, idsAbove = 0): Promise<Side> 
   const { merchant, userId } = await merchantOf(server, storeId)
   const importId = await importOf(storeId, merchant)
   const draftId = await draftOf(merchant, storeId)
+  const noteId = await noteOf(server, storeId, records.get('Customers')?.id ?? 0)
   const mailId = await mailOf(server, storeId)
   const { invitationId, roleId } = await peopleOf(server, { storeId, userId })
   const developer = await developerIn(server)
@@ -91,6 +94,7 @@ export async function openSide(server: TestServer, idsAbove = 0): Promise<Side> 
     subscriptionId,
     importId,
     draftId,
+    noteId,
     historyIds: await historyOf(server, storeId),
     mailId,
     userId,
@@ -133,6 +137,17 @@ async function draftOf(merchant: TestPerson, storeId: number): Promise<number> {
   const typed = { 'ItemID.1': `SKU-OF-STORE-${storeId}`, 'ItemQuantity.1': '1' }
   const kept = await merchant.submit('/admin/orders/new', typed, { action: '/admin/orders', to: '/admin/orders/new' })
   return Number(/name="Draft" value="(\d+)"/.exec(kept.body)?.[1])
+}
+
+async function noteOf({ services: { db, now } }: TestServer, storeId: number, customerId: number): Promise<number> {
+  const data = {
+    storeId,
+    customerId,
+    text: `Note of store ${storeId}`,
+    writtenBy: 'staff@shop.example',
+    writtenAt: now(),
+  }
+  return (await db.customerNote.create({ data })).id
 }
 
 async function historyOf({ services: { db } }: TestServer, storeId: number): Promise<ReadonlyMap<string, number>> {

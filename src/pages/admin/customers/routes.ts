@@ -45,6 +45,8 @@ async function takeNote(request: FastifyRequest, services: CallerServices): Prom
   const id = idIn(request)
   const caller = merchantCaller(request, services)
   const form = formOf(request)
+  // The key of a form is claimed for a customer that there is.
+  await getRecord(caller, customers, id)
   await addOnce(caller, form, {
     scope: `note of customer ${id}`,
     resultKey: 'NoteID',
