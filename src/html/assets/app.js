@@ -97,7 +97,8 @@ for (const form of document.querySelectorAll('form[data-refresh]')) {
   // One at a time, so that the answers come in the order of what was typed.
   async function refresh(button) {
     if (isRunning) {
-      if (!waiting?.name) waiting = button
+      // What somebody presses comes before what a change looks up.
+      if (!waiting || 'lookup' in waiting.dataset) waiting = button
       return
     }
     isRunning = true
@@ -125,10 +126,10 @@ for (const form of document.querySelectorAll('form[data-refresh]')) {
   }
 
   // A button that was pressed may have been renewed since.
-  function sameButton({ name, value }) {
+  function sameButton({ formAction, name, value }) {
     const buttons = [...form.querySelectorAll('button[formaction]')]
-    const same = name && buttons.find((button) => button.name === name && button.value === value)
-    return same || form.querySelector('[data-lookup]')
+    const isSame = (button) => button.formAction === formAction && button.name === name && button.value === value
+    return buttons.find(isSame) ?? form.querySelector('[data-lookup]')
   }
 
   function renew(part, sent, then) {
