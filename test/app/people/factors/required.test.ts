@@ -45,7 +45,7 @@ describe('an owner who requires a second factor', () => {
     const { person } = await newAppOwner(server)
     expect(refused(await person.call('POST', security, { From }))).toMatchObject({ statusCode: 400, field: 'From' })
     const page = await person.submit(security, { From })
-    expect([page.statusCode, alertOf(page)]).toEqual([400, expect.stringContaining('From must be a day')])
+    expect([page.statusCode, alertOf(page)]).toEqual([400, expect.stringContaining('Required from must be a day')])
   })
 
   test('sees who has one', async () => {
