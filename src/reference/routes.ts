@@ -74,8 +74,9 @@ function servePages(
     const page = (await documentation()).search(textIn(request.query, 'q'), textIn(request.query, 'from'))
     return reply.header('cache-control', 'no-cache').type(HTML).send(renderPage(request, page))
   })
-  app.options('/docs', { config }, (_request, reply) => sendOptions(reply, 'GET, HEAD'))
-  app.options('/docs/*', { config }, (_request, reply) => sendOptions(reply, 'GET, HEAD'))
+  // Answered before a body is read, of whatever type it is.
+  const onRequest = async (_request: FastifyRequest, reply: FastifyReply) => sendOptions(reply, 'GET, HEAD')
+  for (const path of ['/docs', '/docs/*']) app.options(path, { config, onRequest }, async () => undefined)
 }
 
 export function describeReference(): ApiPart {

@@ -236,6 +236,7 @@ describe('a backup of an older version', () => {
     ...['Identity', 'Identity_id_seq', 'StoreUser', 'Developer', 'Session'],
     ...['Store', 'StoreHost', 'Application', 'Subscription', 'CsvImport'],
     ...['Event', 'Webhook', 'OrderStatus', 'Product', 'AccessToken', 'ApiCall'],
+    ...['Order', 'OrderTransaction', 'OrderShipment', 'HistoryEntry', 'SearchText'],
   ]
   /** A database that has stopped at `LAST_BEFORE`, and its backup. */
   let old: Database

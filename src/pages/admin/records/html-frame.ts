@@ -93,6 +93,8 @@ img { max-width: 100%; height: auto; }
 </head>
 <body>
 ${seen}
+</body>
+</html>
 `
 }
 
