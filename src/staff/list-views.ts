@@ -1,6 +1,7 @@
 import type { DataServices } from '../database/client.ts'
 import { inTransaction } from '../database/client.ts'
 import { StoreFailure } from '../values/failure.ts'
+import { isOneLine } from '../values/input.ts'
 
 /** A list of records as a person of a store keeps it. */
 export interface ListView {
@@ -9,7 +10,7 @@ export interface ListView {
   readonly query: string
 }
 
-export const VIEW_NAME_MAX = 50
+const VIEW_NAME_MAX = 50
 const QUERY_MAX = 2_000
 /** Of a person and service. */
 const VIEWS_MAX = 20
@@ -36,7 +37,7 @@ export async function saveView(
   view: ListView,
 ): Promise<void> {
   const name = view.name.trim()
-  if (name === '' || name.length > VIEW_NAME_MAX || /[\p{Cc}]/u.test(name) || !name.isWellFormed()) {
+  if (name === '' || name.length > VIEW_NAME_MAX || !isOneLine(name)) {
     const problem = `must have 1 to ${VIEW_NAME_MAX} characters, without line breaks`
     throw new StoreFailure('bad-request', `name ${problem}`, { field: 'name', faults: [{ field: 'name', problem }] })
   }

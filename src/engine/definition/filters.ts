@@ -213,7 +213,8 @@ function day(given: string, name: string, timeZone: string, bound: Bound) {
   return read
 }
 
-function checkedText(given: string, name: string): string {
+/** Throws for a text that the database cannot hold. */
+export function checkedText(given: string, name: string): string {
   if (!given.includes('\0') && given.isWellFormed()) return given
   throw wrongField(name, 'holds a character that text cannot have')
 }

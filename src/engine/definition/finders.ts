@@ -1,7 +1,7 @@
 import { constant, empty, identifier, type Sql, sql, storeId } from '../../database/sql.ts'
 import { INT32_MAX } from '../../values/int32.ts'
 import type { Caller } from '../caller.ts'
-import { type Filter, wrongParameter } from './filters.ts'
+import { checkedText, type Filter, wrongParameter } from './filters.ts'
 
 /** Who looks for records: a store, and what may be read of it. */
 export type Seeker = Pick<Caller, 'store' | 'privileges'>
@@ -37,9 +37,7 @@ const DIGITS_COMPARED = 8
 export function readTyped(given: string, name: string): string {
   const text = given.trim()
   if (text.length > TYPED_MAX) throw wrongParameter(name, text, `may have ${TYPED_MAX} characters at most`)
-  if (text.includes('\0') || !text.isWellFormed())
-    throw wrongParameter(name, '', 'holds a character that text cannot have')
-  return text
+  return checkedText(text, name)
 }
 
 /** By the number of the record. */
@@ -47,8 +45,8 @@ export function byId(table: string): Finder {
   return {
     rank: RANK_NUMBER,
     ids: (text, { store }) => {
-      const isId = /^#?[1-9]\d{0,9}$/.test(text) && Number(text.replace('#', '')) <= INT32_MAX
-      return isId ? idsWhere(table, store, sql`t."id" = ${Number(text.replace('#', ''))}::int`) : null
+      const id = Number(/^#?([1-9]\d{0,9})$/.exec(text)?.[1] ?? Number.NaN)
+      return id <= INT32_MAX ? idsWhere(table, store, sql`t."id" = ${id}::int`) : null
     },
   }
 }
@@ -64,13 +62,14 @@ export function byFilter(table: string, filter: Filter): Finder {
   }
 }
 
-export function idsWhere(table: string, store: Seeker['store'], condition: Sql): Sql {
+function idsWhere(table: string, store: Seeker['store'], condition: Sql): Sql {
   return sql`SELECT t."id" FROM ${identifier(table)} t WHERE t."storeId" = ${storeId(store)} AND ${condition}`
 }
 
 /**
  * By the words that the table SearchText keeps of the service's records, in any order: those that begin so first, then those that have
- * them inside (of one or two letters alone, only among the newest); a telephone number by its digits from the end. `sourcesFor` says which sources the seeker may be led by; null: all.
+ * them inside (of one or two letters alone, only among the newest); a telephone number by its digits from the end. `sourcesFor` says which
+ * sources the seeker may be led by; null: all.
  */
 export function byWords(
   service: string,

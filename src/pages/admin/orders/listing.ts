@@ -28,9 +28,10 @@ function ownValue(name: string, label: string, options: { description: string; n
   return { path: [name], field: text(20, { column: name, access: 'ro', label, ...options }), label, refersTo: null }
 }
 
-function nameOf(order: Wire): string {
+/** Whose order it is, for those who may read customers: a person, or else a company or an e-mail address. Empty: nothing says it. */
+export function billedTo(order: Wire): string {
   const name = [order.BillingFirstName, order.BillingLastName].filter(Boolean).join(' ')
-  return name || String(order.BillingCompany || order.BillingEmail)
+  return name || String(order.BillingCompany || order.BillingEmail || '')
 }
 
 const choicesOf = <Key extends string>(keys: readonly Key[], chips: Readonly<Record<Key, Chip>>) =>
@@ -63,7 +64,7 @@ export const orderListing: Listing = {
       },
       textOf: (name, order) => {
         if (name === 'InvoiceNumber') return invoiceOf(order)
-        if (name === 'customer') return nameOf(order)
+        if (name === 'customer') return billedTo(order)
         return name === 'OrderStatusID' ? statusText(Number(order.OrderStatusID)) : (chipOf(name, order)?.text ?? null)
       },
       // Nobody waits for the money or the goods of an order that is cancelled.

@@ -69,7 +69,8 @@ export async function listPage(
     }
   })
   const references = rows.flatMap(({ record }) => [...referencesIn({ values: columns, lists: [] }, record)])
-  const [nameOf, words] = await Promise.all([
+  const [views, nameOf, words] = await Promise.all([
+    listViews(services, { userId: merchantOf(request).id, service: resource.service }),
     namesFor(caller, references),
     listing?.wordsOf(
       caller,
@@ -93,7 +94,7 @@ export async function listPage(
       toneOf: words?.toneOf ?? (() => null),
       selection: extrasOf(resource).selection,
       choices: words?.choices ?? {},
-      views: await listViews(services, { userId: merchantOf(request).id, service: resource.service }),
+      views,
       query: String(new URLSearchParams(kept)),
       here: `?${new URLSearchParams({ ...kept, ...cursor })}`,
       sorts: service.sorts,

@@ -12,11 +12,11 @@ import { listStatuses } from '../../../resources/order-statuses/status-texts.ts'
 import { orders } from '../../../resources/orders/orders.ts'
 import { products } from '../../../resources/products/products.ts'
 import { rma } from '../../../resources/rma/rma.ts'
-import { invoiceOf, textsOf } from '../orders/listing.ts'
+import { billedTo, invoiceOf, textsOf } from '../orders/listing.ts'
 import { findersOf } from '../records/search.ts'
 import { mayRead, seenBy, textSeenBy } from '../records/seen.ts'
 import { type Service, targetService } from '../records/services.ts'
-import type { Wire } from '../records/values.ts'
+import { titleOf, type Wire } from '../records/values.ts'
 
 /** The records of a service that a page of the search shows; its list shows the others. */
 const SHOWN = 8
@@ -42,24 +42,21 @@ interface Words {
   readonly status: (id: unknown) => string
 }
 
-/** The services that are searched, in the order of the page, and how their records are told apart. */
-const searched: readonly (readonly [Resource, (record: Wire, words: Words) => Omit<Hit, 'address'>])[] = [
+/** The services that are searched, in the order of the page, and what tells their records apart; a title where it is not that of the record's page. */
+const searched: readonly (readonly [
+  Resource,
+  (record: Wire, words: Words) => Pick<Hit, 'details'> & Partial<Pick<Hit, 'title'>>,
+])[] = [
   [
     orders,
     (order: Wire, { money, date, status }: Words) => ({
       title: invoiceOf(order),
-      details: [
-        nameOf(order.BillingFirstName, order.BillingLastName) || text(order.BillingEmail),
-        date(order.OrderDate),
-        money(order.OrderAmount),
-        status(order.OrderStatusID),
-      ],
+      details: [billedTo(order), date(order.OrderDate), money(order.OrderAmount), status(order.OrderStatusID)],
     }),
   ],
   [
     customers,
-    ({ BillingFirstName, BillingLastName, BillingCompany, BillingCity, Email }: Wire) => ({
-      title: nameOf(BillingFirstName, BillingLastName) || text(BillingCompany) || text(Email),
+    ({ BillingCompany, BillingCity, Email }: Wire) => ({
       details: [text(BillingCompany), text(Email), text(BillingCity)],
     }),
   ],
@@ -72,12 +69,11 @@ const searched: readonly (readonly [Resource, (record: Wire, words: Words) => Om
   ],
   [
     rma,
-    ({ RMAID, RMADate, RMAItemList }: Wire, { date }: Words) => ({
-      title: `Return ${RMAID}`,
+    ({ RMADate, RMAItemList }: Wire, { date }: Words) => ({
       details: [date(RMADate), ...(RMAItemList as Wire[]).slice(0, 2).map(({ SKU }) => text(SKU))],
     }),
   ],
-  [giftRegistries, ({ Name, Event }: Wire, { date }: Words) => ({ title: text(Name), details: [date(Event)] })],
+  [giftRegistries, ({ Event }: Wire, { date }: Words) => ({ details: [date(Event)] })],
 ]
 
 /** Adds the search over everything that people look for, as a page and, for the pages' script, as JSON. */
@@ -124,17 +120,14 @@ async function groupsFor(request: FastifyRequest, services: CallerServices): Pro
     const hits = ids.flatMap((id) => {
       const record = records.get(id)
       if (record === undefined) return []
-      const { title, details } = hitOf(JSON.parse(seen(String(record))), words)
+      const shown = JSON.parse(seen(String(record))) as Wire
+      const { title = titleOf(service, shown), details } = hitOf(shown, words)
       return [{ address: `${service.path}/${id}`, title, details: details.filter((detail) => detail !== '') }]
     })
     const more = ids.length > SHOWN ? `${service.path}?${new URLSearchParams({ find: q })}` : null
     return { service, hits, more }
   })
   return (await Promise.all(found)).filter(({ hits }) => hits.length > 0)
-}
-
-function nameOf(first: unknown, last: unknown): string {
-  return `${text(first)} ${text(last)}`.trim()
 }
 
 function text(value: unknown): string {
