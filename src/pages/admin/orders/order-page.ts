@@ -86,7 +86,8 @@ async function shownOrder(
   ])
   const statusText = textsOf(statuses)
   const [departures, payments] = await Promise.all([readDepartures(caller, [order]), readPayments(caller, order)])
-  const parcels = shownParcels(order, departures)
+  const figures = orderFigures(order)
+  const parcels = shownParcels(order, figures.lines, departures)
   const waiting = parcels.filter((parcel) => !parcel.hasLeft)
   const isLive = holdsStock(order.OrderStatusID)
   const state = {
@@ -108,7 +109,7 @@ async function shownOrder(
     data: {
       order,
       actions: actionsOf(state),
-      figures: orderFigures(order),
+      figures,
       waiting,
       sent: parcels.filter((parcel) => parcel.hasLeft),
       isLive,
@@ -150,8 +151,7 @@ interface ShownOrder extends OrderRecord, PaidRecord {
 }
 
 /** The parcels of an order with their lines, and where each goes. */
-function shownParcels(order: ShownOrder, departures: Departures) {
-  const { lines } = orderFigures(order)
+function shownParcels(order: ShownOrder, lines: ReturnType<typeof orderFigures>['lines'], departures: Departures) {
   const figures = new Map(order.OrderItemList.map((item, at) => [item, { ...lines[at], productId: item.CatalogID }]))
   return parcelsOf(order, departures).map(({ items, ...parcel }) => ({
     ...parcel,
