@@ -39,6 +39,8 @@ export default defineConfig({
     execArgv: ['--max-semi-space-size=64'],
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    // What is waited for comes, however busy the machine is: a test that gives up early leaves its locks to the next one.
+    expect: { poll: { timeout: 10_000 } },
     // A worker keeps its modules over the files of one project; the projects run one after the other.
     isolate: false,
     // vitest shuffles files by a sequencer of its own.
