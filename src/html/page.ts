@@ -6,14 +6,16 @@ import type { Access } from '../engine/caller.ts'
 import type { Person } from '../people/sessions.ts'
 import type { Need } from '../server/roles.ts'
 import { privilegesOf } from '../staff/roles.ts'
+import type { Language } from '../texts/language.ts'
+import { translateTemplate } from '../texts/template.ts'
+import { type Phrase, Text, type TextValues, t } from '../texts/text.ts'
 import type { Fault, StoreFailure } from '../values/failure.ts'
-import { format } from './format.ts'
-import { textIn } from './request.ts'
+import { languageFor, textIn } from './request.ts'
 
 export interface HtmlPage {
   /** A file below src without its extension, such as `/pages/admin/orders`. */
   readonly template: string
-  readonly title: string
+  readonly title: Phrase
   /** Defaults to 200, or to the status of `failure`. */
   readonly status?: number
   /** Available to the template as `it.…`. Reading an undefined value throws; null prints nothing. */
@@ -41,85 +43,101 @@ export function noteNeeds(app: FastifyInstance): void {
   })
 }
 
-const eta = new Eta({
-  views: fileURLToPath(new URL('..', import.meta.url)),
-  cache: true,
-  autoFilter: true,
-  filterFunction: (value: unknown) => {
-    if (value === undefined) throw new Error('A page reads what it was not given')
-    return value === null ? '' : String(value)
-  },
-})
+const engines = new Map<Language, Eta>()
+
+/** Templates as the language says them: the messages in their source when they are compiled, texts when they are printed. */
+function engineOf(language: Language): Eta {
+  const known = engines.get(language)
+  if (known !== undefined) return known
+  const eta = new Eta({
+    views: fileURLToPath(new URL('..', import.meta.url)),
+    cache: true,
+    autoFilter: true,
+    filterFunction: (value: unknown) => {
+      if (value === undefined) throw new Error('A page reads what it was not given')
+      return value === null ? '' : value instanceof Text ? language.say(value) : String(value)
+    },
+    plugins: [{ processTemplate: (source) => translateTemplate(source, language.lookUp) }],
+    // In every template: `t` makes a text and says it, `say` says one that it was given.
+    functionHeader: 'const { t, say } = this',
+  })
+  Object.assign(eta, {
+    t: (key: string, values?: TextValues) => language.say(t(key, values)),
+    say: language.say,
+  })
+  engines.set(language, eta)
+  return eta
+}
 
 /** The texts above a page after a form succeeded, by the `notice` in its address. */
 const notices = new Map(
   Object.entries({
-    'signed-out': 'You are signed out.',
-    'password-changed': 'Your password is changed. You are signed out everywhere else.',
-    'password-reset': 'Your password is set. Sign in with it.',
-    'address-mailed': 'A link is on its way to the new address. Open it to confirm the address.',
-    'address-changed': 'Your e-mail address is changed. You are signed out everywhere else.',
-    'accounts-joined': 'The accounts are joined.',
-    joined: 'You belong to the store now.',
-    invited: 'The invitation is on its way.',
-    'invitation-withdrawn': 'The invitation is withdrawn. Its link no longer works.',
-    'role-changed': 'The role is changed.',
-    'role-added': 'The role is added.',
-    'role-deleted': 'The role is deleted.',
-    'operator-removed': 'The person no longer runs this server.',
-    'person-removed': 'The person no longer belongs to the store.',
-    'sessions-ended': 'You are signed out there.',
-    'authenticator-added': 'The authenticator app is your second factor now.',
-    'authenticator-removed': 'The authenticator app is removed.',
-    'passkey-added': 'The passkey is added.',
-    'passkey-removed': 'The passkey is removed.',
-    'factor-needed': 'Set up a second factor first: who runs a server needs one. Then all pages open.',
-    'factor-removal': 'The second factors end in 24 hours.',
-    'factor-kept': 'The second factors stay.',
-    'factor-required': 'From this day on, everybody of the store needs a second factor.',
-    'factor-optional': 'Nobody needs a second factor any more.',
-    'application-created': 'The application is registered.',
-    'application-changed': 'The changes are saved.',
-    'application-deleted': 'The application is deleted, and so are its tokens.',
-    'key-rotated': 'There is a new private key.',
-    'secret-rotated': 'There is a new callback secret. For 24 hours callbacks carry the signatures of both.',
-    subscribed: 'The application can now access your store.',
-    agreed: 'The application now has the privileges it asked for.',
-    'bodies-kept': 'What refused requests of the application send is kept from now on.',
-    'bodies-deleted': 'What refused requests sent is deleted, and no longer kept.',
-    unsubscribed: 'The application is removed. Its token no longer works.',
-    'user-key-rotated': 'There is a new user key. The former one no longer works.',
-    'settings-saved': 'The settings are saved.',
-    'status-added': 'The status is added.',
-    'webhook-added': 'The webhook is added. Send a test event to see that it arrives.',
-    'webhook-saved': 'The changes are saved. They apply from the next attempt on.',
-    'webhook-off': 'The webhook is switched off. Deliveries that were waiting will not be sent.',
-    'webhook-resumed': 'The webhook is on again.',
-    'webhook-caught-up': 'The webhook is on again, and what it missed is on its way.',
-    'webhook-secret': 'There is a new secret. For 24 hours notifications carry the signatures of both.',
-    'webhook-deleted': 'The webhook is deleted.',
-    'view-saved': 'The view is kept. You find it above the list.',
-    'view-deleted': 'The view is deleted.',
-    'record-created': 'The record is added.',
-    'record-saved': 'The changes are saved.',
-    'record-deleted': 'The record is deleted.',
-    'stock-corrected': 'The stock is corrected.',
-    'order-placed': 'The order is placed.',
-    'draft-deleted': 'The draft is thrown away.',
-    'status-changed': 'The status is changed.',
-    'goods-shipped': 'The goods are shipped.',
-    'notes-saved': 'The notes are saved.',
-    'note-added': 'The note is added.',
-    'note-deleted': 'The note is deleted.',
-    'customer-link-mailed': 'The sign-in link is on its way to the customer.',
-    'transaction-recorded': 'The transaction is recorded.',
-    'transaction-voided': 'The transaction is void.',
-    'return-added': 'The return is added.',
-    'test-store-made': 'The test store is made. Its records follow within seconds.',
-    'test-store-reset': 'The test store is reset. Its records follow within seconds.',
-    'test-store-deleted': 'The test store is thrown away.',
-    'inbox-emptied': 'The messages are deleted.',
-    'inbox-deleted': 'The inbox is deleted.',
+    'signed-out': t('You are signed out.'),
+    'password-changed': t('Your password is changed. You are signed out everywhere else.'),
+    'password-reset': t('Your password is set. Sign in with it.'),
+    'address-mailed': t('A link is on its way to the new address. Open it to confirm the address.'),
+    'address-changed': t('Your e-mail address is changed. You are signed out everywhere else.'),
+    'accounts-joined': t('The accounts are joined.'),
+    joined: t('You belong to the store now.'),
+    invited: t('The invitation is on its way.'),
+    'invitation-withdrawn': t('The invitation is withdrawn. Its link no longer works.'),
+    'role-changed': t('The role is changed.'),
+    'role-added': t('The role is added.'),
+    'role-deleted': t('The role is deleted.'),
+    'operator-removed': t('The person no longer runs this server.'),
+    'person-removed': t('The person no longer belongs to the store.'),
+    'sessions-ended': t('You are signed out there.'),
+    'authenticator-added': t('The authenticator app is your second factor now.'),
+    'authenticator-removed': t('The authenticator app is removed.'),
+    'passkey-added': t('The passkey is added.'),
+    'passkey-removed': t('The passkey is removed.'),
+    'factor-needed': t('Set up a second factor first: who runs a server needs one. Then all pages open.'),
+    'factor-removal': t('The second factors end in 24 hours.'),
+    'factor-kept': t('The second factors stay.'),
+    'factor-required': t('From this day on, everybody of the store needs a second factor.'),
+    'factor-optional': t('Nobody needs a second factor any more.'),
+    'application-created': t('The application is registered.'),
+    'application-changed': t('The changes are saved.'),
+    'application-deleted': t('The application is deleted, and so are its tokens.'),
+    'key-rotated': t('There is a new private key.'),
+    'secret-rotated': t('There is a new callback secret. For 24 hours callbacks carry the signatures of both.'),
+    subscribed: t('The application can now access your store.'),
+    agreed: t('The application now has the privileges it asked for.'),
+    'bodies-kept': t('What refused requests of the application send is kept from now on.'),
+    'bodies-deleted': t('What refused requests sent is deleted, and no longer kept.'),
+    unsubscribed: t('The application is removed. Its token no longer works.'),
+    'user-key-rotated': t('There is a new user key. The former one no longer works.'),
+    'settings-saved': t('The settings are saved.'),
+    'status-added': t('The status is added.'),
+    'webhook-added': t('The webhook is added. Send a test event to see that it arrives.'),
+    'webhook-saved': t('The changes are saved. They apply from the next attempt on.'),
+    'webhook-off': t('The webhook is switched off. Deliveries that were waiting will not be sent.'),
+    'webhook-resumed': t('The webhook is on again.'),
+    'webhook-caught-up': t('The webhook is on again, and what it missed is on its way.'),
+    'webhook-secret': t('There is a new secret. For 24 hours notifications carry the signatures of both.'),
+    'webhook-deleted': t('The webhook is deleted.'),
+    'view-saved': t('The view is kept. You find it above the list.'),
+    'view-deleted': t('The view is deleted.'),
+    'record-created': t('The record is added.'),
+    'record-saved': t('The changes are saved.'),
+    'record-deleted': t('The record is deleted.'),
+    'stock-corrected': t('The stock is corrected.'),
+    'order-placed': t('The order is placed.'),
+    'draft-deleted': t('The draft is thrown away.'),
+    'status-changed': t('The status is changed.'),
+    'goods-shipped': t('The goods are shipped.'),
+    'notes-saved': t('The notes are saved.'),
+    'note-added': t('The note is added.'),
+    'note-deleted': t('The note is deleted.'),
+    'customer-link-mailed': t('The sign-in link is on its way to the customer.'),
+    'transaction-recorded': t('The transaction is recorded.'),
+    'transaction-voided': t('The transaction is void.'),
+    'return-added': t('The return is added.'),
+    'test-store-made': t('The test store is made. Its records follow within seconds.'),
+    'test-store-reset': t('The test store is reset. Its records follow within seconds.'),
+    'test-store-deleted': t('The test store is thrown away.'),
+    'inbox-emptied': t('The messages are deleted.'),
+    'inbox-deleted': t('The inbox is deleted.'),
   }),
 )
 
@@ -142,14 +160,17 @@ export function sendPage(reply: FastifyReply, page: HtmlPage) {
 export function renderPage(
   request: FastifyRequest,
   page: HtmlPage,
-  { csrf = '', notice = null }: { csrf?: string; notice?: string | null } = {},
+  { csrf = '', notice = null }: { csrf?: string; notice?: Text | null } = {},
 ): string {
   const { template, title, data, failure, values = {}, assets = [] } = page
   const person = request.session?.person ?? null
   const store = person && 'store' in person ? person.store : null
   const segment = /^\/([a-z]*)/.exec(request.url)?.[1] ?? ''
+  const language = languageFor(request)
+  const { format, say, sayProblem } = language
   const shared = {
-    title,
+    title: say(title),
+    language,
     // OAuth's pages are in the merchant's area.
     area: segment === 'oauth' ? 'admin' : segment,
     path: request.url.split('?', 1)[0],
@@ -168,17 +189,19 @@ export function renderPage(
       person?.kind === 'merchant' && person.factorMissingFromMs !== null ? new Date(person.factorMissingFromMs) : null,
     may: (privilege: string, access: Access) => mayDo(person, privilege, access),
     can: (route: string) => needsOf(request, route).every(([privilege, access]) => mayDo(person, privilege, access)),
-    problem: (field: string) => faultIn(failure, field)?.problem ?? '',
+    problem: (field: string) => sayProblem(faultIn(failure, field)?.problem ?? ''),
     /** What stands beside a field: what is wrong, of the label. */
-    told: (label: string, field: string) => {
+    told: (label: Phrase, field: string) => {
       const fault = faultIn(failure, field)
-      return fault === undefined || fault.isWhole ? (fault?.problem ?? '') : `${label} ${fault.problem}`
+      const problem = sayProblem(fault?.problem ?? '')
+      return fault === undefined || fault.isWhole ? problem : `${say(label)} ${problem}`
     },
-    faultsOf,
+    faultsOf: (whole: StoreFailure) =>
+      faultsOf(whole).map((fault) => ({ ...fault, problem: sayProblem(fault.problem) })),
     labelIn,
     format,
   }
-  return eta.render(template, { ...shared, ...data })
+  return engineOf(language).render(template, { ...shared, ...data })
 }
 
 /** Binds a token to its session, and a merchant's also to the store, so that no other one accepts the form. */

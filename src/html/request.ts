@@ -10,11 +10,24 @@ import type { Person, Session } from '../people/sessions.ts'
 import type { Need } from '../server/roles.ts'
 import { administrationPrivileges, privilegesOf, type RoleOfAccount } from '../staff/roles.ts'
 import { operatorCaller } from '../stores/stores.ts'
+import { acceptedLocale, isLocale, type Language, type Locale, languageOf } from '../texts/language.ts'
 import { StoreFailure } from '../values/failure.ts'
 
 /** Whether the request comes from a browser, which accepts text/html. Programs do not. */
 export function wantsHtml({ headers }: FastifyRequest): boolean {
   return headers.accept?.toLowerCase().includes('text/html') ?? false
+}
+
+/** What a page is written in for whoever asks: as they chose, or as their browser says. The documentation is English. */
+export function localeOf({ session, headers, url }: FastifyRequest): Locale {
+  if (url.startsWith('/docs')) return 'en-US'
+  const chosen = session?.person.kind === 'customer' ? null : session?.person.locale
+  return chosen && isLocale(chosen) ? chosen : acceptedLocale(headers['accept-language'])
+}
+
+/** The language of whoever asks, for what is said before a template prints it: headings of a file, answers to scripts. */
+export function languageFor(request: FastifyRequest): Language {
+  return languageOf(localeOf(request))
 }
 
 /** Whether the body came from a form of a page. */

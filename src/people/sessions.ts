@@ -3,7 +3,7 @@ import { type Actor, recordAudit } from '../audit/audit.ts'
 import { type DataServices, inTransaction, type Transaction } from '../database/client.ts'
 import type { Session as SessionRow } from '../database/generated/client.ts'
 import { passOverReadOnly } from '../database/outage.ts'
-import { type Sql, sql } from '../database/sql.ts'
+import { identifier, type Sql, sql } from '../database/sql.ts'
 import type { CallerStore, Privileges } from '../engine/caller.ts'
 import { callerStoreJson } from '../stores/stores.ts'
 import { StoreFailure } from '../values/failure.ts'
@@ -40,6 +40,7 @@ interface AskedForFactor {
 export interface Merchant extends AskedForFactor {
   readonly kind: 'merchant'
   readonly identityId: number
+  readonly locale: string | null
   readonly store: CallerStore
   readonly others: readonly OtherAccount[]
   /** The name of the role in the store (src/staff/roles.ts). */
@@ -52,11 +53,14 @@ export interface Merchant extends AskedForFactor {
 export interface Operator extends AskedForFactor {
   readonly kind: 'operator'
   readonly identityId: number
+  readonly locale: string | null
 }
 
 export interface Developer {
   readonly kind: 'developer'
   readonly identityId: number
+  /** How pages are to be written for them, by a BCP 47 tag; null: as the browser says. */
+  readonly locale: string | null
   /** Whether the operator lets developers have test stores; null: nobody has said. */
   readonly testStores: boolean | null
 }
@@ -124,22 +128,26 @@ function isLive(kind: SessionKind, at: Date): Sql {
   return sql`"Session"."expiresAt" > ${at} AND "Session"."seenAt" > ${idleSince}`
 }
 
+function localeOf(table: 'Developer' | 'Operator' | 'StoreUser'): Sql {
+  return sql`(SELECT "locale" FROM "Identity" WHERE "Identity"."id" = ${identifier(table)}."identityId")`
+}
+
 /** Each kind joins only its own table, so a token of another kind finds nothing. */
 const persons: Readonly<Record<SessionKind, (at: Date) => { person: Sql; from: Sql }>> = {
   developer: () => ({
     person: sql`json_build_object('kind', 'developer', 'id', "Developer"."id", 'email', "email", 'identityId', "identityId",
-      'testStores', (SELECT "isOn" FROM "Switch" WHERE "name" = 'test-stores'))`,
+      'locale', ${localeOf('Developer')}, 'testStores', (SELECT "isOn" FROM "Switch" WHERE "name" = 'test-stores'))`,
     from: sql`JOIN "Developer" ON "Developer"."id" = "Session"."developerId"`,
   }),
   operator: (at) => ({
     person: sql`json_build_object('kind', 'operator', 'id', "Operator"."id", 'email', "email", 'identityId', "identityId",
-      'factorMissingFromMs', CASE WHEN NOT (
+      'locale', ${localeOf('Operator')}, 'factorMissingFromMs', CASE WHEN NOT (
         SELECT ${hasFactor(at)} FROM "Identity" WHERE "Identity"."id" = "Operator"."identityId") THEN 0 END)`,
     from: sql`JOIN "Operator" ON "Operator"."id" = "Session"."operatorId"`,
   }),
   merchant: (at) => ({
     person: sql`json_build_object('kind', 'merchant', 'id', "StoreUser"."id", 'email', "StoreUser"."email",
-      'identityId', "StoreUser"."identityId", 'role', coalesce("StoreUser"."role", "StoreRole"."name"),
+      'identityId', "StoreUser"."identityId", 'locale', ${localeOf('StoreUser')}, 'role', coalesce("StoreUser"."role", "StoreRole"."name"),
       'ownPrivileges', "StoreRole"."privileges", 'store', ${callerStoreJson},
       'factorMissingFromMs', CASE WHEN "Store"."factorRequiredFrom" IS NOT NULL AND NOT (
         SELECT ${hasFactor(at)} FROM "Identity" WHERE "Identity"."id" = "StoreUser"."identityId")

@@ -63,7 +63,14 @@ describe('signing in', () => {
     expect(token).toMatch(/^[\w-]{43}$/)
     expect(expiresAt).toEqual(new Date(access.clock.ms + 7 * 24 * 3_600_000))
     const session = await findSession(services, 'developer', token)
-    expect(session?.person).toEqual({ kind: 'developer', id, email, identityId: expect.any(Number), testStores: null })
+    expect(session?.person).toEqual({
+      kind: 'developer',
+      id,
+      email,
+      identityId: expect.any(Number),
+      locale: null,
+      testStores: null,
+    })
   })
 
   test('a merchant’s account is none of a developer, and the other way round', async () => {

@@ -6496,6 +6496,7 @@ export const IdentityScalarFieldEnum = {
   totpUsed: 'totpUsed',
   passkeySince: 'passkeySince',
   factorsEndAt: 'factorsEndAt',
+  locale: 'locale',
   createdAt: 'createdAt'
 } as const
 

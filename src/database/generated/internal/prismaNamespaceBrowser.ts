@@ -190,6 +190,7 @@ export const IdentityScalarFieldEnum = {
   totpUsed: 'totpUsed',
   passkeySince: 'passkeySince',
   factorsEndAt: 'factorsEndAt',
+  locale: 'locale',
   createdAt: 'createdAt'
 } as const
 

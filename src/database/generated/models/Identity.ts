@@ -47,6 +47,7 @@ export type IdentityMinAggregateOutputType = {
   totpUsed: number | null
   passkeySince: Date | null
   factorsEndAt: Date | null
+  locale: string | null
   createdAt: Date | null
 }
 
@@ -60,6 +61,7 @@ export type IdentityMaxAggregateOutputType = {
   totpUsed: number | null
   passkeySince: Date | null
   factorsEndAt: Date | null
+  locale: string | null
   createdAt: Date | null
 }
 
@@ -73,6 +75,7 @@ export type IdentityCountAggregateOutputType = {
   totpUsed: number
   passkeySince: number
   factorsEndAt: number
+  locale: number
   createdAt: number
   _all: number
 }
@@ -98,6 +101,7 @@ export type IdentityMinAggregateInputType = {
   totpUsed?: true
   passkeySince?: true
   factorsEndAt?: true
+  locale?: true
   createdAt?: true
 }
 
@@ -111,6 +115,7 @@ export type IdentityMaxAggregateInputType = {
   totpUsed?: true
   passkeySince?: true
   factorsEndAt?: true
+  locale?: true
   createdAt?: true
 }
 
@@ -124,6 +129,7 @@ export type IdentityCountAggregateInputType = {
   totpUsed?: true
   passkeySince?: true
   factorsEndAt?: true
+  locale?: true
   createdAt?: true
   _all?: true
 }
@@ -224,6 +230,7 @@ export type IdentityGroupByOutputType = {
   totpUsed: number | null
   passkeySince: Date | null
   factorsEndAt: Date | null
+  locale: string | null
   createdAt: Date
   _count: IdentityCountAggregateOutputType | null
   _avg: IdentityAvgAggregateOutputType | null
@@ -260,6 +267,7 @@ export type IdentityWhereInput = {
   totpUsed?: Prisma.IntNullableFilter<"Identity"> | number | null
   passkeySince?: Prisma.DateTimeNullableFilter<"Identity"> | Date | string | null
   factorsEndAt?: Prisma.DateTimeNullableFilter<"Identity"> | Date | string | null
+  locale?: Prisma.StringNullableFilter<"Identity"> | string | null
   createdAt?: Prisma.DateTimeFilter<"Identity"> | Date | string
   users?: Prisma.StoreUserListRelationFilter
   developers?: Prisma.DeveloperListRelationFilter
@@ -281,6 +289,7 @@ export type IdentityOrderByWithRelationInput = {
   totpUsed?: Prisma.SortOrderInput | Prisma.SortOrder
   passkeySince?: Prisma.SortOrderInput | Prisma.SortOrder
   factorsEndAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  locale?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   users?: Prisma.StoreUserOrderByRelationAggregateInput
   developers?: Prisma.DeveloperOrderByRelationAggregateInput
@@ -306,6 +315,7 @@ export type IdentityWhereUniqueInput = Prisma.AtLeast<{
   totpUsed?: Prisma.IntNullableFilter<"Identity"> | number | null
   passkeySince?: Prisma.DateTimeNullableFilter<"Identity"> | Date | string | null
   factorsEndAt?: Prisma.DateTimeNullableFilter<"Identity"> | Date | string | null
+  locale?: Prisma.StringNullableFilter<"Identity"> | string | null
   createdAt?: Prisma.DateTimeFilter<"Identity"> | Date | string
   users?: Prisma.StoreUserListRelationFilter
   developers?: Prisma.DeveloperListRelationFilter
@@ -327,6 +337,7 @@ export type IdentityOrderByWithAggregationInput = {
   totpUsed?: Prisma.SortOrderInput | Prisma.SortOrder
   passkeySince?: Prisma.SortOrderInput | Prisma.SortOrder
   factorsEndAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  locale?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   _count?: Prisma.IdentityCountOrderByAggregateInput
   _avg?: Prisma.IdentityAvgOrderByAggregateInput
@@ -348,6 +359,7 @@ export type IdentityScalarWhereWithAggregatesInput = {
   totpUsed?: Prisma.IntNullableWithAggregatesFilter<"Identity"> | number | null
   passkeySince?: Prisma.DateTimeNullableWithAggregatesFilter<"Identity"> | Date | string | null
   factorsEndAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Identity"> | Date | string | null
+  locale?: Prisma.StringNullableWithAggregatesFilter<"Identity"> | string | null
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Identity"> | Date | string
 }
 
@@ -360,6 +372,7 @@ export type IdentityCreateInput = {
   totpUsed?: number | null
   passkeySince?: Date | string | null
   factorsEndAt?: Date | string | null
+  locale?: string | null
   createdAt: Date | string
   users?: Prisma.StoreUserCreateNestedManyWithoutIdentityInput
   developers?: Prisma.DeveloperCreateNestedManyWithoutIdentityInput
@@ -381,6 +394,7 @@ export type IdentityUncheckedCreateInput = {
   totpUsed?: number | null
   passkeySince?: Date | string | null
   factorsEndAt?: Date | string | null
+  locale?: string | null
   createdAt: Date | string
   users?: Prisma.StoreUserUncheckedCreateNestedManyWithoutIdentityInput
   developers?: Prisma.DeveloperUncheckedCreateNestedManyWithoutIdentityInput
@@ -401,6 +415,7 @@ export type IdentityUpdateInput = {
   totpUsed?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   passkeySince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   factorsEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  locale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   users?: Prisma.StoreUserUpdateManyWithoutIdentityNestedInput
   developers?: Prisma.DeveloperUpdateManyWithoutIdentityNestedInput
@@ -422,6 +437,7 @@ export type IdentityUncheckedUpdateInput = {
   totpUsed?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   passkeySince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   factorsEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  locale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   users?: Prisma.StoreUserUncheckedUpdateManyWithoutIdentityNestedInput
   developers?: Prisma.DeveloperUncheckedUpdateManyWithoutIdentityNestedInput
@@ -443,6 +459,7 @@ export type IdentityCreateManyInput = {
   totpUsed?: number | null
   passkeySince?: Date | string | null
   factorsEndAt?: Date | string | null
+  locale?: string | null
   createdAt: Date | string
 }
 
@@ -455,6 +472,7 @@ export type IdentityUpdateManyMutationInput = {
   totpUsed?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   passkeySince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   factorsEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  locale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -468,6 +486,7 @@ export type IdentityUncheckedUpdateManyInput = {
   totpUsed?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   passkeySince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   factorsEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  locale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -486,6 +505,7 @@ export type IdentityCountOrderByAggregateInput = {
   totpUsed?: Prisma.SortOrder
   passkeySince?: Prisma.SortOrder
   factorsEndAt?: Prisma.SortOrder
+  locale?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
 
@@ -504,6 +524,7 @@ export type IdentityMaxOrderByAggregateInput = {
   totpUsed?: Prisma.SortOrder
   passkeySince?: Prisma.SortOrder
   factorsEndAt?: Prisma.SortOrder
+  locale?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
 
@@ -517,6 +538,7 @@ export type IdentityMinOrderByAggregateInput = {
   totpUsed?: Prisma.SortOrder
   passkeySince?: Prisma.SortOrder
   factorsEndAt?: Prisma.SortOrder
+  locale?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
 
@@ -664,6 +686,7 @@ export type IdentityCreateWithoutRecoveryCodesInput = {
   totpUsed?: number | null
   passkeySince?: Date | string | null
   factorsEndAt?: Date | string | null
+  locale?: string | null
   createdAt: Date | string
   users?: Prisma.StoreUserCreateNestedManyWithoutIdentityInput
   developers?: Prisma.DeveloperCreateNestedManyWithoutIdentityInput
@@ -684,6 +707,7 @@ export type IdentityUncheckedCreateWithoutRecoveryCodesInput = {
   totpUsed?: number | null
   passkeySince?: Date | string | null
   factorsEndAt?: Date | string | null
+  locale?: string | null
   createdAt: Date | string
   users?: Prisma.StoreUserUncheckedCreateNestedManyWithoutIdentityInput
   developers?: Prisma.DeveloperUncheckedCreateNestedManyWithoutIdentityInput
@@ -719,6 +743,7 @@ export type IdentityUpdateWithoutRecoveryCodesInput = {
   totpUsed?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   passkeySince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   factorsEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  locale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   users?: Prisma.StoreUserUpdateManyWithoutIdentityNestedInput
   developers?: Prisma.DeveloperUpdateManyWithoutIdentityNestedInput
@@ -739,6 +764,7 @@ export type IdentityUncheckedUpdateWithoutRecoveryCodesInput = {
   totpUsed?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   passkeySince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   factorsEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  locale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   users?: Prisma.StoreUserUncheckedUpdateManyWithoutIdentityNestedInput
   developers?: Prisma.DeveloperUncheckedUpdateManyWithoutIdentityNestedInput
@@ -758,6 +784,7 @@ export type IdentityCreateWithoutPasskeysInput = {
   totpUsed?: number | null
   passkeySince?: Date | string | null
   factorsEndAt?: Date | string | null
+  locale?: string | null
   createdAt: Date | string
   users?: Prisma.StoreUserCreateNestedManyWithoutIdentityInput
   developers?: Prisma.DeveloperCreateNestedManyWithoutIdentityInput
@@ -778,6 +805,7 @@ export type IdentityUncheckedCreateWithoutPasskeysInput = {
   totpUsed?: number | null
   passkeySince?: Date | string | null
   factorsEndAt?: Date | string | null
+  locale?: string | null
   createdAt: Date | string
   users?: Prisma.StoreUserUncheckedCreateNestedManyWithoutIdentityInput
   developers?: Prisma.DeveloperUncheckedCreateNestedManyWithoutIdentityInput
@@ -813,6 +841,7 @@ export type IdentityUpdateWithoutPasskeysInput = {
   totpUsed?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   passkeySince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   factorsEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  locale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   users?: Prisma.StoreUserUpdateManyWithoutIdentityNestedInput
   developers?: Prisma.DeveloperUpdateManyWithoutIdentityNestedInput
@@ -833,6 +862,7 @@ export type IdentityUncheckedUpdateWithoutPasskeysInput = {
   totpUsed?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   passkeySince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   factorsEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  locale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   users?: Prisma.StoreUserUncheckedUpdateManyWithoutIdentityNestedInput
   developers?: Prisma.DeveloperUncheckedUpdateManyWithoutIdentityNestedInput
@@ -852,6 +882,7 @@ export type IdentityCreateWithoutChallengesInput = {
   totpUsed?: number | null
   passkeySince?: Date | string | null
   factorsEndAt?: Date | string | null
+  locale?: string | null
   createdAt: Date | string
   users?: Prisma.StoreUserCreateNestedManyWithoutIdentityInput
   developers?: Prisma.DeveloperCreateNestedManyWithoutIdentityInput
@@ -872,6 +903,7 @@ export type IdentityUncheckedCreateWithoutChallengesInput = {
   totpUsed?: number | null
   passkeySince?: Date | string | null
   factorsEndAt?: Date | string | null
+  locale?: string | null
   createdAt: Date | string
   users?: Prisma.StoreUserUncheckedCreateNestedManyWithoutIdentityInput
   developers?: Prisma.DeveloperUncheckedCreateNestedManyWithoutIdentityInput
@@ -907,6 +939,7 @@ export type IdentityUpdateWithoutChallengesInput = {
   totpUsed?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   passkeySince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   factorsEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  locale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   users?: Prisma.StoreUserUpdateManyWithoutIdentityNestedInput
   developers?: Prisma.DeveloperUpdateManyWithoutIdentityNestedInput
@@ -927,6 +960,7 @@ export type IdentityUncheckedUpdateWithoutChallengesInput = {
   totpUsed?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   passkeySince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   factorsEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  locale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   users?: Prisma.StoreUserUncheckedUpdateManyWithoutIdentityNestedInput
   developers?: Prisma.DeveloperUncheckedUpdateManyWithoutIdentityNestedInput
@@ -946,6 +980,7 @@ export type IdentityCreateWithoutResetLinksInput = {
   totpUsed?: number | null
   passkeySince?: Date | string | null
   factorsEndAt?: Date | string | null
+  locale?: string | null
   createdAt: Date | string
   users?: Prisma.StoreUserCreateNestedManyWithoutIdentityInput
   developers?: Prisma.DeveloperCreateNestedManyWithoutIdentityInput
@@ -966,6 +1001,7 @@ export type IdentityUncheckedCreateWithoutResetLinksInput = {
   totpUsed?: number | null
   passkeySince?: Date | string | null
   factorsEndAt?: Date | string | null
+  locale?: string | null
   createdAt: Date | string
   users?: Prisma.StoreUserUncheckedCreateNestedManyWithoutIdentityInput
   developers?: Prisma.DeveloperUncheckedCreateNestedManyWithoutIdentityInput
@@ -1001,6 +1037,7 @@ export type IdentityUpdateWithoutResetLinksInput = {
   totpUsed?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   passkeySince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   factorsEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  locale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   users?: Prisma.StoreUserUpdateManyWithoutIdentityNestedInput
   developers?: Prisma.DeveloperUpdateManyWithoutIdentityNestedInput
@@ -1021,6 +1058,7 @@ export type IdentityUncheckedUpdateWithoutResetLinksInput = {
   totpUsed?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   passkeySince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   factorsEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  locale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   users?: Prisma.StoreUserUncheckedUpdateManyWithoutIdentityNestedInput
   developers?: Prisma.DeveloperUncheckedUpdateManyWithoutIdentityNestedInput
@@ -1040,6 +1078,7 @@ export type IdentityCreateWithoutAddressChangesInput = {
   totpUsed?: number | null
   passkeySince?: Date | string | null
   factorsEndAt?: Date | string | null
+  locale?: string | null
   createdAt: Date | string
   users?: Prisma.StoreUserCreateNestedManyWithoutIdentityInput
   developers?: Prisma.DeveloperCreateNestedManyWithoutIdentityInput
@@ -1060,6 +1099,7 @@ export type IdentityUncheckedCreateWithoutAddressChangesInput = {
   totpUsed?: number | null
   passkeySince?: Date | string | null
   factorsEndAt?: Date | string | null
+  locale?: string | null
   createdAt: Date | string
   users?: Prisma.StoreUserUncheckedCreateNestedManyWithoutIdentityInput
   developers?: Prisma.DeveloperUncheckedCreateNestedManyWithoutIdentityInput
@@ -1095,6 +1135,7 @@ export type IdentityUpdateWithoutAddressChangesInput = {
   totpUsed?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   passkeySince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   factorsEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  locale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   users?: Prisma.StoreUserUpdateManyWithoutIdentityNestedInput
   developers?: Prisma.DeveloperUpdateManyWithoutIdentityNestedInput
@@ -1115,6 +1156,7 @@ export type IdentityUncheckedUpdateWithoutAddressChangesInput = {
   totpUsed?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   passkeySince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   factorsEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  locale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   users?: Prisma.StoreUserUncheckedUpdateManyWithoutIdentityNestedInput
   developers?: Prisma.DeveloperUncheckedUpdateManyWithoutIdentityNestedInput
@@ -1134,6 +1176,7 @@ export type IdentityCreateWithoutUsersInput = {
   totpUsed?: number | null
   passkeySince?: Date | string | null
   factorsEndAt?: Date | string | null
+  locale?: string | null
   createdAt: Date | string
   developers?: Prisma.DeveloperCreateNestedManyWithoutIdentityInput
   operators?: Prisma.OperatorCreateNestedManyWithoutIdentityInput
@@ -1154,6 +1197,7 @@ export type IdentityUncheckedCreateWithoutUsersInput = {
   totpUsed?: number | null
   passkeySince?: Date | string | null
   factorsEndAt?: Date | string | null
+  locale?: string | null
   createdAt: Date | string
   developers?: Prisma.DeveloperUncheckedCreateNestedManyWithoutIdentityInput
   operators?: Prisma.OperatorUncheckedCreateNestedManyWithoutIdentityInput
@@ -1189,6 +1233,7 @@ export type IdentityUpdateWithoutUsersInput = {
   totpUsed?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   passkeySince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   factorsEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  locale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   developers?: Prisma.DeveloperUpdateManyWithoutIdentityNestedInput
   operators?: Prisma.OperatorUpdateManyWithoutIdentityNestedInput
@@ -1209,6 +1254,7 @@ export type IdentityUncheckedUpdateWithoutUsersInput = {
   totpUsed?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   passkeySince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   factorsEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  locale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   developers?: Prisma.DeveloperUncheckedUpdateManyWithoutIdentityNestedInput
   operators?: Prisma.OperatorUncheckedUpdateManyWithoutIdentityNestedInput
@@ -1228,6 +1274,7 @@ export type IdentityCreateWithoutDevelopersInput = {
   totpUsed?: number | null
   passkeySince?: Date | string | null
   factorsEndAt?: Date | string | null
+  locale?: string | null
   createdAt: Date | string
   users?: Prisma.StoreUserCreateNestedManyWithoutIdentityInput
   operators?: Prisma.OperatorCreateNestedManyWithoutIdentityInput
@@ -1248,6 +1295,7 @@ export type IdentityUncheckedCreateWithoutDevelopersInput = {
   totpUsed?: number | null
   passkeySince?: Date | string | null
   factorsEndAt?: Date | string | null
+  locale?: string | null
   createdAt: Date | string
   users?: Prisma.StoreUserUncheckedCreateNestedManyWithoutIdentityInput
   operators?: Prisma.OperatorUncheckedCreateNestedManyWithoutIdentityInput
@@ -1283,6 +1331,7 @@ export type IdentityUpdateWithoutDevelopersInput = {
   totpUsed?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   passkeySince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   factorsEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  locale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   users?: Prisma.StoreUserUpdateManyWithoutIdentityNestedInput
   operators?: Prisma.OperatorUpdateManyWithoutIdentityNestedInput
@@ -1303,6 +1352,7 @@ export type IdentityUncheckedUpdateWithoutDevelopersInput = {
   totpUsed?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   passkeySince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   factorsEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  locale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   users?: Prisma.StoreUserUncheckedUpdateManyWithoutIdentityNestedInput
   operators?: Prisma.OperatorUncheckedUpdateManyWithoutIdentityNestedInput
@@ -1322,6 +1372,7 @@ export type IdentityCreateWithoutOperatorsInput = {
   totpUsed?: number | null
   passkeySince?: Date | string | null
   factorsEndAt?: Date | string | null
+  locale?: string | null
   createdAt: Date | string
   users?: Prisma.StoreUserCreateNestedManyWithoutIdentityInput
   developers?: Prisma.DeveloperCreateNestedManyWithoutIdentityInput
@@ -1342,6 +1393,7 @@ export type IdentityUncheckedCreateWithoutOperatorsInput = {
   totpUsed?: number | null
   passkeySince?: Date | string | null
   factorsEndAt?: Date | string | null
+  locale?: string | null
   createdAt: Date | string
   users?: Prisma.StoreUserUncheckedCreateNestedManyWithoutIdentityInput
   developers?: Prisma.DeveloperUncheckedCreateNestedManyWithoutIdentityInput
@@ -1377,6 +1429,7 @@ export type IdentityUpdateWithoutOperatorsInput = {
   totpUsed?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   passkeySince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   factorsEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  locale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   users?: Prisma.StoreUserUpdateManyWithoutIdentityNestedInput
   developers?: Prisma.DeveloperUpdateManyWithoutIdentityNestedInput
@@ -1397,6 +1450,7 @@ export type IdentityUncheckedUpdateWithoutOperatorsInput = {
   totpUsed?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   passkeySince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   factorsEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  locale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   users?: Prisma.StoreUserUncheckedUpdateManyWithoutIdentityNestedInput
   developers?: Prisma.DeveloperUncheckedUpdateManyWithoutIdentityNestedInput
@@ -1511,6 +1565,7 @@ export type IdentitySelect<ExtArgs extends runtime.Types.Extensions.InternalArgs
   totpUsed?: boolean
   passkeySince?: boolean
   factorsEndAt?: boolean
+  locale?: boolean
   createdAt?: boolean
   users?: boolean | Prisma.Identity$usersArgs<ExtArgs>
   developers?: boolean | Prisma.Identity$developersArgs<ExtArgs>
@@ -1533,6 +1588,7 @@ export type IdentitySelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exte
   totpUsed?: boolean
   passkeySince?: boolean
   factorsEndAt?: boolean
+  locale?: boolean
   createdAt?: boolean
 }, ExtArgs["result"]["identity"]>
 
@@ -1546,6 +1602,7 @@ export type IdentitySelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exte
   totpUsed?: boolean
   passkeySince?: boolean
   factorsEndAt?: boolean
+  locale?: boolean
   createdAt?: boolean
 }, ExtArgs["result"]["identity"]>
 
@@ -1559,10 +1616,11 @@ export type IdentitySelectScalar = {
   totpUsed?: boolean
   passkeySince?: boolean
   factorsEndAt?: boolean
+  locale?: boolean
   createdAt?: boolean
 }
 
-export type IdentityOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "email" | "emailProvedAt" | "passwordHash" | "totpSealed" | "totpSince" | "totpUsed" | "passkeySince" | "factorsEndAt" | "createdAt", ExtArgs["result"]["identity"]>
+export type IdentityOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "email" | "emailProvedAt" | "passwordHash" | "totpSealed" | "totpSince" | "totpUsed" | "passkeySince" | "factorsEndAt" | "locale" | "createdAt", ExtArgs["result"]["identity"]>
 export type IdentityInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   users?: boolean | Prisma.Identity$usersArgs<ExtArgs>
   developers?: boolean | Prisma.Identity$developersArgs<ExtArgs>
@@ -1614,6 +1672,10 @@ export type $IdentityPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
      * When an operator's removal of the second factors takes effect; NULL: none is under way.
      */
     factorsEndAt: Date | null
+    /**
+     * How pages write texts, numbers and dates, as a BCP 47 tag; NULL: as the browser says.
+     */
+    locale: string | null
     createdAt: Date
   }, ExtArgs["result"]["identity"]>
   composites: {}
@@ -2055,6 +2117,7 @@ export interface IdentityFieldRefs {
   readonly totpUsed: Prisma.FieldRef<"Identity", 'Int'>
   readonly passkeySince: Prisma.FieldRef<"Identity", 'DateTime'>
   readonly factorsEndAt: Prisma.FieldRef<"Identity", 'DateTime'>
+  readonly locale: Prisma.FieldRef<"Identity", 'String'>
   readonly createdAt: Prisma.FieldRef<"Identity", 'DateTime'>
 }
     

@@ -21,11 +21,13 @@ import type { CsvImports } from '../../../csv/runner.ts'
 import type { CsvImportName } from '../../../database/generated/client.ts'
 import type { Caller } from '../../../engine/caller.ts'
 import type { Resource } from '../../../engine/definition/define.ts'
-import { format } from '../../../html/format.ts'
 import { requireProof } from '../../../html/guard.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { type CallerServices, merchantCaller, merchantOf, requirePrivileges, textIn } from '../../../html/request.ts'
 import { customers } from '../../../resources/customers/customers.ts'
+import { format } from '../../../texts/format.ts'
+import { english } from '../../../texts/language.ts'
+import { type Phrase, type Text, t } from '../../../texts/text.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import type { Secrets } from '../../../values/secrets.ts'
 import { labelOf } from '../records/labels.ts'
@@ -115,7 +117,7 @@ export async function importPage(request: FastifyRequest, services: CallerServic
   const nameOf = await namesFor(caller, isOfRecords(found) ? referencesOf(seen, lines) : [])
   return {
     template: '/pages/admin/csv/import',
-    title: `${words.title} (${service.all})`,
+    title: t('{change} ({records})', { change: words.title, records: service.all }),
     data: {
       found,
       name: words.title,
@@ -151,13 +153,13 @@ export async function importPage(request: FastifyRequest, services: CallerServic
 }
 
 /** How a column is called: in a change of records by its label, in a file as the file calls it. */
-function columnTextOf({ values, sections }: Service, found: Import): (column: string) => string {
+function columnTextOf({ values, sections }: Service, found: Import): (column: string) => Phrase {
   if (!isOfRecords(found)) return (column) => column
   const lists = sections.flatMap(({ list }) => list ?? [])
   return (column) =>
     values.find(({ path }) => path.join('.') === column)?.label ??
     lists.find(({ name }) => name === column)?.label ??
-    labelOf(column)
+    t(labelOf(column))
 }
 
 /** A value of a column as people read it, in a change of records. */
@@ -218,13 +220,13 @@ function columnsShown({ headings, mapping }: Import) {
 function namesShown(names: readonly CsvImportName[]) {
   return [...Map.groupBy(names, ({ service }) => service)].map(([service, some]) => {
     const { one, all, path } = serviceOf({ service })
-    const what = `${some.length.toLocaleString('en-US')} ${some.length === 1 ? one : all}`
+    const what = t('{count, number} {records}', { count: some.length, records: some.length === 1 ? one : all })
     return { what, path, some: some.toSorted((one, other) => one.path.localeCompare(other.path, 'en')) }
   })
 }
 
 /** The services of which the file makes records by naming them, and the merchant may not. */
-function missingFor({ privileges }: Caller, names: readonly CsvImportName[]): string[] {
+function missingFor({ privileges }: Caller, names: readonly CsvImportName[]): Text[] {
   const services = [...new Set(names.map(({ service }) => service))].map((service) => serviceOf({ service }))
   return services.filter(({ resource }) => !allows(privileges, resource.privilege, 'write')).map(({ all }) => all)
 }
@@ -255,10 +257,12 @@ function tabsOf({ state, changes, creates, same, refused, marked, changed, added
 }
 
 /** What the button does, such as `Change 12 products and add 3`. */
-function actionOf({ changes, creates }: Import, { one, all }: Service): string {
-  const of = (count: number) => `${count.toLocaleString('en-US')} ${count === 1 ? one : all}`
-  if (changes === 0) return `Add ${of(creates)}`
-  return `Change ${of(changes)}${creates > 0 ? ` and add ${creates.toLocaleString('en-US')}` : ''}`
+function actionOf({ changes, creates }: Import, { one, all }: Service): Text {
+  const nameOf = (count: number) => (count === 1 ? one : all)
+  if (changes === 0) return t('Add {creates, number} {records}', { creates, records: nameOf(creates) })
+  const records = nameOf(changes)
+  if (creates === 0) return t('Change {changes, number} {records}', { changes, records })
+  return t('Change {changes, number} {records} and add {creates, number}', { changes, records, creates })
 }
 
 export function serviceOf({ service }: Pick<Import, 'service'>): Service {
@@ -302,7 +306,7 @@ export async function applyChanges(
   }
   const missing = missingFor(caller, await listNames(caller, id))
   if (missing.length > 0) {
-    const message = `The file adds ${missing.join(' and ')}, which your role in this store may not. Ask somebody whose role may to apply it`
+    const message = `The file adds ${missing.map(english).join(' and ')}, which your role in this store may not. Ask somebody whose role may to apply it`
     throw new StoreFailure('forbidden', message)
   }
   const isFew = found.changes + found.creates <= FEW_LINES

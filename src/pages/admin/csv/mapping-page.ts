@@ -17,6 +17,7 @@ import type { Caller } from '../../../engine/caller.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { refusedFields } from '../../../html/page-routes.ts'
 import { type CallerServices, formOf, textIn } from '../../../html/request.ts'
+import { type Text, t } from '../../../texts/text.ts'
 import { type Fault, StoreFailure } from '../../../values/failure.ts'
 import type { Secrets } from '../../../values/secrets.ts'
 import { labelOf } from '../records/labels.ts'
@@ -114,8 +115,8 @@ async function samplesOf(caller: Caller, { id, actor, headings }: Import, secret
 }
 
 interface Group {
-  readonly title: string
-  readonly options: readonly { readonly name: string; readonly label: string }[]
+  readonly title: Text
+  readonly options: readonly { readonly name: string; readonly label: Text }[]
 }
 
 /** The columns that may be chosen, as the pages of a record group them. */
@@ -129,7 +130,7 @@ function groupsFor({ privileges }: Caller, whole: Service): Group[] {
   })
   const lists = Object.keys(whole.resource.namedLists ?? {}).filter((name) => targets.has(name))
   if (lists.length === 0) return groups
-  return [...groups, { title: 'Lists of names', options: lists.map((name) => ({ name, label: labelOf(name) })) }]
+  return [...groups, { title: t('Lists of names'), options: lists.map((name) => ({ name, label: t(labelOf(name)) })) }]
 }
 
 /** Reads the kept rows by what was chosen, which changes nothing yet, and remembers it for files with the same headings. */

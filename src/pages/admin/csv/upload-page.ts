@@ -6,6 +6,7 @@ import { fieldText } from '../../../engine/definition/fields.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { type CallerServices, merchantCaller } from '../../../html/request.ts'
 import { receiveFile } from '../../../html/upload.ts'
+import { type Phrase, t } from '../../../texts/text.ts'
 import type { Secrets } from '../../../values/secrets.ts'
 import { seenBy } from '../records/seen.ts'
 import type { Service, Value } from '../records/services.ts'
@@ -29,7 +30,7 @@ export function uploadPage(request: FastifyRequest, services: CallerServices, wh
   const writable = columns.filter(({ name }) => taken.has(name))
   return {
     template: '/pages/admin/csv/upload',
-    title: `Import ${all} from CSV`,
+    title: t('Import {records} from CSV', { records: all }),
     data: {
       service,
       key: key.name,
@@ -57,13 +58,13 @@ const kinds = {
   date: 'A date',
 }
 
-function allowedIn(value: Value): string {
+function allowedIn(value: Value): Phrase {
   const { access, bounds, kind, names, required } = value.field
-  if (access === 'key') return 'A whole number from 1'
-  if (names) return 'A number or name'
+  if (access === 'key') return t('A whole number from 1')
+  if (names) return t('A number or name')
   const { hint } = inputOf(value)
   const allowed = bounds.values ? bounds.values.filter((each) => each !== '').join(', ') : hint || kinds[kind]
-  return required ? `${allowed}; not empty` : allowed
+  return required ? t('{allowed}; not empty', { allowed }) : allowed
 }
 
 /** Reads the file of the form, which changes nothing yet. Leads on to its preview, or to where a person says what its columns mean. */

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import type { Caller } from '../../../engine/caller.ts'
-import { format } from '../../../html/format.ts'
 import {
   ORDERS_SUMMED_MAX,
   readCustomerOrders,
@@ -17,6 +16,7 @@ import { listNotes, NOTE_LENGTH_MAX, NOTES_MAX } from '../../../resources/custom
 import { listStatuses } from '../../../resources/order-statuses/status-texts.ts'
 import { orders } from '../../../resources/orders/orders.ts'
 import { rma } from '../../../resources/rma/rma.ts'
+import { format } from '../../../texts/format.ts'
 import { writeDate } from '../../../values/dates.ts'
 import { chipsOf } from '../../order-states.ts'
 import { textsOf } from '../orders/listing.ts'

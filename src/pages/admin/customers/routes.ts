@@ -7,6 +7,8 @@ import { type CustomerLinkServices, LINK_MINUTES, mailedTo, sendCustomerLink } f
 import { customers } from '../../../resources/customers/customers.ts'
 import { addNote, deleteNote } from '../../../resources/customers/notes.ts'
 import { readIds } from '../../../server/parameters.ts'
+import { english } from '../../../texts/language.ts'
+import { t } from '../../../texts/text.ts'
 import { addOnce } from '../orders/once.ts'
 import { idIn, recordPage } from '../records/record-page.ts'
 import { seenBy } from '../records/seen.ts'
@@ -71,7 +73,7 @@ async function linkPage(request: FastifyRequest, services: CustomerPagesServices
   const { id, name, email, isEnabled } = await customerIn(request, services)
   return {
     template: '/pages/admin/customers/sign-in-link',
-    title: `Sign-in link for ${name}`,
+    title: t('Sign-in link for {name}', { name }),
     data: { id, name, isEnabled, mailedTo: mailedTo(services, email), minutes: LINK_MINUTES, link: null },
   }
 }
@@ -80,7 +82,11 @@ async function linkPage(request: FastifyRequest, services: CustomerPagesServices
 async function makeLink(request: FastifyRequest, reply: FastifyReply, services: CustomerPagesServices) {
   const { id, name } = await customerIn(request, services)
   const caller = merchantCaller(request, services)
-  const link = await sendCustomerLink(services, caller, { customerId: id, name, actor: actorOf(request) })
+  const link = await sendCustomerLink(services, caller, {
+    customerId: id,
+    name: english(name),
+    actor: actorOf(request),
+  })
   if (link === null) return `/admin/customers/${id}?notice=customer-link-mailed`
   const shown = await linkPage(request, services)
   return sendPage(reply, { ...shown, data: { ...shown.data, link } })

@@ -8,6 +8,7 @@ import { type CallerServices, type Form, formOf, merchantCaller, textIn } from '
 import { shippingToBuyer } from '../../../resources/orders/buyer.ts'
 import { orders } from '../../../resources/orders/orders.ts'
 import { readIds } from '../../../server/parameters.ts'
+import { type Phrase, t } from '../../../texts/text.ts'
 import { valueIn } from '../../../values/json.ts'
 import { parcelNumbers, readDepartures, type ShippedRecord } from '../../order-parcels.ts'
 import { changesOf, isTypedAs, listTyped, valuesTyped } from '../records/form.ts'
@@ -119,10 +120,10 @@ function fieldIn(values: Form, stored: Readonly<Record<string, string>> | null) 
 
 type Places = readonly { readonly title: string; readonly fields: readonly { value: Value; name: string }[] }[]
 
-function labelsOf(billing: readonly Value[], places: Places): Record<string, string> {
+function labelsOf(billing: readonly Value[], places: Places): Record<string, Phrase> {
   const ofBilling = billing.map(({ path, label }) => [path.join('.'), label])
   const ofShipments = places.flatMap(({ title, fields }) =>
-    fields.map(({ name, value }) => [name, `${title}: ${value.label}`]),
+    fields.map(({ name, value }) => [name, t('{row}: {field}', { row: title, field: value.label })]),
   )
   return Object.fromEntries([...ofBilling, ...ofShipments])
 }

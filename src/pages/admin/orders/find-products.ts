@@ -1,12 +1,12 @@
 import type { FastifyRequest } from 'fastify'
 import type { Caller } from '../../../engine/caller.ts'
 import { wrongField } from '../../../engine/definition/refused.ts'
-import { format } from '../../../html/format.ts'
 import { type CallerServices, merchantCaller, textIn } from '../../../html/request.ts'
 import { toNumber } from '../../../resources/orders/amounts.ts'
 import { priceOf } from '../../../resources/orders/price.ts'
 import { readSoldProducts } from '../../../resources/orders/sold-products.ts'
 import { products } from '../../../resources/products/products.ts'
+import { format } from '../../../texts/format.ts'
 import { findMatches } from '../records/search.ts'
 import { targetService } from '../records/services.ts'
 

@@ -1,5 +1,4 @@
 import type { Caller } from '../../../engine/caller.ts'
-import { format } from '../../../html/format.ts'
 import { plainNumber } from '../../../html/numbers.ts'
 import { type Form, textIn } from '../../../html/request.ts'
 import { toNumber } from '../../../resources/orders/amounts.ts'
@@ -19,6 +18,7 @@ import {
   skuOf,
   variantOf,
 } from '../../../resources/orders/sold-products.ts'
+import { format } from '../../../texts/format.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import { isOneLine } from '../../../values/input.ts'
 import { INT32_MAX } from '../../../values/int32.ts'

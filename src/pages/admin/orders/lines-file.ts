@@ -6,6 +6,7 @@ import { exact, sum, sumInCents, toNumber } from '../../../resources/orders/amou
 import { lineAmount } from '../../../resources/orders/charges.ts'
 import { descriptionLines } from '../../../resources/orders/line-description.ts'
 import { orders } from '../../../resources/orders/orders.ts'
+import { type Text, t } from '../../../texts/text.ts'
 import { type PaidRecord, paidOf } from '../../order-payments.ts'
 import { type CsvCell, type CsvColumn, csvFormIn, sendCsv, spreadsheetForm } from '../records/csv-form.ts'
 import { pagesAsked } from '../records/export.ts'
@@ -31,24 +32,24 @@ interface LineColumn extends CsvColumn {
   readonly cell: (line: Line) => CsvCell
 }
 
-const ofOrder = (name: string, label: string, cell: (order: Order) => CsvCell, needs?: 'Customers'): LineColumn => ({
+const ofOrder = (name: string, label: Text, cell: (order: Order) => CsvCell, needs?: 'Customers'): LineColumn => ({
   name,
   label,
   cell: ({ order }) => cell(order),
   ...(needs && { needs }),
 })
-const ofItem = (name: string, label: string, cell: (item: Wire) => CsvCell): LineColumn => ({
+const ofItem = (name: string, label: Text, cell: (item: Wire) => CsvCell): LineColumn => ({
   name,
   label,
   cell: ({ item }) => (item === null ? '' : cell(item)),
 })
-const ofShipment = (name: string, label: string): LineColumn => ({
+const ofShipment = (name: string, label: Text): LineColumn => ({
   name,
   label,
   cell: ({ shipment }) => String(shipment?.[name] ?? ''),
 })
 /** An amount of the whole order, which stands in its first line alone, so that the column can be added up. */
-const once = (name: string, label: string, amount: (order: Order) => bigint): LineColumn => ({
+const once = (name: string, label: Text, amount: (order: Order) => bigint): LineColumn => ({
   name,
   label,
   cell: ({ order, item }) => (item === null || item === order.OrderItemList[0] ? toNumber(amount(order)) : ''),
@@ -72,54 +73,54 @@ const referencesOf = ({ TransactionList }: Order) =>
 
 /** Goods less discount, with shipping, taxes and what else there is, are the total. */
 const columns: readonly LineColumn[] = [
-  ofOrder('InvoiceNumber', 'Invoice', invoiceOf),
-  ofOrder('OrderID', 'Order', ({ OrderID }) => Number(OrderID)),
-  ofOrder('OrderDate', 'Date', ({ OrderDate }) => String(OrderDate).slice(0, 'yyyy-mm-dd'.length)),
+  ofOrder('InvoiceNumber', t('Invoice'), invoiceOf),
+  ofOrder('OrderID', t('Order'), ({ OrderID }) => Number(OrderID)),
+  ofOrder('OrderDate', t('Date'), ({ OrderDate }) => String(OrderDate).slice(0, 'yyyy-mm-dd'.length)),
   {
     name: 'OrderStatus',
-    label: 'Status',
+    label: t('Status'),
     cell: ({ order, statusText }) => statusText(Number(order.OrderStatusID)),
   },
   ofOrder(
     'CustomerID',
-    'Customer number',
+    t('Customer number'),
     ({ CustomerID }) => (CustomerID === 0 ? '' : Number(CustomerID)),
     'Customers',
   ),
-  ofOrder('BillingName', 'Customer', (order) => texts(order.BillingFirstName, order.BillingLastName), 'Customers'),
-  ofOrder('BillingCompany', 'Company', ({ BillingCompany }) => String(BillingCompany), 'Customers'),
-  ofOrder('BillingEmail', 'E-mail', ({ BillingEmail }) => String(BillingEmail), 'Customers'),
-  ofOrder('BillingCountry', 'Billing country', ({ BillingCountry }) => String(BillingCountry), 'Customers'),
-  ofItem('ItemID', 'SKU', ({ ItemID }) => String(ItemID)),
-  ofItem('ItemDescription', 'Description', ({ ItemDescription }) =>
+  ofOrder('BillingName', t('Customer'), (order) => texts(order.BillingFirstName, order.BillingLastName), 'Customers'),
+  ofOrder('BillingCompany', t('Company'), ({ BillingCompany }) => String(BillingCompany), 'Customers'),
+  ofOrder('BillingEmail', t('E-mail'), ({ BillingEmail }) => String(BillingEmail), 'Customers'),
+  ofOrder('BillingCountry', t('Billing country'), ({ BillingCountry }) => String(BillingCountry), 'Customers'),
+  ofItem('ItemID', t('SKU'), ({ ItemID }) => String(ItemID)),
+  ofItem('ItemDescription', t('Description'), ({ ItemDescription }) =>
     descriptionLines(String(ItemDescription)).join(', '),
   ),
-  ofItem('ItemQuantity', 'Quantity', ({ ItemQuantity }) => Number(ItemQuantity)),
-  ofItem('ItemPrice', 'Price', ({ ItemUnitPrice, ItemOptionPrice }) =>
+  ofItem('ItemQuantity', t('Quantity'), ({ ItemQuantity }) => Number(ItemQuantity)),
+  ofItem('ItemPrice', t('Price'), ({ ItemUnitPrice, ItemOptionPrice }) =>
     toNumber(exact(Number(ItemUnitPrice)) + exact(Number(ItemOptionPrice))),
   ),
-  ofItem('ItemTotal', 'Amount', (item) => toNumber(amountOfItem(item))),
-  once('DiscountTotal', 'Discount', discountsOf),
-  once('ShippingTotal', 'Shipping', shippingOf),
-  once('SalesTax', 'Tax', ({ SalesTax }) => cents(SalesTax)),
-  once('SalesTax2', 'Second tax', ({ SalesTax2 }) => cents(SalesTax2)),
-  once('SalesTax3', 'Third tax', ({ SalesTax3 }) => cents(SalesTax3)),
-  once('OtherAmount', 'Other', (order) => {
+  ofItem('ItemTotal', t('Amount'), (item) => toNumber(amountOfItem(item))),
+  once('DiscountTotal', t('Discount'), discountsOf),
+  once('ShippingTotal', t('Shipping'), shippingOf),
+  once('SalesTax', t('Tax'), ({ SalesTax }) => cents(SalesTax)),
+  once('SalesTax2', t('Second tax'), ({ SalesTax2 }) => cents(SalesTax2)),
+  once('SalesTax3', t('Third tax'), ({ SalesTax3 }) => cents(SalesTax3)),
+  once('OtherAmount', t('Other'), (order) => {
     return exact(order.OrderAmount) - (goodsOf(order) - discountsOf(order) + shippingOf(order) + taxesOf(order))
   }),
-  once('OrderAmount', 'Total', ({ OrderAmount }) => exact(OrderAmount)),
-  ofOrder('BillingPaymentMethod', 'Payment method', ({ BillingPaymentMethod }) => String(BillingPaymentMethod)),
-  ofOrder('TransactionReferences', 'Payment references', (order) =>
+  once('OrderAmount', t('Total'), ({ OrderAmount }) => exact(OrderAmount)),
+  ofOrder('BillingPaymentMethod', t('Payment method'), ({ BillingPaymentMethod }) => String(BillingPaymentMethod)),
+  ofOrder('TransactionReferences', t('Payment references'), (order) =>
     [...new Set(referencesOf(order))].filter(Boolean).join(', '),
   ),
-  once('PaidAmount', 'Paid', (order) => exact(paymentsOf(order).paid)),
-  once('RefundedAmount', 'Refunded', (order) => exact(paymentsOf(order).refunded)),
-  once('NetAmount', 'Net', (order) => exact(paymentsOf(order).net)),
-  once('OpenAmount', 'Open', (order) => exact(paymentsOf(order).open)),
-  ofShipment('ShipmentCountry', 'Shipping country'),
-  ofShipment('ShipmentMethodName', 'Shipping method'),
-  ofShipment('ShipmentShippedDate', 'Shipped on'),
-  ofShipment('ShipmentTrackingCode', 'Tracking'),
+  once('PaidAmount', t('Paid'), (order) => exact(paymentsOf(order).paid)),
+  once('RefundedAmount', t('Refunded'), (order) => exact(paymentsOf(order).refunded)),
+  once('NetAmount', t('Net'), (order) => exact(paymentsOf(order).net)),
+  once('OpenAmount', t('Open'), (order) => exact(paymentsOf(order).open)),
+  ofShipment('ShipmentCountry', t('Shipping country')),
+  ofShipment('ShipmentMethodName', t('Shipping method')),
+  ofShipment('ShipmentShippedDate', t('Shipped on')),
+  ofShipment('ShipmentTrackingCode', t('Tracking')),
 ]
 
 const service = allServices.find(({ resource }) => resource === orders) as Service

@@ -3,6 +3,7 @@ import { oneOf } from '../../../engine/definition/filters.ts'
 import { listStatuses } from '../../../resources/order-statuses/status-texts.ts'
 import { fulfilments, paymentStates, readStates } from '../../../resources/orders/states.ts'
 import { holdsStock } from '../../../resources/orders/statuses.ts'
+import { type Text, t } from '../../../texts/text.ts'
 import { type Chip, fulfilmentChips, paymentChips } from '../../order-states.ts'
 import type { Listing } from '../records/listing.ts'
 import type { Value } from '../records/services.ts'
@@ -19,13 +20,13 @@ export function textsOf(statuses: readonly { id: number; text: string }[]) {
 
 /** What the list shows beyond the record. Only those who may read customers see whose order it is. */
 const ownValues: readonly Value[] = [
-  ownValue('customer', 'Customer', { description: 'The person or the company that pays.', needs: 'Customers' }),
-  ownValue('payment', 'Payment', { description: 'What is paid of the order, by its transactions.' }),
-  ownValue('fulfilment', 'Shipping', { description: 'What of the order has left, by its shipments.' }),
+  ownValue('customer', t('Customer'), { description: 'The person or the company that pays.', needs: 'Customers' }),
+  ownValue('payment', t('Payment'), { description: 'What is paid of the order, by its transactions.' }),
+  ownValue('fulfilment', t('Shipping'), { description: 'What of the order has left, by its shipments.' }),
 ]
 
-function ownValue(name: string, label: string, options: { description: string; needs?: string }): Value {
-  return { path: [name], field: text(20, { column: name, access: 'ro', label, ...options }), label, refersTo: null }
+function ownValue(name: string, label: Text, options: { description: string; needs?: string }): Value {
+  return { path: [name], field: text(20, { column: name, access: 'ro', ...options }), label, refersTo: null }
 }
 
 /** Whose order it is, for those who may read customers: a person, or else a company or an e-mail address. Empty: nothing says it. */

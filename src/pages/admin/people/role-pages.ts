@@ -7,6 +7,7 @@ import { actorOf, type Form, formOf, merchantOf, textIn } from '../../../html/re
 import { readIds } from '../../../server/parameters.ts'
 import { administrationPrivileges, privilegeNames, privilegesOf } from '../../../staff/roles.ts'
 import { type Changing, deleteRole, ownRoleInput, roleById, saveRole } from '../../../staff/store-roles.ts'
+import { t } from '../../../texts/text.ts'
 import { readInput } from '../../../values/input.ts'
 import { capital, labelOf } from '../records/labels.ts'
 import { services } from '../records/services.ts'
@@ -84,12 +85,12 @@ function rolePage(request: FastifyRequest, id: number | null, values: Form): Htm
   const own = privilegesOf(merchantOf(request))
   const rows = privilegeNames.map((name) => {
     const words = (administrationPrivileges as Readonly<Record<string, string>>)[name]
-    const records = services.find(({ resource }) => resource.service === name)?.all
+    const records = services.find(({ resource }) => resource.service === name)?.allTitle
     const grantable = own === null ? ['read', 'write'] : (own[name] ?? [])
     return {
       name,
       field: fieldOf(name),
-      label: capital(records ?? labelOf(name).toLowerCase()),
+      label: records ?? t(capital(labelOf(name).toLowerCase())),
       words: words ?? null,
       grantable,
     }

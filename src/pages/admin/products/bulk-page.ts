@@ -9,6 +9,7 @@ import { adminPages, refusedFields } from '../../../html/page-routes.ts'
 import { type CallerServices, type Form, formOf, merchantCaller, textIn } from '../../../html/request.ts'
 import { categories } from '../../../resources/categories/categories.ts'
 import { products } from '../../../resources/products/products.ts'
+import { t } from '../../../texts/text.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import type { Secrets } from '../../../values/secrets.ts'
 import { importOf, isLost } from '../csv/import-page.ts'
@@ -71,7 +72,7 @@ const named = (values: readonly Value[], name: string): Value => {
   if (found === undefined) throw new Error(`There is no value ${name}`)
   return found
 }
-const category: Value = { ...named(categoryPlaces.values, 'CategoryID'), label: 'Category' }
+const category: Value = { ...named(categoryPlaces.values, 'CategoryID'), label: t('Category') }
 const categorySection = { values: [category], list: null }
 
 const howTexts: Readonly<Record<PriceChange['how'], string>> = {

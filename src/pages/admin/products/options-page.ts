@@ -3,6 +3,7 @@ import { getRecord } from '../../../engine/reading/read.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { type CallerServices, type Form, merchantCaller, textIn } from '../../../html/request.ts'
 import { type OptionSet, readSoldProducts, skuOf } from '../../../resources/orders/sold-products.ts'
+import { t } from '../../../texts/text.ts'
 import { FIELDS_MAX, saveChanges } from '../records/edit-page.ts'
 import { type Changes, changesOf, listTyped } from '../records/form.ts'
 import { idIn } from '../records/record-page.ts'
@@ -74,7 +75,10 @@ export async function optionsPage(
       etag: tagOf(text, typed, isOutdated),
       labels: Object.fromEntries(
         rows.flatMap((row) =>
-          columns.map(({ path, label }) => [`${row.name}.${path.join('.')}`, `${row.title}: ${label}`]),
+          columns.map(({ path, label }) => [
+            `${row.name}.${path.join('.')}`,
+            t('{row}: {field}', { row: row.title, field: label }),
+          ]),
         ),
       ),
     },

@@ -104,7 +104,7 @@ export async function correct(request: FastifyRequest, services: CallerServices)
     'If you sent this form twice, it was carried out once. Compare the stocks and the movements, and correct the stock again if it is still wrong'
   const caller = merchantCaller(request, services)
   if (!(await exists(caller, productService.resource, id))) throw notFound(productService.resource, id)
-  await correctStock(caller, correctionOf(id, form), ifUnchanged(form, productService.one, advice)).catch(
+  await correctStock(caller, correctionOf(id, form), ifUnchanged(form, productService.one.key, advice)).catch(
     // The product itself is in the address.
     inFormFields((field) => (field === 'CatalogID' ? 'AdvancedOptionCode' : field)),
   )

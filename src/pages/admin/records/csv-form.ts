@@ -2,7 +2,9 @@ import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { disarm } from '../../../csv/cells.ts'
 import { wrongField } from '../../../engine/definition/refused.ts'
-import { textIn } from '../../../html/request.ts'
+import { languageFor, textIn } from '../../../html/request.ts'
+import type { Language } from '../../../texts/language.ts'
+import type { Text } from '../../../texts/text.ts'
 import { fileTypes } from './files.ts'
 
 /** How a CSV file is written. */
@@ -53,7 +55,7 @@ export function csvFormIn(query: unknown, otherwise: CsvForm): CsvForm {
 
 export interface CsvColumn {
   readonly name: string
-  readonly label: string
+  readonly label: Text
 }
 
 /** Numbers get the decimal sign of the file; texts that a spreadsheet would take for a formula an apostrophe. */
@@ -69,10 +71,14 @@ export function sendCsv(
   return reply
     .type(fileTypes.csv)
     .header('content-disposition', `attachment; filename="${name}"`)
-    .send(Readable.from(textsOf(form, file)))
+    .send(Readable.from(textsOf(form, file, languageFor(reply.request))))
 }
 
-async function* textsOf(form: CsvForm, { columns, rows }: Parameters<typeof sendCsv>[3]): AsyncGenerator<string> {
+async function* textsOf(
+  form: CsvForm,
+  { columns, rows }: Parameters<typeof sendCsv>[3],
+  { say }: Language,
+): AsyncGenerator<string> {
   // Loaded with the first file, because a start does not need it.
   const { stringify } = await import('csv-stringify/sync')
   const delimiter = separatorSigns[form.separator]
@@ -81,7 +87,7 @@ async function* textsOf(form: CsvForm, { columns, rows }: Parameters<typeof send
     return form.decimal === 'comma' ? String(cell).replace('.', ',') : String(cell)
   }
   // Spreadsheets take a file without a byte order mark for one in the computer's own encoding.
-  yield stringify([columns.map(({ name, label }) => (form.headings === 'words' ? label : name))], {
+  yield stringify([columns.map(({ name, label }) => (form.headings === 'words' ? say(label) : name))], {
     bom: true,
     delimiter,
   })

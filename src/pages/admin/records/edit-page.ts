@@ -6,6 +6,7 @@ import { getRecord } from '../../../engine/reading/read.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { inFormFields } from '../../../html/page-routes.ts'
 import { type CallerServices, type Form, formOf, merchantCaller, textIn } from '../../../html/request.ts'
+import { type Text, t } from '../../../texts/text.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import { type Changes, changesOf, isTypedAs, listTyped, rowsOf, valuesTyped, withEdited } from './form.ts'
 import { plainOf } from './plain-html.ts'
@@ -49,7 +50,7 @@ export async function editPage(
   const { form, choices } = isTooLong
     ? { form: {}, choices: new Map() }
     : await lookUp(caller, section, sent ?? stored, textIn(sent, 'lookup'))
-  const title = `${section.title} of ${titleOf(service, record)}`
+  const title = t('{record}: {part}', { record: titleOf(service, record), part: section.title })
   const fields = fieldsOf(section.values, 'update', form, isOutdated ? stored : null)
   return {
     template: '/pages/admin/records/edit',
@@ -99,7 +100,7 @@ export function fieldsOf(
     })
 }
 
-export function labelsOf({ values }: Pick<Section, 'values'>): Record<string, string> {
+export function labelsOf({ values }: Pick<Section, 'values'>): Record<string, Text> {
   return Object.fromEntries(values.map(({ path, label }) => [path.join('.'), label]))
 }
 
@@ -132,7 +133,7 @@ export async function saveChanges(
   const caller = merchantCaller(request, services)
   const form = formOf(request)
   const text = await getRecord(caller, resource, id)
-  const precondition = ifUnchanged(form, service.one, advice)
+  const precondition = ifUnchanged(form, service.one.key, advice)
   precondition(text)
   const changes = await changesIn(form, JSON.parse(text))
   if (Object.keys(changes.body).length === 0) return `${path}/${id}`
@@ -165,7 +166,7 @@ export async function newPage(
     .map((section) => ({ ...section, meanings: meaningsOf(section.fields.map(({ value }) => value)) }))
   return {
     template: '/pages/admin/records/new',
-    title: `New ${service.one}`,
+    title: t('New {record}', { record: service.one }),
     values,
     assets: editorsOf(service),
     data: {
@@ -204,7 +205,7 @@ export async function deletePage(
   const title = titleOf(service, JSON.parse(text))
   return {
     template: '/pages/admin/records/delete',
-    title: `Delete ${title}`,
+    title: t('Delete {name}', { name: title }),
     data: {
       service,
       id,

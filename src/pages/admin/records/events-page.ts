@@ -4,6 +4,7 @@ import { getRecord } from '../../../engine/reading/read.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { type CallerServices, merchantCaller } from '../../../html/request.ts'
 import { wholeNumber } from '../../../server/parameters.ts'
+import { t } from '../../../texts/text.ts'
 import { namedObject, readInput } from '../../../values/input.ts'
 import { readEvents } from './events.ts'
 import { idIn } from './record-page.ts'
@@ -31,7 +32,7 @@ export async function eventsPage(
   const title = titleOf(service, JSON.parse(text))
   return {
     template: '/pages/admin/records/events-page',
-    title: `Events of ${title}`,
+    title: t('Events of {record}', { record: title }),
     data: { service, id, record: title, events, isNewest: before === null },
   }
 }

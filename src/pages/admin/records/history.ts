@@ -18,13 +18,14 @@ import {
   listStoreHistory,
   type RecordName,
 } from '../../../engine/recording/history.ts'
-import { format } from '../../../html/format.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { type CallerServices, merchantCaller, textIn } from '../../../html/request.ts'
 import { readIds } from '../../../server/parameters.ts'
+import { format } from '../../../texts/format.ts'
+import { type Phrase, Text, t } from '../../../texts/text.ts'
 import { readDate } from '../../../values/dates.ts'
 import type { Secrets } from '../../../values/secrets.ts'
-import { capital, labelOf } from './labels.ts'
+import { labelOf } from './labels.ts'
 import { readTitles } from './names.ts'
 import { namesFor } from './references.ts'
 import { mayRead, seenBy } from './seen.ts'
@@ -73,7 +74,7 @@ export async function historyPage(
   if (page.entries.length === 0) await getRecord(caller, service.resource, id)
   return {
     template: '/pages/admin/records/history-page',
-    title: `History of ${service.one} ${id}`,
+    title: t('History of {record} {id}', { record: service.one, id: String(id) }),
     data: { service, id, history: await shown(caller, page), isFirst: before === null },
   }
 }
@@ -158,7 +159,7 @@ function askedIn({ query }: FastifyRequest, { privileges, store: { timeZone } }:
 }
 
 /** What the changes of a service's records may be filtered by: its values and lists, by their paths. */
-function fieldsFor({ values, sections }: Service): (readonly [path: string, label: string])[] {
+function fieldsFor({ values, sections }: Service): (readonly [path: string, label: Text])[] {
   const lists = sections.flatMap(({ list }) => (list === null ? [] : [[list.name, list.label] as const]))
   const written = values.filter(({ field }) => field.access === 'rw' || field.access === 'wo')
   return [...written.map(({ path, label }) => [path.join('.'), label] as const), ...lists]
@@ -184,7 +185,7 @@ function groupOf({ privileges, store }: Caller, { entry, counts, changed }: Hist
     const bare = path.replaceAll(/\[.*?\]/g, '')
     return changeOf(service, [bare, '', ''], words).map(({ label }) => label)
   })
-  const all = [...new Set(labels)]
+  const all = [...new Map(labels.map((label) => [label instanceof Text ? label.key : label, label])).values()]
   return {
     at: entry.at,
     who: actors[entry.actorKind](entry.actor),
@@ -296,7 +297,7 @@ function rowOf(entry: HistoryEntry, words: Words) {
     who: actors[actorKind](actor),
     what: verbs[kind],
     kind,
-    name: words.titleOf(entry) ?? `${capital(service?.one ?? recordType)} ${recordId}`,
+    name: words.titleOf(entry) ?? t('{record} {id}', { record: service?.oneTitle ?? recordType, id: String(recordId) }),
     address: service === null ? null : `${service.path}/${recordId}`,
     canOpen: service !== null && mayRead(words.privileges, service.resource),
     changes: changed.flatMap((difference) => changeOf(service, difference, words)),
@@ -312,7 +313,7 @@ function isShownTo(privileges: Privileges, field: ValueField | null): boolean {
 const NOTHING = 'nothing'
 
 interface Changed {
-  readonly label: string
+  readonly label: Phrase
   readonly before: string | null
   readonly after: string
 }
@@ -347,7 +348,7 @@ function textOf(
 }
 
 interface Place {
-  readonly label: string
+  readonly label: Phrase
   /** Null: the definition no longer has it. */
   readonly field: ValueField | null
   /** The service whose record it names; null: none. */
@@ -367,14 +368,14 @@ function placeIn(values: readonly Value[], lists: readonly List[], path: string)
   if (name === undefined) {
     const value = values.find((each) => each.path.join('.') === path)
     const list = lists.find((each) => each.name === path)
-    const label = value?.label ?? list?.label ?? labelOf(path)
+    const label = value?.label ?? list?.label ?? t(labelOf(path))
     return { label, field: value?.field ?? null, refersTo: value?.refersTo ?? null, isItem: false }
   }
   const list = lists.find((each) => each.name === name)
-  const item = `${list?.one ?? name} ${key}`
+  const item = t('{item} {key}', { item: list?.one ?? name, key: key ?? '' })
   if (rest === undefined) return { label: item, field: null, refersTo: null, isItem: true }
   const inner = placeIn(list?.values ?? [], list?.lists ?? [], rest)
-  return { ...inner, label: `${item}: ${inner.label.toLowerCase()}` }
+  return { ...inner, label: t('{item}: {field}', { item, field: inner.label }) }
 }
 
 /** Works out what puts a change of a record back, and leads to its preview. */

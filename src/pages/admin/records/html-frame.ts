@@ -63,7 +63,7 @@ export async function htmlFrame(
       'x-dns-prefetch-control': 'off',
     })
     .type('text/html; charset=utf-8')
-    .send(documentOf(html, { title: value.label, base }))
+    .send(documentOf(html, { title: value.label.key, base }))
 }
 
 const picture = /<img\b((?:[^>"']|"[^"]{0,2000}"|'[^']{0,2000}'){0,500})>/gi

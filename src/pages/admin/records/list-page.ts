@@ -7,13 +7,14 @@ import { type Behind, countUpTo, listOrdered } from '../../../engine/reading/rea
 import type { HtmlPage } from '../../../html/page.ts'
 import { type CallerServices, merchantCaller, merchantOf, textIn, textsIn } from '../../../html/request.ts'
 import { listViews } from '../../../staff/list-views.ts'
+import { type Text, t } from '../../../texts/text.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import { INT32_MAX } from '../../../values/int32.ts'
 import { valueIn } from '../../../values/json.ts'
 import { csvChoices, spreadsheetForm } from './csv-form.ts'
 import { extrasOf } from './extras.ts'
 import { filesOf } from './files.ts'
-import { capital, labelOf } from './labels.ts'
+import { labelOf } from './labels.ts'
 import type { Listing } from './listing.ts'
 import { namesFor, referencesIn } from './references.ts'
 import { canCreate, canImport, pathOf, type Service, type Value } from './services.ts'
@@ -33,7 +34,7 @@ export async function listPage(
   service: Service,
   listing: Listing | null,
 ): Promise<HtmlPage> {
-  const { resource, path, all } = service
+  const { resource, path } = service
   const caller = merchantCaller(request, services)
   const given = askedIn(request.query, service)
   const query: Query = new Map(Object.entries(given.filters))
@@ -80,7 +81,7 @@ export async function listPage(
   const cursor = given.cursor === '' ? {} : { cursor: given.cursor }
   return {
     template: '/pages/admin/records/list',
-    title: capital(all),
+    title: service.allTitle,
     ...(failure && { failure }),
     values: given.filters,
     data: {
@@ -185,7 +186,7 @@ function columnsOf({ values, titles, called, filters, key }: Service, offered: r
 
 /** What records are called, where that is no field: a list shows the title in its place. */
 function nameColumn([group]: Service['called']): readonly Value[] {
-  return (group ?? []).slice(0, 1).map((value) => ({ ...value, path: [''], label: 'Name' }))
+  return (group ?? []).slice(0, 1).map((value) => ({ ...value, path: [''], label: t('Name') }))
 }
 
 /** The filters of the list, as fields of a form: those in sight, and those that are opened by `More filters`. */
@@ -197,20 +198,22 @@ function filtersOf({ filters: offered, values, resource }: Service, listing: Lis
     const stored = column === undefined ? undefined : columnPath(resource.storedFields, column)?.at(-1)
     const label =
       name === 'find'
-        ? 'Search'
-        : (listing?.labels[name] ?? filterLabel(name, kind, value?.label ?? (stored && labelOf(stored))))
+        ? t('Search')
+        : (listing?.labels[name] ?? filterLabel(name, kind, value?.label ?? (stored && t(labelOf(stored)))))
     return { name, kind, label, of: value?.path.join('.') ?? '' }
   })
   const inSight = listing?.inSight ?? ['find']
   return filters.map((filter) => ({ ...filter, isInSight: inSight.includes(filter.name) }))
 }
 
-const bounds: Partial<Record<FilterKind, string>> = { since: 'from', until: 'to' }
+const bounds: Partial<Record<FilterKind, 'from' | 'to'>> = { since: 'from', until: 'to' }
 
-function filterLabel(name: string, kind: FilterKind, known: string | undefined): string {
-  const label = known ?? labelOf(name.charAt(0).toUpperCase() + name.slice(1))
-  const bound = bounds[kind] ?? /(from|to|start|end)$/.exec(name)?.[1]?.replace('start', 'from').replace('end', 'to')
-  return kind === 'integer' || kind === 'number' || bounds[kind] ? [label, bound].filter(Boolean).join(', ') : label
+function filterLabel(name: string, kind: FilterKind, known: Text | '' | undefined): Text {
+  const label = known || t(labelOf(name.charAt(0).toUpperCase() + name.slice(1)))
+  if (kind !== 'integer' && kind !== 'number' && !bounds[kind]) return label
+  const bound = bounds[kind] ?? (/(from|start)$/.test(name) ? 'from' : /(to|end)$/.test(name) ? 'to' : null)
+  if (bound === 'from') return t('{field}, from', { field: label })
+  return bound === 'to' ? t('{field}, to', { field: label }) : label
 }
 
 /** `sort` is a wire name, with `-` before it for descending; the newest records come first unless it says otherwise. */

@@ -3,6 +3,7 @@ import type { Resource } from '../../../engine/definition/define.ts'
 import type { Filters } from '../../../engine/definition/filters.ts'
 import { foundFilter } from '../../../engine/reading/find.ts'
 import { orders } from '../../../resources/orders/orders.ts'
+import type { Text } from '../../../texts/text.ts'
 import { orderListing } from '../orders/listing.ts'
 import { findersOf } from './search.ts'
 import { seenBy, seenValues } from './seen.ts'
@@ -14,7 +15,7 @@ export interface Listing {
   /** Filters that only the list has. */
   readonly filters: Filters
   /** What filters are called, where their names do not say it. */
-  readonly labels: Readonly<Record<string, string>>
+  readonly labels: Readonly<Record<string, Text>>
   /** The names of the filters that are always in sight. */
   readonly inSight: readonly string[]
   /** Values that only the list has, which `textOf` of the words gives. */

@@ -2,7 +2,8 @@ import type { Resource } from '../../../engine/definition/define.ts'
 import type { Leaf, ListField, ValueField } from '../../../engine/definition/fields.ts'
 import { containing, type Filter, type Filters } from '../../../engine/definition/filters.ts'
 import { resources, targetOf } from '../../../registry.ts'
-import { itemLabel, labelOf, plural, slugOf } from './labels.ts'
+import { type Text, t } from '../../../texts/text.ts'
+import { capital, itemLabel, labelOf, plural, slugOf } from './labels.ts'
 import { type Sorting, sortsOf } from './sorts.ts'
 
 // What the pages of a service's records are made from: its definition, and nothing else.
@@ -12,7 +13,7 @@ export interface Value {
   /** Wire names, from the record or item inwards. */
   readonly path: readonly string[]
   readonly field: ValueField
-  readonly label: string
+  readonly label: Text
   /** The service whose record it names by id; null: none. */
   readonly refersTo: Resource | null
 }
@@ -22,8 +23,8 @@ export interface List {
   readonly name: string
   readonly field: ListField
   /** In words: of all items and of one. */
-  readonly label: string
-  readonly one: string
+  readonly label: Text
+  readonly one: Text
   readonly values: readonly Value[]
   readonly lists: readonly List[]
 }
@@ -31,7 +32,7 @@ export interface List {
 /** A part of a record that has a form of its own. */
 export interface Section {
   readonly slug: string
-  readonly title: string
+  readonly title: Text
   readonly values: readonly Value[]
   /** The list that the section consists of; null: it consists of values. */
   readonly list: List | null
@@ -41,9 +42,12 @@ export interface Service {
   readonly resource: Resource
   /** The address of its pages, such as `/admin/customers`. */
   readonly path: string
-  /** In words: of one record and of all. */
-  readonly one: string
-  readonly all: string
+  /** What one record and all of them are called in a sentence. */
+  readonly one: Text
+  readonly all: Text
+  /** The same as titles. */
+  readonly oneTitle: Text
+  readonly allTitle: Text
   readonly values: readonly Value[]
   readonly sections: readonly Section[]
   /** What a record is called: the required texts that answers show, or else its id. */
@@ -100,7 +104,8 @@ export function canImport({ resource: { methods } }: Service): boolean {
 export function serviceOf(resource: Resource): Service {
   const { service, typeName, groups } = resource
   const fields = resource.fields.shown
-  const one = labelOf(typeName).toLowerCase()
+  const one = spoken[service]?.one ?? labelOf(typeName).toLowerCase()
+  const all = spoken[service]?.all ?? plural(one)
   const values = valuesOf(fields.leaves, resource, [], typeName)
   const key = values.find(({ field }) => field.column === 'id')
   if (key === undefined) throw new Error(`${service} has no identifier`)
@@ -112,9 +117,10 @@ export function serviceOf(resource: Resource): Service {
   return {
     resource,
     path: pathOf(resource),
-    one,
-    all: plural(one),
-    ...spoken[service],
+    one: t(one),
+    all: t(all),
+    oneTitle: t(capital(one)),
+    allTitle: t(capital(all)),
     values,
     sections: [
       ...grouped(values, beginning, 'General'),
@@ -156,7 +162,7 @@ function valuesOf(leaves: readonly Leaf[], resource: Resource, prefix: readonly 
   return leaves.flatMap(({ path, field }) => {
     if (field.kind === 'list') return []
     const label = field.label || labelOf(path.at(-1) ?? '', typeName)
-    return [{ path, field, label, refersTo: targetOf(resource, [...prefix, ...path].join('.')) }]
+    return [{ path, field, label: t(label), refersTo: targetOf(resource, [...prefix, ...path].join('.')) }]
   })
 }
 
@@ -173,8 +179,8 @@ function listOf(
   return {
     name,
     field,
-    label: plural(one),
-    one,
+    label: t(plural(one)),
+    one: t(one),
     values: valuesOf(leaves, resource, path, field.typeName),
     lists: leaves.flatMap((leaf) =>
       leaf.field.kind === 'list' ? [listOf(leaf.path[0] ?? '', leaf.field, resource, field.typeName, path)] : [],
@@ -188,8 +194,8 @@ function grouped(values: readonly Value[], beginning: ReadonlyMap<string, string
   for (const value of values) {
     title = beginning.get(value.path[0] ?? '') ?? title
     const last = sections.at(-1)
-    if (last?.title === title) sections.splice(-1, 1, { ...last, values: [...last.values, value] })
-    else sections.push({ slug: slugOf(title), title, values: [value], list: null })
+    if (last?.title.key === title) sections.splice(-1, 1, { ...last, values: [...last.values, value] })
+    else sections.push({ slug: slugOf(title), title: t(title), values: [value], list: null })
   }
   return sections
 }

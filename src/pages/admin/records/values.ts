@@ -1,8 +1,8 @@
 import { fieldText, type ValueField } from '../../../engine/definition/fields.ts'
 import { type Form, textIn } from '../../../html/request.ts'
+import { orOf, type Phrase, type Text, t } from '../../../texts/text.ts'
 import { INT32_MAX, INT32_MIN } from '../../../values/int32.ts'
 import { valueIn } from '../../../values/json.ts'
-import { capital } from './labels.ts'
 import { type List, type Service, targetService, type Value } from './services.ts'
 
 /** A record or an item of a list, as programs read it. */
@@ -39,15 +39,16 @@ export function isNumber({ field: { kind }, refersTo }: Value): boolean {
   return (kind === 'decimal' || kind === 'integer') && refersTo === null
 }
 
-type Named = Pick<Service, 'titles' | 'called' | 'one' | 'key'>
+type Named = Pick<Service, 'titles' | 'called' | 'oneTitle' | 'key'>
 
 /** What a record is called. */
-export function titleOf({ titles, called, one, key }: Named, record: Wire): string {
+export function titleOf({ titles, called, oneTitle, key }: Named, record: Wire): Phrase {
   const textOf = ({ path }: Value) => typedOf(valueIn(record, path))
   const { name } = calledBy(called, textOf)
   if (name !== '') return name
   const texts = titles.map(textOf).filter((text) => text !== '')
-  return texts.length > 0 ? texts.join(' · ') : `${capital(one)} ${typedOf(valueIn(record, key.path))}`
+  if (texts.length > 0) return texts.join(' · ')
+  return t('{record} {id}', { record: oneTitle, id: typedOf(valueIn(record, key.path)) })
 }
 
 /** Whether a form may give it. */
@@ -57,18 +58,22 @@ export function isWritable({ field }: Value, kind: 'create' | 'update'): boolean
 
 /** What fields mean, for `meanings.eta`. In a text, what is code stands between backticks. */
 export interface Meaning {
-  readonly label: string
-  readonly text: string
+  readonly label: Text
+  readonly text: Text
 }
 
 export function meaningsOf(values: readonly Value[]): Meaning[] {
-  return values.map(({ label, field }) => ({ label, text: fieldText(field) }))
+  return values.map(({ label, field }) => ({ label, text: t(fieldText(field)) }))
 }
 
 /** The meaning of a list, of what a form has of its items, and of the lists in it. */
 export function meaningsInList({ label, field, values, lists }: List): Meaning[] {
   const isTyped = (value: Value) => isWritable(value, 'create') || field.keyFrom === 'caller'
-  return [{ label, text: field.description }, ...meaningsOf(values.filter(isTyped)), ...lists.flatMap(meaningsInList)]
+  return [
+    { label, text: t(field.description) },
+    ...meaningsOf(values.filter(isTyped)),
+    ...lists.flatMap(meaningsInList),
+  ]
 }
 
 /** Texts above this length have a field of several lines. */
@@ -77,9 +82,9 @@ export const LINE_MAX = 255
 export interface Input {
   readonly type: 'checkbox' | 'select' | 'textarea' | 'password' | 'datetime-local' | 'text' | 'reference'
   readonly attributes: Readonly<Record<string, string | number>>
-  readonly choices: readonly (readonly [value: string, text: string])[]
+  readonly choices: readonly (readonly [value: string, text: Phrase])[]
   /** What is allowed, in words; empty: what the field itself shows. */
-  readonly hint: string
+  readonly hint: Phrase
 }
 
 /** The form's field for a value, with its bounds. `typed` is what it shows, which a choice of texts has too. */
@@ -88,7 +93,7 @@ export function inputOf({ field, refersTo }: Value, typed = ''): Input {
   const none = { attributes: {}, choices: [], hint: '' }
   if (kind === 'boolean') return { ...none, type: 'checkbox' }
   if (bounds.values !== undefined) {
-    return { ...none, type: 'select', choices: bounds.values.map((value) => [value, value === '' ? 'None' : value]) }
+    return { ...none, type: 'select', choices: bounds.values.map((value) => [value, value === '' ? t('None') : value]) }
   }
   if (field.offered !== undefined) return { ...none, type: 'select', choices: offeredChoices(field.offered, typed) }
   if (kind === 'date') return { ...none, type: 'datetime-local', attributes: { step: 1 } }
@@ -99,7 +104,12 @@ export function inputOf({ field, refersTo }: Value, typed = ''): Input {
       return { ...none, type: 'password', attributes: { ...attributes, autocomplete: 'new-password' } }
     if (maxLength > LINE_MAX)
       return { ...none, type: 'textarea', attributes: { ...attributes, rows: field.isHtml ? 10 : 2 } }
-    return { ...none, type: 'text', attributes, hint: maxLength < LINE_MAX ? `At most ${maxLength} characters` : '' }
+    return {
+      ...none,
+      type: 'text',
+      attributes,
+      hint: maxLength < LINE_MAX ? t('At most {maxLength} characters', { maxLength }) : '',
+    }
   }
   const isWhole = kind === 'integer'
   if (refersTo !== null) return { ...none, ...referenceInput(targetService(refersTo), field) }
@@ -110,27 +120,24 @@ export function inputOf({ field, refersTo }: Value, typed = ''): Input {
 function offeredChoices(offered: Readonly<Record<string, string>>, typed: string): Input['choices'] {
   const isTyped = (name: string) => name.toLowerCase() === typed.toLowerCase()
   const known = Object.entries(offered).map(([name, meaning]) => {
-    return [isTyped(name) ? typed : name, `${name}: ${meaning}`] as const
+    return [isTyped(name) ? typed : name, t('{name}: {meaning}', { name, meaning: t(meaning) })] as const
   })
   const others = typed === '' || Object.keys(offered).some(isTyped) ? [] : [[typed, typed] as const]
-  return [['', 'Not chosen'], ...known, ...others]
+  return [['', t('Not chosen')], ...known, ...others]
 }
 
 function referenceInput({ path, searches }: Service, { bounds }: ValueField) {
-  const ways = [
-    'number',
-    ...searches.map(({ value }) => value.label.replace(/^[A-Z](?=[a-z])/, (first) => first.toLowerCase())),
-  ]
-  const last = ways.pop()
-  const hint = `A ${ways.join(', ')}${ways.length > 0 ? ' or ' : ''}${last}${bounds.min === 0 ? '; 0 for none' : ''}`
+  const others = searches.map(({ value }) => value.label)
+  const ways = orOf([t('Number'), ...others])
+  const hint = bounds.min === 0 ? t('{ways}; 0 for none', { ways }) : ways
   const attributes = { maxlength: LINE_MAX, autocomplete: 'off', 'data-search': `${path}/search` }
   return { type: 'reference' as const, attributes, hint }
 }
 
 /** Bounds that are narrower than those of every number. */
-function rangeOf({ kind, bounds: { min = INT32_MIN, max = INT32_MAX } }: ValueField): string {
+function rangeOf({ kind, bounds: { min = INT32_MIN, max = INT32_MAX } }: ValueField): Phrase {
   const isBounded = min > INT32_MIN && max < INT32_MAX
-  if (isBounded) return `From ${min} to ${max}`
-  if (min === 0) return 'Not below 0'
-  return kind === 'integer' ? 'A whole number' : ''
+  if (isBounded) return t('From {min} to {max}', { min, max })
+  if (min === 0) return t('Not below 0')
+  return kind === 'integer' ? t('A whole number') : ''
 }

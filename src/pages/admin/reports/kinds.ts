@@ -1,6 +1,7 @@
 import { allows } from '../../../applications/privileges.ts'
 import { empty, type Sql, sql } from '../../../database/sql.ts'
 import type { Privileges } from '../../../engine/caller.ts'
+import { type Text, t } from '../../../texts/text.ts'
 import type { CsvColumn } from '../records/csv-form.ts'
 import type { Unit } from './period.ts'
 
@@ -12,7 +13,7 @@ export interface FigureColumn extends CsvColumn {
   readonly isRare?: true
 }
 
-const figure = (name: string, label: string, kind: FigureColumn['kind'], isRare?: true): FigureColumn => ({
+const figure = (name: string, label: Text, kind: FigureColumn['kind'], isRare?: true): FigureColumn => ({
   name,
   label,
   kind,
@@ -21,22 +22,22 @@ const figure = (name: string, label: string, kind: FigureColumn['kind'], isRare?
 
 /** By the names that sums of orders have for programs (rest-resources §3.11). */
 export const figures = {
-  orders: figure('Orders', 'Orders', 'count'),
-  items: figure('ItemQuantity', 'Items', 'count'),
-  goods: figure('ItemTotal', 'Goods', 'money'),
-  discount: figure('DiscountTotal', 'Discount', 'money'),
-  shipping: figure('ShippingTotal', 'Shipping', 'money'),
-  tax: figure('TaxTotal', 'Tax', 'money'),
-  other: figure('OtherAmount', 'Other', 'money', true),
-  total: figure('OrderAmount', 'Total', 'money'),
-  paid: figure('PaidAmount', 'Paid', 'money'),
-  refunded: figure('RefundedAmount', 'Refunded', 'money'),
-  net: figure('NetAmount', 'Net', 'money'),
-  taxed: figure('TaxedAmount', 'Taxed, without tax', 'money'),
-  untaxed: figure('UntaxedAmount', 'Without any tax', 'money'),
-  tax1: figure('SalesTax', 'First tax', 'money'),
-  tax2: figure('SalesTax2', 'Second tax', 'money', true),
-  tax3: figure('SalesTax3', 'Third tax', 'money', true),
+  orders: figure('Orders', t('Orders'), 'count'),
+  items: figure('ItemQuantity', t('Items'), 'count'),
+  goods: figure('ItemTotal', t('Goods'), 'money'),
+  discount: figure('DiscountTotal', t('Discount'), 'money'),
+  shipping: figure('ShippingTotal', t('Shipping'), 'money'),
+  tax: figure('TaxTotal', t('Tax'), 'money'),
+  other: figure('OtherAmount', t('Other'), 'money', true),
+  total: figure('OrderAmount', t('Total'), 'money'),
+  paid: figure('PaidAmount', t('Paid'), 'money'),
+  refunded: figure('RefundedAmount', t('Refunded'), 'money'),
+  net: figure('NetAmount', t('Net'), 'money'),
+  taxed: figure('TaxedAmount', t('Taxed, without tax'), 'money'),
+  untaxed: figure('UntaxedAmount', t('Without any tax'), 'money'),
+  tax1: figure('SalesTax', t('First tax'), 'money'),
+  tax2: figure('SalesTax2', t('Second tax'), 'money', true),
+  tax3: figure('SalesTax3', t('Third tax'), 'money', true),
 } as const
 
 export type FigureName = keyof typeof figures
@@ -58,7 +59,7 @@ const ofOrders = [
 
 export interface Kind {
   /** On the page, such as `By day`. */
-  readonly text: string
+  readonly text: Text
   /** What stands before the figures of a row. */
   readonly heads: readonly CsvColumn[]
   readonly figures: readonly FigureName[]
@@ -70,7 +71,7 @@ export interface Kind {
   readonly key?: (privileges: Privileges) => { readonly key: Sql; readonly from: Sql }
 }
 
-const head = (name: string, label: string): CsvColumn => ({ name, label })
+const head = (name: string, label: Text): CsvColumn => ({ name, label })
 
 /** Of where the goods go, or else the bill. Whoever may not read customers is told of the goods alone. */
 const place = (members: readonly ['Country'] | readonly ['Country', 'State'], privileges: Privileges) => {
@@ -89,33 +90,33 @@ const place = (members: readonly ['Country'] | readonly ['Country', 'State'], pr
 }
 
 const kindsByName = {
-  day: { text: 'Day', heads: [head('Day', 'Day')], figures: ofOrders, by: 'total', unit: 'day' },
-  week: { text: 'Week', heads: [head('Week', 'Week from')], figures: ofOrders, by: 'total', unit: 'week' },
-  month: { text: 'Month', heads: [head('Month', 'Month')], figures: ofOrders, by: 'total', unit: 'month' },
+  day: { text: t('Day'), heads: [head('Day', t('Day'))], figures: ofOrders, by: 'total', unit: 'day' },
+  week: { text: t('Week'), heads: [head('Week', t('Week from'))], figures: ofOrders, by: 'total', unit: 'week' },
+  month: { text: t('Month'), heads: [head('Month', t('Month'))], figures: ofOrders, by: 'total', unit: 'month' },
   product: {
-    text: 'Product',
-    heads: [head('ItemID', 'SKU'), head('ItemDescription', 'Product')],
+    text: t('Product'),
+    heads: [head('ItemID', t('SKU')), head('ItemDescription', t('Product'))],
     figures: ['orders', 'items', 'goods'],
     by: 'goods',
   },
   customer: {
-    text: 'Customer',
-    heads: [head('BillingEmail', 'E-mail'), head('BillingName', 'Customer'), head('CustomerID', 'Number')],
+    text: t('Customer'),
+    heads: [head('BillingEmail', t('E-mail')), head('BillingName', t('Customer')), head('CustomerID', t('Number'))],
     figures: ofOrders,
     by: 'total',
     needs: 'Customers',
     key: () => ({ key: sql`coalesce(t."customerId"::text, lower(btrim(t."billingEmail")))`, from: empty }),
   },
   country: {
-    text: 'Country',
-    heads: [head('ShipmentCountry', 'Country')],
+    text: t('Country'),
+    heads: [head('ShipmentCountry', t('Country'))],
     figures: ofOrders,
     by: 'total',
     key: (privileges) => place(['Country'], privileges),
   },
   tax: {
-    text: 'Tax',
-    heads: [head('ShipmentCountry', 'Country'), head('ShipmentState', 'State')],
+    text: t('Tax'),
+    heads: [head('ShipmentCountry', t('Country')), head('ShipmentState', t('State'))],
     figures: ['orders', 'taxed', 'untaxed', 'tax1', 'tax2', 'tax3', 'tax', 'total'],
     by: 'tax',
     key: (privileges) => place(['Country', 'State'], privileges),

@@ -5,6 +5,7 @@ import { refused, wrongField } from '../../../engine/definition/refused.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { adminPages } from '../../../html/page-routes.ts'
 import { type CallerServices, merchantCaller, textIn } from '../../../html/request.ts'
+import type { Text } from '../../../texts/text.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import { chartOf } from '../overview/sales-chart.ts'
 import { type CsvCell, csvChoices, csvFormIn, sendCsv, spreadsheetForm } from '../records/csv-form.ts'
@@ -95,7 +96,7 @@ async function sendReport(
   })
 }
 
-function offeredTo(privileges: Privileges): (readonly [KindName, string])[] {
+function offeredTo(privileges: Privileges): (readonly [KindName, Text])[] {
   const names = Object.keys(kinds) as KindName[]
   return names.filter((name) => isOffered(privileges, name)).map((name) => [name, kinds[name].text] as const)
 }

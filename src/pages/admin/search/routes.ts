@@ -3,15 +3,15 @@ import type { Resource } from '../../../engine/definition/define.ts'
 import { readTyped } from '../../../engine/definition/finders.ts'
 import { findRecords } from '../../../engine/reading/find.ts'
 import { findJson } from '../../../engine/reading/read.ts'
-import { format } from '../../../html/format.ts'
 import { adminPages } from '../../../html/page-routes.ts'
-import { type CallerServices, merchantCaller, textIn } from '../../../html/request.ts'
+import { type CallerServices, languageFor, merchantCaller, textIn } from '../../../html/request.ts'
 import { customers } from '../../../resources/customers/customers.ts'
 import { giftRegistries } from '../../../resources/gift-registries/gift-registries.ts'
 import { listStatuses } from '../../../resources/order-statuses/status-texts.ts'
 import { orders } from '../../../resources/orders/orders.ts'
 import { products } from '../../../resources/products/products.ts'
 import { rma } from '../../../resources/rma/rma.ts'
+import { type Phrase, t } from '../../../texts/text.ts'
 import { billedTo, invoiceOf, textsOf } from '../orders/listing.ts'
 import { findersOf } from '../records/search.ts'
 import { mayRead, seenBy, textSeenBy } from '../records/seen.ts'
@@ -24,9 +24,9 @@ const SUGGESTED = 3
 
 interface Hit {
   readonly address: string
-  readonly title: string
+  readonly title: Phrase
   /** What tells it from others, in the order of importance. */
-  readonly details: readonly string[]
+  readonly details: readonly Phrase[]
 }
 
 interface Group {
@@ -64,7 +64,10 @@ const searched: readonly (readonly [
     products,
     ({ SKUInfo }: Wire, { money }: Words) => {
       const { Name, SKU, Price, Stock } = SKUInfo as Wire
-      return { title: text(Name), details: [text(SKU), money(Price), `${format.number(Number(Stock))} in stock`] }
+      return {
+        title: text(Name),
+        details: [text(SKU), money(Price), t('{stock, number} in stock', { stock: Number(Stock) })],
+      }
     },
   ],
   [
@@ -83,18 +86,19 @@ export function searchPages(app: FastifyInstance, services: CallerServices): voi
     const q = textIn(request.query, 'q')
     return {
       template: '/pages/admin/search/search',
-      title: q.trim() === '' ? 'Search' : `Search: ${q.trim()}`,
+      title: q.trim() === '' ? t('Search') : t('Search: {words}', { words: q.trim() }),
       data: { q, groups: await groupsFor(request, services) },
     }
   })
   get('/admin/search/suggestions', async (request) => {
     const groups = await groupsFor(request, services)
+    const { say } = languageFor(request)
     return groups.flatMap(({ service, hits }) =>
       hits.slice(0, SUGGESTED).map(({ address, title, details }) => ({
-        Kind: service.one,
+        Kind: say(service.one),
         Address: address,
-        Title: title,
-        Details: details.join(' · '),
+        Title: say(title),
+        Details: details.map(say).join(' · '),
       })),
     )
   })
@@ -106,6 +110,7 @@ async function groupsFor(request: FastifyRequest, services: CallerServices): Pro
   if (q === '') return []
   const { privileges, store } = caller
   const statusText = textsOf(await listStatuses(services.db, store.id))
+  const { format } = languageFor(request)
   const words: Words = {
     money: (amount) => format.money(Number(amount), store.currency),
     date: (date) => (date ? format.recordDate(String(date), store.timeZone) : ''),

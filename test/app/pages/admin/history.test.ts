@@ -76,7 +76,7 @@ test('items of a list are told one by one', async () => {
     FeatureList: [{ FeatureID: bright, FeatureTitle: 'Very bright' }, { FeatureTitle: 'Cheap' }],
   })
   const [changed] = await historyOn(`/admin/products/${id}`)
-  expect(changed).toContain(`Feature ${bright}: title: Bright → Very bright`)
+  expect(changed).toContain(`Feature ${bright}: Title: Bright → Very bright`)
   expect(changed).toContain('added: Cheap')
   expect(changed).toContain(`Feature ${small}: removed: Small`)
 })

@@ -410,7 +410,7 @@ describe('a transaction that is wrong', () => {
     ])
     const page = (await scene.merchant.open('/admin/orders/1')).body
     expect(page).toContain('This order is not paid')
-    expect(page).toMatch(/Payment \d+: type: <span[^>]*>Sale<\/span> → <span[^>]*>Void/)
+    expect(page).toMatch(/Payment \d+: Type: <span[^>]*>Sale<\/span> → <span[^>]*>Void/)
     expect((await scene.merchant.open('/admin/orders/1/invoice')).body).not.toContain('Void')
   })
 

@@ -286,7 +286,7 @@ describe('a webhook’s page', () => {
     ])
 
     const body = await page(`${home}/${webhook.id}`)
-    expect(wordsOf(body)).toContain('Switched off Since Mar 10, 2026, 12:00 PM EDT (just now).')
+    expect(wordsOf(body)).toContain('Switched off Since Mar 10, 2026, 12:00 PM EDT (now).')
     expect(body).not.toContain(`action="${home}/${webhook.id}/disable"`)
   })
 })

@@ -1,0 +1,2 @@
+-- AlterTable
+ALTER TABLE "Identity" ADD COLUMN "locale" TEXT;

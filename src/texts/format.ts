@@ -1,0 +1,144 @@
+import { LRUCache } from 'lru-cache'
+import { readDate } from '../values/dates.ts'
+import { cachedFormatters as cached, toTheMinute } from '../values/shown-date.ts'
+
+const byteUnits = ['B', 'kB', 'MB', 'GB', 'TB']
+const units = [
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+] as const
+
+/** Returns the non-empty lines of the `Billing…` or `Shipment…` address of an order's record, from name to country. */
+export function postalAddress(record: object, prefix: 'Billing' | 'Shipment'): string[] {
+  const fields = record as Readonly<Record<string, string | undefined>>
+  const of = (name: string) => fields[prefix + name]?.trim() ?? ''
+  const joined = (separator: string, ...words: string[]) => words.filter((word) => word !== '').join(separator)
+  const place = joined(', ', of('City'), joined(' ', of('State'), of('ZipCode')))
+  const name = joined(' ', of('FirstName'), of('LastName'))
+  return [name, of('Company'), of('Address'), of('Address2'), place, of('Country')].filter((line) => line !== '')
+}
+
+/** Returns the lines of the address that a shipment goes to: its own, or the billing address if it has none. */
+export function shippingAddress(order: object, shipment: object | null): string[] {
+  const own = shipment === null ? [] : postalAddress(shipment, 'Shipment')
+  return own.length > 0 ? own : postalAddress(order, 'Billing')
+}
+
+/** Returns the link that dials a telephone number as somebody wrote it. Null: it has too few digits for one. */
+export function phoneLink(text: string): string | null {
+  const [number = ''] = text.trim().split(/[a-z;,/]/i)
+  const isInternational = number.startsWith('+')
+  // In +44 (0)20 the zero is for those who dial without the country.
+  const digits = (isInternational ? number.replace('(0)', '') : number).replaceAll(/\D/g, '')
+  return digits.length < 3 ? null : `tel:${isInternational ? '+' : ''}${digits}`
+}
+
+/** Returns the link that writes to an e-mail address. Null: it is none. */
+export function mailLink(text: string): string | null {
+  const [, name, host] = /^([^\s@]+)@([^\s@]+)$/.exec(text.trim()) ?? []
+  return name === undefined || host === undefined
+    ? null
+    : `mailto:${encodeURIComponent(name)}@${encodeURIComponent(host)}`
+}
+
+/** Formats values for the pages as people of one country write them. */
+export type Format = ReturnType<typeof makeFormat>
+
+const formats = new LRUCache<string, Format>({ max: 20, memoMethod: makeFormat })
+
+/** Returns what formats values by a BCP 47 locale, such as `de-CH`. */
+export function formatOf(locale: string): Format {
+  return formats.memo(locale)
+}
+
+function makeFormat(locale: string) {
+  const moneyFormats = cached((currency) => new Intl.NumberFormat(locale, { style: 'currency', currency }))
+  const shortMoneyFormats = cached(
+    (currency) => new Intl.NumberFormat(locale, { style: 'currency', currency, notation: 'compact' }),
+  )
+  const amountFormats = cached(
+    (currency) => new Intl.NumberFormat(locale, { style: 'currency', currency, maximumFractionDigits: 4 }),
+  )
+  const minuteFormats = cached((timeZone) => new Intl.DateTimeFormat(locale, { ...toTheMinute, timeZone }))
+  const secondFormats = cached(
+    (timeZone) => new Intl.DateTimeFormat(locale, { ...toTheMinute, second: '2-digit', timeZone }),
+  )
+  const ofDay = (options: Intl.DateTimeFormatOptions) =>
+    new Intl.DateTimeFormat(locale, { ...options, timeZone: 'UTC' })
+  const dayFormat = ofDay({ dateStyle: 'medium' })
+  const monthFormat = ofDay({ year: 'numeric', month: 'long' })
+  const shortDayFormat = ofDay({ month: 'short', day: 'numeric' })
+  const weekdayFormat = ofDay({ weekday: 'short', month: 'short', day: 'numeric' })
+  const countryNames = new Intl.DisplayNames(locale, { type: 'region' })
+  const numberFormat = new Intl.NumberFormat(locale, { maximumFractionDigits: 4 })
+  const bytesFormat = new Intl.NumberFormat(locale, { maximumFractionDigits: 1 })
+  const relativeFormat = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' })
+  const decimalSign = numberFormat.formatToParts(0.5).find(({ type }) => type === 'decimal')?.value ?? '.'
+  const lists = {
+    and: new Intl.ListFormat(locale, { type: 'conjunction' }),
+    or: new Intl.ListFormat(locale, { type: 'disjunction' }),
+  }
+  /** In the currency's own decimals, such as `$1,234.50`. */
+  const money = (amount: number | string, currency: string) => moneyFormats.memo(currency).format(Number(amount))
+  /** Such as `Mar 10, 2026, 4:05 PM EDT`, in an IANA zone. */
+  const date = (value: Date, timeZone: string) => minuteFormats.memo(timeZone).format(value)
+  return {
+    locale,
+    /** Between the whole part and the decimals. */
+    decimalSign,
+    money,
+    date,
+    postalAddress,
+    shippingAddress,
+    phoneLink,
+    mailLink,
+    /** With its sign, such as `+$3.00` or `-$1.50`. */
+    surcharge: (amount: number, currency: string) => `${amount > 0 ? '+' : ''}${money(amount, currency)}`,
+    /** Formats a stored amount in full: `$10.00`, and `$9.1234` where money would be rounded. */
+    amount: (amount: number | string, currency: string) => amountFormats.memo(currency).format(Number(amount)),
+    /** Such as `1.5 MB`, in powers of 1,000. */
+    bytes: (value: number) => {
+      const power = Math.min(Math.floor(Math.log10(Math.max(value, 1)) / 3), byteUnits.length - 1)
+      return `${bytesFormat.format(value / 1_000 ** power)} ${byteUnits[power]}`
+    },
+    /** A country by its code, such as `Germany`. Returns text that is no code unchanged. */
+    country: (code: string) => (/^[A-Z]{2}$/.test(code) ? (countryNames.of(code) ?? code) : code),
+    number: (value: number | string) => numberFormat.format(Number(value)),
+    /** A number as people type it: with the sign of decimals, without separators of thousands. */
+    typed: (value: number | string) => String(value).replace('.', decimalSign),
+    /** Such as `Mar 10, 2026, 4:05:09 PM EDT`, in an IANA zone. */
+    second: (value: Date, timeZone: string) => secondFormats.memo(timeZone).format(value),
+    /** Formats a record's date, which is in the store's zone, like `date`. Returns text that is not a date unchanged. */
+    recordDate: (text: string, timeZone: string) => {
+      const read = readDate(text, timeZone)
+      return read === null ? text : date(read.instant, timeZone)
+    },
+    /** Formats a date that a person typed, such as `Mar 10, 2026`. Returns text that is not a date unchanged. */
+    day: (text: string) => {
+      const read = readDate(text, 'UTC')
+      return read === null ? text : dayFormat.format(read.instant)
+    },
+    /** Formats a round amount for an axis, such as `$200` or `$40K`. */
+    shortMoney: (amount: number, currency: string) => shortMoneyFormats.memo(currency).format(amount),
+    /** Formats a day such as `2026-03-10` as `Mar 10`. */
+    shortDay: (day: string) => shortDayFormat.format(new Date(day)),
+    /** Formats a month such as `2026-03` as `March 2026`. */
+    month: (month: string) => monthFormat.format(new Date(month)),
+    /** Formats a day such as `2026-03-10` as `Tue, Mar 10`. */
+    weekday: (day: string) => weekdayFormat.format(new Date(day)),
+    /** Such as `3 hours ago`. Null: less than a minute. */
+    ago: (value: Date, now: Date) => {
+      const ms = value.getTime() - now.getTime()
+      const [unit, length] = units.find(([, each]) => Math.abs(ms) >= each) ?? []
+      return unit ? relativeFormat.format(Math.trunc(ms / length), unit) : relativeFormat.format(0, 'second')
+    },
+    /** Such as `a, b, and c`. */
+    and: (words: readonly string[]) => lists.and.format(words),
+    /** Such as `a, b, or c`. */
+    or: (words: readonly string[]) => lists.or.format(words),
+  }
+}
+
+/** What formats values in English. */
+export const format = formatOf('en-US')

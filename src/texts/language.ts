@@ -1,0 +1,117 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { Negotiator } from '@fastify/accept-negotiator'
+import { IntlMessageFormat } from 'intl-messageformat'
+import { LRUCache } from 'lru-cache'
+import { type Format, formatOf } from './format.ts'
+import { refusalsOf } from './refusals.ts'
+import { type Phrase, Text, type TextValue } from './text.ts'
+
+/** The locales that a person may choose, by their BCP 47 tags, the first for who wants none of them. */
+export const locales = {
+  'en-US': 'English (United States)',
+  'en-GB': 'English (United Kingdom)',
+  'de-DE': 'Deutsch (Deutschland)',
+  'de-AT': 'Deutsch (Österreich)',
+  'de-CH': 'Deutsch (Schweiz)',
+} as const
+
+export type Locale = keyof typeof locales
+
+const REFUSALS = 'refusals.json'
+
+/** A message that nobody has translated yet is empty in its file. */
+const isSaid = ([, said]: readonly [string, string]) => said !== ''
+
+/** By English message, in ICU syntax; or as a template has it, with `{1}` for what it prints and tags without attributes. */
+type Catalogue = ReadonlyMap<string, string>
+
+/** Without the language whose messages the keys are. */
+const catalogues: Readonly<Record<string, { messages: Catalogue; refusals: Catalogue }>> = {
+  de: readCatalogue(new URL('./de/', import.meta.url)),
+}
+
+/** Reads a language from its files: one for the refusals, and the others for what pages say, in parts of a handy size. */
+function readCatalogue(directory: URL) {
+  const read = (file: string) => JSON.parse(readFileSync(new URL(file, directory), 'utf8')) as Record<string, string>
+  const files = readdirSync(directory).filter((file) => file !== REFUSALS)
+  return {
+    messages: new Map(files.flatMap((file) => Object.entries(read(file)).filter(isSaid))),
+    refusals: new Map(Object.entries(read(REFUSALS)).filter(isSaid)),
+  }
+}
+
+/** In what language a page is, and how it writes numbers and dates. */
+export interface Language {
+  readonly locale: Locale
+  /** Such as `de`. */
+  readonly tag: string
+  readonly format: Format
+  /** Says a text; data stays. */
+  say(words: Phrase): string
+  /** The message as the catalogue has it. Null: it has none. */
+  lookUp(message: string): string | null
+  /** Says what the server wrote in English of something that it refused, with values in it. */
+  sayProblem(problem: string): string
+}
+
+const languages = new Map<Locale, Language>()
+
+/** Returns the language of a locale. */
+export function languageOf(locale: Locale): Language {
+  const known = languages.get(locale)
+  if (known !== undefined) return known
+  const made = makeLanguage(locale)
+  languages.set(locale, made)
+  return made
+}
+
+/** Says a phrase in English, for what is kept or sent to programs. */
+export function english(phrase: Phrase): string {
+  return languageOf('en-US').say(phrase)
+}
+
+export function isLocale(text: string): text is Locale {
+  return Object.hasOwn(locales, text)
+}
+
+const byTag: ReadonlyMap<string, Locale> = new Map([
+  ...Object.keys(locales).flatMap((tag) => (isLocale(tag) ? [[tag, tag] as const] : [])),
+  ['en', 'en-US'],
+  ['de', 'de-DE'],
+])
+const negotiator = new Negotiator({ supportedValues: [...byTag.keys()], cache: new LRUCache({ max: 1000 }) })
+
+/** The locale of `Accept-Language` (RFC 9110 §12.5.4). */
+export function acceptedLocale(header: string | undefined): Locale {
+  return byTag.get(negotiator.negotiate(header ?? '') ?? '') ?? 'en-US'
+}
+
+function makeLanguage(locale: Locale): Language {
+  const tag = locale.slice(0, 2)
+  const { messages: catalogue = new Map(), refusals = new Map() } = catalogues[tag] ?? {}
+  const format = formatOf(locale)
+  const messages = new LRUCache<string, IntlMessageFormat>({
+    max: 2000,
+    memoMethod: (message) => new IntlMessageFormat(message, locale, undefined, { ignoreTag: true }),
+  })
+  const filled = (value: TextValue): string | number => {
+    if (typeof value === 'function') return value({ format, say })
+    return value instanceof Text ? say(value) : value
+  }
+  const say = (words: Phrase): string => {
+    if (!(words instanceof Text)) return words
+    const { key, values } = words
+    const message = catalogue.get(key) ?? key
+    if (values === undefined) return message
+    const said = Object.fromEntries(Object.entries(values).map(([name, value]) => [name, filled(value)]))
+    return String(messages.memo(message).format(said))
+  }
+  return {
+    locale,
+    tag,
+    format,
+    say,
+    lookUp: (message) => catalogue.get(message) ?? null,
+    sayProblem: refusalsOf(refusals),
+  }
+}

@@ -1,0 +1,52 @@
+import type { Format } from './format.ts'
+
+/** A value in a text: printed as it stands, said in the same language, or formatted for the same reader. */
+export type TextValue = string | number | Text | ((language: Reader) => string)
+
+/** For whom a text is said. */
+export interface Reader {
+  readonly format: Format
+  say(words: Phrase): string
+}
+
+export type TextValues = Readonly<Record<string, TextValue>>
+
+/** What a page prints: a text that is said in the reader's language, or data, such as a name, that is the same in each. */
+export type Phrase = Text | string
+
+/**
+ * A text of the pages before anybody reads it. `key` is the English message in ICU syntax, by which the catalogues of the other languages
+ * name it (`src/texts/de`).
+ */
+export class Text {
+  readonly key: string
+  readonly values: TextValues | undefined
+
+  constructor(key: string, values?: TextValues) {
+    this.key = key
+    this.values = values
+  }
+
+  /** Throws: a text in a longer string would be in one language for good. A page prints it, or a text takes it as a value. */
+  toString(): never {
+    throw new Error(`The text "${this.key}" was made part of a string`)
+  }
+}
+
+/**
+ * Makes a text: `t('{count, plural, one {# order} other {# orders}}', { count })`. The test of the catalogues finds messages that are
+ * written as literals in the call; a message from elsewhere has to be added to it (`test/unit/texts/messages.ts`).
+ */
+export function t(key: string, values?: TextValues): Text {
+  return new Text(key, values)
+}
+
+/** Joins words as the reader's language does: `a, b, or c`. */
+export function orOf(words: readonly Phrase[]): Text {
+  return t('{words}', { words: ({ format, say }) => format.or(words.map(say)) })
+}
+
+/** Joins words as the reader's language does: `a, b, and c`. */
+export function andOf(words: readonly Phrase[]): Text {
+  return t('{words}', { words: ({ format, say }) => format.and(words.map(say)) })
+}

@@ -1,0 +1,39 @@
+import { type List, services, type Value } from '../../src/pages/admin/records/services.ts'
+import { meaningsInList, meaningsOf } from '../../src/pages/admin/records/values.ts'
+import { english } from '../../src/texts/language.ts'
+import { Text } from '../../src/texts/text.ts'
+
+/** Returns what pages say of definitions: the names of services, their groups, fields and lists, and what they mean. */
+export function spokenByDefinitions(): Set<string> {
+  const phrases = services.flatMap(({ one, all, oneTitle, allTitle, sections }) => [
+    ...[one, all, oneTitle, allTitle],
+    ...sections.flatMap(({ title, values, list }) => [
+      title,
+      ...ofValues(values),
+      ...(list === null ? [] : ofList(list)),
+    ]),
+  ])
+  return new Set(phrases.map((phrase) => (phrase instanceof Text ? phrase.key : english(phrase))))
+}
+
+function ofValues(values: readonly Value[]) {
+  return [
+    ...values.map(({ label }) => label),
+    ...meaningsOf(values).map(({ text }) => text),
+    ...values.flatMap(offered),
+  ]
+}
+
+function offered({ field: { offered = {} } }: Value) {
+  return Object.values(offered)
+}
+
+function ofList(list: List): ReturnType<typeof ofValues> {
+  return [
+    list.label,
+    list.one,
+    ...ofValues(list.values),
+    ...list.lists.flatMap(ofList),
+    ...meaningsInList(list).map(({ text }) => text),
+  ]
+}
