@@ -1,14 +1,15 @@
 import type { Back } from '../../../csv/back.ts'
 import { findImport, type Import } from '../../../csv/imports.ts'
 import type { Caller } from '../../../engine/caller.ts'
+import type { Phrase } from '../../../texts/text.ts'
 import { type StatusChange, statusWords } from '../orders/bulk.ts'
 import { type ProductChange, productWords } from '../products/bulk.ts'
 
 /** What people read of a change of many records. */
 export interface ChangeWords {
-  readonly title: string
+  readonly title: Phrase
   /** Whole sentences, before it is made. */
-  readonly notes: readonly string[]
+  readonly notes: readonly Phrase[]
   /** A value of a column in words; null: it speaks for itself. */
   readonly textOf: (column: string, value: string) => string | null
 }

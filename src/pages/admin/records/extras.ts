@@ -1,5 +1,6 @@
 import type { Caller } from '../../../engine/caller.ts'
 import type { Resource } from '../../../engine/definition/define.ts'
+import type { Phrase } from '../../../texts/text.ts'
 import { categoryExtras } from '../categories/extras.ts'
 import { customerExtras } from '../customers/extras.ts'
 import { productExtras } from '../products/extras.ts'
@@ -8,7 +9,7 @@ import type { Wire } from './values.ts'
 /** A part of a page, to which its index leads. */
 export interface Part {
   readonly slug: string
-  readonly title: string
+  readonly title: Phrase
 }
 
 /** What the pages of a service have beyond those that follow from its definition. */
