@@ -6,6 +6,7 @@ import { getRecord } from '../../../engine/reading/read.ts'
 import { type HtmlPage, sendPage } from '../../../html/page.ts'
 import { adminPages, inFormFields, refusedFields } from '../../../html/page-routes.ts'
 import { type CallerServices, type Form, formOf, merchantCaller, merchantOf, textIn } from '../../../html/request.ts'
+import { listStatuses } from '../../../resources/order-statuses/status-texts.ts'
 import { billedTo } from '../../../resources/orders/buyer.ts'
 import {
   DRAFT_BYTES_MAX,
@@ -20,7 +21,6 @@ import {
   readDraft,
 } from '../../../resources/orders/drafts.ts'
 import { ORDER_ITEMS_MAX } from '../../../resources/orders/order-body.ts'
-import { listStatuses } from '../../../resources/order-statuses/status-texts.ts'
 import { orders } from '../../../resources/orders/orders.ts'
 import {
   type PlacedOrder,
@@ -180,9 +180,12 @@ function withQuantities({ lines, values }: LookedUp): LookedUp {
 }
 
 const refusalTexts: Readonly<Record<Extract<Kept, { refusal: unknown }>['refusal'], Text>> = {
-  'too-large': t('This order is not kept as a draft. It has more than the {size} that a draft may have.', {
-    size: ({ format }) => format.bytes(DRAFT_BYTES_MAX),
-  }),
+  'too-large': t(
+    'This order is not kept as a draft. It has more than the {kilobytes, number} kB that a draft may have.',
+    {
+      kilobytes: DRAFT_BYTES_MAX / 1024,
+    },
+  ),
   'too-many': t('This order is not kept as a draft. You have {count, number} drafts. Place one or throw one away.', {
     count: DRAFTS_MAX,
   }),
