@@ -73,8 +73,8 @@ const searched: readonly (readonly [
   ],
   [
     rma,
-    ({ RMADate, RMAItemList }: Wire, { date }: Words) => ({
-      details: [date(RMADate), ...(RMAItemList as Wire[]).slice(0, 2).map(({ SKU }) => text(SKU))],
+    ({ RmaDate, RMAItemList }: Wire, { date }: Words) => ({
+      details: [date(RmaDate), ...(RMAItemList as Wire[]).slice(0, 2).map(({ SKU }) => text(SKU))],
     }),
   ],
   [giftRegistries, ({ Event }: Wire, { date }: Words) => ({ details: [date(Event)] })],

@@ -176,3 +176,9 @@ test('a draft, the list and the page of an order say by one rule whose order it 
   await shop.call('PUT', '/Orders/1', { body: { BillingCompany: '', BillingEmail: '' } })
   expect((await read('/admin/orders/1', 'de-DE')).text).toContain('Kunde ohne Namen')
 })
+
+test('all pages of an order are titled by its number', async () => {
+  for (const part of ['', '/fields', '/events']) {
+    expect((await read(`/admin/orders/1${part}`, 'en-US')).title).toContain('Order AB-1000')
+  }
+})

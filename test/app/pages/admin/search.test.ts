@@ -173,6 +173,7 @@ describe('the search', () => {
       'return: Return 1',
       'gift registry: Ada and Paul',
     ])
+    expect(JSON.parse(body)[2].Details).toMatch(/^Mar 10, 2026, .* · TEE-01$/)
   })
 
   test('finds for a role what it may read, and by nothing that it may not', async () => {
