@@ -86,7 +86,7 @@ export const customerExtras: Extras = {
 
 const reasons: readonly (readonly [keyof Likeness, Text])[] = [
   ['likeEmail', t('nearly the same e-mail address')],
-  ['samePhone', t('the same telephone number')],
+  ['samePhone', t('the same phone number')],
   ['sameNameAndPostcode', t('the same name and postcode')],
 ]
 

@@ -48,7 +48,7 @@ const amountLabels = {
   SalesTax: t('Tax'),
   SalesTax2: t('Second tax'),
   SalesTax3: t('Third tax'),
-  OrderDiscountCoupon: t('Coupon discount'),
+  OrderDiscountCoupon: t('Discount by coupons'),
   OrderDiscountPromotion: t('Discount'),
 }
 

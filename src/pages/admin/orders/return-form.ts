@@ -129,7 +129,7 @@ export function returnLabels(lines: readonly { readonly name: string; readonly s
 
 const fieldLabels = {
   RMAReasonID: t('Reason'),
-  RMAMethodID: t('Method'),
+  RMAMethodID: t('Compensation'),
   RMAStatusID: t('Status'),
   Comments: t('Comments to the customer'),
   InternalComments: t('Internal comments'),

@@ -116,7 +116,7 @@ const kindsByName = {
   },
   tax: {
     text: t('Tax'),
-    heads: [head('ShipmentCountry', t('Country')), head('ShipmentState', t('State or region'))],
+    heads: [head('ShipmentCountry', t('Country')), head('ShipmentState', t('State'))],
     figures: ['orders', 'taxed', 'untaxed', 'tax1', 'tax2', 'tax3', 'tax', 'total'],
     by: 'tax',
     key: (privileges) => place(['Country', 'State'], privileges),

@@ -115,7 +115,7 @@ const pages: readonly {
   },
   {
     url: '/admin/reports?by=day&from=2026-03-10&to=2026-03-10',
-    de: ['Dieser Monat', 'Gruppieren nach', '10.03.2026 – 10.03.2026', '1.234,50 €', 'Nettozahlung'],
+    de: ['Dieser Monat', 'Gruppieren nach', '10.03.2026 – 10.03.2026', '1.234,50 €', 'Nach Erstattungen'],
     en: ['This month', 'Group by', 'Mar 10, 2026 – Mar 10, 2026', '€1,234.50', 'Net'],
   },
   {
@@ -145,7 +145,9 @@ test('scripts and files get the language too', async () => {
   expect(found).toContainEqual(expect.objectContaining({ Details: 'LAMP · 1.234,50\u00a0€ · 1.499 auf Lager' }))
 
   const file = '/admin/orders/lines.csv'
-  expect((await asked(file, 'de-DE')).split('\n')[0]).toMatch(/^\uFEFFRechnung;.*;Zahlungsart;.*;Nettozahlung;Offen;/)
+  expect((await asked(file, 'de-DE')).split('\n')[0]).toMatch(
+    /^\uFEFFRechnung;.*;Zahlungsart;.*;Nach Erstattungen;Offen;/,
+  )
   expect((await asked(file, 'en-US')).split('\n')[0]).toMatch(/^\uFEFFInvoice,.*,Payment method,.*,Net,Open,/)
 })
 
