@@ -112,6 +112,8 @@ export interface ListField extends ObjectType {
   readonly rows: ListRows | undefined
   /** For derived lists: SQL over `t` that returns a json array of wire objects, or NULL. */
   readonly sql: Sql | undefined
+  /** What pages call an item and all of them. Omitted: its wire name in words. */
+  readonly labels: readonly [one: string, all: string] | undefined
   /** Wire names of the members that a form shows of each item, in one line, with the others folded. Omitted: all. */
   readonly mainly: readonly string[] | undefined
 }
@@ -281,8 +283,8 @@ export function long(options: ValueOptions = {}): ValueField {
 }
 
 /** Another record's id; none is 0 on the wire and NULL in the column. */
-export function reference(column: string, description = ''): ValueField {
-  return integer({ column, min: 0, nullable: true, description })
+export function reference(column: string, description = '', label = ''): ValueField {
+  return integer({ column, min: 0, nullable: true, description, label })
 }
 
 /** The greatest amount, weight or quantity; the least has a minus. */
@@ -342,7 +344,10 @@ export function oneOf(typeName: string, variants: NonNullable<ObjectField['varia
 }
 
 type ListOptions = Partial<
-  Pick<ListField, 'description' | 'nouns' | 'keyFrom' | 'zeroKeyIsOnly' | 'rows' | 'access' | 'sql' | 'mainly'>
+  Pick<
+    ListField,
+    'description' | 'nouns' | 'keyFrom' | 'zeroKeyIsOnly' | 'rows' | 'access' | 'sql' | 'labels' | 'mainly'
+  >
 >
 
 export function list(typeName: string, fields: Fields, options: ListOptions = {}): ListField {
@@ -362,6 +367,7 @@ export function list(typeName: string, fields: Fields, options: ListOptions = {}
     zeroKeyIsOnly,
     rows,
     sql,
+    labels: options.labels,
     mainly: options.mainly,
   }
 }

@@ -17,6 +17,7 @@ export const customerGroups = defineResource({
     CustomerGroupID: integer({
       column: 'id',
       access: 'key',
+      label: 'Group number',
       description: 'The number of the group, by which customers name it.',
     }),
     Name: text(150, {
@@ -26,22 +27,28 @@ export const customerGroups = defineResource({
     }),
     Description: text(LONG_TEXT, { description: 'Notes of the merchant about the group.' }),
     MinimumOrder: money({
+      label: 'Minimum order amount',
       description:
         'The least amount of an order of the group’s customers. Kept for the checkout: orders are not checked against it.',
     }),
     NonTaxable: boolean({
+      label: 'Tax exempt',
       description: 'True: the group’s customers pay no sales tax. For the checkout, which says the taxes of an order.',
     }),
     AllowRegistration: boolean({
+      label: 'Open for registration',
       description: 'True: visitors of the storefront may register for the group themselves.',
     }),
     DisableRewardPoints: boolean({
+      label: 'No reward points',
       description: 'True: the group’s customers get no reward points. Kept for programs.',
     }),
     AutoApprove: boolean({
+      label: 'Automatic approval',
       description: 'True: who registers for the group is in it at once. False: the merchant approves it first.',
     }),
     RegistrationMessage: text(LONG_TEXT, {
+      label: 'Text after registration',
       description: 'The text that the storefront shows after somebody has registered for the group.',
     }),
     PriceLevel: integer({
@@ -56,9 +63,11 @@ export const customerGroups = defineResource({
     LastUpdate: date({
       column: 'updatedAt',
       access: 'ro',
+      label: 'Last change',
       description: 'The time of the last change of the group. Changes to its customers do not count.',
     }),
   },
+  groups: { 'Name and conditions': 'CustomerGroupID' },
   filters: { lastupdatestart: since('updatedAt'), lastupdateend: until('updatedAt') },
   subResources: {
     Customers: { kind: 'related', resource: () => customers, link: inGroup },
