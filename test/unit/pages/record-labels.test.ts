@@ -1,5 +1,8 @@
-import { expect, test } from 'vitest'
+import { describe, expect, it, test } from 'vitest'
 import { itemLabel, labelOf, plural, slugOf } from '../../../src/pages/admin/records/labels.ts'
+import { services, type Value } from '../../../src/pages/admin/records/services.ts'
+import { english } from '../../../src/texts/language.ts'
+import { lettersOf } from '../../../src/values/nearest.ts'
 
 test.each([
   ['BillingFirstName', '', 'Billing first name'],
@@ -28,3 +31,34 @@ test.each([
 test('a title is a part of an address', () => {
   expect(slugOf('Returns and search engines')).toBe('returns-and-search-engines')
 })
+
+describe.each(services.map((service) => [service.resource.service, service] as const))(
+  'the words of %s',
+  (_, service) => {
+    const lists = service.sections.flatMap(({ list }) => (list === null ? [] : [list, ...list.lists]))
+    const sets = [service.values, ...lists.map(({ values }) => values)]
+    const titles = [...service.sections.map(({ title }) => title), ...lists.flatMap(({ label, one }) => [label, one])]
+    const all = [...titles, ...sets.flat().map(({ label }) => label)].map(english)
+
+    it('are a sentence’s, without the ID of a wire name', () => {
+      const isPlain = (text: string) =>
+        /^\p{Lu}[^\s,]*(?:,? (?:[\p{Ll}\d][^\s,]*|\p{Lu}{2,}))*$/u.test(text) && !/\bID\b/i.test(text)
+      expect(all.filter((text) => !isPlain(text))).toEqual([])
+    })
+
+    it('tell the values of a record, or of an item, from one another', () => {
+      for (const values of sets) expect(new Set(labelsOf(values)).size).toBe(values.length)
+      expect(new Set(service.sections.map(({ title }) => english(title))).size).toBe(service.sections.length)
+    })
+
+    // A heading of a CSV file is read as a label or as the last part of a name.
+    it('are no other value’s name', () => {
+      const owners = service.values.map(({ path, label }) => [lettersOf(english(label)), lettersOf(path.at(-1) ?? '')])
+      for (const [label, own] of owners) expect(owners.filter(([, name]) => name === label && name !== own)).toEqual([])
+    })
+  },
+)
+
+function labelsOf(values: readonly Value[]): string[] {
+  return values.map(({ label }) => english(label))
+}
