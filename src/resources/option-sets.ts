@@ -12,6 +12,7 @@ export const optionSetList = list(
     }),
     OptionSorting: decimal({
       label: 'Position',
+      hint: 'Lower numbers come first',
       description:
         'The place among the other sets, or of an option among those of its set: the storefront shows lower numbers first.',
     }),
@@ -82,6 +83,7 @@ export const optionSetList = list(
         }),
         OptionSorting: decimal({
           label: 'Position',
+          hint: 'Lower numbers come first',
           description:
             'The place among the other sets, or of an option among those of its set: the storefront shows lower numbers first.',
         }),

@@ -54,6 +54,8 @@ export interface ValueField {
   readonly meanings: Meanings | undefined
   /** Its name on pages. Empty: its wire name in words. */
   readonly label: string
+  /** What forms say beside it, in a few words, where its name does not suffice. Empty: what is allowed. */
+  readonly hint: string
   /** An amount in the store's currency. */
   readonly isMoney: boolean
   /** Whether it is the address of an image, which pages show. */
@@ -233,6 +235,7 @@ type ValueOptions = Partial<
     | 'description'
     | 'meanings'
     | 'label'
+    | 'hint'
     | 'isImage'
     | 'isHtml'
     | 'offered'
@@ -379,8 +382,8 @@ function value(
   bounds: ValueBounds,
   options: ValueOptions & { defaultNow?: boolean },
 ): ValueField {
-  const { column, sql, required = false, nullable = false, defaultNow = false, label = '' } = options
-  const { description = '', isImage = false, isHtml = false, isOptional = false } = options
+  const { column, sql, required = false, nullable = false, defaultNow = false } = options
+  const { description = '', label = '', hint = '', isImage = false, isHtml = false, isOptional = false } = options
   const access = options.access ?? (sql !== undefined && column === undefined ? 'derived' : 'rw')
   return {
     kind,
@@ -397,6 +400,7 @@ function value(
     description,
     meanings: options.meanings,
     label,
+    hint,
     isMoney: false,
     isImage,
     isHtml,

@@ -51,11 +51,13 @@ export const categories = defineResource({
     ),
     Sorting: integer({
       label: 'Position',
+      hint: 'Lower numbers come first',
       description:
         'The place of the category among those with the same parent: the storefront shows lower numbers first.',
     }),
     Hide: boolean({
       label: 'Hidden',
+      hint: 'The shop does not show it; its products stay as they are',
       description: 'True: the storefront does not show the category. Its products stay as they are.',
     }),
     UserID: text(50, {
@@ -129,6 +131,7 @@ export const categories = defineResource({
     AllowAccess: text(250, {
       default: '0',
       label: 'Customer groups with access',
+      hint: 'Group numbers, separated by commas; 0 for everybody',
       description:
         'The CustomerGroupIDs that may see the category, separated by commas; `0`: everybody. The storefront keeps to it.',
     }),
@@ -193,6 +196,7 @@ export const categories = defineResource({
     }),
     CustomFileName: text(255, {
       label: 'File name of the page',
+      hint: 'The end of the page’s address, such as lamps.html',
       description: 'The last part of the address of the category’s page in the storefront.',
     }),
     MetaTags: text(LONG_TEXT, {
@@ -210,6 +214,7 @@ export const categories = defineResource({
     }),
     AdditionalKeywords: text(LONG_TEXT, {
       label: 'Keywords',
+      hint: 'Separated by commas',
       description: 'Further words by which the search of the storefront finds the category, separated by commas.',
     }),
     CategoryExternalIdsList: list(

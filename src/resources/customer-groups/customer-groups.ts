@@ -28,6 +28,7 @@ export const customerGroups = defineResource({
     Description: text(LONG_TEXT, { description: 'Notes of the merchant about the group.' }),
     MinimumOrder: money({
       label: 'Minimum order amount',
+      hint: 'Only the checkout of the shop looks at it',
       description:
         'The least amount of an order of the group’s customers. Kept for the checkout: orders are not checked against it.',
     }),
@@ -45,6 +46,7 @@ export const customerGroups = defineResource({
     }),
     AutoApprove: boolean({
       label: 'Automatic approval',
+      hint: 'Customers who register belong to the group at once',
       description: 'True: who registers for the group is in it at once. False: the merchant approves it first.',
     }),
     RegistrationMessage: text(LONG_TEXT, {
@@ -55,6 +57,7 @@ export const customerGroups = defineResource({
       column: 'priceLevel',
       min: 0,
       max: 10,
+      hint: '0 for ordinary prices, 1 to 10 for a price level of the products',
       description:
         'The price level of new orders by the group’s customers. 1 to 10: they pay PriceLevel1 to PriceLevel10 of a product and get the discounts for that level. 0: they pay the ordinary price.',
     }),

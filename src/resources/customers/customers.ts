@@ -148,6 +148,7 @@ export const customers = defineResource({
       column: 'enabled',
       default: true,
       label: 'May sign in',
+      hint: 'Orders are accepted even if not ticked',
       description: 'False: the customer cannot sign in at `/account`. Orders for the customer are still accepted.',
     }),
     MailList: boolean({

@@ -30,6 +30,7 @@ export const manufacturers = defineResource({
     }),
     Sorting: integer({
       label: 'Position',
+      hint: 'Lower numbers come first',
       description: 'The place of the manufacturer among others: the storefront shows lower numbers first.',
     }),
     Header: text(LONG_TEXT, {

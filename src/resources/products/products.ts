@@ -87,6 +87,7 @@ export const products = defineResource({
         Cost: money({
           column: 'cost',
           needs: 'Cost',
+          hint: 'Your own cost per piece, which shoppers never see',
           description:
             'The shop’s own cost per piece, which shoppers never see. Lines of new orders copy it to ItemUnitCost.',
         }),
@@ -101,11 +102,13 @@ export const products = defineResource({
         }),
         RetailPrice: money({
           column: 'retailPrice',
+          hint: 'What the manufacturer recommends; orders never use it',
           description:
             'The price that the manufacturer recommends, to be shown beside that of the shop. Orders never use it.',
         }),
         SalePrice: money({
           column: 'salePrice',
+          hint: 'Applies while the product is on sale',
           description:
             'The price of one piece while OnSale is true. 0: there is no such price, and OnSale changes nothing.',
         }),
@@ -283,10 +286,15 @@ export const products = defineResource({
       description:
         'True: no sales tax is due on the product. For the checkout, which says the taxes of an order; cartAPI shows it with each line.',
     }),
-    NotForSale: boolean({ column: 'notForSale', description: 'True: a new order with the product is refused (400).' }),
+    NotForSale: boolean({
+      column: 'notForSale',
+      hint: 'Orders of the product are refused',
+      description: 'True: a new order with the product is refused (400).',
+    }),
     Hide: boolean({
       column: 'hide',
       label: 'Hidden',
+      hint: 'The shop does not show it; orders are still accepted',
       description: 'True: the storefront does not show the product. Orders for it are still accepted.',
     }),
     GiftCertificate: boolean({
@@ -316,6 +324,7 @@ export const products = defineResource({
     }),
     ShipCost: money({
       label: 'Shipping cost per piece',
+      hint: 'For checkouts that add up shipping piece by piece',
       description:
         'A shipping charge for each piece, for checkouts that add up shipping costs. Orders take the ShipmentCost that the checkout sends.',
     }),
@@ -357,10 +366,12 @@ export const products = defineResource({
     StockAlert: integer({
       column: 'stockAlert',
       label: 'Low stock at',
+      hint: 'From this stock down, the product counts as low on stock',
       description:
         'The stock at or below which the administration lists the product as running low. 0: only when nothing is left.',
     }),
     ReorderQuantity: integer({
+      hint: 'A note for you: nothing is ordered by itself',
       description:
         'The quantity to buy when the product runs low. A note for the merchant: the platform orders nothing.',
     }),
@@ -384,6 +395,7 @@ export const products = defineResource({
       max: 3,
       default: -1,
       label: 'When stock runs out',
+      hint: 'Only with 2, orders above the stock are taken',
       description:
         'The handling of new orders when there is not enough stock. With 2 the order is taken, and Stock goes below 0; with any other number it is refused (409). The numbers also tell the storefront what to show:',
       meanings: {
@@ -411,7 +423,10 @@ export const products = defineResource({
       isHtml: true,
       description: 'The full text about the product on its page in the storefront, usually HTML.',
     }),
-    Keywords: text(LONG_TEXT, { description: 'Words by which the storefront finds the product, separated by commas.' }),
+    Keywords: text(LONG_TEXT, {
+      hint: 'Separated by commas',
+      description: 'Words by which the storefront finds the product, separated by commas.',
+    }),
     ...numbered(1, 5, (n) => ({ [`ExtraField${n}`]: text(150, { description: extraField(n) }) })),
     ...numbered(6, 13, (n) => ({ [`ExtraField${n}`]: text(LONG_TEXT, { description: extraField(n) }) })),
     FeatureList: list(
@@ -622,16 +637,19 @@ export const products = defineResource({
           description: 'The number of the discount in the store.',
         }),
         DiscountPriceLevel: integer({
+          hint: '0 for all customers',
           description:
             'The customers who get the discount: 1 to 10 those whose group has this PriceLevel, 0 everybody.',
         }),
         DiscountLowbound: integer({ label: 'Lowest quantity', description: 'The least quantity to which it applies.' }),
         DiscountUpbound: integer({
           label: 'Highest quantity',
+          hint: '0 for no limit',
           description: 'The greatest quantity to which it applies; 0: any.',
         }),
         DiscountPrice: decimal({
           label: 'Price or percentage',
+          hint: 'The price per piece, or what comes off in percent',
           description:
             'The price of one piece or, with DiscountPercentage, the percentage that comes off. It never makes a piece dearer. 0: the discount does not apply.',
         }),
@@ -711,9 +729,11 @@ export const products = defineResource({
       description: 'A short text that the storefront shows with the quantity, such as `metres`.',
     }),
     MinimumQuantity: decimal({
+      hint: '0 for no limit',
       description: 'The least quantity that a line of a new order may have; less is refused (400). 0: no bound.',
     }),
     MaximumQuantity: decimal({
+      hint: '0 for no limit',
       description: 'The greatest quantity that a line of a new order may have; more is refused (400). 0: no bound.',
     }),
     AllowOnlyMultiples: boolean({
@@ -726,6 +746,7 @@ export const products = defineResource({
     }),
     QuantityOptions: text(250, {
       label: 'Offered quantities',
+      hint: 'Separated by commas, such as 1,6,12',
       description:
         'The quantities that the storefront offers to choose from, such as `1,6,12`. Orders may have others.',
     }),
@@ -774,6 +795,7 @@ export const products = defineResource({
     CustomFileName: text(255, {
       column: 'fileName',
       label: 'File name of the page',
+      hint: 'The end of the page’s address, such as desk-lamp.html',
       description:
         'The last part of the address of the product’s page, such as `desk-lamp.html`. Empty: one is made of the CatalogID.',
     }),
