@@ -160,7 +160,11 @@ describe('what goods cost, for somebody with Products and without Cost', () => {
     await enter()
     await shop.call('PUT', `/Products/${id}`, { body: { ManufacturerID } })
     await shop.placeOrder([{ CatalogID: id, ItemQuantity: 1 }])
-    const pages = [`/admin/products/${id}`, `/admin/products/${id}/edit?section=name-price-and-stock`, '/admin/products/new']
+    const pages = [
+      `/admin/products/${id}`,
+      `/admin/products/${id}/edit?section=name-price-and-stock`,
+      '/admin/products/new',
+    ]
     for (const page of pages) {
       const links = linksAt((await person.open(page)).body)
       expect(links.filter((link) => /manufacturers|orders|customergroups/.test(link))).toEqual([])
