@@ -1,5 +1,5 @@
 import { type List, services, type Value } from '../../src/pages/admin/records/services.ts'
-import { meaningsInList, meaningsOf } from '../../src/pages/admin/records/values.ts'
+import { codesOf, meaningsInList, meaningsOf } from '../../src/pages/admin/records/values.ts'
 import { english } from '../../src/texts/language.ts'
 import { Text } from '../../src/texts/text.ts'
 
@@ -20,12 +20,13 @@ function ofValues(values: readonly Value[]) {
   return [
     ...values.map(({ label }) => label),
     ...meaningsOf(values).map(({ text }) => text),
-    ...values.flatMap(offered),
+    ...values.flatMap(ofInput),
   ]
 }
 
-function offered({ field: { offered = {} } }: Value) {
-  return Object.values(offered)
+/** What forms say beside the label. */
+function ofInput({ field }: Value) {
+  return [field.hint, ...Object.values(field.offered ?? {}), ...codesOf(field).map(([, meaning]) => meaning)]
 }
 
 function ofList(list: List): ReturnType<typeof ofValues> {

@@ -281,12 +281,11 @@ describe.skipIf(!hasBrowser)('every page', () => {
     of.map(([name, address]) => ({ visitor: visitor as Visitor, name, address })),
   )
   test.each(all)(
-    '$name is sound for eyes, ears and keyboards, at a desk and on a phone',
+    '$name is sound for eyes, ears and keyboards, at a desk and on a phone, in English and German',
     async ({ visitor, name, address }) => {
       const page = pageOf(visitor)
-      await page.goto(fill(address))
+      await inspect(page, name, () => page.goto(fill(address)))
       expect(await page.locator('h1').count()).toBe(1)
-      await inspect(page, name)
       expect(await findFaintControls(page, knownControls)).toEqual([])
       expect(faults).toEqual([])
     },

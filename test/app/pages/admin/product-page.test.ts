@@ -237,7 +237,9 @@ test('the index names every part of the page, and leads to each', async () => {
   const places = [...index.matchAll(/href="#([^"]*)"/g)].map(([, place]) => place)
   const headings = [...body.matchAll(/<h2 id="([^"]*)"/g)].map(([, id]) => id)
   expect(places).toEqual(headings)
-  expect(places).toEqual(expect.arrayContaining(['glance', 'orders', 'general', 'description', 'features', 'unset']))
+  expect(places).toEqual(
+    expect.arrayContaining(['glance', 'orders', 'name-price-and-stock', 'description', 'features', 'unset']),
+  )
 })
 
 test('names the newest orders with the product, each once, and the other records that use it', async () => {
