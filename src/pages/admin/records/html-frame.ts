@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { getRecord } from '../../../engine/reading/read.ts'
-import { type CallerServices, merchantCaller, textIn } from '../../../html/request.ts'
+import { type CallerServices, languageFor, merchantCaller, textIn } from '../../../html/request.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import { valueIn } from '../../../values/json.ts'
 import { originsOf } from './images.ts'
@@ -63,7 +63,7 @@ export async function htmlFrame(
       'x-dns-prefetch-control': 'off',
     })
     .type('text/html; charset=utf-8')
-    .send(documentOf(html, { title: value.label.key, base }))
+    .send(documentOf(html, { title: languageFor(request).say(value.label), base }))
 }
 
 const picture = /<img\b((?:[^>"']|"[^"]{0,2000}"|'[^']{0,2000}'){0,500})>/gi
@@ -80,7 +80,7 @@ function picturesIn(html: string): string[] {
 function documentOf(html: string, { title, base }: { title: string; base: string }): string {
   const seen = html.replaceAll(/<(?=(?:base|link|meta)\b)/gi, '<x-')
   return `<!doctype html>
-<html lang="en">
+<html>
 <head>
 <meta charset="utf-8">
 <title>${escaped(title)}</title>
