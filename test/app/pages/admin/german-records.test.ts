@@ -59,12 +59,15 @@ test('a list counts, filters and chooses in German', async () => {
 test('the history says who did what, with amounts and names, in German', async () => {
   const id = await shop.add('/Products', { SKUInfo: lamp })
   const maker = await shop.add('/Manufacturers', { ManufacturerName: 'Acme' })
-  const body = { SKUInfo: { Price: 12 }, ManufacturerID: maker, NonSearchable: true }
+  const category = await shop.add('/Category', { CategoryName: 'Leuchten' })
+  const CategoryList = [{ CategoryID: category }]
+  const body = { SKUInfo: { Price: 12 }, ManufacturerID: maker, NonSearchable: true, CategoryList }
   await shop.shop.call('PUT', `/Products/${id}`, { body })
   const history = await germanOf('/admin/history')
   expect(history).toContain('1.234,50 $ → 12,00 $')
   expect(history).toContain('nichts → Acme')
   expect(history).toContain('Nein → Ja')
+  expect(history).toContain('Leuchten: hinzugefügt')
   expect(history).toContain('Anwendung ')
   expect(await germanOf(`/admin/products/${id}/history`)).toContain('Änderungsverlauf: LAMP · Lampe')
 })
