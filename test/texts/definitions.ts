@@ -5,8 +5,8 @@ import { Text } from '../../src/texts/text.ts'
 
 /** Returns what pages say of definitions: the names of services, their groups, fields and lists, and what they mean. */
 export function spokenByDefinitions(): Set<string> {
-  const phrases = services.flatMap(({ one, all, oneTitle, allTitle, sections }) => [
-    ...[one, all, oneTitle, allTitle],
+  const phrases = services.flatMap(({ resource, one, all, oneTitle, allTitle, sections }) => [
+    ...[one, all, oneTitle, allTitle, ...Object.keys(resource.files ?? {})],
     ...sections.flatMap(({ title, values, list }) => [
       title,
       ...ofValues(values),

@@ -57,7 +57,7 @@ export async function mappingPage(request: FastifyRequest, services: MappingServ
   })
   return {
     template: '/pages/admin/csv/mapping',
-    title: 'What the columns mean',
+    title: t('What the columns mean'),
     data: {
       found,
       service,
@@ -65,7 +65,9 @@ export async function mappingPage(request: FastifyRequest, services: MappingServ
       isFormer,
       columns,
       asked: columns.filter(({ question }) => question !== '').length,
-      labels: Object.fromEntries(columns.map(({ field, heading }) => [field, heading || 'A column without a heading'])),
+      labels: Object.fromEntries(
+        columns.map(({ field, heading }) => [field, heading || t('A column without a heading')]),
+      ),
       groups: groupsFor(caller, service),
       leftOut: LEFT_OUT,
     },

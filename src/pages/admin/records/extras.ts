@@ -28,7 +28,7 @@ export interface Extras {
   /** Tables of the referring records that these parts show instead. */
   readonly referrers: readonly string[]
   /** Beside the heading of the list. */
-  readonly listLinks: readonly { readonly address: string; readonly text: string }[]
+  readonly listLinks: readonly { readonly address: string; readonly text: Phrase }[]
   /** What can be done with the records of the list that are chosen: the template of its buttons, and the address of one of them. */
   readonly selection: { readonly template: string; readonly action: string } | null
 }

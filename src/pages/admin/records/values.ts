@@ -124,7 +124,7 @@ function plainInputOf({ field, refersTo }: Value, typed: string): Input {
       ...none,
       type: 'text',
       attributes,
-      hint: maxLength < LINE_MAX ? t('At most {maxLength} characters', { maxLength }) : '',
+      hint: maxLength < LINE_MAX ? t('At most {maxLength, number} characters', { maxLength }) : '',
     }
   }
   const isWhole = kind === 'integer'
@@ -162,7 +162,7 @@ function referenceInput({ path, searches }: Service, { bounds }: ValueField) {
 /** Bounds that are narrower than those of every number. */
 function rangeOf({ kind, bounds: { min = INT32_MIN, max = INT32_MAX } }: ValueField): Phrase {
   const isBounded = min > INT32_MIN && max < INT32_MAX
-  if (isBounded) return t('From {min} to {max}', { min, max })
+  if (isBounded) return t('From {min, number} to {max, number}', { min, max })
   if (min === 0) return t('Not below 0')
   return kind === 'integer' ? t('A whole number') : ''
 }

@@ -192,10 +192,10 @@ describe('the page of a record', () => {
     })
     const { body } = await merchant.open(`/admin/products/${product}`)
     for (const text of ['LAMP · Lamp', '42.5', 'Material', 'Brass', 'Not set yet']) expect(body).toContain(text)
-    expect(body).toContain(`<a href="/admin/manufacturers/${manufacturer}">${manufacturer}</a>`)
+    expect(body).toContain(`<a href="/admin/manufacturers/${manufacturer}"><bdi>Alder &amp; Finch</bdi></a>`)
     expect(body).toContain(`<a href="/admin/category/${category}"><bdi>Lamps</bdi></a>`)
     const maker = (await merchant.open(`/admin/manufacturers/${manufacturer}`)).body
-    expect(maker).toContain(`product <a href="/admin/products/${product}">${product}</a>`)
+    expect(maker).toContain(`Product: <a href="/admin/products/${product}"><bdi>LAMP · Lamp</bdi></a>`)
     expect(maker).toContain('Alder &amp; Finch')
   })
 
