@@ -160,7 +160,7 @@ describe('the search', () => {
     expect(body).toContain('href="/admin/products?find=scarf"')
     const list = (await merchant.open('/admin/products?find=scarf')).body
     expect(list).toContain('12 products')
-    expect((await merchant.open('/admin/products?find=scarf&hide=1')).body).toContain('No product fits')
+    expect((await merchant.open('/admin/products?find=scarf&hide=1')).body).toContain('No products fit')
   })
 
   test('offers the first of each service while somebody types', async () => {
