@@ -23,9 +23,16 @@ import type { Caller } from '../../../engine/caller.ts'
 import type { Resource } from '../../../engine/definition/define.ts'
 import { requireProof } from '../../../html/guard.ts'
 import type { HtmlPage } from '../../../html/page.ts'
-import { type CallerServices, merchantCaller, merchantOf, requirePrivileges, textIn } from '../../../html/request.ts'
+import {
+  type CallerServices,
+  languageFor,
+  merchantCaller,
+  merchantOf,
+  requirePrivileges,
+  textIn,
+} from '../../../html/request.ts'
 import { customers } from '../../../resources/customers/customers.ts'
-import { format } from '../../../texts/format.ts'
+import { type Format, format } from '../../../texts/format.ts'
 import { english } from '../../../texts/language.ts'
 import { type Phrase, type Text, t } from '../../../texts/text.ts'
 import { StoreFailure } from '../../../values/failure.ts'
@@ -146,6 +153,8 @@ export async function importPage(request: FastifyRequest, services: CallerServic
       canApply: !(await changesColumns(caller, found.id, hidden)),
       missing: missingFor(caller, names),
       columns: columnsShown(found),
+      decimal: decimalText(found, languageFor(request).format),
+      cellText: cellTextOf(service, languageFor(request).format),
       hasParts: found.source !== 'own' && (await hasParts(caller, found.id)),
       names: namesShown(names.filter(({ recordId }) => isOpen || recordId !== null)),
     },
@@ -186,6 +195,23 @@ function valueTextOf(
     if (kind === 'date') return format.recordDate(text, timeZone)
     return kind === 'decimal' || kind === 'integer' ? format.number(text) : text
   }
+}
+
+/** How the numbers of a file were read, where that is worth a look; null: as everybody expects. */
+function decimalText({ decimal }: Import, { decimalSign }: Format): Text | null {
+  if (decimal === 'comma') return t('The numbers of this file were read with a comma before decimals, such as 12,50.')
+  return decimal === 'point' && decimalSign !== '.'
+    ? t('The numbers of this file were read with a point before decimals, such as 12.50.')
+    : null
+}
+
+/** A value of a file's column as the reader types it: what a file says is shown, with its numbers as they were read. */
+function cellTextOf({ values }: Service, { typed }: Format) {
+  const kinds = new Map(
+    values.map(({ path, field, refersTo }) => [path.join('.'), refersTo === null ? field.kind : '']),
+  )
+  return (column: string, text: string): string =>
+    kinds.get(column) === 'decimal' && /^-?\d+\.\d+$/.test(text) ? typed(text) : text
 }
 
 /** The services whose records columns name: a value one of them, a list several by their numbers. */
