@@ -284,11 +284,14 @@ describe('a CSV file', () => {
     const unchanged = await takeIn(file)
     expect(unchanged).toMatch(/\/columns$/)
     expect(Object.values(await csv.choicesAt(unchanged))).toContain('SKUInfo.Price')
-    // Two columns of the former platform are called so.
-    const meanings = { Description: 'Description' }
+    // What words alone do not say is answered by the names that programs have for the same columns.
+    const [names = []] = parse((await exported()).body, { bom: true }) as string[][]
+    const [headings = [], cells = []] = parse(file, { bom: true, delimiter: ';' }) as string[][]
+    const choices = await csv.choicesAt(unchanged)
+    const asked = headings.flatMap((heading, at) => (choices[heading] === '' ? [[heading, names[at] ?? '']] : []))
+    const meanings = Object.fromEntries(asked)
     expect(await csv.linesAt(await csv.assign(unchanged, meanings), 'changes')).toEqual([['2', 'LAMP']])
 
-    const [headings = [], cells = []] = parse(file, { bom: true, delimiter: ';' }) as string[][]
     const price = cells.indexOf('42,5')
     const changed = [headings, cells.map((cell, at) => (at === price ? '1,234' : cell))]
     const address = await csv.assign(await takeIn(stringify(changed, { delimiter: ';', bom: true })), meanings)
