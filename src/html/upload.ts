@@ -90,9 +90,9 @@ export async function receiveFile<T>(
   begun.catch(() => {})
   try {
     const { file, name } = await begun
-    const { _csrf: token = '', ...others } = fields
     try {
-      await checkToken(request, reply, token)
+      await checkToken(request, reply, fields)
+      const { _csrf, ...others } = fields
       return await use({ name, bytes: file.pipe(lent), fields: others })
     } finally {
       file.unpipe(lent).resume()
@@ -149,11 +149,11 @@ function tooLarge(bytesMax: number): StoreFailure {
   return new StoreFailure('body-too-large', `The file is larger than ${size}. Divide it into several files.`)
 }
 
-/** Throws the failure that other forms get from the plugin. */
-function checkToken(request: FastifyRequest, reply: FastifyReply, token: string): Promise<void> {
+/** Throws the failure that other forms get from the plugin. The fields become the body, as of a form without a file. */
+function checkToken(request: FastifyRequest, reply: FastifyReply, fields: Form): Promise<void> {
   return new Promise((resolve, reject) => {
     const answered = Object.create(reply, { send: { value: (error: FastifyError) => reject(error) } })
-    request.body = { _csrf: token }
+    request.body = fields
     request.server.csrfProtection(request, answered, () => resolve())
   })
 }

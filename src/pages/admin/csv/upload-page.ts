@@ -34,6 +34,7 @@ export function uploadPage(request: FastifyRequest, services: CallerServices, wh
   return {
     template: '/pages/admin/csv/upload',
     title: t('Import {records} from CSV', { records: all }),
+    values: { decimal: textIn(request.body, 'decimal') },
     data: {
       service,
       key: key.name,

@@ -371,6 +371,12 @@ describe('a CSV file', () => {
     expect(await csv.linesAt(again, 'changes')).toEqual([['2', 'LAMP', 'SKUInfo.Cost 1.2345 → 1.234']])
   })
 
+  test('is refused with the choice still made', async () => {
+    const file = 'SKUInfo.SKU,sku,SKU\nLAMP,LAMP,LAMP\n'
+    const { statusCode, body } = await merchant.upload('/admin/products/csv', file, 'file.csv', { decimal: 'comma' })
+    expect([statusCode, /<option value="comma" selected>/.test(body)]).toEqual([400, true])
+  })
+
   test('is refused where it says what there is not', async () => {
     const { statusCode } = await merchant.upload('/admin/products/csv', 'SKUInfo.SKU\nLAMP\n', 'file.csv', {
       decimal: 'both',
