@@ -221,6 +221,16 @@ test('somebody in Switzerland writes a point', async () => {
   expect((await product()).SKUInfo.Price).toBe(12.34)
 })
 
+test('a program writes a point to the same address, whatever the language of its person', async () => {
+  await placeLamps()
+  const address = '/admin/orders/1/payments'
+  const { etag, OneTimeKey } = await merchant.formOf(address)
+  const day = { TransactionDateTime: '2026-03-11T10:00:00', TransactionType: 'Sale', etag, OneTimeKey }
+  expect((await merchant.call('POST', address, { ...day, TransactionAmount: '12,5' })).statusCode).toBe(400)
+  expect((await merchant.call('POST', address, { ...day, TransactionAmount: '12.5' })).statusCode).toBe(303)
+  expect((await order()).TransactionList).toMatchObject([{ TransactionAmount: 12.5 }])
+})
+
 test('a form that was opened in another language misreads nothing', async () => {
   const form = await opened(merchant, '/admin/products/1/prices')
   const before = await product()
