@@ -88,12 +88,10 @@ function pointDoubt({ column: { field }, text: read, typed, writing: { decimal }
 /** What the number may be, and how to say which. */
 function readings(text: string, decimal: Writing['decimal']): string {
   const [point, whole] = [text.replace(',', '.'), text.replace(/[.,]/, '')]
-  const advice = {
-    either: `Write ${point}0 or ${whole}`,
-    comma: `Write ${text.replace('.', ',')} or ${whole}`,
-    point: POINTS,
-  }
-  return `can be read as ${point} and as ${whole}. ${advice[decimal]}`
+  // Four decimals have one reading, whichever their sign.
+  if (decimal === 'either') return `can be read as ${point} and as ${whole}. Write ${point}0 or ${whole}`
+  if (decimal === 'comma') return `can be read as ${point} and as ${whole}. Write ${text.replace('.', ',')} or ${whole}`
+  return `can be read as ${point} and as ${whole}. ${POINTS}`
 }
 
 /** A day with slashes of somebody who does not begin with the month, where programs do. */
