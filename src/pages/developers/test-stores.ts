@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { Subscribing } from '../../applications/subscriptions.ts'
-import { numberIn } from '../../html/numbers.ts'
+import { numberIn, writingOf } from '../../html/numbers.ts'
 import { type HtmlPage, sendPage } from '../../html/page.ts'
 import { orShow, orShowAgain, pagesFor } from '../../html/page-routes.ts'
 import { actorOf, formOf, isForm, languageFor, personOf, wantsHtml } from '../../html/request.ts'
@@ -111,7 +111,8 @@ const subscription = record<LetInResult>('TestSubscription')({
 function withNumbers(request: FastifyRequest, ...names: string[]): unknown {
   if (!isForm(request)) return request.body
   const form = formOf(request)
-  return { ...form, ...Object.fromEntries(names.map((name) => [name, numberIn(form, name) ?? form[name] ?? ''])) }
+  const numberOf = (name: string) => numberIn(form, name, writingOf(request)) ?? form[name] ?? ''
+  return { ...form, ...Object.fromEntries(names.map((name) => [name, numberOf(name)])) }
 }
 
 function sentTexts(request: FastifyRequest): unknown {

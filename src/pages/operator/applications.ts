@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { AccessServices } from '../../applications/access-changes.ts'
 import { updateApplication } from '../../applications/applications.ts'
 import { rateLimitOf, throttleInput } from '../../applications/throttle.ts'
+import { writingOf } from '../../html/numbers.ts'
 import type { HtmlPage } from '../../html/page.ts'
 import { inFormFields, pagesFor } from '../../html/page-routes.ts'
 import { actorOf, type Form, formOf } from '../../html/request.ts'
@@ -25,7 +26,7 @@ export function applicationPages(app: FastifyInstance, services: AccessServices)
   page(`${home}/:id`, (request) => applicationPage(services, request))
   const save = async (request: FastifyRequest) => {
     const { id } = readIds(request.params, 'id')
-    const Throttle = limitIn(formOf(request))
+    const Throttle = limitIn(formOf(request), writingOf(request))
     const given = readInput(changedLimit, { Throttle })
     await updateApplication(services, id, given, actorOf(request))
     return `${home}/${id}?notice=settings-saved`
@@ -99,7 +100,7 @@ async function applicationPage({ db }: AccessServices, request: FastifyRequest, 
   return {
     template: '/pages/operator/application',
     title: application.name,
-    values: typed ?? limitValues(rateLimitOf(application)),
+    values: typed ?? limitValues(rateLimitOf(application), writingOf(request)),
     data: { id, application: about, subscriptions },
   }
 }

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { AccessServices } from '../../applications/access-changes.ts'
 import { inTransaction } from '../../database/client.ts'
+import { writingOf } from '../../html/numbers.ts'
 import type { HtmlPage } from '../../html/page.ts'
 import { inFormFields, pagesFor } from '../../html/page-routes.ts'
 import { actorOf, type Form, formOf, linesIn } from '../../html/request.ts'
@@ -66,7 +67,7 @@ export function storePages(app: FastifyInstance, services: StorePagesServices): 
     const sent = formOf(request)
     const { Name, SecureURL, Currency, TimeZone } = sent
     const SecureURLs = sent.SecureURLs === undefined ? undefined : linesIn(sent.SecureURLs).filter(Boolean)
-    const members = { Name, SecureURL, SecureURLs, Currency, TimeZone, Throttle: limitIn(sent) }
+    const members = { Name, SecureURL, SecureURLs, Currency, TimeZone, Throttle: limitIn(sent, writingOf(request)) }
     const given = readInput(changedStore, members)
     await updateStore(services, storeIdIn(request), given, actorOf(request))
     return `${home}/${storeIdIn(request)}?notice=settings-saved`
@@ -177,7 +178,13 @@ async function storePage(services: StorePagesServices, request: FastifyRequest, 
   ])
   const { name, secureUrl, furtherUrls, currency, timeZone, throttle, userKeyBroughtAt } = store
   const addresses = { SecureURL: secureUrl, SecureURLs: furtherUrls.join('\n') }
-  const values = { Name: name, ...addresses, Currency: currency, TimeZone: timeZone, ...limitValues(throttle) }
+  const values = {
+    Name: name,
+    ...addresses,
+    Currency: currency,
+    TimeZone: timeZone,
+    ...limitValues(throttle, writingOf(request)),
+  }
   return {
     template: '/pages/operator/store',
     title: name,

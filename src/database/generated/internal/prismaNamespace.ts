@@ -7452,6 +7452,8 @@ export const CsvImportScalarFieldEnum = {
   headings: 'headings',
   mapping: 'mapping',
   isWindows: 'isWindows',
+  decimal: 'decimal',
+  locale: 'locale',
   same: 'same',
   changes: 'changes',
   creates: 'creates',

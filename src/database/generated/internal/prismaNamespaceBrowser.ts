@@ -1146,6 +1146,8 @@ export const CsvImportScalarFieldEnum = {
   headings: 'headings',
   mapping: 'mapping',
   isWindows: 'isWindows',
+  decimal: 'decimal',
+  locale: 'locale',
   same: 'same',
   changes: 'changes',
   creates: 'creates',

@@ -23,8 +23,16 @@ import type { Caller } from '../../../engine/caller.ts'
 import type { Resource } from '../../../engine/definition/define.ts'
 import { requireProof } from '../../../html/guard.ts'
 import type { HtmlPage } from '../../../html/page.ts'
-import { type CallerServices, merchantCaller, merchantOf, requirePrivileges, textIn } from '../../../html/request.ts'
+import {
+  type CallerServices,
+  languageFor,
+  merchantCaller,
+  merchantOf,
+  requirePrivileges,
+  textIn,
+} from '../../../html/request.ts'
 import { customers } from '../../../resources/customers/customers.ts'
+import type { Format } from '../../../texts/format.ts'
 import { english } from '../../../texts/language.ts'
 import { andOf, type Phrase, type Text, t, written } from '../../../texts/text.ts'
 import { StoreFailure } from '../../../values/failure.ts'
@@ -146,6 +154,7 @@ export async function importPage(request: FastifyRequest, services: CallerServic
       canApply: !(await changesColumns(caller, found.id, hidden)),
       missing: missing.length > 0 ? andOf(missing) : null,
       columns: columnsShown(found),
+      decimal: decimalText(found, languageFor(request).format),
       hasParts: found.source !== 'own' && (await hasParts(caller, found.id)),
       names: namesShown(names.filter(({ recordId }) => isOpen || recordId !== null)),
     },
@@ -195,6 +204,14 @@ function typedTextOf({ values }: Service) {
     const isNumber = decimals.has(column) && /^-?\d+\.\d+$/.test(text)
     return isNumber ? written(({ format }) => format.typed(text)) : text
   }
+}
+
+/** How the numbers of a file were read, where that is worth a look; null: as everybody expects. */
+function decimalText({ decimal }: Import, { decimalSign }: Format): Text | null {
+  if (decimal === 'comma') return t('The numbers of this file were read with a comma before decimals, such as 12,50.')
+  return decimal === 'point' && decimalSign !== '.'
+    ? t('The numbers of this file were read with a point before decimals, such as 12.50.')
+    : null
 }
 
 /** The services whose records columns name: a value one of them, a list several by their numbers. */

@@ -2,10 +2,13 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { columnsOf, isTaken, namingOf } from '../../../csv/columns.ts'
 import { FILE_BYTES_MAX, LINES_MAX } from '../../../csv/limits.ts'
 import { takeIn } from '../../../csv/take-in.ts'
+import type { Decimal } from '../../../csv/writing.ts'
 import { fieldText } from '../../../engine/definition/fields.ts'
+import { wrongField } from '../../../engine/definition/refused.ts'
 import type { HtmlPage } from '../../../html/page.ts'
-import { type CallerServices, merchantCaller } from '../../../html/request.ts'
+import { type CallerServices, type Form, languageFor, merchantCaller, textIn } from '../../../html/request.ts'
 import { receiveFile } from '../../../html/upload.ts'
+import type { Language } from '../../../texts/language.ts'
 import { andOf, orOf, type Phrase, type Text, t } from '../../../texts/text.ts'
 import type { Secrets } from '../../../values/secrets.ts'
 import { seenBy } from '../records/seen.ts'
@@ -31,6 +34,7 @@ export function uploadPage(request: FastifyRequest, services: CallerServices, wh
   return {
     template: '/pages/admin/csv/upload',
     title: t('Import {records} from CSV', { records: all }),
+    values: { decimal: textIn(request.body, 'decimal') },
     data: {
       service,
       key: key.name,
@@ -46,9 +50,27 @@ export function uploadPage(request: FastifyRequest, services: CallerServices, wh
         title: name === ALL ? t('all columns') : t(name),
       })),
       linesMax: LINES_MAX,
+      // What is not said follows from the file and from who sends it.
+      ...decimalsFor(languageFor(request)),
       sizeMax: FILE_BYTES_MAX / 1024 / 1024,
     },
   }
+}
+
+/** How the numbers of a file may be written, and what is meant where nobody says it (`likelyDecimal`). */
+function decimalsFor({ format: { decimalSign } }: Language) {
+  const decimals: readonly (readonly [Decimal | '', Phrase])[] = [
+    ['', t('As the file shows')],
+    ['point', '12.50'],
+    ['comma', '12,50'],
+  ]
+  const decimalHint =
+    decimalSign === ','
+      ? t('As the file shows: with a comma before decimals, and with a point where commas separate the cells.')
+      : t(
+          'As the file shows: with a point before decimals. Where semicolons separate the cells, numbers with a comma are read too if only one number can be meant.',
+        )
+  return { decimals, decimalHint }
 }
 
 /** Names for `prose.eta`, which shows them as code. */
@@ -76,6 +98,14 @@ function allowedIn(value: Value): Phrase {
   return required ? t('{allowed}; not empty', { allowed }) : allowed
 }
 
+/** What the form says of the file's numbers; null: nothing. */
+function decimalIn(fields: Form): Decimal | null {
+  const said = textIn(fields, 'decimal')
+  if (said === '') return null
+  if (said !== 'point' && said !== 'comma') throw wrongField('decimal', 'must be point or comma')
+  return said
+}
+
 /** Reads the file of the form, which changes nothing yet. Leads on to its preview, or to where a person says what its columns mean. */
 export async function upload(
   request: FastifyRequest,
@@ -84,8 +114,9 @@ export async function upload(
   { resource }: Service,
 ): Promise<string> {
   const caller = merchantCaller(request, services)
-  const { id, isMapped } = await receiveFile(request, reply, FILE_BYTES_MAX, (file) =>
-    takeIn(caller, resource, file, services.secrets),
+  const { format: sender } = languageFor(request)
+  const { id, isMapped } = await receiveFile(request, reply, FILE_BYTES_MAX, ({ fields, ...file }) =>
+    takeIn(caller, resource, { ...file, sender, decimal: decimalIn(fields) }, services.secrets),
   )
   return isMapped ? `/admin/csv/${id}/columns` : `/admin/csv/${id}`
 }

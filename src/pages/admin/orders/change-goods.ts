@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { changeRecord } from '../../../engine/changing/change.ts'
 import { lockRecord } from '../../../engine/changing/write.ts'
 import { getRecord } from '../../../engine/reading/read.ts'
+import { writingOf } from '../../../html/numbers.ts'
 import { type HtmlPage, sendPage } from '../../../html/page.ts'
 import { adminPages, inFormFields } from '../../../html/page-routes.ts'
 import { type CallerServices, type Form, formOf, merchantCaller } from '../../../html/request.ts'
@@ -72,8 +73,9 @@ async function goodsPage(
   const caller = merchantCaller(request, services)
   const text = await getRecord(caller, orders, id)
   const record = JSON.parse(text) as GoodsRecord & { InvoiceNumberPrefix: string; InvoiceNumber: number }
-  const stored = goodsTyped(record)
-  const { lines, values } = await lookUpNewLines(caller, record, typed ?? {})
+  const writing = writingOf(request)
+  const stored = goodsTyped(record, writing)
+  const { lines, values } = await lookUpNewLines(caller, record, { form: typed ?? {}, writing })
   const restocked = await restockedByLine(caller, record)
   const numbers = parcelNumbers(record, await readDepartures(caller, [record]))
   const amounts = amountFieldsOf(record, numbers)
@@ -149,7 +151,7 @@ async function totalsPage(request: FastifyRequest, services: CallerServices): Pr
   const text = await getRecord(caller, orders, id)
   precondition(text)
   const record = JSON.parse(text) as GoodsRecord
-  const change = await goodsChange(caller, record, typed)
+  const change = await goodsChange(caller, record, { form: typed, writing: writingOf(request) })
   if (change === null) return goodsPage(request, services, { typed, rehearsal: { after: record, stock: [] } })
   const { patch, productIds, nameOf } = change
   const { result, stock } = await rehearse(caller, { orderId: id, productIds }, async (tx) => {
@@ -167,7 +169,7 @@ async function save(request: FastifyRequest, services: CallerServices): Promise<
   const precondition = ifUnchanged(typed, 'order', advice)
   const text = await getRecord(caller, orders, id)
   precondition(text)
-  const change = await goodsChange(caller, JSON.parse(text), typed)
+  const change = await goodsChange(caller, JSON.parse(text), { form: typed, writing: writingOf(request) })
   if (change === null) return `/admin/orders/${id}`
   await changeRecord(caller, orders, { kind: 'patch', id, patch: change.patch }, { precondition }).catch(
     inFormFields(change.nameOf),

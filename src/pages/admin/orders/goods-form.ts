@@ -1,7 +1,7 @@
 import type { Caller } from '../../../engine/caller.ts'
 import { planChange } from '../../../engine/changing/plan-change.ts'
 import type { Patch } from '../../../engine/definition/input.ts'
-import { numberIn } from '../../../html/numbers.ts'
+import { numberIn, type Writing } from '../../../html/numbers.ts'
 import { inFormFields, refusedFields } from '../../../html/page-routes.ts'
 import type { Form } from '../../../html/request.ts'
 import { roundCharges } from '../../../resources/orders/charges.ts'
@@ -22,6 +22,7 @@ import {
   lineField,
   type Shipment,
   type StoredItem,
+  type TypedGoods,
 } from './goods-record.ts'
 import { type Restocked, restockedByLine, takenBackField } from './goods-returned.ts'
 import { amountAfter } from './goods-total.ts'
@@ -35,12 +36,12 @@ const lineFields = ['ItemQuantity', 'ItemUnitPrice'] as const
 const amountFields = ['SalesTax', 'SalesTax2', 'SalesTax3', 'OrderDiscountCoupon', 'OrderDiscountPromotion'] as const
 
 /** The fields of the form for what is stored. */
-export function goodsTyped(record: GoodsRecord): Record<string, Text> {
+export function goodsTyped(record: GoodsRecord, { typed }: Writing): Record<string, string> {
   const ofLines = record.OrderItemList.flatMap((item) =>
-    lineFields.map((name) => [lineField(item, name), String(item[name])]),
+    lineFields.map((name) => [lineField(item, name), typed(item[name])]),
   )
-  const costs = record.ShipmentList.map((shipment) => [costField(shipment), String(shipment.ShipmentCost)])
-  const amounts = amountFields.map((name) => [name, String(record[name])])
+  const costs = record.ShipmentList.map((shipment) => [costField(shipment), typed(shipment.ShipmentCost)])
+  const amounts = amountFields.map((name) => [name, typed(record[name])])
   return Object.fromEntries([...ofLines, ...costs, ...amounts])
 }
 
@@ -82,8 +83,8 @@ export function goodsLabels(record: GoodsRecord, numbers: ParcelNumbers): Record
 }
 
 /** Finds the products of the form's new lines, at the prices of the order's customer. */
-export function lookUpNewLines(caller: Caller, record: GoodsRecord, form: Form): Promise<LookedUp> {
-  return lookUpLines(caller, withCustomer(record, form), 1)
+export function lookUpNewLines(caller: Caller, record: GoodsRecord, { form, writing }: TypedGoods): Promise<LookedUp> {
+  return lookUpLines(caller, { form: withCustomer(record, form), writing }, 1)
 }
 
 function withCustomer({ CustomerID }: GoodsRecord, form: Form): Form {
@@ -103,20 +104,21 @@ export interface GoodsChange {
  * Reads what the form changes in the order: lines, amounts, and the total that follows from them. Null: nothing. New lines
  * are made as at the checkout. Throws (400, naming the form's fields) what cannot be.
  */
-export async function goodsChange(caller: Caller, record: GoodsRecord, form: Form): Promise<GoodsChange | null> {
-  const lookedUp = await lookUpNewLines(caller, record, form)
+export async function goodsChange(caller: Caller, record: GoodsRecord, typed: TypedGoods): Promise<GoodsChange | null> {
+  const { form } = typed
+  const lookedUp = await lookUpNewLines(caller, record, typed)
   const kept = record.OrderItemList.filter((item) => !isGone(form, item))
   const added = filledLines(lookedUp.lines)
   const restocked = await restockedByLine(caller, record)
-  const nameOf = (field: string) => formNameOf(field, { kept, added, record, form, restocked })
+  const nameOf = (field: string) => formNameOf(field, { kept, added, record, typed, restocked })
   const items = [
-    ...kept.map((item) => ({ ItemIndexID: item.ItemIndexID, ...changedIn(form, item) })),
-    ...itemsOf(lookedUp).map((item, index) => ({ ...item, ...priceOf(form, added[index]), ...placeOf(record) })),
+    ...kept.map((item) => ({ ItemIndexID: item.ItemIndexID, ...changedIn(typed, item) })),
+    ...itemsOf(lookedUp).map((item, index) => ({ ...item, ...priceOf(typed, added[index]), ...placeOf(record) })),
   ]
   refuseCount(items.length)
-  const costs = record.ShipmentList.map((shipment) => changed(form, costField(shipment), shipment.ShipmentCost))
+  const costs = record.ShipmentList.map((shipment) => changed(typed, costField(shipment), shipment.ShipmentCost))
   const amounts = amountFields.flatMap((name) => {
-    const text = changed(form, name, record[name])
+    const text = changed(typed, name, record[name])
     return text === null ? [] : [[name, text]]
   })
   const body = {
@@ -133,7 +135,7 @@ export async function goodsChange(caller: Caller, record: GoodsRecord, form: For
 
   const patch = await readChange(caller, record, body).catch(inFormFields(nameOf))
   const sent = patch.lists.OrderItemList as Patch[]
-  refuseWrong(form, { patch, kept, record })
+  refuseWrong(typed, { patch, kept, record })
   const fresh = sent.slice(kept.length)
   const lines = await makeNewLines(caller, record, form, { fresh, added })
   sent.splice(kept.length, fresh.length, ...lines)
@@ -150,17 +152,17 @@ async function readChange(caller: Caller, { OrderID: id }: GoodsRecord, body: ob
   return patch as Patch
 }
 
-function changedIn(form: Form, item: StoredItem): Record<string, string> {
+function changedIn(typed: TypedGoods, item: StoredItem): Record<string, string> {
   const texts = lineFields.flatMap((name) => {
-    const text = changed(form, lineField(item, name), item[name])
+    const text = changed(typed, lineField(item, name), item[name])
     return text === null ? [] : [[name, text]]
   })
   return Object.fromEntries(texts)
 }
 
 /** The price that was typed for a new line. */
-function priceOf(form: Form, line: LookedUp['lines'][number] | undefined) {
-  const price = numberIn(form, `ItemUnitPrice.${line?.number}`)
+function priceOf({ form, writing }: TypedGoods, line: LookedUp['lines'][number] | undefined) {
+  const price = numberIn(form, `ItemUnitPrice.${line?.number}`, writing)
   return price === null ? {} : { ItemUnitPrice: price }
 }
 
@@ -192,7 +194,7 @@ function refuseCount(count: number): void {
 
 /** Refuses quantities of 0 and less, and amounts below 0, among those that are changed. */
 function refuseWrong(
-  form: Form,
+  { form, writing }: TypedGoods,
   { patch, kept, record }: { patch: Patch; kept: readonly StoredItem[]; record: GoodsRecord },
 ): void {
   const faults: Fault[] = []
@@ -204,7 +206,7 @@ function refuseWrong(
     if (Number(unitPrice ?? 0) < 0) faults.push(negative(lineField(item, 'ItemUnitPrice')))
   }
   for (const { name } of amountFieldsOf(record, new Map())) {
-    if ((numberIn(form, name) ?? 0) < 0) faults.push(negative(name))
+    if ((numberIn(form, name, writing) ?? 0) < 0) faults.push(negative(name))
   }
   if (faults.length > 0) throw refusedFields(faults)
 }
@@ -249,13 +251,13 @@ interface Named {
   readonly kept: readonly StoredItem[]
   readonly added: LookedUp['lines']
   readonly record: GoodsRecord
-  readonly form: Form
+  readonly typed: TypedGoods
   readonly restocked: ReadonlyMap<number, Restocked>
 }
 
-function formNameOf(field: string, { kept, added, record, form, restocked }: Named): string {
+function formNameOf(field: string, { kept, added, record, typed, restocked }: Named): string {
   // The rule about what returns put back names all lines.
-  if (field === 'OrderItemList') return takenBackField(record, form, restocked) ?? ''
+  if (field === 'OrderItemList') return takenBackField(record, typed, restocked) ?? ''
   const [, list, index, name] = /^(\w+)\[(\d+)\]\.(\w+)$/.exec(field) ?? []
   const at = Number(index)
   const shipment = record.ShipmentList[at]

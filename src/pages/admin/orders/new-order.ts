@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Caller } from '../../../engine/caller.ts'
 import type { Remember } from '../../../engine/changing/idempotency.ts'
 import { getRecord } from '../../../engine/reading/read.ts'
+import { writingOf } from '../../../html/numbers.ts'
 import { type HtmlPage, sendPage } from '../../../html/page.ts'
 import { adminPages, inFormFields, refusedFields } from '../../../html/page-routes.ts'
 import { type CallerServices, type Form, formOf, merchantCaller, merchantOf, textIn } from '../../../html/request.ts'
@@ -52,6 +53,7 @@ import {
   isOfOrder,
   newCustomerOf,
   orderOf,
+  rewritten,
 } from './order-form.ts'
 import { rehearse } from './rehearse.ts'
 
@@ -81,6 +83,9 @@ export function newOrderPages(app: FastifyInstance, services: CallerServices): v
   adminPages(app, ['Orders', 'write']).get('/admin/orders/products', (request) => productSuggestions(request, services))
 }
 
+/** The field of a draft that says before which sign its reader typed decimals. Absent: a point. */
+const SIGN = 'DecimalSign'
+
 interface Shown {
   readonly form: Form
   readonly draft: DraftPlace & { readonly keptAt: Date | null }
@@ -94,7 +99,12 @@ async function firstForm(request: FastifyRequest, services: CallerServices): Pro
   if (draftId !== '') {
     const id = /^\d{1,10}$/.test(draftId) && isId(Number(draftId)) ? Number(draftId) : 0
     const { version, keptAt, fields } = await readDraft(ownerOf(request, services), id)
-    return { form: fields, draft: { id, version, page, keptAt }, isSent: false }
+    const { [SIGN]: sign, ...form } = fields
+    return {
+      form: rewritten(form, { decimalSign: String(sign ?? '.') }, writingOf(request)),
+      draft: { id, version, page, keptAt },
+      isSent: false,
+    }
   }
   const form = { CustomerID: textIn(request.query, 'customer'), ShipToBilling: 'yes' }
   return { form, draft: { id: 0, version: 0, page, keptAt: null }, isSent: false }
@@ -125,7 +135,8 @@ function sentPage(request: FastifyRequest, services: CallerServices): Promise<Ht
 async function newOrderPage(request: FastifyRequest, services: CallerServices, shown: Shown): Promise<HtmlPage> {
   const caller = merchantCaller(request, services)
   const found = await lookUpBuyer(caller, shown.form)
-  const lookedUp = withQuantities(await lookUpLines(caller, found.form))
+  const writing = writingOf(request)
+  const lookedUp = withQuantities(await lookUpLines(caller, { form: found.form, writing }))
   const { lines, values } = lookedUp
   const owner = ownerOf(request, services)
   const { draft, said } = shown.isSent
@@ -171,12 +182,12 @@ async function newOrderPage(request: FastifyRequest, services: CallerServices, s
 }
 
 /** One piece, or as many as the product asks for, where somebody has named a product and no quantity yet. */
-function withQuantities({ lines, values }: LookedUp): LookedUp {
+function withQuantities({ lines, values, writing }: LookedUp): LookedUp {
   const missing = lines.flatMap(({ number, product }) => {
     const name = `ItemQuantity.${number}`
-    return product !== null && textIn(values, name).trim() === '' ? [[name, String(product.minimum || 1)]] : []
+    return product !== null && textIn(values, name).trim() === '' ? [[name, writing.typed(product.minimum || 1)]] : []
   })
-  return { lines, values: { ...values, ...Object.fromEntries(missing) } }
+  return { lines, values: { ...values, ...Object.fromEntries(missing) }, writing }
 }
 
 const refusalTexts: Readonly<Record<Extract<Kept, { refusal: unknown }>['refusal'], Text>> = {
@@ -199,12 +210,15 @@ type Said = { readonly other: number | null } | { readonly refusal: Text } | nul
 async function kept(
   owner: DraftOwner,
   place: Shown['draft'],
-  { values, lines }: LookedUp,
+  { values, lines, writing }: LookedUp,
   { buyer }: LookedUpBuyer,
 ): Promise<{ draft: Shown['draft']; said: Said }> {
   if (place.page === '' || (place.id === 0 && isEmptyForm(values))) return { draft: place, said: null }
-  const title = billedTo(values) || (buyer?.name ?? '')
-  const content = { title, lines: filledLines(lines).length, fields: orderFields(values) }
+  const content = {
+    title: billedTo(values) || (buyer?.name ?? ''),
+    lines: filledLines(lines).length,
+    fields: { ...orderFields(values), [SIGN]: writing.decimalSign },
+  }
   const outcome = await keepDraft(owner, place, content)
   if ('refusal' in outcome) return { draft: place, said: { refusal: refusalTexts[outcome.refusal] } }
   return {
@@ -227,11 +241,11 @@ const anyGuest = 'guest@shop.example'
 
 async function workOut(
   caller: Caller,
-  { lines: found, values }: LookedUp,
+  { values, ...found }: LookedUp,
   { buyer }: LookedUpBuyer,
 ): Promise<WorkedOut | null> {
   // Until the customer is found, the order is a guest's.
-  const lookedUp = asSeen({ lines: found, values: { ...values, CustomerID: buyer === null ? '' : String(buyer.id) } })
+  const lookedUp = asSeen({ ...found, values: { ...values, CustomerID: buyer === null ? '' : String(buyer.id) } })
   const { lines } = lookedUp
   if (filledLines(lines).length === 0) return null
   try {
@@ -268,7 +282,7 @@ function faultsIn(failure: StoreFailure, { lines }: LookedUp) {
 async function place(request: FastifyRequest, services: CallerServices): Promise<string> {
   const caller = merchantCaller(request, services)
   const sent = formOf(request)
-  const lookedUp = await lookUpLines(caller, sent)
+  const lookedUp = await lookUpLines(caller, { form: sent, writing: writingOf(request) })
   const ofBuyer = faultsOfBuyer(await lookUpBuyer(caller, sent))
   // What is wrong with the customer is said once, in words.
   const ofOrder = faultsOfOrder(lookedUp).filter(({ field }) => ofBuyer.every((fault) => fault.field !== field))

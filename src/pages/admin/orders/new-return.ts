@@ -7,6 +7,7 @@ import { type PlannedChange, planChange } from '../../../engine/changing/plan-ch
 import { lockRecord } from '../../../engine/changing/write.ts'
 import type { Scalar } from '../../../engine/definition/fields.ts'
 import { getRecord } from '../../../engine/reading/read.ts'
+import { writingOf } from '../../../html/numbers.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { inFormFields } from '../../../html/page-routes.ts'
 import { type CallerServices, type Form, formOf, merchantCaller } from '../../../html/request.ts'
@@ -80,7 +81,7 @@ async function readNew(request: FastifyRequest, services: CallerServices) {
   const form = formOf(request)
   await getRecord(caller, orders, id)
   const lines = await returnableLines(caller, id)
-  return { id, caller, form, lines, read: returnBody(id, lines, form) }
+  return { id, caller, form, lines, read: returnBody(id, lines, { form, writing: writingOf(request) }) }
 }
 
 /** The form with what adding the return would do to the stock. */

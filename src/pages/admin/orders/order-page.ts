@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { changeRecord, updateRecord } from '../../../engine/changing/change.ts'
 import { getRecord } from '../../../engine/reading/read.ts'
-import { numberIn } from '../../../html/numbers.ts'
+import { numberIn, writingOf } from '../../../html/numbers.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { adminPages, inFormFields } from '../../../html/page-routes.ts'
 import { type CallerServices, type Form, formOf, languageFor, merchantCaller } from '../../../html/request.ts'
@@ -49,7 +49,7 @@ export function orderPage(app: FastifyInstance, services: CallerServices): void 
 
 async function changeStatus(request: FastifyRequest, services: CallerServices): Promise<string> {
   const { id } = readIds(request.params, 'id')
-  const OrderStatusID = numberIn(formOf(request), 'OrderStatusID') ?? 0
+  const OrderStatusID = numberIn(formOf(request), 'OrderStatusID', writingOf(request)) ?? 0
   await updateRecord(merchantCaller(request, services), orders, id, { OrderStatusID })
   return `/admin/orders/${id}?notice=status-changed`
 }
@@ -66,7 +66,7 @@ async function saveNotes(request: FastifyRequest, services: CallerServices): Pro
   const precondition = ifUnchanged(form, 'order', advice)
   const text = await getRecord(caller, orders, id)
   precondition(text)
-  const { body, nameOf } = changesOf({ values: notes, list: null }, form, JSON.parse(text))
+  const { body, nameOf } = changesOf({ values: notes, list: null }, form, JSON.parse(text), writingOf(request))
   if (Object.keys(body).length === 0) return `/admin/orders/${id}`
   await changeRecord(caller, orders, { kind: 'update', id, body }, { precondition }).catch(inFormFields(nameOf))
   return `/admin/orders/${id}?notice=notes-saved`

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import type { Caller } from '../../../engine/caller.ts'
 import { changeRecord } from '../../../engine/changing/change.ts'
 import { getRecord, notFound } from '../../../engine/reading/read.ts'
-import { numberText } from '../../../html/numbers.ts'
+import { numberText, writingOf } from '../../../html/numbers.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { inFormFields } from '../../../html/page-routes.ts'
 import { type CallerServices, formOf, merchantCaller } from '../../../html/request.ts'
@@ -61,7 +61,9 @@ export async function returnPage(
   const stored = {
     RMAStatusID: String(record.RMAStatusID),
     ...Object.fromEntries(
-      items.flatMap((item, index) => received.map((name) => [fieldOf(index, name), String(item[name])])),
+      items.flatMap((item, index) =>
+        received.map((name) => [fieldOf(index, name), writingOf(request).typed(item[name])]),
+      ),
     ),
   }
   return {
@@ -92,7 +94,7 @@ async function readReceived(request: FastifyRequest, services: CallerServices) {
   const precondition = ifUnchanged(form, 'return', adviceForStored)
   precondition(text)
   const typedIn = (name: string, stored: number) => {
-    const typed = form[name] === undefined ? String(stored) : numberText(form, name) || '0'
+    const typed = form[name] === undefined ? String(stored) : numberText(form, name, writingOf(request)) || '0'
     return typed === String(stored) ? stored : typed
   }
   const items = record.RMAItemList.map((item, index) => ({

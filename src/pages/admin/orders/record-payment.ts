@@ -6,7 +6,7 @@ import type { Remember } from '../../../engine/changing/idempotency.ts'
 import type { NestedSubResource } from '../../../engine/definition/define.ts'
 import type { Scalar } from '../../../engine/definition/fields.ts'
 import { getRecord } from '../../../engine/reading/read.ts'
-import { numberIn } from '../../../html/numbers.ts'
+import { numberIn, type Writing, writingOf } from '../../../html/numbers.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { adminPages, inFormFields, refusedFields } from '../../../html/page-routes.ts'
 import { type CallerServices, type Form, formOf, merchantCaller, textIn } from '../../../html/request.ts'
@@ -63,7 +63,7 @@ async function paymentPage(
     TransactionDateTime: writeDate(caller.now(), caller.store.timeZone),
     TransactionType: payments.open > 0 ? 'Sale' : 'Refund',
     TransactionMethod: own,
-    TransactionAmount: payments.open > 0 ? String(payments.open) : '',
+    TransactionAmount: payments.open > 0 ? writingOf(request).typed(payments.open) : '',
   }
   return {
     template: '/pages/admin/orders/record-payment',
@@ -98,7 +98,7 @@ async function record(request: FastifyRequest, services: CallerServices): Promis
   const form = formOf(request)
   // An order that does not exist is that, whatever the form says.
   await getRecord(caller, orders, id)
-  const body = bodyOf(form)
+  const body = bodyOf(form, writingOf(request))
   await addOnce(caller, form, {
     scope: `payment of order ${id}`,
     resultKey: 'TransactionIndexID',
@@ -141,9 +141,9 @@ function refuseTooMuch(order: PaidRecord, amount: number, { store }: Caller): vo
 }
 
 /** The transaction as a body of REST. The rest of its fields are a gateway's. */
-function bodyOf(form: Form): Record<string, string | number> {
+function bodyOf(form: Form, writing: Writing): Record<string, string | number> {
   const type = textIn(form, 'TransactionType')
-  const amount = numberIn(form, 'TransactionAmount') ?? 0
+  const amount = numberIn(form, 'TransactionAmount', writing) ?? 0
   const faults = [
     ...(types.some(([known]) => known === type)
       ? []

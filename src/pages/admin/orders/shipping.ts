@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { getRecord, notFound } from '../../../engine/reading/read.ts'
-import { numberIn } from '../../../html/numbers.ts'
+import { numberIn, type Writing, writingOf } from '../../../html/numbers.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { adminPages, inFormFields, refusedFields } from '../../../html/page-routes.ts'
 import { type CallerServices, type Form, formOf, merchantCaller, textIn } from '../../../html/request.ts'
@@ -46,7 +46,9 @@ async function shippingPage(
 ): Promise<HtmlPage> {
   const { caller, text, order, parcel, parcels, shipment, isShipped, lines } = await readShipment(request, services)
   const today = writeDate(caller.now(), caller.store.timeZone).slice(0, 10)
-  const quantities = isShipped ? [] : lines.map(({ id, quantity }) => [quantityName(id), String(quantity)])
+  const quantities = isShipped
+    ? []
+    : lines.map(({ id, quantity }) => [quantityName(id), writingOf(request).typed(quantity)])
   const stored: Form = {
     ShipmentShippedDate: isShipped ? dayOf(shipment.ShipmentShippedDate) : today,
     ShipmentMethodName: shipment.ShipmentMethodName,
@@ -139,8 +141,8 @@ async function ship(request: FastifyRequest, services: CallerServices): Promise<
   }
   const shipmentId = shipment.ShipmentID
   const isUndone = textIn(form, 'undo') !== ''
-  const given = consignmentIn(form, isUndone)
-  const quantities = isShipped || isUndone ? null : quantitiesIn(form, lines)
+  const given = consignmentIn(form, isUndone, writingOf(request))
+  const quantities = isShipped || isUndone ? null : quantitiesIn(form, lines, writingOf(request))
   const work = async () => {
     const consignment = readConsignment(caller, given)
     if (quantities === null) return changeConsignment(caller, id, { shipmentId, consignment }, precondition)
@@ -152,7 +154,7 @@ async function ship(request: FastifyRequest, services: CallerServices): Promise<
 }
 
 /** The fields of the shipment that the form gives. A shipment that has not left has neither date nor tracking number. */
-function consignmentIn(form: Form, isUndone: boolean) {
+function consignmentIn(form: Form, isUndone: boolean, writing: Writing) {
   if (isUndone) return { ShipmentShippedDate: '', ShipmentTrackingCode: '' }
   const given = (name: string) => textIn(form, name).trim()
   const [, year, month, day] = /^(\d{4})-(\d{2})-(\d{2})$/.exec(given('ShipmentShippedDate')) ?? []
@@ -164,10 +166,10 @@ function consignmentIn(form: Form, isUndone: boolean) {
     ShipmentShippedDate: `${month}/${day}/${year}`,
     ShipmentTrackingCode: given('ShipmentTrackingCode'),
     ShipmentMethodName: given('ShipmentMethodName'),
-    ShipmentBoxes: numberIn(form, 'ShipmentBoxes') ?? 1,
+    ShipmentBoxes: numberIn(form, 'ShipmentBoxes', writing) ?? 1,
   }
 }
 
-function quantitiesIn(form: Form, lines: readonly { id: number }[]): Map<number, number> {
-  return new Map(lines.map(({ id }) => [id, numberIn(form, quantityName(id)) ?? 0]))
+function quantitiesIn(form: Form, lines: readonly { id: number }[], writing: Writing): Map<number, number> {
+  return new Map(lines.map(({ id }) => [id, numberIn(form, quantityName(id), writing) ?? 0]))
 }

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { choice, decimal, text } from '../../../engine/definition/fields.ts'
 import { wrongField } from '../../../engine/definition/refused.ts'
 import { exists, getRecord, notFound } from '../../../engine/reading/read.ts'
-import { NOT_A_NUMBER, plainNumber } from '../../../html/numbers.ts'
+import { notANumber, plainNumber, type Writing, writingOf } from '../../../html/numbers.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { inFormFields, refusedFields } from '../../../html/page-routes.ts'
 import { type CallerServices, type Form, formOf, merchantCaller, textIn } from '../../../html/request.ts'
@@ -107,7 +107,11 @@ export async function correct(request: FastifyRequest, services: CallerServices)
     'If you sent this form twice, it was carried out once. Compare the stocks and the movements, and correct the stock again if it is still wrong'
   const caller = merchantCaller(request, services)
   if (!(await exists(caller, productService.resource, id))) throw notFound(productService.resource, id)
-  await correctStock(caller, correctionOf(id, form), ifUnchanged(form, productService.one.key, advice)).catch(
+  await correctStock(
+    caller,
+    correctionOf(id, form, writingOf(request)),
+    ifUnchanged(form, productService.one.key, advice),
+  ).catch(
     // The product itself is in the address.
     inFormFields((field) => (field === 'CatalogID' ? 'AdvancedOptionCode' : field)),
   )
@@ -122,13 +126,13 @@ const fields = {
   Note: text(NOTE_LENGTH_MAX, { normalise: (given) => given.trim() }),
 }
 
-function correctionOf(productId: number, form: Form): Correction {
+function correctionOf(productId: number, form: Form, writing: Writing): Correction {
   const faults: Fault[] = []
   const read = (name: keyof typeof fields) => {
     const text = textIn(form, name).trim()
-    const typed = name === 'Quantity' ? plainNumber(text) : text
+    const typed = name === 'Quantity' ? plainNumber(text, writing) : text
     const { data, error } = fields[name].schema.safeParse(typed ?? '')
-    if (typed === null) faults.push({ field: name, problem: NOT_A_NUMBER })
+    if (typed === null) faults.push({ field: name, problem: notANumber(writing) })
     else if (error) faults.push({ field: name, problem: error.issues[0]?.message ?? 'is not allowed' })
     else if ((data ?? '') === '' && name !== 'AdvancedOptionCode') faults.push({ field: name, problem: 'is required' })
     return data ?? ''

@@ -26,20 +26,14 @@ const separatorSigns = { comma: ',', semicolon: ';', tab: '\t' } as const
 /** As exports have always been, and an import reads best. */
 export const exportForm: CsvForm = { headings: 'names', separator: 'comma', decimal: 'point' }
 
-/** What spreadsheets of the language that a browser prefers open without a question: where decimals have a comma, cells have semicolons. */
-export function spreadsheetForm({ headers }: FastifyRequest): CsvForm {
-  const isComma = decimalSign(headers['accept-language'] ?? '') === ','
+/** What spreadsheets of the reader's country open without a question: where decimals have a comma, cells have semicolons. */
+export function spreadsheetForm(request: FastifyRequest): CsvForm {
+  const isComma = languageFor(request).format.decimalSign === ','
   return { headings: 'words', ...(isComma ? commas : points) }
 }
 
 const commas = { separator: 'semicolon', decimal: 'comma' } as const
 const points = { separator: 'comma', decimal: 'point' } as const
-
-/** Of the first language that a header names; browsers name the preferred one first. */
-function decimalSign(languages: string): string | undefined {
-  const [, language = 'en'] = /^\s*([a-z]{2,3}(?:-[a-z0-9]{2,8})*)\s*(?:[,;]|$)/i.exec(languages) ?? []
-  return new Intl.NumberFormat(language).formatToParts(1.5).find(({ type }) => type === 'decimal')?.value
-}
 
 /** The form that an address asks for; of what it leaves out, `otherwise`. Throws `bad-request` for what there is not. */
 export function csvFormIn(query: unknown, otherwise: CsvForm): CsvForm {

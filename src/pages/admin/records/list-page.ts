@@ -3,6 +3,7 @@ import { distinct, type Filter, severalValues } from '../../../engine/definition
 import { wrongField } from '../../../engine/definition/refused.ts'
 import type { Query } from '../../../engine/reading/paging.ts'
 import { type Behind, countUpTo, listOrdered } from '../../../engine/reading/read.ts'
+import { notANumber, plainNumber, writingOf } from '../../../html/numbers.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { type CallerServices, merchantCaller, merchantOf, textIn, textsIn } from '../../../html/request.ts'
 import { listViews } from '../../../staff/list-views.ts'
@@ -35,12 +36,13 @@ export async function listPage(
 ): Promise<HtmlPage> {
   const { resource, path } = service
   const caller = merchantCaller(request, services)
-  const given = askedIn(request.query, service)
+  const given = readAsked(request.query, service)
   const query: Query = new Map(Object.entries(given.filters))
   const offered = offeredColumns(service, listing)
   const columns = columnsOf(service, offered, given.columns || (listing?.columns.join(',') ?? ''))
   const { sort, order } = orderOf(service, given.sort)
   const read = async () => {
+    if (given.unread !== null) throw given.unread
     const tooLong = Object.entries(given.filters).find(([, text]) => text.length > TEXT_MAX)
     if (tooLong) throw wrongField(tooLong[0], `has more than ${TEXT_MAX} characters`)
     const behind = given.cursor === '' ? null : behindOf(given.cursor, order)
@@ -82,7 +84,7 @@ export async function listPage(
     template: '/pages/admin/records/list',
     title: service.allTitle,
     ...(failure && { failure }),
-    values: given.filters,
+    values: given.unread === null ? typedFilters(request, service, given.filters) : given.filters,
     data: {
       service,
       rows,
@@ -105,7 +107,7 @@ export async function listPage(
       ownFiles: listing?.files ?? null,
       csvChoices,
       csvForm: spreadsheetForm(request),
-      files: filesOf(path, { ...given.filters, ...(given.sort !== '' && { sort }) }),
+      files: filesOf(path, { ...given.filters, ...typedIn(given), ...(given.sort !== '' && { sort }) }),
       next: next === null ? null : address({ cursor: `${next.id}_${next.value}` }),
       first: given.cursor === '' ? null : address({}),
       canCreate: canCreate(service) || listing !== null,
@@ -121,8 +123,8 @@ export async function listPage(
 }
 
 /** What an address keeps of a list, but for the page. */
-export function keptOf({ filters, sort, columns }: Asked): Record<string, string> {
-  return { ...filters, ...(sort !== '' && { sort }), ...(columns !== '' && { columns }) }
+export function keptOf({ filters, sort, columns, unread = null }: Asked): Record<string, string> {
+  return { ...filters, ...typedIn({ unread }), ...(sort !== '' && { sort }), ...(columns !== '' && { columns }) }
 }
 
 export interface Asked {
@@ -130,13 +132,30 @@ export interface Asked {
   readonly sort: string
   readonly columns: string
   readonly cursor: string
+  /** Why numbers that somebody typed with a comma cannot be read; the filters have what was typed. Null or absent: they were read. */
+  readonly unread?: StoreFailure | null
+}
+
+/** The member of an address that says how its numbers were typed; addresses without it have a point, whoever opens them. */
+const TYPED = 'typed'
+const comma = { decimalSign: ',' }
+
+function typedIn({ unread = null }: Pick<Asked, 'unread'>): Record<string, string> {
+  return unread === null ? {} : { [TYPED]: 'comma' }
 }
 
 /**
  * Ignores what a list does not know, so that an old address still opens the list. Throws `bad-request` for a filter with several
  * values, unless it compares numbers for equality, and `forbidden` for one that is not offered.
  */
-export function askedIn(query: unknown, { resource, filters: offered }: Service): Asked {
+export function askedIn(query: unknown, service: Service): Asked {
+  const { unread, ...asked } = readAsked(query, service)
+  if (unread !== null) throw unread
+  return asked
+}
+
+function readAsked(query: unknown, service: Service): Asked & { readonly unread: StoreFailure | null } {
+  const { resource, filters: offered } = service
   const filters: Record<string, string> = {}
   for (const [name, { kind, readAny }] of Object.entries(resource.filters)) {
     const values = distinct(textsIn(query, name), name).filter((text) => text !== '')
@@ -147,12 +166,29 @@ export function askedIn(query: unknown, { resource, filters: offered }: Service)
   }
   // A form of checkboxes repeats the name.
   const { columns } = query as { columns?: string | string[] }
+  const numbers =
+    textIn(query, TYPED) === 'comma' ? Object.keys(filters).filter((name) => isDecimal(service, name)) : []
+  const read = numbers.map((name) => [name, plainNumber(filters[name] ?? '', comma)] as const)
+  const [wrong] = read.find(([, text]) => text === null) ?? []
   return {
-    filters,
+    filters: wrong === undefined ? { ...filters, ...Object.fromEntries(read as [string, string][]) } : filters,
+    unread: wrong === undefined ? null : wrongField(wrong, notANumber(comma)),
     sort: textIn(query, 'sort'),
     columns: [columns ?? ''].flat().slice(0, COLUMNS_MAX).join(','),
     cursor: textIn(query, 'cursor'),
   }
+}
+
+function isDecimal({ resource }: Service, name: string): boolean {
+  return resource.filters[name]?.kind === 'number'
+}
+
+/** The filters as the fields of the form have them. */
+function typedFilters(request: FastifyRequest, service: Service, filters: Asked['filters']): Record<string, string> {
+  const { typed } = writingOf(request)
+  return Object.fromEntries(
+    Object.entries(filters).map(([name, text]) => [name, isDecimal(service, name) ? typed(text) : text]),
+  )
 }
 
 function hiddenFilter(field: string): StoreFailure {

@@ -17,7 +17,7 @@ import { imagesOf } from './images.ts'
 import { namesFor, referencesIn } from './references.ts'
 import { mayRead, textSeenBy } from './seen.ts'
 import { services as allServices, type List, pathOf, type Service, type Value } from './services.ts'
-import { isNumber, isSet, isWritable, itemsIn, titleOf, typedOf, type Wire } from './values.ts'
+import { isNumber, isSet, isWritable, itemsIn, plainText, titleOf, type Wire } from './values.ts'
 
 /** Longer texts have the whole width of a page. */
 const LINE_LENGTH_MAX = 70
@@ -55,9 +55,9 @@ export async function recordPage(
   const lists = service.sections.flatMap(({ list }) => list ?? [])
   const images = imagesOf(service, record, caller.store.secureUrl)
   if (images.origins.length > 0) allowImages(reply, images.origins)
-  if (htmlValues(service).some(({ path }) => hasMarkup(typedOf(valueIn(record, path))))) allowFrames(reply)
+  if (htmlValues(service).some(({ path }) => hasMarkup(plainText(valueIn(record, path))))) allowFrames(reply)
   const isLong = ({ path, field }: Value) =>
-    field.kind === 'text' && typedOf(valueIn(record, path)).length > LINE_LENGTH_MAX
+    field.kind === 'text' && plainText(valueIn(record, path)).length > LINE_LENGTH_MAX
   const ownSections = service.sections.filter(({ slug }) => !extras.sections.includes(slug))
   const sections = ownSections.map((section) => {
     const { values, list } = section
@@ -84,7 +84,7 @@ export async function recordPage(
       json: JSON.stringify(JSON.parse(textSeenBy(privileges, resource)(text)), null, 2),
       extras: { template: extras.template, partsTemplate: extras.partsTemplate, parts, ...extraData },
       framed: ({ path, field }: Value) => {
-        const text = typedOf(valueIn(record, path))
+        const text = plainText(valueIn(record, path))
         return field.isHtml && hasMarkup(text) ? { name: path.join('.'), height: frameHeight(text) } : null
       },
       isLong,

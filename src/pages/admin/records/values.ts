@@ -1,4 +1,5 @@
 import { fieldText, type ValueField } from '../../../engine/definition/fields.ts'
+import type { Writing } from '../../../html/numbers.ts'
 import { type Form, textIn } from '../../../html/request.ts'
 import { orders } from '../../../resources/orders/orders.ts'
 import { orOf, type Phrase, type Text, t } from '../../../texts/text.ts'
@@ -10,9 +11,14 @@ import { type List, type Service, targetService, type Value } from './services.t
 /** A record or an item of a list, as programs read it. */
 export type Wire = Readonly<Record<string, unknown>>
 
-/** The text of a value in a form. */
-export function typedOf(value: unknown): string {
+/** The text of a value as programs write it. */
+export function plainText(value: unknown): string {
   return value === undefined || value === null ? '' : String(value)
+}
+
+/** The text of a value in a form, with numbers as its reader types them. */
+export function typedOf(value: unknown, { typed }: Writing): string {
+  return typeof value === 'number' ? typed(value) : plainText(value)
 }
 
 export function itemsIn(record: Wire, list: List): readonly Wire[] {
@@ -46,12 +52,12 @@ type Named = Pick<Service, 'resource' | 'titles' | 'called' | 'oneTitle' | 'key'
 /** What a record is called. */
 export function titleOf({ resource, titles, called, oneTitle, key }: Named, record: Wire): Phrase {
   if (resource === orders) return t('{record} {id}', { record: oneTitle, id: invoiceOf(record) })
-  const textOf = ({ path }: Value) => typedOf(valueIn(record, path))
+  const textOf = ({ path }: Value) => plainText(valueIn(record, path))
   const { name } = calledBy(called, textOf)
   if (name !== '') return name
   const texts = titles.map(textOf).filter((text) => text !== '')
   if (texts.length > 0) return texts.join(' · ')
-  return t('{record} {id}', { record: oneTitle, id: typedOf(valueIn(record, key.path)) })
+  return t('{record} {id}', { record: oneTitle, id: plainText(valueIn(record, key.path)) })
 }
 
 /** Whether a form may give it. */

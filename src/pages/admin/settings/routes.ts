@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { contractRateLimit } from '../../../applications/throttle.ts'
-import { numberIn } from '../../../html/numbers.ts'
+import { numberIn, writingOf } from '../../../html/numbers.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { adminPages } from '../../../html/page-routes.ts'
 import { actorOf, type Form, formOf, merchantCaller, merchantOf, textIn } from '../../../html/request.ts'
@@ -101,7 +101,7 @@ function addedStatusPage(app: FastifyInstance, services: ChangeStore): void {
   const { form } = adminPages(app, ['Settings', 'write'])
   const add = async (request: FastifyRequest) => {
     const typed = formOf(request)
-    const OrderStatusID = numberIn(typed, 'OrderStatusID') ?? undefined
+    const OrderStatusID = numberIn(typed, 'OrderStatusID', writingOf(request)) ?? undefined
     const given = readInput(addedStatus, { StatusText: textIn(typed, 'StatusText'), OrderStatusID })
     await addOrderStatus(merchantCaller(request, services), given, actorOf(request))
     return '/admin/settings/order-statuses?notice=status-added'
@@ -118,7 +118,7 @@ function saveStatuses(request: FastifyRequest, services: ChangeStore) {
     key: id,
     OrderStatusID: Number(id),
     StatusText: textIn(form, `StatusText.${id}`),
-    Sorting: numberIn(form, `Sorting.${id}`) ?? undefined,
+    Sorting: numberIn(form, `Sorting.${id}`, writingOf(request)) ?? undefined,
     // Browsers do not send unticked boxes.
     Visible: form[`Visible.${id}`] !== undefined,
   }))
@@ -150,7 +150,7 @@ function saveMethods(request: FastifyRequest, services: ChangeStore) {
     const Name = textIn(form, `Name.${key}`)
     // New rows without a name are ignored.
     if (isNew && Name.trim() === '') return []
-    const id = isNew ? numberIn(form, `PaymentMethodID.${key}`) : Number(key)
+    const id = isNew ? numberIn(form, `PaymentMethodID.${key}`, writingOf(request)) : Number(key)
     const Visible = form[`Visible.${key}`] !== undefined
     return [{ key, ...(id !== null && { PaymentMethodID: id }), Name, Visible }]
   })

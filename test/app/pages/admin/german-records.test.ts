@@ -38,7 +38,7 @@ test('the page of a product says what it is, and its record as JSON stays as pro
 
 test('the forms of a product and of its parts speak German', async () => {
   const { id } = await addShirt(shop)
-  expect(await germanOf(`/admin/products/${id}/edit?section=general`)).toContain('Bedeutung der Felder')
+  expect(await germanOf(`/admin/products/${id}/edit?section=name-price-and-stock`)).toContain('Bedeutung der Felder')
   const options = await germanOf(`/admin/products/${id}/options`)
   expect(options).toContain('3 Kombinationen gibt es noch nicht: Small, Blue; Large, Red; Large, Blue.')
   expect(options).toContain('Alle 3 Kombinationen hinzufügen')
