@@ -4,12 +4,13 @@ import { type AuditEntry, type AuditOf, auditActions, listAudit } from '../../au
 import type { Db } from '../../database/client.ts'
 import { sendPage } from '../../html/page.ts'
 import { pagesFor } from '../../html/page-routes.ts'
-import { wantsHtml } from '../../html/request.ts'
+import { languageFor, wantsHtml } from '../../html/request.ts'
 import { id, operatorRoute, time } from '../../html/route-groups.ts'
 import type { Session } from '../../people/sessions.ts'
 import { many, record } from '../../server/json-routes.ts'
 import { ref } from '../../server/openapi.ts'
 import { PAGE_LIMIT_MAX, wholeNumber } from '../../server/parameters.ts'
+import { t } from '../../texts/text.ts'
 import { namedObject, readInput } from '../../values/input.ts'
 import { actionInWords, actorInWords, detailsInWords } from './audit-words.ts'
 
@@ -95,14 +96,17 @@ export async function auditPage(
     if (older !== null) reply.header('link', `<${older}>; rel="next"`)
     return entries
   }
+  const { person } = session
+  const timeZone = 'store' in person ? person.store.timeZone : 'UTC'
+  const words = { ...languageFor(reply.request), timeZone }
   const rows = entries.map((entry) => ({
     ...entry,
     who: actorInWords(entry),
     what: actionInWords(entry.action),
-    more: detailsInWords(entry.details),
+    more: detailsInWords(entry.details, words),
   }))
   const data = { rows, older, isFirst: before === undefined }
-  return sendPage(reply, { template: '/pages/people/audit', title: 'Audit log', data })
+  return sendPage(reply, { template: '/pages/people/audit', title: t('Audit log'), data })
 }
 
 function ownerOf(session: Session | null): AuditOf {
