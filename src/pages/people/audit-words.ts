@@ -1,6 +1,6 @@
 import type { AuditAction, AuditEntry } from '../../audit/audit.ts'
 import { privilegeName, roleName } from '../../html/names.ts'
-import { type Locale, locales } from '../../texts/language.ts'
+import { isLocale, locales } from '../../texts/language.ts'
 import { type Phrase, type Reader, type Text, t } from '../../texts/text.ts'
 
 const actions: Readonly<Record<AuditAction, Text>> = {
@@ -168,47 +168,56 @@ const meanings: Readonly<Record<string, Readonly<Record<string, Text>>>> = {
   },
 }
 
+/** Their numbers name something. */
+const identifying = new Set(['methods', 'status', 'statuses'])
+
 const access: Readonly<Record<string, Text>> = {
   'read,write': t('read and change'),
   read: t('read'),
   write: t('change, without reading'),
 }
 
+/** Details are of any names. */
+function entryOf<Value>(table: Readonly<Record<string, Value>>, name: string): Value | undefined {
+  return Object.hasOwn(table, name) ? table[name] : undefined
+}
+
 /** A name of a later version stays as it is. */
 function nameInWords(name: string, { say }: Words): string {
-  return say(names[name] ?? name)
+  return say(entryOf(names, name) ?? name)
 }
 
 function valueInWords(value: unknown, words: Words, name: string): string {
-  const { say, format, timeZone } = words
-  const meant = meanings[name] ?? {}
-  const none = () => say(meant.none ?? t('none'))
+  const { say, format } = words
   if (Array.isArray(value)) {
-    const each =
-      name === 'changed'
-        ? value.map((member) => nameInWords(String(member), words))
-        : value.map((one) => valueInWords(one, words, name))
-    return each.join(', ') || none()
+    const said = value.map((each) =>
+      name === 'changed' ? nameInWords(String(each), words) : valueInWords(each, words, name),
+    )
+    return said.join(', ') || noneInWords(words, name)
   }
-  if (value === null) return none()
-  if (typeof value === 'number')
-    return name === 'status' || name === 'statuses' || name === 'methods' ? String(value) : format.number(value)
-  if (typeof value !== 'object') {
-    const text = String(value)
-    const known = meant[text]
-    if (known !== undefined) return say(known)
-    if (name === 'role') return say(roleName(text))
-    if (name === 'language') return locales[text as Locale] ?? text
-    return /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/.test(text) ? format.date(new Date(text), timeZone) : text
-  }
+  if (value === null) return noneInWords(words, name)
+  if (typeof value === 'number') return identifying.has(name) ? String(value) : format.number(value)
+  if (typeof value !== 'object') return textInWords(String(value), words, name)
   const { from, to, ...rest } = value as Record<string, unknown>
   if (from !== undefined && to !== undefined && Object.keys(rest).length === 0) {
     return `${valueInWords(from, words, name)} → ${valueInWords(to, words, name)}`
   }
-  const members = Object.entries(value).map(([member, accesses]) => {
-    if (name !== 'privileges') return `${nameInWords(member, words)} ${valueInWords(accesses, words, member)}`
-    const may = access[[accesses].flat().sort().join()]
-    return `${say(privilegeName(member))} (${may === undefined ? String(accesses) : say(may)})`
+  const members = Object.entries(value).map(([member, each]) => {
+    if (name !== 'privileges') return `${nameInWords(member, words)} ${valueInWords(each, words, member)}`
+    const accesses = [each].flat().sort().join()
+    return `${say(privilegeName(member))} (${say(entryOf(access, accesses) ?? accesses)})`
   })
   return members.join(', ')
+}
+
+function noneInWords({ say }: Words, name: string): string {
+  return say(entryOf(meanings, name)?.none ?? t('none'))
+}
+
+function textInWords(text: string, { say, format, timeZone }: Words, name: string): string {
+  const meant = entryOf(entryOf(meanings, name) ?? {}, text)
+  if (meant !== undefined) return say(meant)
+  if (name === 'role') return say(roleName(text))
+  if (name === 'language') return isLocale(text) ? locales[text] : text
+  return /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/.test(text) ? format.date(new Date(text), timeZone) : text
 }

@@ -166,7 +166,7 @@ test.each([
     { privileges: { Orders: ['read', 'write'], Products: ['read'] } },
     'privileges: Orders (read and change), Products (read)',
   ],
-  [{ statuses: [1, 2], note: null, hidden: false }, 'statuses: 1, 2'],
+  [{ statuses: [1, 2], note: null, hidden: false }, 'order statuses: 1, 2'],
   [{ enabled: { from: true, to: false } }, 'switched on: yes → no'],
   [{ name: { from: 'constructor', to: 'none' } }, 'name: constructor → none'],
   [{ unknownHere: 'x' }, 'unknownHere: x'],
