@@ -1,0 +1,17 @@
+import { Negotiator } from '@fastify/accept-negotiator'
+import { LRUCache } from 'lru-cache'
+import { isLocale, type Locale, locales } from '../texts/language.ts'
+
+/** Locales by what a browser may ask for: also languages alone. */
+const byTag: ReadonlyMap<string, Locale> = new Map([
+  ...Object.keys(locales).flatMap((tag) => (isLocale(tag) ? [[tag, tag] as const] : [])),
+  ['en', 'en-US'],
+  ['de', 'de-DE'],
+])
+const negotiator = new Negotiator({ supportedValues: [...byTag.keys()], cache: new LRUCache({ max: 1000 }) })
+
+/** The locale of `Accept-Language` (RFC 9110 §12.5.4). A region that there is none for counts as its language (RFC 4647 §3.4). */
+export function acceptedLocale(header = ''): Locale {
+  const asked = header.replace(/\b([a-z]{2,3})-[\w-]+([^,]*)/gi, '$&,$1$2')
+  return byTag.get(negotiator.negotiate(asked) ?? '') ?? 'en-US'
+}
