@@ -73,6 +73,9 @@ export function resetPages(app: FastifyInstance, services: ResetServices, area: 
 
 /** What a new password opens. `stores`: by name, of a merchant. */
 function accountsIn({ kind }: Area, stores: readonly string[]): Phrase {
-  if (kind === 'merchant') return andOf(stores)
+  if (kind === 'merchant') {
+    const names = andOf(stores)
+    return t('{count, plural, one {the store {names}} other {the stores {names}}}', { count: stores.length, names })
+  }
   return kind === 'developer' ? t('the developer pages') : t('the pages of the operator')
 }
