@@ -1,5 +1,6 @@
 import type { AuditAction, AuditEntry } from '../../audit/audit.ts'
 import { privilegeName, roleName } from '../../html/names.ts'
+import { OPERATOR } from '../../staff/invitations.ts'
 import { isLocale, locales } from '../../texts/language.ts'
 import { type Phrase, type Reader, type Text, t } from '../../texts/text.ts'
 
@@ -94,6 +95,8 @@ export function actorInWords({ actor, actorKind }: Pick<AuditEntry, 'actor' | 'a
 /** For whom details are said, and the zone of their dates. */
 interface Words extends Reader {
   readonly timeZone: string
+  /** What numbers name, by the name of the member; one without a name stays. */
+  readonly named?: Readonly<Record<string, ReadonlyMap<number, string>>>
 }
 
 /** Such as `forced; reason: no answer within 10 s`, of at most 300 characters. Empty: no details. */
@@ -188,7 +191,7 @@ function nameInWords(name: string, { say }: Words): string {
 }
 
 function valueInWords(value: unknown, words: Words, name: string): string {
-  const { say, format } = words
+  const { say, format, named = {} } = words
   if (Array.isArray(value)) {
     const said = value.map((each) =>
       name === 'changed' ? nameInWords(String(each), words) : valueInWords(each, words, name),
@@ -196,7 +199,9 @@ function valueInWords(value: unknown, words: Words, name: string): string {
     return said.join(', ') || noneInWords(words, name)
   }
   if (value === null) return noneInWords(words, name)
-  if (typeof value === 'number') return identifying.has(name) ? String(value) : format.number(value)
+  if (typeof value === 'number') {
+    return identifying.has(name) ? (entryOf(named, name)?.get(value) ?? String(value)) : format.number(value)
+  }
   if (typeof value !== 'object') return textInWords(String(value), words, name)
   const { from, to, ...rest } = value as Record<string, unknown>
   if (from !== undefined && to !== undefined && Object.keys(rest).length === 0) {
@@ -218,6 +223,7 @@ function textInWords(text: string, { say, format, timeZone }: Words, name: strin
   const meant = entryOf(entryOf(meanings, name) ?? {}, text)
   if (meant !== undefined) return say(meant)
   if (name === 'role') return say(roleName(text))
+  if (name === 'invitedBy' && text === OPERATOR) return say(t('the operator'))
   if (name === 'language') return isLocale(text) ? locales[text] : text
   return /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/.test(text) ? format.date(new Date(text), timeZone) : text
 }

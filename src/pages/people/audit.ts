@@ -7,6 +7,8 @@ import { pagesFor } from '../../html/page-routes.ts'
 import { languageFor, wantsHtml } from '../../html/request.ts'
 import { id, operatorRoute, time } from '../../html/route-groups.ts'
 import type { Session } from '../../people/sessions.ts'
+import { listStatuses } from '../../resources/order-statuses/status-texts.ts'
+import { listPaymentMethods } from '../../resources/payment-methods/update-methods.ts'
 import { many, record } from '../../server/json-routes.ts'
 import { ref } from '../../server/openapi.ts'
 import { PAGE_LIMIT_MAX, wholeNumber } from '../../server/parameters.ts'
@@ -98,7 +100,8 @@ export async function auditPage(
   }
   const { person } = session
   const timeZone = 'store' in person ? person.store.timeZone : 'UTC'
-  const words = { ...languageFor(reply.request), timeZone }
+  const named = 'store' in person ? await namesIn(services.db, person.store.id, entries) : {}
+  const words = { ...languageFor(reply.request), timeZone, named }
   const rows = entries.map((entry) => ({
     ...entry,
     who: actorInWords(entry),
@@ -107,6 +110,17 @@ export async function auditPage(
   }))
   const data = { rows, older, isFirst: before === undefined }
   return sendPage(reply, { template: '/pages/people/audit', title: t('Audit log'), data })
+}
+
+/** The names of the order statuses and payment methods that changes of a store's settings give by number. */
+async function namesIn(db: Db, storeId: number, entries: readonly AuditEntry[]) {
+  const has = (action: AuditEntry['action']) => entries.some((entry) => entry.action === action)
+  const statuses = has('order-statuses.changed') ? await listStatuses(db, storeId) : []
+  const methods = has('payment-methods.changed') ? await listPaymentMethods(db, storeId) : []
+  return {
+    statuses: new Map(statuses.map(({ id, text }) => [id, text])),
+    methods: new Map(methods.map(({ id, name }) => [id, name])),
+  }
 }
 
 function ownerOf(session: Session | null): AuditOf {

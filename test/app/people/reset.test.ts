@@ -289,7 +289,9 @@ describe('several accounts of one address', () => {
     const { link } = await inTransaction(db, (tx) => handOverReset(tx, server.services, account))
     // Somebody who asks for a mail meanwhile does not end it.
     await ask(email)
-    expect((await testPerson(server.app).open(link)).body).toContain(`The password opens: the store ${shop.store.name}.`)
+    expect((await testPerson(server.app).open(link)).body).toContain(
+      `The password opens: the store ${shop.store.name}.`,
+    )
     expect((await choose(link)).statusCode).toBe(303)
     expect([await open(password), await open(chosen)]).toEqual([
       [false, true],

@@ -10,6 +10,7 @@ import {
   findInvitation,
   type InvitationServices,
   isForPerson,
+  OPERATOR,
 } from '../../../staff/invitations.ts'
 import { t } from '../../../texts/text.ts'
 import { namedObject, readInput } from '../../../values/input.ts'
@@ -28,7 +29,7 @@ export function invitationPages(app: FastifyInstance, services: InvitationServic
     const { session } = request
     const isOwn = session !== null && (await isForPerson(services, invitation, session))
     const signIn = `/admin/sign-in?next=${encodeURIComponent(`${address}?token=${token}`)}`
-    const data = { invitation, token, isOwn, signIn }
+    const data = { invitation, token, isOwn, signIn, isByOperator: invitation.invitedBy === OPERATOR }
     return {
       template: '/pages/admin/people/invitation',
       title: t('Join {store}', { store: invitation.storeName }),

@@ -4,7 +4,7 @@ import { adminPages } from '../../../html/page-routes.ts'
 import { type Form, formOf, merchantOf } from '../../../html/request.ts'
 import { mailsAre } from '../../../mail/write.ts'
 import { readIds } from '../../../server/parameters.ts'
-import { type InvitationServices, listInvitations, withdrawInvitation } from '../../../staff/invitations.ts'
+import { type InvitationServices, listInvitations, OPERATOR, withdrawInvitation } from '../../../staff/invitations.ts'
 import { changeRole, listMembers, memberById, removeMember } from '../../../staff/members.ts'
 import { builtInRoles, privilegesOf } from '../../../staff/roles.ts'
 import { listRoles, mayGrant } from '../../../staff/store-roles.ts'
@@ -87,6 +87,7 @@ async function peoplePage(services: InvitationServices, request: FastifyRequest,
       invitations: await listInvitations(services, store.id),
       roles: grantable,
       ownRoles: own,
+      operator: OPERATOR,
       mails: mailsAre(services.config),
       now: services.now(),
     },

@@ -16,7 +16,7 @@ import {
 } from '../../../resources/payment-methods/update-methods.ts'
 import type { Privilege } from '../../../staff/roles.ts'
 import { type ChangeStore, changedStore, storeWithKey, updateStore } from '../../../stores/stores.ts'
-import { type Phrase, t } from '../../../texts/text.ts'
+import { type Phrase, type Text, t } from '../../../texts/text.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import { readInput } from '../../../values/input.ts'
 
@@ -100,7 +100,22 @@ async function statusesPage(request: FastifyRequest, { db }: ChangeStore): Promi
 
 /** A status that every store has is called in the reader's language, one of the store's own as it was named. */
 function withName({ id, definition }: { id: number; definition: string }): { id: number; name: Phrase } {
-  return { id, name: orderStatusMeanings[id] === definition ? t(definition) : definition }
+  return { id, name: statusNames[orderStatusMeanings[id] === definition ? definition : ''] ?? definition }
+}
+
+const statusNames: Readonly<Record<string, Text>> = {
+  New: t('New'),
+  Processing: t('Processing'),
+  Partial: t('Partly shipped'),
+  Shipped: t('Shipped'),
+  Cancel: t('Cancelled'),
+  Hold: t('On hold'),
+  'Not Completed': t('Not completed'),
+  'Custom 1': t('Custom 1'),
+  'Custom 2': t('Custom 2'),
+  'Custom 3': t('Custom 3'),
+  Unpaid: t('Unpaid'),
+  Review: t('In review'),
 }
 
 /** Adds the form that adds an order status, on the page of all of them. */

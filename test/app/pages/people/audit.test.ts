@@ -184,6 +184,18 @@ test.each([
   expect(detailsInWords(details, inEnglish)).toBe(words)
 })
 
+test('a change of statuses and payment methods names them', async () => {
+  const { store } = await server.openStore()
+  const person = await merchantIn(server, store)
+  const settings = '/admin/settings'
+  await person.submit(`${settings}/order-statuses`, { 'StatusText.1': 'Just in' })
+  await person.submit(`${settings}/payment-methods`, { 'Name.2': 'By bank' })
+  const { body } = await person.open('/admin/audit')
+
+  expect(body).toMatch(/order statuses: Just in[,<]/)
+  expect(body).toMatch(/payment methods: [^<]*By bank/)
+})
+
 test('details without end are cut', () => {
   expect(detailsInWords({ reason: 'x'.repeat(10_000) }, inEnglish)).toHaveLength(301)
 })
