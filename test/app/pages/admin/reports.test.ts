@@ -155,9 +155,9 @@ describe('the lines of orders', () => {
   test('have semicolons and decimal commas where the browser prefers a language that has them, unless the address says otherwise', async () => {
     const address = '/admin/orders/lines.csv?find=ada'
     const [row] = await file(address, { headers: german, delimiter: ';' })
-    expect([row?.Price, row?.Total]).toEqual(['1234,5', '2509,25'])
+    expect([row?.Preis, row?.Gesamtbetrag]).toEqual(['1234,5', '2509,25'])
     const [own] = await file(`${address}&separator=tab&decimal=point`, { headers: german, delimiter: '\t' })
-    expect(own?.Total).toBe('2509.25')
+    expect(own?.Gesamtbetrag).toBe('2509.25')
     const { body } = await merchant.open('/admin/orders', german)
     expect(body).toMatch(/name="separator"[\s\S]*?<option value="semicolon" selected>/)
     for (const wrong of ['headings=none', 'separator=pipe', 'decimal=none', 'datestart=never']) {
