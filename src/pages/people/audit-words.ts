@@ -1,7 +1,7 @@
 import type { AuditAction, AuditEntry } from '../../audit/audit.ts'
 import { privilegeName, roleName } from '../../html/names.ts'
 import { OPERATOR } from '../../staff/invitations.ts'
-import { isLocale, locales } from '../../texts/language.ts'
+import { isLocale, type Language, locales } from '../../texts/language.ts'
 import { type Phrase, type Reader, type Text, t } from '../../texts/text.ts'
 
 const actions: Readonly<Record<AuditAction, Text>> = {
@@ -93,7 +93,7 @@ export function actorInWords({ actor, actorKind }: Pick<AuditEntry, 'actor' | 'a
 }
 
 /** For whom details are said, and the zone of their dates. */
-interface Words extends Reader {
+interface Words extends Reader, Pick<Language, 'sayProblem'> {
   readonly timeZone: string
   /** What numbers name, by the name of the member; one without a name stays. */
   readonly named?: Readonly<Record<string, ReadonlyMap<number, string>>>
@@ -219,9 +219,10 @@ function noneInWords({ say }: Words, name: string): string {
   return say(entryOf(meanings, name)?.none ?? t('none'))
 }
 
-function textInWords(text: string, { say, format, timeZone }: Words, name: string): string {
+function textInWords(text: string, { say, sayProblem, format, timeZone }: Words, name: string): string {
   const meant = entryOf(entryOf(meanings, name) ?? {}, text)
   if (meant !== undefined) return say(meant)
+  if (name === 'reason') return sayProblem(text)
   if (name === 'role') return say(roleName(text))
   if (name === 'invitedBy' && text === OPERATOR) return say(t('the operator'))
   if (name === 'language') return isLocale(text) ? locales[text] : text
