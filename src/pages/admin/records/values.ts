@@ -1,8 +1,10 @@
 import { fieldText, type ValueField } from '../../../engine/definition/fields.ts'
 import { type Form, textIn } from '../../../html/request.ts'
+import { orders } from '../../../resources/orders/orders.ts'
 import { orOf, type Phrase, type Text, t } from '../../../texts/text.ts'
 import { INT32_MAX, INT32_MIN } from '../../../values/int32.ts'
 import { valueIn } from '../../../values/json.ts'
+import { invoiceOf } from '../orders/listing.ts'
 import { type List, type Service, targetService, type Value } from './services.ts'
 
 /** A record or an item of a list, as programs read it. */
@@ -39,10 +41,11 @@ export function isNumber({ field: { kind }, refersTo }: Value): boolean {
   return (kind === 'decimal' || kind === 'integer') && refersTo === null
 }
 
-type Named = Pick<Service, 'titles' | 'called' | 'oneTitle' | 'key'>
+type Named = Pick<Service, 'resource' | 'titles' | 'called' | 'oneTitle' | 'key'>
 
 /** What a record is called. */
-export function titleOf({ titles, called, oneTitle, key }: Named, record: Wire): Phrase {
+export function titleOf({ resource, titles, called, oneTitle, key }: Named, record: Wire): Phrase {
+  if (resource === orders) return t('{record} {id}', { record: oneTitle, id: invoiceOf(record) })
   const textOf = ({ path }: Value) => typedOf(valueIn(record, path))
   const { name } = calledBy(called, textOf)
   if (name !== '') return name

@@ -119,7 +119,7 @@ describe('the lines of orders', () => {
       'Shipping country': 'at',
       'Shipping method': '',
       'Shipped on': '',
-      Tracking: 'TRACK-1',
+      'Tracking number': 'TRACK-1',
     })
     expect(rows[1]).toMatchObject({
       Invoice: 'AB-1001',
@@ -174,7 +174,7 @@ describe('the lines of orders', () => {
 
   test('show no customer to whom may not read them', async () => {
     const [row] = await file('/admin/orders/lines.csv?ids=2', { by: packer })
-    expect(row).toMatchObject({ Invoice: 'AB-1001', Total: '2509.25', Tracking: 'TRACK-1' })
+    expect(row).toMatchObject({ Invoice: 'AB-1001', Total: '2509.25', 'Tracking number': 'TRACK-1' })
     expect(JSON.stringify(row)).not.toMatch(/Ada|Byron|Billing/i)
     expect((await packer.open('/admin/orders/lines.csv?billingemail=a%40b.example')).statusCode).toBe(403)
   })
