@@ -13,7 +13,11 @@ const byTag: ReadonlyMap<string, Locale> = new Map([
 
 const negotiator = new Negotiator({ supportedValues: [...byTag.keys()], cache: new LRUCache({ max: 1000 }) })
 
-/** Returns the locale that `Accept-Language` prefers (RFC 9110 §12.5.4); American English if it asks for none of them. */
-export function acceptedLocale(header: string | undefined): Locale {
-  return byTag.get(negotiator.negotiate(header ?? '') ?? '') ?? 'en-US'
+/**
+ * Returns the locale that `Accept-Language` prefers (RFC 9110 §12.5.4); American English if it asks for none of them. A region that there
+ * is none for counts as its language (RFC 4647 §3.4).
+ */
+export function acceptedLocale(header = ''): Locale {
+  const asked = header.replace(/\b([a-z]{2,3})-[\w-]+([^,]*)/gi, '$&,$1$2')
+  return byTag.get(negotiator.negotiate(asked) ?? '') ?? 'en-US'
 }

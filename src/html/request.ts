@@ -10,7 +10,8 @@ import type { Person, Session } from '../people/sessions.ts'
 import type { Need } from '../server/roles.ts'
 import { administrationPrivileges, privilegesOf, type RoleOfAccount } from '../staff/roles.ts'
 import { operatorCaller } from '../stores/stores.ts'
-import { isLocale, type Language, type Locale, languageOf } from '../texts/language.ts'
+import { english, isLocale, type Language, type Locale, languageOf } from '../texts/language.ts'
+import type { Text } from '../texts/text.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { acceptedLocale } from './accepted-locale.ts'
 
@@ -143,7 +144,7 @@ export function requirePrivileges(merchant: RoleOfAccount, needs: readonly Need[
 }
 
 function inWords(privilege: string): string {
-  return (administrationPrivileges as Readonly<Record<string, string>>)[privilege] ?? privilege
+  return english((administrationPrivileges as Readonly<Record<string, Text>>)[privilege] ?? privilege)
 }
 
 /** Returns the caller for a store: the operator or the signed-in merchant. Throws for an unknown id (404). */

@@ -1,7 +1,13 @@
+import { eventKinds } from '../../src/engine/definition/event-kinds.ts'
 import { type List, services, type Value } from '../../src/pages/admin/records/services.ts'
 import { codesOf, meaningsInList, meaningsOf } from '../../src/pages/admin/records/values.ts'
 import { english } from '../../src/texts/language.ts'
 import { Text } from '../../src/texts/text.ts'
+
+/** Returns what pages call the events that webhooks are notified of. */
+export function spokenByEvents(): string[] {
+  return eventKinds.map(({ name }) => name)
+}
 
 /** Returns what pages say of definitions: the names of services, their groups, fields and lists, and what they mean. */
 export function spokenByDefinitions(): Set<string> {

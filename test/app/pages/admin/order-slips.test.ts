@@ -50,7 +50,7 @@ test('a packing slip has goods and no prices, the address and what the customer 
   expect(sheet).not.toContain('$')
   expect(body).toContain('href="/admin/orders/1"')
   expect(body).toMatch(/<button [^>]*data-print hidden/)
-  expect(body).not.toContain('aria-label="Main"')
+  expect(body).not.toContain('aria-label="Main menu"')
 })
 
 test.each(['USD', 'CHF'])('a packing slip in %s names options without their prices', async (Currency) => {
