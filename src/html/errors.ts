@@ -3,7 +3,7 @@ import { errorBody, failureIn } from '../server/errors.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { nextOf, ProofNeeded, pageHeaders } from './guard.ts'
 import { sendPage } from './page.ts'
-import { wantsHtml } from './request.ts'
+import { languageFor, wantsHtml } from './request.ts'
 
 type Refusal = ConstructorParameters<typeof StoreFailure>
 
@@ -46,7 +46,7 @@ function answer(reply: FastifyReply, { status, field, message }: { status: numbe
 /** Also works outside the scopes of pages. */
 export function sendErrorPage(reply: FastifyReply, status: number, message: string) {
   const title = titles[status] ?? 'That did not work'
-  const data = { message, requestId: reply.request.id }
+  const data = { message: languageFor(reply.request).sayProblem(message), requestId: reply.request.id }
   return sendPage(reply.headers(pageHeaders), { template: '/html/templates/error', title, status, data })
 }
 

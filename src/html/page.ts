@@ -198,6 +198,7 @@ export function renderPage(
     },
     faultsOf: (whole: StoreFailure) =>
       faultsOf(whole).map((fault) => ({ ...fault, problem: sayProblem(fault.problem) })),
+    sayProblem,
     labelIn,
     format,
   }
