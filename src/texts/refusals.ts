@@ -81,7 +81,7 @@ function patternOf([message, said]: readonly [string, string]): Pattern {
   const escaped = fixed.map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
   return {
     message,
-    expression: new RegExp(`^${escaped.join('(.+?)')}$`, 's'),
+    expression: new RegExp(`^${escaped.join('(.*?)')}$`, 's'),
     said,
     prefix: fixed[0] ?? '',
     suffix: fixed.at(-1) ?? '',
