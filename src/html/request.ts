@@ -10,8 +10,9 @@ import type { Person, Session } from '../people/sessions.ts'
 import type { Need } from '../server/roles.ts'
 import { administrationPrivileges, privilegesOf, type RoleOfAccount } from '../staff/roles.ts'
 import { operatorCaller } from '../stores/stores.ts'
-import { acceptedLocale, isLocale, type Language, type Locale, languageOf } from '../texts/language.ts'
+import { isLocale, type Language, type Locale, languageOf } from '../texts/language.ts'
 import { StoreFailure } from '../values/failure.ts'
+import { acceptedLocale } from './accepted-locale.ts'
 
 /** Whether the request comes from a browser, which accepts text/html. Programs do not. */
 export function wantsHtml({ headers }: FastifyRequest): boolean {

@@ -7,6 +7,7 @@ import type { HtmlPage } from '../../html/page.ts'
 import { inFormFields, pagesFor } from '../../html/page-routes.ts'
 import { actorOf, type Form, formOf } from '../../html/request.ts'
 import { readIds } from '../../server/parameters.ts'
+import { t } from '../../texts/text.ts'
 import { StoreFailure } from '../../values/failure.ts'
 import { namedObject, readInput } from '../../values/input.ts'
 import { limitFields, limitIn, limitValues } from './limit-fields.ts'
@@ -64,7 +65,7 @@ async function applicationsPage({ db }: AccessServices, request: FastifyRequest)
     take: PAGE + 1,
   })
   const data = { ...pageOf(rows, { home, offset, filters: { name } }) }
-  return { template: '/pages/operator/applications', title: 'Applications', values: { name }, data }
+  return { template: '/pages/operator/applications', title: t('Applications'), values: { name }, data }
 }
 
 async function applicationPage({ db }: AccessServices, request: FastifyRequest, typed?: Form): Promise<HtmlPage> {
@@ -118,5 +119,5 @@ async function developersPage({ db }: AccessServices, request: FastifyRequest): 
     take: PAGE + 1,
   })
   const data = { ...pageOf(rows, { home: '/operator/developers', offset }) }
-  return { template: '/pages/operator/developers', title: 'Developers', data }
+  return { template: '/pages/operator/developers', title: t('Developers'), data }
 }

@@ -20,7 +20,9 @@ import {
   unownedStore,
   updateStore,
 } from '../../stores/stores.ts'
+import { type Phrase, t } from '../../texts/text.ts'
 import { namedObject, readInput } from '../../values/input.ts'
+import { services as allServices } from '../admin/records/services.ts'
 import { answerInvitation, inviteByForm } from '../people/hand-over.ts'
 import { limitFields, limitIn, limitValues } from './limit-fields.ts'
 import { offsetIn, PAGE, pageOf, searchIn } from './lists.ts'
@@ -103,6 +105,12 @@ export function storePages(app: FastifyInstance, services: StorePagesServices): 
   form(`${home}/:id/people/:itemId/remove`, remove, again)
 }
 
+/** What the records of a table are called. */
+function recordsIn(table: string): Phrase {
+  if (table === 'Webhook') return t('Webhooks')
+  return allServices.find(({ resource }) => resource.table === table)?.allTitle ?? table
+}
+
 /** The form's field for a field of the body. */
 function storeFields(field: string): string {
   return limitFields(field).replace(/^SecureURLs\..*/, 'SecureURLs')
@@ -132,20 +140,20 @@ async function storesPage({ db }: StorePagesServices, request: FastifyRequest): 
     take: PAGE + 1,
   })
   const data = { ...pageOf(rows, { home, offset, filters: { name } }) }
-  return { template: '/pages/operator/stores', title: 'Stores', values: { name }, data }
+  return { template: '/pages/operator/stores', title: t('Stores'), values: { name }, data }
 }
 
 function newPage({ config, defaultTimeZone }: StorePagesServices, typed: Form = {}): HtmlPage {
   const values = { Currency: 'USD', TimeZone: defaultTimeZone, ...typed }
   const data = { zones, mails: mailsAre(config) }
-  return { template: '/pages/operator/new-store', title: 'Open a store', values, data }
+  return { template: '/pages/operator/new-store', title: t('Open a store'), values, data }
 }
 
 async function storePage(services: StorePagesServices, request: FastifyRequest, typed?: Form): Promise<HtmlPage> {
   const { db, config } = services
   const id = storeIdIn(request)
   const store = await storeWithKey(services, id)
-  const [members, invitations, own, subscriptions, orders, testStore] = await Promise.all([
+  const [members, invitations, own, subscriptions, counts, testStore] = await Promise.all([
     listMembers(services, { storeId: id, limit: MEMBERS_MAX, offset: 0 }),
     listInvitations(services, id),
     listRoles(db, id),
@@ -183,7 +191,10 @@ async function storePage(services: StorePagesServices, request: FastifyRequest, 
       invitations,
       roles: [...Object.keys(builtInRoles), ...own.map(({ role }) => role)],
       subscriptions,
-      records: orders.map(({ table, _sum }) => ({ table, count: _sum.count ?? 0 })),
+      records: counts.map(({ table, _sum }) => ({
+        name: recordsIn(table),
+        count: _sum.count ?? 0,
+      })),
       zones,
       mails: mailsAre(config),
     },

@@ -25,9 +25,8 @@ import { requireProof } from '../../../html/guard.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { type CallerServices, merchantCaller, merchantOf, requirePrivileges, textIn } from '../../../html/request.ts'
 import { customers } from '../../../resources/customers/customers.ts'
-import { format } from '../../../texts/format.ts'
 import { english } from '../../../texts/language.ts'
-import { type Phrase, type Text, t } from '../../../texts/text.ts'
+import { andOf, type Phrase, type Text, t, written } from '../../../texts/text.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import type { Secrets } from '../../../values/secrets.ts'
 import { labelOf } from '../records/labels.ts'
@@ -45,7 +44,7 @@ const SOON_MS = 1_000
 /** A part of a file's lines. */
 interface Tab {
   readonly name: string
-  readonly label: string
+  readonly label: Text
   readonly count: number
   readonly outcomes: readonly Outcome[]
   readonly isMarked?: boolean
@@ -70,7 +69,7 @@ export async function importsPage(request: FastifyRequest, services: CallerServi
   }))
   return {
     template: '/pages/admin/csv/imports',
-    title: 'Imports and bulk changes',
+    title: t('Imports and bulk changes'),
     data: {
       imports: await Promise.all(imports),
       isFirst: before === null,
@@ -113,6 +112,7 @@ export async function importPage(request: FastifyRequest, services: CallerServic
   const seen = seenBy(caller.privileges, service)
   const names = await listNames(caller, found.id)
   const isOpen = found.state === 'ready'
+  const missing = missingFor(caller, names)
   const words = await wordsOf(caller, found)
   const nameOf = await namesFor(caller, isOfRecords(found) ? referencesOf(seen, lines) : [])
   return {
@@ -123,7 +123,7 @@ export async function importPage(request: FastifyRequest, services: CallerServic
       name: words.title,
       notes: isOpen ? words.notes : [],
       isOfRecords: isOfRecords(found),
-      valueText: valueTextOf(seen, words, { nameOf, store: caller.store }),
+      valueText: isOfRecords(found) ? valueTextOf(seen, words, { nameOf, store: caller.store }) : typedTextOf(seen),
       canPutBack: await isPutBackable(caller, found),
       columnText: columnTextOf(service, found),
       service,
@@ -144,7 +144,7 @@ export async function importPage(request: FastifyRequest, services: CallerServic
       problems: found.refused + found.failed,
       action: actionOf(found, service),
       canApply: !(await changesColumns(caller, found.id, hidden)),
-      missing: missingFor(caller, names),
+      missing: missing.length > 0 ? andOf(missing) : null,
       columns: columnsShown(found),
       hasParts: found.source !== 'own' && (await hasParts(caller, found.id)),
       names: namesShown(names.filter(({ recordId }) => isOpen || recordId !== null)),
@@ -170,7 +170,7 @@ function valueTextOf(
 ) {
   const targets = targetsOf(service)
   const fields = new Map(service.values.map(({ path, field }) => [path.join('.'), field]))
-  return (column: string, text: string): string => {
+  return (column: string, text: string): Phrase => {
     const own = textOf(column, text)
     if (own !== null || text === '') return own ?? text
     const refersTo = targets.get(column)
@@ -181,10 +181,19 @@ function valueTextOf(
         .join(', ')
     }
     const { kind, isMoney } = fields.get(column) ?? {}
-    if (kind === 'boolean') return text === 'true' ? 'Yes' : 'No'
-    if (isMoney) return format.amount(text, currency)
-    if (kind === 'date') return format.recordDate(text, timeZone)
-    return kind === 'decimal' || kind === 'integer' ? format.number(text) : text
+    if (kind === 'boolean') return text === 'true' ? t('Yes') : t('No')
+    if (isMoney) return written(({ format }) => format.amount(text, currency))
+    if (kind === 'date') return written(({ format }) => format.recordDate(text, timeZone))
+    return kind === 'decimal' || kind === 'integer' ? written(({ format }) => format.number(text)) : text
+  }
+}
+
+/** A value of a file as people type it, with the sign of decimals that the reader writes. */
+function typedTextOf({ values }: Service) {
+  const decimals = new Set(values.flatMap(({ path, field }) => (field.kind === 'decimal' ? path.join('.') : [])))
+  return (column: string, text: string): Phrase => {
+    const isNumber = decimals.has(column) && /^-?\d+\.\d+$/.test(text)
+    return isNumber ? written(({ format }) => format.typed(text)) : text
   }
 }
 
@@ -220,8 +229,8 @@ function columnsShown({ headings, mapping }: Import) {
 function namesShown(names: readonly CsvImportName[]) {
   return [...Map.groupBy(names, ({ service }) => service)].map(([service, some]) => {
     const { one, all, path } = serviceOf({ service })
-    const what = t('{count, number} {records}', { count: some.length, records: some.length === 1 ? one : all })
-    return { what, path, some: some.toSorted((one, other) => one.path.localeCompare(other.path, 'en')) }
+    const named = { count: some.length, records: some.length === 1 ? one : all }
+    return { named, path, some: some.toSorted((one, other) => one.path.localeCompare(other.path, 'en')) }
   })
 }
 
@@ -235,24 +244,24 @@ function tabsOf({ state, changes, creates, same, refused, marked, changed, added
   const isOpen = state === 'ready' || state === 'reading'
   const first: Tab[] = isOpen
     ? [
-        { name: 'marked', label: 'To check', count: marked, outcomes: ['change', 'new'], isMarked: true },
-        { name: 'changes', label: 'Changes', count: changes, outcomes: ['change'] },
-        { name: 'new', label: 'New', count: creates, outcomes: ['new'] },
+        { name: 'marked', label: t('To check'), count: marked, outcomes: ['change', 'new'], isMarked: true },
+        { name: 'changes', label: t('Changes'), count: changes, outcomes: ['change'] },
+        { name: 'new', label: t('New'), count: creates, outcomes: ['new'] },
       ]
     : [
-        { name: 'changes', label: 'Changed', count: changed, outcomes: ['changed'] },
-        { name: 'new', label: 'Added', count: added, outcomes: ['added'] },
+        { name: 'changes', label: t('Changed'), count: changed, outcomes: ['changed'] },
+        { name: 'new', label: t('Added'), count: added, outcomes: ['added'] },
         {
           name: 'open',
-          label: state === 'cancelled' ? 'Not made' : 'To do',
+          label: state === 'cancelled' ? t('Not made') : t('To do'),
           count: changes + creates - changed - added - failed,
           outcomes: ['change', 'new'],
         },
       ]
   return [
     ...first,
-    { name: 'errors', label: 'Errors', count: refused + failed, outcomes: ['refused', 'failed'] },
-    { name: 'same', label: 'Unchanged', count: same, outcomes: ['same'] },
+    { name: 'errors', label: t('Errors'), count: refused + failed, outcomes: ['refused', 'failed'] },
+    { name: 'same', label: t('Unchanged'), count: same, outcomes: ['same'] },
   ]
 }
 
@@ -272,7 +281,7 @@ export function serviceOf({ service }: Pick<Import, 'service'>): Service {
 }
 
 /** In words, with the badge's class. */
-function stateOf({ state, leasedUntil }: Import, now: Date): { name: string; label: string; badge: string } {
+function stateOf({ state, leasedUntil }: Import, now: Date): { name: string; label: Text; badge: string } {
   const name = isLost({ state, leasedUntil }, now) ? 'lost' : state
   return { name, ...states[name] }
 }
@@ -283,13 +292,13 @@ export function isLost({ state, leasedUntil }: Pick<Import, 'state' | 'leasedUnt
 }
 
 const states = {
-  mapping: { label: 'waits for an answer', badge: '' },
-  reading: { label: 'being read', badge: '' },
-  lost: { label: 'not read to its end', badge: 'bad' },
-  ready: { label: 'to be confirmed', badge: '' },
-  applying: { label: 'being applied', badge: '' },
-  done: { label: 'done', badge: 'ok' },
-  cancelled: { label: 'stopped', badge: '' },
+  mapping: { label: t('waits for an answer'), badge: '' },
+  reading: { label: t('being read'), badge: '' },
+  lost: { label: t('not read to its end'), badge: 'bad' },
+  ready: { label: t('to be confirmed'), badge: '' },
+  applying: { label: t('being applied'), badge: '' },
+  done: { label: t('done'), badge: 'ok' },
+  cancelled: { label: t('stopped'), badge: '' },
 }
 
 /** Has the changes made in the background. Sent again, it leads to the same page and does nothing. */

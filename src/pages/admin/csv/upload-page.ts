@@ -6,7 +6,7 @@ import { fieldText } from '../../../engine/definition/fields.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { type CallerServices, merchantCaller } from '../../../html/request.ts'
 import { receiveFile } from '../../../html/upload.ts'
-import { type Phrase, t } from '../../../texts/text.ts'
+import { andOf, orOf, type Phrase, type Text, t } from '../../../texts/text.ts'
 import type { Secrets } from '../../../values/secrets.ts'
 import { seenBy } from '../records/seen.ts'
 import type { Service, Value } from '../records/services.ts'
@@ -24,7 +24,7 @@ export function uploadPage(request: FastifyRequest, services: CallerServices, wh
   )
   const columns = values.map((value) => ({
     name: value.path.join('.'),
-    meaning: fieldText(value.field),
+    meaning: t(fieldText(value.field)),
     allowed: allowedIn(value),
   }))
   const writable = columns.filter(({ name }) => taken.has(name))
@@ -35,27 +35,36 @@ export function uploadPage(request: FastifyRequest, services: CallerServices, wh
       service,
       key: key.name,
       text: text?.name ?? null,
+      inCode,
       examples: writable.filter(({ name }) => name !== key.name && name !== text?.name).slice(0, 2),
       columns: writable,
       canCreate: resource.methods.includes('POST'),
       canUpdate: resource.methods.includes('PUT'),
       isFormerKnown: resource.formerFile !== undefined,
-      templates: [...Object.keys(resource.files ?? {}), ALL],
+      templates: [...Object.keys(resource.files ?? {}), ALL].map((name) => ({
+        name,
+        title: name === ALL ? t('all columns') : t(name),
+      })),
       linesMax: LINES_MAX,
-      sizeMax: `${FILE_BYTES_MAX / 1024 / 1024} MB`,
+      sizeMax: FILE_BYTES_MAX / 1024 / 1024,
     },
   }
+}
+
+/** Names for `prose.eta`, which shows them as code. */
+function inCode(names: readonly string[]): Text {
+  return andOf(names.map((name) => `\`${name}\``))
 }
 
 /** The template with every column. */
 export const ALL = 'all columns'
 
 const kinds = {
-  text: 'Text',
-  integer: 'A whole number',
-  decimal: 'A number',
-  boolean: 'true or false, yes or no',
-  date: 'A date',
+  text: t('Text'),
+  integer: t('A whole number'),
+  decimal: t('A number'),
+  boolean: t('true or false, yes or no'),
+  date: t('A date'),
 }
 
 function allowedIn(value: Value): Phrase {
@@ -63,7 +72,7 @@ function allowedIn(value: Value): Phrase {
   if (access === 'key') return t('A whole number from 1')
   if (names) return t('A number or name')
   const { hint } = inputOf(value)
-  const allowed = bounds.values ? bounds.values.filter((each) => each !== '').join(', ') : hint || kinds[kind]
+  const allowed = bounds.values ? orOf(bounds.values.filter((each) => each !== '')) : hint || kinds[kind]
   return required ? t('{allowed}; not empty', { allowed }) : allowed
 }
 

@@ -16,6 +16,7 @@ import { seenList, seenValues } from '../records/seen.ts'
 import { services as allServices, type List, type Value } from '../records/services.ts'
 import { ifUnchanged, tagOf } from '../records/unchanged.ts'
 import { inputOf, typedOf, type Wire } from '../records/values.ts'
+import { invoiceOf } from './listing.ts'
 
 const address = '/admin/orders/:id/addresses'
 const advice = 'Compare what you typed with what is stored now, and save again'
@@ -88,13 +89,16 @@ async function addressPage(
   const places = record.ShipmentList.map(({ ShipmentID }, place) => ({
     place,
     number: numbers.get(ShipmentID) ?? 0,
-    title: numbers.size === 1 ? 'Shipping address' : `Address of parcel ${numbers.get(ShipmentID)}`,
+    title:
+      numbers.size === 1
+        ? t('Shipping address')
+        : t('Address of parcel {number}', { number: numbers.get(ShipmentID) ?? 0 }),
     fields: shipments.values.map((value) => field(value, `${rowName(place)}.`)),
   }))
   places.sort((one, other) => one.number - other.number)
   return {
     template: '/pages/admin/orders/change-addresses',
-    title: `Addresses of order ${record.InvoiceNumberPrefix}${record.InvoiceNumber}`,
+    title: t('Addresses of order {number}', { number: invoiceOf(record) }),
     values,
     data: {
       id,
@@ -118,7 +122,7 @@ function fieldIn(values: Form, stored: Readonly<Record<string, string>> | null) 
   }
 }
 
-type Places = readonly { readonly title: string; readonly fields: readonly { value: Value; name: string }[] }[]
+type Places = readonly { readonly title: Phrase; readonly fields: readonly { value: Value; name: string }[] }[]
 
 function labelsOf(billing: readonly Value[], places: Places): Record<string, Phrase> {
   const ofBilling = billing.map(({ path, label }) => [path.join('.'), label])

@@ -10,6 +10,7 @@ import { ORDER_ITEMS_MAX } from '../../../resources/orders/order-body.ts'
 import { orders } from '../../../resources/orders/orders.ts'
 import { holdsStock } from '../../../resources/orders/statuses.ts'
 import { readIds } from '../../../server/parameters.ts'
+import { t } from '../../../texts/text.ts'
 import { orderFigures } from '../../order-figures.ts'
 import { parcelNumbers, readDepartures } from '../../order-parcels.ts'
 import { ifUnchanged, tagOf } from '../records/unchanged.ts'
@@ -17,7 +18,8 @@ import { amountFieldsOf, goodsChange, goodsLabels, goodsTyped, isShipped, lookUp
 import type { GoodsRecord } from './goods-record.ts'
 import { restockedByLine } from './goods-returned.ts'
 import { otherAmount } from './goods-total.ts'
-import { lineLabels } from './order-form.ts'
+import { invoiceOf } from './listing.ts'
+import { lineLabels, newLineLabels } from './order-form.ts'
 import { rehearse, type StockEffect } from './rehearse.ts'
 
 const address = '/admin/orders/:id/lines'
@@ -78,7 +80,7 @@ async function goodsPage(
   const shipped = new Set(record.ShipmentList.filter(isShipped).map(({ ShipmentID }) => ShipmentID))
   return {
     template: '/pages/admin/orders/change-goods',
-    title: `Goods of order ${record.InvoiceNumberPrefix}${record.InvoiceNumber}`,
+    title: t('Goods of order {number}', { number: invoiceOf(record) }),
     values: typed === null ? stored : { ...stored, ...(isOutdated ? newLinesIn(values) : values) },
     data: {
       id,
@@ -98,7 +100,7 @@ async function goodsPage(
       totals: totalsOf(record, rehearsal),
       stock: rehearsal?.stock ?? null,
       holdsStock: holdsStock(record.OrderStatusID),
-      labels: { ...goodsLabels(record, numbers), ...lineLabels(lines, 'New line') },
+      labels: { ...goodsLabels(record, numbers), ...lineLabels(lines, newLineLabels) },
     },
   }
 }
@@ -125,10 +127,17 @@ function totalsOf(record: GoodsRecord, rehearsal: Rehearsal | null) {
   }
   const before = rowsOf(record)
   const after = rehearsal === null ? null : rowsOf(rehearsal.after)
-  const names = ['Goods', 'Shipping', 'Tax', 'Discount', 'Other', 'Total']
-  return names
-    .map((name, index) => ({ name, before: before[index] as number, after: after?.[index] ?? null }))
-    .filter(({ name, before, after }) => name === 'Total' || name === 'Goods' || before !== 0 || (after ?? 0) !== 0)
+  const rows = [
+    { part: 'goods', label: t('Goods') },
+    { part: 'shipping', label: t('Shipping') },
+    { part: 'tax', label: t('Tax') },
+    { part: 'discount', label: t('Discount') },
+    { part: 'other', label: t('Other') },
+    { part: 'total', label: t('Total') },
+  ]
+  return rows
+    .map((row, index) => ({ ...row, before: before[index] as number, after: after?.[index] ?? null }))
+    .filter(({ part, before, after }) => part === 'total' || part === 'goods' || before !== 0 || (after ?? 0) !== 0)
 }
 
 /** The form with what saving it would do. */

@@ -18,7 +18,7 @@ import {
   skuOf,
   variantOf,
 } from '../../../resources/orders/sold-products.ts'
-import { format } from '../../../texts/format.ts'
+import { type Phrase, type TextValue, t } from '../../../texts/text.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import { isOneLine } from '../../../values/input.ts'
 import { INT32_MAX } from '../../../values/int32.ts'
@@ -239,10 +239,10 @@ function optionSetField(product: SoldProduct, set: OptionSet, number: number, cu
   })
   return {
     name: optionField(number, set),
-    label: OptionSetName || 'Option',
+    label: OptionSetName || t('Option'),
     isRequired,
     isMultiple,
-    choices: isMultiple ? choices : [['', isRequired ? 'Choose one' : 'None'], ...choices],
+    choices: isMultiple ? choices : [['', isRequired ? t('Choose one') : t('None')], ...choices],
   }
 }
 
@@ -252,9 +252,10 @@ function variantsField(product: SoldProduct, named: SoldVariant[], number: numbe
     return choice(sku, variant.name || sku, Math.max(variant.price, 0), currency)
   })
   const name = variantField(number)
-  return { name, label: 'Variant', isRequired: false, isMultiple: false, choices: [['', 'None'], ...choices] }
+  return { name, label: t('Combination'), isRequired: false, isMultiple: false, choices: [['', t('None')], ...choices] }
 }
 
-function choice(value: string, text: string, added: number, currency: string): readonly [string, string] {
-  return [value, added === 0 ? text : `${text} (${format.surcharge(added, currency)})`]
+function choice(value: string, text: string, added: number, currency: string): readonly [string, Phrase] {
+  const surcharge: TextValue = ({ format }) => format.surcharge(added, currency)
+  return [value, added === 0 ? text : t('{name} ({surcharge})', { name: text, surcharge })]
 }

@@ -10,6 +10,7 @@ import { makeLines } from '../../../resources/orders/order-lines.ts'
 import { orders } from '../../../resources/orders/orders.ts'
 import { hasLeft, holdsStock } from '../../../resources/orders/statuses.ts'
 import { noteStocks } from '../../../resources/orders/stock.ts'
+import { type Text, t } from '../../../texts/text.ts'
 import type { Fault } from '../../../values/failure.ts'
 import type { ParcelNumbers } from '../../order-parcels.ts'
 import { type LookedUp, lookUpLines, readPriceLevel } from './form-lines.ts'
@@ -34,7 +35,7 @@ const lineFields = ['ItemQuantity', 'ItemUnitPrice'] as const
 const amountFields = ['SalesTax', 'SalesTax2', 'SalesTax3', 'OrderDiscountCoupon', 'OrderDiscountPromotion'] as const
 
 /** The fields of the form for what is stored. */
-export function goodsTyped(record: GoodsRecord): Record<string, string> {
+export function goodsTyped(record: GoodsRecord): Record<string, Text> {
   const ofLines = record.OrderItemList.flatMap((item) =>
     lineFields.map((name) => [lineField(item, name), String(item[name])]),
   )
@@ -44,34 +45,37 @@ export function goodsTyped(record: GoodsRecord): Record<string, string> {
 }
 
 const amountLabels = {
-  SalesTax: 'Tax',
-  SalesTax2: 'Second tax',
-  SalesTax3: 'Third tax',
-  OrderDiscountCoupon: 'Coupon discount',
-  OrderDiscountPromotion: 'Discount',
+  SalesTax: t('Tax'),
+  SalesTax2: t('Second tax'),
+  SalesTax3: t('Third tax'),
+  OrderDiscountCoupon: t('Discount by coupons'),
+  OrderDiscountPromotion: t('Discount'),
 }
 
 /**
  * The fields of the order's amounts, with their labels. Those that few orders have are shown where they are set. `numbers`: those of
  * the parcels, by shipment.
  */
-export function amountFieldsOf(record: GoodsRecord, numbers: ParcelNumbers): { name: string; label: string }[] {
+export function amountFieldsOf(record: GoodsRecord, numbers: ParcelNumbers): { name: string; label: Text }[] {
   const numberOf = ({ ShipmentID }: Shipment) => numbers.get(ShipmentID) ?? 0
   const byNumber = record.ShipmentList.toSorted((one, other) => numberOf(one) - numberOf(other))
   const costs = byNumber.map((shipment) => ({
     name: costField(shipment),
-    label: record.ShipmentList.length === 1 ? 'Shipping cost' : `Shipping cost of parcel ${numberOf(shipment)}`,
+    label:
+      record.ShipmentList.length === 1
+        ? t('Shipping cost')
+        : t('Shipping cost of parcel {number}', { number: numberOf(shipment) }),
   }))
   const isAlways = (name: string) => name === 'SalesTax' || name === 'OrderDiscountPromotion'
   const amounts = amountFields.filter((name) => isAlways(name) || record[name] !== 0)
   return [...costs, ...amounts.map((name) => ({ name, label: amountLabels[name] }))]
 }
 
-export function goodsLabels(record: GoodsRecord, numbers: ParcelNumbers): Record<string, string> {
+export function goodsLabels(record: GoodsRecord, numbers: ParcelNumbers): Record<string, Text> {
   const ofLines = record.OrderItemList.flatMap((item) => [
-    [lineField(item, 'ItemQuantity'), `${item.ItemID}: the quantity`],
-    [lineField(item, 'ItemUnitPrice'), `${item.ItemID}: the unit price`],
-    [lineField(item, 'gone'), `${item.ItemID}: the order`],
+    [lineField(item, 'ItemQuantity'), t('{sku}: the quantity', { sku: item.ItemID })],
+    [lineField(item, 'ItemUnitPrice'), t('{sku}: the unit price', { sku: item.ItemID })],
+    [lineField(item, 'gone'), t('{sku}: the order', { sku: item.ItemID })],
   ])
   const amounts = amountFieldsOf(record, numbers).map(({ name, label }) => [name, label])
   return Object.fromEntries([...ofLines, ...amounts])

@@ -16,11 +16,13 @@ import { holdsStock } from '../../../resources/orders/statuses.ts'
 import { returnedItems } from '../../../resources/orders/stock.ts'
 import { rma } from '../../../resources/rma/rma.ts'
 import { readIds } from '../../../server/parameters.ts'
+import { t } from '../../../texts/text.ts'
 import { ifUnchanged, tagOf } from '../records/unchanged.ts'
+import { invoiceOf } from './listing.ts'
 import { addOnce } from './once.ts'
 import { rehearse } from './rehearse.ts'
 import { type ReturnableLine, type ReturnBody, returnableLines, returnBody, returnLabels } from './return-form.ts'
-import { orderTitle, type ReturnedOrder, returnsOf, type ShownReturn } from './returns.ts'
+import { type ReturnedOrder, returnsOf, type ShownReturn } from './returns.ts'
 
 /** The form of a new return of an order. */
 export async function newReturnPage(
@@ -34,7 +36,7 @@ export async function newReturnPage(
   const lines = await returnableLines(caller, id)
   return {
     template: '/pages/admin/orders/new-return',
-    title: `Return of ${orderTitle(order)}`,
+    title: t('Return of order {number}', { number: invoiceOf(order) }),
     values: typed ?? { RMAReasonID: '0', RMAMethodID: '0', RMAStatusID: '1' },
     data: {
       id,

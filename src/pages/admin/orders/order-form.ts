@@ -7,42 +7,43 @@ import { refusedFields } from '../../../html/page-routes.ts'
 import { type Form, textIn } from '../../../html/request.ts'
 import { customers } from '../../../resources/customers/customers.ts'
 import { shippingToBuyer } from '../../../resources/orders/buyer.ts'
+import { type Phrase, type Text, t } from '../../../texts/text.ts'
 import { type Fault, StoreFailure } from '../../../values/failure.ts'
 import { runInSlices } from '../../../values/slices.ts'
 import { type FormLine, isOfLine, type LookedUp } from './form-lines.ts'
 import { billingNames, hasAddressesOfBuyer, shippingNames, shipsToBilling } from './order-buyer.ts'
 
 const orderLabels = {
-  CustomerID: 'Customer',
-  BillingEmail: 'E-mail',
-  BillingPhoneNumber: 'Phone',
-  BillingFirstName: 'First name',
-  BillingLastName: 'Last name',
-  BillingCompany: 'Company',
-  BillingAddress: 'Address',
-  BillingAddress2: 'Second line of the address',
-  BillingZipCode: 'Postal code',
-  BillingCity: 'City',
-  BillingState: 'State',
-  BillingCountry: 'Country',
-  ShipmentFirstName: 'Ship to: first name',
-  ShipmentLastName: 'Ship to: last name',
-  ShipmentCompany: 'Ship to: company',
-  ShipmentAddress: 'Ship to: address',
-  ShipmentAddress2: 'Ship to: second line of the address',
-  ShipmentZipCode: 'Ship to: postal code',
-  ShipmentCity: 'Ship to: city',
-  ShipmentState: 'Ship to: state',
-  ShipmentCountry: 'Ship to: country',
-  ShipmentPhone: 'Ship to: phone',
-  ShipmentMethodName: 'Shipping method',
-  ShipmentCost: 'Shipping cost',
-  SalesTax: 'Tax',
-  OrderDiscountPromotion: 'Discount',
-  DiscountReason: 'Reason for the discount',
-  BillingPaymentMethodID: 'Payment method',
-  CustomerComments: 'Comments of the customer',
-  InternalComments: 'Note of the shop',
+  CustomerID: t('Customer'),
+  BillingEmail: t('E-mail'),
+  BillingPhoneNumber: t('Phone'),
+  BillingFirstName: t('First name'),
+  BillingLastName: t('Last name'),
+  BillingCompany: t('Company'),
+  BillingAddress: t('Street'),
+  BillingAddress2: t('Address line 2'),
+  BillingZipCode: t('Postal code'),
+  BillingCity: t('City'),
+  BillingState: t('State'),
+  BillingCountry: t('Country'),
+  ShipmentFirstName: t('Ship to: first name'),
+  ShipmentLastName: t('Ship to: last name'),
+  ShipmentCompany: t('Ship to: company'),
+  ShipmentAddress: t('Ship to: street'),
+  ShipmentAddress2: t('Ship to: address line 2'),
+  ShipmentZipCode: t('Ship to: postal code'),
+  ShipmentCity: t('Ship to: city'),
+  ShipmentState: t('Ship to: state'),
+  ShipmentCountry: t('Ship to: country'),
+  ShipmentPhone: t('Ship to: phone'),
+  ShipmentMethodName: t('Shipping method'),
+  ShipmentCost: t('Shipping cost'),
+  SalesTax: t('Tax'),
+  OrderDiscountPromotion: t('Discount'),
+  DiscountReason: t('Reason for the discount'),
+  BillingPaymentMethodID: t('Payment method'),
+  CustomerComments: t('Customer’s comments'),
+  InternalComments: t('Internal note'),
 }
 
 const ticks = ['BillingOnLinePayment', 'ShipToBilling', 'NewCustomer']
@@ -197,17 +198,39 @@ export async function newCustomerOf(caller: Caller, values: Form): Promise<Plann
   return planChange(caller, customers, { kind: 'patch', id: null, patch })
 }
 
-export function formLabels(lines: readonly FormLine[]): Record<string, string> {
-  return { ...orderLabels, ...lineLabels(lines, 'Line') }
+export function formLabels(lines: readonly FormLine[]): Record<string, Text> {
+  return { ...orderLabels, ...lineLabels(lines, plainLineLabels) }
 }
 
-/** `title` is what the form calls a line. */
-export function lineLabels(lines: readonly FormLine[], title: string): Record<string, string> {
+/** What the fields of a line are called in what is wrong with them. */
+interface LineLabels {
+  readonly product: (number: number) => Text
+  readonly quantity: (number: number) => Text
+  readonly price: (number: number) => Text
+  readonly option: (number: number, field: Phrase) => Text
+}
+
+const plainLineLabels: LineLabels = {
+  product: (number) => t('Line {number}: the product', { number }),
+  quantity: (number) => t('Line {number}: the quantity', { number }),
+  price: (number) => t('Line {number}: the price', { number }),
+  option: (number, field) => t('Line {number}: {field}', { number, field }),
+}
+
+/** Of lines beside those that an order has. */
+export const newLineLabels: LineLabels = {
+  product: (number) => t('New line {number}: the product', { number }),
+  quantity: (number) => t('New line {number}: the quantity', { number }),
+  price: (number) => t('New line {number}: the price', { number }),
+  option: (number, field) => t('New line {number}: {field}', { number, field }),
+}
+
+export function lineLabels(lines: readonly FormLine[], labelsOf: LineLabels): Record<string, Text> {
   const labels = lines.flatMap(({ number, product }) => [
-    [`ItemID.${number}`, `${title} ${number}: the product`],
-    [`ItemQuantity.${number}`, `${title} ${number}: the quantity`],
-    [`ItemUnitPrice.${number}`, `${title} ${number}: the price`],
-    ...(product?.fields ?? []).map(({ name, label }) => [name, `${title} ${number}: ${label}`]),
+    [`ItemID.${number}`, labelsOf.product(number)],
+    [`ItemQuantity.${number}`, labelsOf.quantity(number)],
+    [`ItemUnitPrice.${number}`, labelsOf.price(number)],
+    ...(product?.fields ?? []).map(({ name, label }) => [name, labelsOf.option(number, label)]),
   ])
   return Object.fromEntries(labels)
 }

@@ -11,10 +11,12 @@ import { orders } from '../../../resources/orders/orders.ts'
 import { holdsStock } from '../../../resources/orders/statuses.ts'
 import { rma } from '../../../resources/rma/rma.ts'
 import { readIds } from '../../../server/parameters.ts'
+import { t } from '../../../texts/text.ts'
 import { ifUnchanged, tagOf } from '../records/unchanged.ts'
+import { invoiceOf } from './listing.ts'
 import { rehearse } from './rehearse.ts'
 import { returnLabels } from './return-form.ts'
-import { orderTitle, type ReturnedOrder, type ShownReturn } from './returns.ts'
+import type { ReturnedOrder, ShownReturn } from './returns.ts'
 
 interface ReturnRecord {
   readonly RMAID: number
@@ -64,7 +66,7 @@ export async function returnPage(
   }
   return {
     template: '/pages/admin/orders/receive-return',
-    title: `Return ${rmaId} of ${orderTitle(order)}`,
+    title: t('Return {id} of order {number}', { id: String(rmaId), number: invoiceOf(order) }),
     // The rows typed may be of other items.
     values: typed === null || isOutdated ? stored : typed,
     data: {

@@ -13,9 +13,11 @@ import { type CallerServices, type Form, formOf, merchantCaller, textIn } from '
 import { orders } from '../../../resources/orders/orders.ts'
 import { listPaymentMethods } from '../../../resources/payment-methods/update-methods.ts'
 import { readIds } from '../../../server/parameters.ts'
+import { t } from '../../../texts/text.ts'
 import { writeDate } from '../../../values/dates.ts'
 import { type PaidRecord, paidOf, readPayments } from '../../order-payments.ts'
 import { ifUnchanged, tagOf } from '../records/unchanged.ts'
+import { invoiceOf } from './listing.ts'
 import { addOnce } from './once.ts'
 
 const address = '/admin/orders/:id/payments'
@@ -37,10 +39,10 @@ export function paymentPages(app: FastifyInstance, services: CallerServices): vo
 
 /** The types that the form offers, with what they are for. Others are those of applications and gateways. */
 const types = [
-  ['Sale', 'Payment (Sale)'],
-  ['Refund', 'Refund'],
-  ['Authorize', 'Authorization, not paid yet (Authorize)'],
-  ['Capture', 'Payment of an authorization (Capture)'],
+  ['Sale', t('Payment')],
+  ['Refund', t('Refund')],
+  ['Authorize', t('Authorization, not paid yet')],
+  ['Capture', t('Payment of an authorization')],
 ] as const
 
 async function paymentPage(
@@ -65,13 +67,13 @@ async function paymentPage(
   }
   return {
     template: '/pages/admin/orders/record-payment',
-    title: `Payments of order ${order.InvoiceNumberPrefix}${order.InvoiceNumber}`,
+    title: t('Payments of order {number}', { number: invoiceOf(order) }),
     values: typed ?? values,
     data: {
       id,
       payments,
       types,
-      methods: [['', 'Not said'], ...[...names].map((name) => [name, name])],
+      methods: [['', t('Not specified')], ...[...names].map((name) => [name, name])],
       etag: tagOf(text, typed, isOutdated),
       // A new key each time the form is shown.
       oneTimeKey: randomUUID(),
@@ -81,15 +83,15 @@ async function paymentPage(
 }
 
 const labels = {
-  TransactionDateTime: 'Date',
-  TransactionType: 'Type',
-  TransactionMethod: 'Method',
-  TransactionAmount: 'Amount',
-  TransactionReference: 'Reference',
-  TransactionResponseText: 'Note',
+  TransactionDateTime: t('Date'),
+  TransactionType: t('Type'),
+  TransactionMethod: t('Payment method'),
+  TransactionAmount: t('Amount'),
+  TransactionReference: t('Reference'),
+  TransactionResponseText: t('Note'),
 }
 
-/** Records the transaction of the form once. What is refundable is read under the order's lock. */
+/** Records the payment or refund of the form once. What is refundable is read under the order's lock. */
 async function record(request: FastifyRequest, services: CallerServices): Promise<string> {
   const { id } = readIds(request.params, 'id')
   const caller = merchantCaller(request, services)
@@ -103,12 +105,11 @@ async function record(request: FastifyRequest, services: CallerServices): Promis
     add: (remember: Remember<Scalar> | undefined) => addTransaction(caller, id, form, body, remember),
     idOf: Number,
     messages: {
-      isDone:
-        'This form has recorded a transaction already. If you want to record this one too, press the button again',
-      isPending: 'This transaction is being recorded. It appears in the list in a moment',
+      isDone: 'This form has recorded a payment already. If you want to record this one too, press the button again',
+      isPending: 'This payment is being recorded. It appears in the list in a moment',
     },
   }).catch(inFormFields((field) => field))
-  return `/admin/orders/${id}?notice=transaction-recorded`
+  return `/admin/orders/${id}?notice=${body.TransactionType === 'Refund' ? 'refund' : 'payment'}-recorded`
 }
 
 function addTransaction(

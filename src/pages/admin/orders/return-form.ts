@@ -8,6 +8,7 @@ import { exact, toNumber } from '../../../resources/orders/amounts.ts'
 import { descriptionLines } from '../../../resources/orders/line-description.ts'
 import { orderItemList } from '../../../resources/orders/lists.ts'
 import { goodsOf, returnedItems, sumByGoods } from '../../../resources/orders/stock.ts'
+import { type Text, t } from '../../../texts/text.ts'
 import type { Fault } from '../../../values/failure.ts'
 
 // The form of a new return. The fields of a line are `Item.7.ReturnQuantity` and the like, by its ItemIndexID.
@@ -117,21 +118,19 @@ function refuseMore(form: Form, chosen: readonly ReturnableLine[], now: readonly
   if (faults.length > 0) throw refusedFields(faults)
 }
 
-export function returnLabels(
-  lines: readonly { readonly name: string; readonly sku: string }[],
-): Record<string, string> {
+export function returnLabels(lines: readonly { readonly name: string; readonly sku: string }[]): Record<string, Text> {
   const ofLines = lines.flatMap(({ name, sku }) => [
-    [`${name}.ReturnQuantity`, `${sku}: the returned quantity`],
-    [`${name}.ReceivedQuantity`, `${sku}: the received quantity`],
-    [`${name}.RestockQuantity`, `${sku}: the restocked quantity`],
+    [`${name}.ReturnQuantity`, t('{sku}: the returned quantity', { sku })],
+    [`${name}.ReceivedQuantity`, t('{sku}: the received quantity', { sku })],
+    [`${name}.RestockQuantity`, t('{sku}: the restocked quantity', { sku })],
   ])
   return { ...fieldLabels, ...Object.fromEntries(ofLines) }
 }
 
 const fieldLabels = {
-  RMAReasonID: 'Reason',
-  RMAMethodID: 'Method',
-  RMAStatusID: 'Status',
-  Comments: 'Comments to the customer',
-  InternalComments: 'Internal comments',
+  RMAReasonID: t('Reason'),
+  RMAMethodID: t('Compensation'),
+  RMAStatusID: t('Status'),
+  Comments: t('Comments to the customer'),
+  InternalComments: t('Internal comments'),
 }

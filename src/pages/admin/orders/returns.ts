@@ -45,8 +45,3 @@ export interface ReturnedOrder {
   readonly InvoiceNumber: number
   readonly OrderStatusID: number
 }
-
-/** Such as `order AB-1000`. */
-export function orderTitle({ InvoiceNumberPrefix, InvoiceNumber }: ReturnedOrder): string {
-  return `order ${InvoiceNumberPrefix}${InvoiceNumber}`
-}

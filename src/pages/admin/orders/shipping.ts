@@ -4,16 +4,19 @@ import { numberIn } from '../../../html/numbers.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { adminPages, inFormFields, refusedFields } from '../../../html/page-routes.ts'
 import { type CallerServices, type Form, formOf, merchantCaller, textIn } from '../../../html/request.ts'
+import { listStatuses } from '../../../resources/order-statuses/status-texts.ts'
 import { orders } from '../../../resources/orders/orders.ts'
 import { changeConsignment, readConsignment, shipGoods } from '../../../resources/orders/ship.ts'
-import { holdsStock } from '../../../resources/orders/statuses.ts'
+import { holdsStock, statusPartial } from '../../../resources/orders/statuses.ts'
 import { readIds } from '../../../server/parameters.ts'
+import { type Text, t } from '../../../texts/text.ts'
 import { readDate, writeDate } from '../../../values/dates.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import { type OrderRecord, orderFigures } from '../../order-figures.ts'
 import { type Parcel, parcelsOf, readDepartures } from '../../order-parcels.ts'
 import { type PaidRecord, paymentsOf } from '../../order-payments.ts'
 import { ifUnchanged, tagOf } from '../records/unchanged.ts'
+import { invoiceOf, textsOf } from './listing.ts'
 
 const address = '/admin/orders/:id/shipments/:shipmentId'
 
@@ -30,10 +33,10 @@ export function shippingPages(app: FastifyInstance, services: CallerServices): v
 }
 
 const labels = {
-  ShipmentShippedDate: 'Shipped on',
-  ShipmentMethodName: 'Shipped by',
-  ShipmentTrackingCode: 'Tracking number',
-  ShipmentBoxes: 'Boxes',
+  ShipmentShippedDate: t('Shipped on'),
+  ShipmentMethodName: t('Shipping method'),
+  ShipmentTrackingCode: t('Tracking number'),
+  ShipmentBoxes: t('Boxes'),
 }
 
 async function shippingPage(
@@ -51,16 +54,17 @@ async function shippingPage(
     ShipmentBoxes: String(shipment.ShipmentBoxes),
     ...Object.fromEntries(quantities),
   }
-  const ofLines = lines.map(({ id, sku, name }) => [quantityName(id), `Quantity of ${sku || name}`])
+  const ofLines = lines.map(({ id, sku, name }) => [quantityName(id), t('Quantity of {goods}', { goods: sku || name })])
   return {
     template: '/pages/admin/orders/shipping',
-    title: titleOf(`${order.InvoiceNumberPrefix}${order.InvoiceNumber}`, parcel, parcels),
+    title: titleOf(invoiceOf(order), parcel, parcels),
     values: typed === null || isOutdated ? stored : typed,
     data: {
       order,
       shipment,
       isShipped,
       lines,
+      partialStatus: textsOf(await listStatuses(services.db, caller.store.id))(statusPartial),
       payments: paymentsOf(order),
       etag: tagOf(text, typed, isOutdated),
       fieldLabels: labels,
@@ -71,10 +75,13 @@ async function shippingPage(
 
 type Named = Pick<Parcel<ShippedOrder>, 'hasLeft' | 'number'>
 
-function titleOf(invoice: string, { hasLeft, number }: Named, parcels: readonly Named[]): string {
-  if (hasLeft) return parcels.length === 1 ? `Parcel of order ${invoice}` : `Parcel ${number} of order ${invoice}`
+function titleOf(invoice: string, { hasLeft, number }: Named, parcels: readonly Named[]): Text {
+  const values = { number: invoice, parcel: number }
+  if (hasLeft) {
+    return parcels.length === 1 ? t('Parcel of order {number}', values) : t('Parcel {parcel} of order {number}', values)
+  }
   const isOnlyOne = parcels.filter((parcel) => !parcel.hasLeft).length === 1
-  return isOnlyOne ? `Ship order ${invoice}` : `Ship parcel ${number} of order ${invoice}`
+  return isOnlyOne ? t('Ship order {number}', values) : t('Ship parcel {parcel} of order {number}', values)
 }
 
 const quantityName = (id: number) => `Quantity.${id}`

@@ -9,7 +9,7 @@ import { adminPages, refusedFields } from '../../../html/page-routes.ts'
 import { type CallerServices, type Form, formOf, merchantCaller, textIn } from '../../../html/request.ts'
 import { categories } from '../../../resources/categories/categories.ts'
 import { products } from '../../../resources/products/products.ts'
-import { t } from '../../../texts/text.ts'
+import { type Text, t } from '../../../texts/text.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import type { Secrets } from '../../../values/secrets.ts'
 import { importOf, isLost } from '../csv/import-page.ts'
@@ -41,7 +41,7 @@ export function productBulkPages(app: FastifyInstance, services: BulkServices): 
       return {
         ...shown,
         values: { ...shown.values, ...formOf(request) },
-        data: { ...shown.data, labels: { ids: 'Products' } },
+        data: { ...shown.data, labels: { ids: t('Products') } },
       }
     },
   )
@@ -75,13 +75,13 @@ const named = (values: readonly Value[], name: string): Value => {
 const category: Value = { ...named(categoryPlaces.values, 'CategoryID'), label: t('Category') }
 const categorySection = { values: [category], list: null }
 
-const howTexts: Readonly<Record<PriceChange['how'], string>> = {
-  'raise-percent': 'Raise by percent',
-  'lower-percent': 'Lower by percent',
-  'raise-amount': 'Raise by an amount',
-  'lower-amount': 'Lower by an amount',
-  set: 'Set to an amount',
-  'below-price': 'Set to percent below the price',
+const howTexts: Readonly<Record<PriceChange['how'], Text>> = {
+  'raise-percent': t('Raise by percent'),
+  'lower-percent': t('Lower by percent'),
+  'raise-amount': t('Raise by an amount'),
+  'lower-amount': t('Lower by an amount'),
+  set: t('Set to an amount'),
+  'below-price': t('Set to percent below the price'),
 }
 
 /** Asks what is to be done with the chosen products. */
@@ -93,7 +93,7 @@ async function changePage(request: FastifyRequest, services: BulkServices, typed
   const address = `/admin/csv/${found.id}`
   return {
     template: '/pages/admin/products/bulk',
-    title: 'What shall be changed?',
+    title: t('What shall be changed?'),
     values: form,
     data: {
       count,
@@ -108,12 +108,12 @@ async function changePage(request: FastifyRequest, services: BulkServices, typed
       nameOf: await namesFor(caller, formReferences(categorySection, form)),
       isTicked: () => false,
       labels: {
-        Value: 'By, or to',
-        How: 'How',
-        CategoryID: 'Category',
-        Quantity: 'Pieces',
-        Hide: 'In the shop',
-        ids: 'Products',
+        Value: t('By, or to'),
+        How: t('How'),
+        CategoryID: t('Category'),
+        Quantity: t('Pieces'),
+        Hide: t('In the shop'),
+        ids: t('Products'),
       },
     },
   }

@@ -58,7 +58,7 @@ export async function optionsPage(
   ]
   return {
     template: '/pages/admin/products/options',
-    title: `Options of ${record.SKUInfo.Name}`,
+    title: t('Options of {product}', { product: record.SKUInfo.Name }),
     values: typed === null || isOutdated ? stored : typed,
     data: {
       id,

@@ -4,6 +4,7 @@ import { getRecord } from '../../../engine/reading/read.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { type CallerServices, type Form, merchantCaller, textIn } from '../../../html/request.ts'
 import { customerGroups } from '../../../resources/customer-groups/customer-groups.ts'
+import { t } from '../../../texts/text.ts'
 import { FIELDS_MAX, fieldsOf, labelsOf, saveChanges } from '../records/edit-page.ts'
 import { type Changes, changesOf, listTyped, rowsOf, valuesTyped } from '../records/form.ts'
 import { idIn } from '../records/record-page.ts'
@@ -58,7 +59,7 @@ export async function pricesPage(
   const address = `/admin/products/${id}/prices`
   return {
     template: '/pages/admin/products/prices',
-    title: `Prices of ${record.SKUInfo.Name}`,
+    title: t('Prices of {product}', { product: record.SKUInfo.Name }),
     values: form,
     data: {
       id,

@@ -4,7 +4,7 @@ import { disarm } from '../../../csv/cells.ts'
 import { wrongField } from '../../../engine/definition/refused.ts'
 import { languageFor, textIn } from '../../../html/request.ts'
 import type { Language } from '../../../texts/language.ts'
-import type { Text } from '../../../texts/text.ts'
+import { type Text, t } from '../../../texts/text.ts'
 import { fileTypes } from './files.ts'
 
 /** How a CSV file is written. */
@@ -15,9 +15,9 @@ export interface CsvForm {
 }
 
 /** What an address may say about it, and its words on pages. */
-const headings = { words: 'In words', names: 'As programs name them' } as const
-const separators = { comma: 'Comma', semicolon: 'Semicolon', tab: 'Tab' } as const
-const decimals = { point: 'Point: 12.50', comma: 'Comma: 12,50' } as const
+const headings = { words: t('In words'), names: t('As programs name them') } as const
+const separators = { comma: t('Comma'), semicolon: t('Semicolon'), tab: t('Tab') } as const
+const decimals = { point: t('Point: 12.50'), comma: t('Comma: 12,50') } as const
 
 export const csvChoices = { headings, separator: separators, decimal: decimals } as const
 

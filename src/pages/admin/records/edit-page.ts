@@ -10,7 +10,7 @@ import { type Text, t } from '../../../texts/text.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import { type Changes, changesOf, isTypedAs, listTyped, rowsOf, valuesTyped, withEdited } from './form.ts'
 import { plainOf } from './plain-html.ts'
-import { idIn, referenceOf } from './record-page.ts'
+import { idIn, referenceOf, referring } from './record-page.ts'
 import { formReferences, lookUp, namesFor, withNumbers } from './references.ts'
 import type { Section, Service, Value } from './services.ts'
 import { ifUnchanged, tagOf } from './unchanged.ts'
@@ -209,6 +209,7 @@ export async function deletePage(
     data: {
       service,
       id,
+      nameOf: await namesFor(caller, referring(references)),
       cleared: references.filter(({ rule }) => rule === 'clear'),
       refusing: references.filter(({ rule }) => rule === 'refuse'),
     },

@@ -21,8 +21,8 @@ import {
 import type { HtmlPage } from '../../../html/page.ts'
 import { type CallerServices, merchantCaller, textIn } from '../../../html/request.ts'
 import { readIds } from '../../../server/parameters.ts'
-import { format } from '../../../texts/format.ts'
-import { type Phrase, Text, t } from '../../../texts/text.ts'
+import { english } from '../../../texts/language.ts'
+import { type Phrase, type Text, t, written } from '../../../texts/text.ts'
 import { readDate } from '../../../values/dates.ts'
 import type { Secrets } from '../../../values/secrets.ts'
 import { labelOf } from './labels.ts'
@@ -45,7 +45,7 @@ export interface History {
 type HistoryRow = ReturnType<typeof rowOf>
 
 /** The name of a value, such as a status, at a path without the keys of items; null: the value speaks for itself. */
-type NameOf = (path: string, value: NonNullable<Difference[1]>, refersTo: Resource | null) => string | null
+type NameOf = (path: string, value: NonNullable<Difference[1]>, refersTo: Resource | null) => Phrase | null
 
 const nameless: NameOf = () => null
 
@@ -67,15 +67,18 @@ export async function historyPage(
   id: number,
 ): Promise<HtmlPage> {
   const caller = merchantCaller(request, services)
-  const records = [{ recordType: service.resource.table, recordId: id }]
+  const records = [{ recordType: service.resource.table, recordId: id }] as const
   const before = beforeIn(request)
   const page = await listHistory(caller, records, { before, limit: PAGE_ENTRIES })
   // Refuses what there never was.
   if (page.entries.length === 0) await getRecord(caller, service.resource, id)
+  const names = await titlesOf(caller, [records[0]])
+  const record =
+    names.get(service.resource.table)?.get(id) || t('{record} {id}', { record: service.oneTitle, id: String(id) })
   return {
     template: '/pages/admin/records/history-page',
-    title: t('History of {record} {id}', { record: service.one, id: String(id) }),
-    data: { service, id, history: await shown(caller, page), isFirst: before === null },
+    title: t('History of {record}', { record }),
+    data: { service, id, record, history: await shown(caller, page), isFirst: before === null },
   }
 }
 
@@ -96,7 +99,7 @@ export async function storeHistoryPage(request: FastifyRequest, services: Caller
     fields: asked.service === null ? [] : fieldsFor(asked.service),
     newer: `/admin/history?${filters}`,
   }
-  const page = { template: '/pages/admin/records/store-history', title: 'History', values: typed }
+  const page = { template: '/pages/admin/records/store-history', title: t('History'), values: typed }
   const olderThan = (next: number | null, more: Record<string, string> = {}) =>
     next === null
       ? null
@@ -185,14 +188,15 @@ function groupOf({ privileges, store }: Caller, { entry, counts, changed }: Hist
     const bare = path.replaceAll(/\[.*?\]/g, '')
     return changeOf(service, [bare, '', ''], words).map(({ label }) => label)
   })
-  const all = [...new Map(labels.map((label) => [label instanceof Text ? label.key : label, label])).values()]
+  const all = [...new Map(labels.map((label) => [english(label), label])).values()]
   return {
     at: entry.at,
     who: actors[entry.actorKind](entry.actor),
     id: entry.id,
     counts: counts.map(({ recordType, kind, count }) => {
       const of = serviceOfTable(recordType)
-      return { verb: verbs[kind], count, isMore: count >= COUNTED_MAX, what: count === 1 ? of?.one : of?.all }
+      const records = (count === 1 ? of?.one : of?.all) ?? recordType
+      return (count >= COUNTED_MAX ? countedMore : counted)[kind](count, records)
     }),
     labels: all.slice(0, LABELS_SHOWN),
     isMore: all.length > LABELS_SHOWN,
@@ -224,9 +228,10 @@ async function shown(
   const { privileges, store } = caller
   const named = entries.flatMap(({ recordType, changed }) =>
     changed.flatMap(([path, before, after]) => {
-      const { refersTo } = fieldAt(serviceOfTable(recordType), path)
-      const isRead = refersTo !== null && mayRead(privileges, refersTo)
-      return isRead ? [before, after].map((id) => ({ refersTo, id: Number(id) })) : []
+      const service = serviceOfTable(recordType)
+      const { refersTo } = fieldAt(service, path)
+      const ids = refersTo === null ? [] : [before, after].map((id) => ({ refersTo, id: Number(id) }))
+      return [...ids, ...keysIn(service, path)].filter((one) => mayRead(privileges, one.refersTo))
     }),
   )
   const [titles, nameOfRecord] = await Promise.all([
@@ -246,7 +251,7 @@ async function shown(
 }
 
 /** What the records of changes are called, by table and id. */
-async function titlesOf(caller: Caller, entries: readonly HistoryEntry[]) {
+async function titlesOf(caller: Caller, entries: readonly RecordName[]) {
   const { privileges } = caller
   const ids = Map.groupBy(entries, ({ recordType }) => recordType)
   const read = [...ids].map(async ([recordType, of]): Promise<[string, ReadonlyMap<number, string>]> => {
@@ -272,14 +277,27 @@ interface Words {
   readonly titleOf: (entry: HistoryEntry) => string | null
 }
 
-const verbs = { create: 'Added', update: 'Changed', delete: 'Deleted' } as const
+const verbs = { create: t('Added'), update: t('Changed'), delete: t('Deleted') } as const
 
-const actors: Readonly<Record<HistoryEntry['actorKind'], (actor: string) => string>> = {
-  application: (actor) => `Application ${actor}`,
-  cartapi: () => 'A program, by cartAPI',
-  customer: (actor) => `Customer ${actor}`,
-  merchant: (actor) => actor,
-  operator: () => 'The operator',
+type Counted = Readonly<Record<HistoryEntry['kind'], (count: number, records: Phrase) => Text>>
+
+const counted: Counted = {
+  create: (count, records) => t('Added {count, number} {records}', { count, records }),
+  update: (count, records) => t('Changed {count, number} {records}', { count, records }),
+  delete: (count, records) => t('Deleted {count, number} {records}', { count, records }),
+}
+const countedMore: Counted = {
+  create: (count, records) => t('Added more than {count, number} {records}', { count, records }),
+  update: (count, records) => t('Changed more than {count, number} {records}', { count, records }),
+  delete: (count, records) => t('Deleted more than {count, number} {records}', { count, records }),
+}
+
+const actors: Readonly<Record<HistoryEntry['actorKind'], (name: string) => Phrase>> = {
+  application: (name) => t('Application {name}', { name }),
+  cartapi: () => t('A program, by cartAPI'),
+  customer: (name) => t('Customer {name}', { name }),
+  merchant: (name) => name,
+  operator: () => t('The operator'),
 }
 
 function rowOf(entry: HistoryEntry, words: Words) {
@@ -310,22 +328,23 @@ function isShownTo(privileges: Privileges, field: ValueField | null): boolean {
   return field === null || shows(privileges, field)
 }
 
-const NOTHING = 'nothing'
+const NOTHING = t('nothing')
 
 interface Changed {
   readonly label: Phrase
-  readonly before: string | null
-  readonly after: string
+  readonly before: Phrase | null
+  readonly after: Phrase
 }
 
 /** A change in words: the field, and what became of it. None: the reader is not shown it. */
 function changeOf(service: Service | null, [path, before, after]: Difference, words: Words): Changed[] {
   const { privileges, nameOf } = words
-  const { label, field, refersTo, isItem } = fieldAt(service, path)
+  const keyText: KeyText = (key, named) => (named === null ? null : nameOf('', key, named)) ?? key
+  const { label, field, refersTo, isItem } = fieldAt(service, path, keyText)
   if (!isShownTo(privileges, field)) return []
   // Neither is known of a field that nobody is shown.
-  if (before === null && after === null) return [{ label, before: null, after: 'changed' }]
-  if (isItem) return [{ label, before: null, after: before === null ? `added: ${after}` : `removed: ${before}` }]
+  if (before === null && after === null) return [{ label, before: null, after: t('changed') }]
+  if (isItem) return [{ label, before: null, after: before === null ? cameOf(after) : wentOf(before) }]
   const bare = path.replaceAll(/\[.*?\]/g, '')
   const text = (value: Difference[1]) => {
     if (refersTo !== null && !value) return NOTHING
@@ -334,17 +353,26 @@ function changeOf(service: Service | null, [path, before, after]: Difference, wo
   return [{ label, before: text(before), after: text(after) }]
 }
 
+/** Of an item without any text, nothing but that it came is known. */
+function cameOf(name: Difference[1]): Text {
+  return typeof name === 'string' ? t('added: {name}', { name }) : t('added')
+}
+
+function wentOf(name: Difference[1]): Text {
+  return typeof name === 'string' ? t('removed: {name}', { name }) : t('removed')
+}
+
 function textOf(
   value: Difference[1],
   field: ValueField | null,
   { timeZone, currency }: Pick<Words, 'timeZone' | 'currency'>,
-): string {
+): Phrase {
   const stored = value ?? field?.default ?? ''
   if (stored === '') return NOTHING
-  if (typeof stored === 'boolean') return stored ? 'Yes' : 'No'
-  if (field?.kind === 'date') return format.date(new Date(String(stored)), timeZone)
+  if (typeof stored === 'boolean') return stored ? t('Yes') : t('No')
+  if (field?.kind === 'date') return written(({ format }) => format.date(new Date(String(stored)), timeZone))
   if (typeof stored !== 'number') return stored
-  return field?.isMoney ? format.amount(stored, currency) : format.number(stored)
+  return written(({ format }) => (field?.isMoney ? format.amount(stored, currency) : format.number(stored)))
 }
 
 interface Place {
@@ -357,25 +385,41 @@ interface Place {
   readonly isItem: boolean
 }
 
+/** What the key of an item is in words, which may be the number of a record. */
+type KeyText = (key: string, refersTo: Resource | null) => Phrase
+
+const asNumber: KeyText = (key) => key
+
 /** What a path of a difference names, with the keys of items. */
-function fieldAt(service: Service | null, path: string): Place {
+function fieldAt(service: Service | null, path: string, keyText: KeyText = asNumber): Place {
   const lists = service?.sections.flatMap(({ list }) => list ?? []) ?? []
-  return placeIn(service?.values ?? [], lists, path)
+  return placeIn(service?.values ?? [], lists, path, keyText)
 }
 
-function placeIn(values: readonly Value[], lists: readonly List[], path: string): Place {
-  const [, name, key, rest] = /^(\w+)\[(.*?)\](?:\.(.*))?$/.exec(path) ?? []
-  if (name === undefined) {
+function placeIn(values: readonly Value[], lists: readonly List[], path: string, keyText: KeyText): Place {
+  const [, name = '', brackets, key = '', rest] = /^(\w+)(\[(.*?)\])?(?:\.(.*))?$/.exec(path) ?? []
+  const list = lists.find((each) => each.name === name)
+  if (brackets === undefined && (list === undefined || rest === undefined)) {
     const value = values.find((each) => each.path.join('.') === path)
-    const list = lists.find((each) => each.name === path)
-    const label = value?.label ?? list?.label ?? t(labelOf(path))
+    const label = value?.label ?? list?.label ?? labelOf(path)
     return { label, field: value?.field ?? null, refersTo: value?.refersTo ?? null, isItem: false }
   }
-  const list = lists.find((each) => each.name === name)
-  const item = t('{item} {key}', { item: list?.one ?? name, key: key ?? '' })
+  const named = list?.values.find(({ field }) => field.access === 'key')?.refersTo ?? null
+  const one = list?.one ?? name
+  const item = brackets === undefined ? one : t('{item} {key}', { item: one, key: keyText(key, named) })
   if (rest === undefined) return { label: item, field: null, refersTo: null, isItem: true }
-  const inner = placeIn(list?.values ?? [], list?.lists ?? [], rest)
+  const inner = placeIn(list?.values ?? [], list?.lists ?? [], rest, keyText)
   return { ...inner, label: t('{item}: {field}', { item, field: inner.label }) }
+}
+
+/** The records that the keys of a difference's items name. */
+function keysIn(service: Service | null, path: string): { refersTo: Resource; id: number }[] {
+  const found: { refersTo: Resource; id: number }[] = []
+  fieldAt(service, path, (key, refersTo) => {
+    if (refersTo !== null) found.push({ refersTo, id: Number(key) })
+    return key
+  })
+  return found
 }
 
 /** Works out what puts a change of a record back, and leads to its preview. */

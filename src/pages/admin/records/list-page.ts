@@ -1,6 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { columnPath } from '../../../engine/definition/fields.ts'
-import { distinct, type FilterKind, severalValues } from '../../../engine/definition/filters.ts'
+import { distinct, type Filter, severalValues } from '../../../engine/definition/filters.ts'
 import { wrongField } from '../../../engine/definition/refused.ts'
 import type { Query } from '../../../engine/reading/paging.ts'
 import { type Behind, countUpTo, listOrdered } from '../../../engine/reading/read.ts'
@@ -190,30 +189,33 @@ function nameColumn([group]: Service['called']): readonly Value[] {
 }
 
 /** The filters of the list, as fields of a form: those in sight, and those that are opened by `More filters`. */
-function filtersOf({ filters: offered, values, resource }: Service, listing: Listing | null) {
-  const filters = Object.entries(offered).map(([name, { kind, column }]) => {
-    const known = [...values, ...(listing?.values ?? [])]
-    const value = known.find(({ field }) => column !== undefined && field.column === column)
-    // Of a value that no page shows, the name that files have for it.
-    const stored = column === undefined ? undefined : columnPath(resource.storedFields, column)?.at(-1)
-    const label =
-      name === 'find'
-        ? t('Search')
-        : (listing?.labels[name] ?? filterLabel(name, kind, value?.label ?? (stored && t(labelOf(stored)))))
-    return { name, kind, label, of: value?.path.join('.') ?? '' }
+function filtersOf(service: Service, listing: Listing | null) {
+  const filters = Object.entries(service.filters).map(([name, filter]) => {
+    const known = [...service.values, ...(listing?.values ?? [])]
+    const value = known.find(({ field }) => filter.column !== undefined && field.column === filter.column)
+    const label = listing?.labels[name] ?? boundLabel(filter, value?.label ?? filterLabel(service, name, filter))
+    return { name, kind: filter.kind, label, of: value?.path.join('.') ?? '' }
   })
   const inSight = listing?.inSight ?? ['find']
   return filters.map((filter) => ({ ...filter, isInSight: inSight.includes(filter.name) }))
 }
 
-const bounds: Partial<Record<FilterKind, 'from' | 'to'>> = { since: 'from', until: 'to' }
+/** What a filter is called whose value is not one of the record's on pages: one of an item, or one that files alone have. */
+function filterLabel({ resource, sections }: Service, name: string, { column, ofItems }: Filter): Text {
+  if (name === 'find') return t('Search')
+  if (ofItems !== undefined) {
+    const list = sections.find((section) => section.list?.field.rows?.table === ofItems.table)?.list
+    const value = list?.values.find(({ field }) => field.column === ofItems.column)
+    if (value !== undefined) return value.label
+  }
+  const stored = resource.storedFields.leaves.find(({ field }) => field.kind !== 'list' && field.column === column)
+  if (stored === undefined || stored.field.kind === 'list') throw new Error(`The filter ${name} has no words`)
+  return t(stored.field.label || labelOf(stored.path.at(-1) ?? ''))
+}
 
-function filterLabel(name: string, kind: FilterKind, known: Text | '' | undefined): Text {
-  const label = known || t(labelOf(name.charAt(0).toUpperCase() + name.slice(1)))
-  if (kind !== 'integer' && kind !== 'number' && !bounds[kind]) return label
-  const bound = bounds[kind] ?? (/(from|start)$/.test(name) ? 'from' : /(to|end)$/.test(name) ? 'to' : null)
-  if (bound === 'from') return t('{field}, from', { field: label })
-  return bound === 'to' ? t('{field}, to', { field: label }) : label
+function boundLabel({ isBound, isLower }: Filter, field: Text): Text {
+  if (!isBound) return field
+  return isLower ? t('{field}, from', { field }) : t('{field}, to', { field })
 }
 
 /** `sort` is a wire name, with `-` before it for descending; the newest records come first unless it says otherwise. */

@@ -7,6 +7,7 @@ import type { HtmlPage } from '../../../html/page.ts'
 import { type CallerServices, merchantCaller, textIn } from '../../../html/request.ts'
 import { rma } from '../../../resources/rma/rma.ts'
 import { readIds } from '../../../server/parameters.ts'
+import { t } from '../../../texts/text.ts'
 import { valueIn } from '../../../values/json.ts'
 import { kindsOf, readEvents } from './events.ts'
 import { extrasOf } from './extras.ts'
@@ -70,6 +71,7 @@ export async function recordPage(
         : columns.length <= SMALL_COLUMNS && list.lists.length === 0 && !columns.some(({ field }) => field.isImage)
     return { ...section, shown, items, columns, isSmall, hasForm }
   })
+  const shownReferences = references.map(referenceOf).filter(({ ids }) => ids.length > 0)
   const { parts = [], ...extraData } = await extras.read(caller, record)
   return {
     template: '/pages/admin/records/record',
@@ -87,8 +89,11 @@ export async function recordPage(
       },
       isLong,
       imageOf: (address: string) => images.addresses.get(address.trim()) ?? null,
-      references: references.map(referenceOf).filter(({ ids }) => ids.length > 0),
-      nameOf: await namesFor(caller, referencesIn({ values: service.values, lists }, record)),
+      references: shownReferences,
+      nameOf: await namesFor(caller, [
+        ...referencesIn({ values: service.values, lists }, record),
+        ...referring(shownReferences),
+      ]),
       events,
       hasReferrers: referrers.length > 0 && extras.template === null,
       history,
@@ -115,13 +120,18 @@ function columnsOf({ values }: List, items: readonly Wire[]): Value[] {
 /** The page of a record that has one of its own beside this one. */
 function ownPageOf(resource: Resource, id: number, { OrderID }: Wire) {
   if (resource !== rma || !OrderID) return null
-  return { address: `/admin/orders/${OrderID}/returns/${id}`, text: 'Receive and restock this return' }
+  return { address: `/admin/orders/${OrderID}/returns/${id}`, text: t('Receive and restock this return') }
 }
 
 /** Whose records refer to this one, in words. */
 export function referenceOf({ referrer, ids }: References) {
   const from = referringService(referrer)
   return { from, rule: referrer.rule, ids: ids.slice(0, NAMED_MAX), isMore: ids.length > NAMED_MAX }
+}
+
+/** The referring records, for their names. Pages that may not show them do not ask for them. */
+export function referring(references: readonly ReturnType<typeof referenceOf>[]) {
+  return references.flatMap(({ from, ids }) => ids.map((id) => ({ refersTo: from.resource, id })))
 }
 
 function referringService({ table }: Referrer): Service {

@@ -8,11 +8,12 @@ import { type CallerServices, languageFor, merchantCaller, textIn } from '../../
 import { customers } from '../../../resources/customers/customers.ts'
 import { giftRegistries } from '../../../resources/gift-registries/gift-registries.ts'
 import { listStatuses } from '../../../resources/order-statuses/status-texts.ts'
+import { billedTo } from '../../../resources/orders/buyer.ts'
 import { orders } from '../../../resources/orders/orders.ts'
 import { products } from '../../../resources/products/products.ts'
 import { rma } from '../../../resources/rma/rma.ts'
 import { type Phrase, t } from '../../../texts/text.ts'
-import { billedTo, invoiceOf, textsOf } from '../orders/listing.ts'
+import { invoiceOf, textsOf } from '../orders/listing.ts'
 import { findersOf } from '../records/search.ts'
 import { mayRead, seenBy, textSeenBy } from '../records/seen.ts'
 import { type Service, targetService } from '../records/services.ts'
@@ -72,8 +73,8 @@ const searched: readonly (readonly [
   ],
   [
     rma,
-    ({ RMADate, RMAItemList }: Wire, { date }: Words) => ({
-      details: [date(RMADate), ...(RMAItemList as Wire[]).slice(0, 2).map(({ SKU }) => text(SKU))],
+    ({ RmaDate, RMAItemList }: Wire, { date }: Words) => ({
+      details: [date(RmaDate), ...(RMAItemList as Wire[]).slice(0, 2).map(({ SKU }) => text(SKU))],
     }),
   ],
   [giftRegistries, ({ Event }: Wire, { date }: Words) => ({ details: [date(Event)] })],

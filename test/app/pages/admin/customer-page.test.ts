@@ -56,7 +56,7 @@ describe('a customer', () => {
       OrderItemList: [{ ItemID: 'LAMP', ItemQuantity: 1 }],
     })
     const fields = (await scene.merchant.open(`/admin/orders/${id}/fields`)).body
-    expect(fields).toContain(`<a href="/admin/customers/${company}">Smith &amp; Co</a>`)
+    expect(fields).toContain(`<a href="/admin/customers/${company}"><bdi>Smith &amp; Co</bdi></a>`)
     const found = await scene.merchant.call('GET', '/admin/customers/search?q=anna')
     expect(found.json()).toEqual([{ ID: named, Name: 'Anna Smith · anna@shop.example' }])
   })
@@ -120,10 +120,10 @@ describe('a customer', () => {
       )
     expect(await why(id)).toEqual([
       [named, 'the same name and postcode'],
-      [phone, 'the same telephone number'],
+      [phone, 'the same phone number'],
       [email, 'nearly the same e-mail address'],
     ])
-    expect(await why(phone)).toEqual([[id, 'the same telephone number']])
+    expect(await why(phone)).toEqual([[id, 'the same phone number']])
     expect(await why(first)).toEqual([])
     const many = Array.from({ length: 5 }, (_, at) => add({ ...of(`m${at}`), ...others.phone }))
     await Promise.all(many)
