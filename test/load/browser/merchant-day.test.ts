@@ -14,10 +14,24 @@ import {
 
 // A day of a merchant, as people have it: at a desk, and on a phone whose browser runs no script.
 
+const desk = { viewport: { width: 1280, height: 850 } } as const
+const phone = { viewport: { width: 390, height: 844 }, javaScriptEnabled: false } as const
 const places = [
-  { place: 'desk', options: { viewport: { width: 1200, height: 850 } } },
-  { place: 'phone', options: { viewport: { width: 390, height: 844 }, javaScriptEnabled: false } },
+  { place: 'desk', options: desk },
+  { place: 'phone', options: phone },
 ] as const
+
+/** In each language, with its own way to write numbers; forms are found by the names of their fields. */
+const afternoons = [
+  { place: 'desk', language: 'English', options: { ...desk, locale: 'en-US' }, sign: '.', paid: '127.50' },
+  { place: 'phone', language: 'English', options: { ...phone, locale: 'en-US' }, sign: '.', paid: '127.50' },
+  { place: 'dark desk', language: 'German', options: { ...desk, ...german() }, sign: ',', paid: '127,50' },
+  { place: 'dark phone', language: 'German', options: { ...phone, ...german() }, sign: ',', paid: '127,50' },
+]
+
+function german() {
+  return { locale: 'de-DE', colorScheme: 'dark' } as const
+}
 
 describe.skipIf(!hasBrowser)('a day of a merchant', () => {
   let browser: Browser
@@ -69,7 +83,7 @@ describe.skipIf(!hasBrowser)('a day of a merchant', () => {
     await page.getByRole('link', { name: 'Return goods' }).first().click()
     await page.getByLabel('Returned quantity of LAMP').first().fill('2')
     await page.getByLabel('Received quantity of LAMP').first().fill('2')
-    await page.getByLabel('Quantity back to stock of LAMP').first().fill('2')
+    await page.getByLabel('Quantity of LAMP that goes back to stock').first().fill('2')
     await page.getByRole('button', { name: 'Work out the stock' }).click()
     await page.getByText('puts back 2 of').waitFor()
     await look('a return worked out')
@@ -110,6 +124,124 @@ describe.skipIf(!hasBrowser)('a day of a merchant', () => {
     expect(SKUInfo.Price).toBe(44.95)
   })
 
+  test.each(afternoons)(
+    'a call, a payment and new prices at a $place in $language',
+    async ({ place, options, sign, paid, language }) => {
+      faults = []
+      context = await openContext(browser, server.origin, faults, options)
+      const shop = await openShop(server)
+      const page = await context.newPage()
+      let pictures = 0
+      const look = (name: string) =>
+        picture(page, `afternoon-${place.replace(' ', '-')}-${String(++pictures).padStart(2, '0')}-${name}`)
+      const written = (amount: string) => amount.replace('.', sign)
+      await signIn(page, shop)
+
+      // Somebody calls: the order is found by a name, by the end of a telephone number, and by a product.
+      for (const words of ['lovelace', '7946 0018', '#ab-1000']) {
+        await page.locator('header [name=q]').fill(words)
+        await page.locator('header [name=q]').press('Enter')
+        await page.waitForURL(/\/admin\/search\?q=/)
+        await page.getByRole('main').getByRole('link', { name: 'AB-1000' }).waitFor()
+      }
+      await look('found')
+      await page.getByRole('main').getByRole('link', { name: 'AB-1000' }).click()
+      await page.waitForURL('**/admin/orders/1')
+
+      // A payment is written down twice; the second one becomes void.
+      for (const _ of ['once', 'twice']) {
+        await page.goto('/admin/orders/1/payments')
+        await page.locator('[name=TransactionType]').selectOption('Sale')
+        await page.locator('[name=TransactionAmount]').fill(paid)
+        await page.locator('form:has([name=TransactionAmount]) button').click()
+        await page.waitForURL(/notice=payment-recorded/)
+      }
+      await page.goto('/admin/orders/1/payments')
+      await look('paid twice')
+      await page.locator('a[href$="/void"]').first().click()
+      await page.locator('[name=Reason]').fill('Entered twice')
+      await page.locator('button.danger').click()
+      await page.waitForURL(/notice=payment-voided/)
+      await look('one is void')
+      expect((await orderOf(shop)).TransactionList).toMatchObject([
+        { TransactionAmount: 127.5 },
+        { TransactionAmount: 127.5 },
+      ])
+
+      // A new order by telephone, which is left and found again as a draft.
+      await page.goto('/admin/orders/new')
+      await page.locator('[name=CustomerID]').fill('lovelace')
+      await page.locator('button[data-then=CustomerID]').click()
+      await page
+        .locator('input[type=hidden][name=CustomerID][value="1"], button[name="CustomerID.choice"]')
+        .first()
+        .waitFor({ state: 'attached' })
+      const choice = page.locator('button[name="CustomerID.choice"]')
+      if ((await choice.count()) > 0) await choice.first().click()
+      await page.locator('input[type=hidden][name=CustomerID]').waitFor({ state: 'attached' })
+      await page.locator('[id="ItemID.1"]').fill('lamp')
+      await page.locator('#lookup').click()
+      await page.locator('[id="ItemID.1-name"] strong').waitFor()
+      await page.locator('[id="ItemQuantity.1"]').fill('2')
+      await page.locator('[name=ShipmentCost]').fill(written('5.50'))
+      await page.locator('[name=OrderDiscountPromotion]').fill('10')
+      await page.locator('[name=DiscountReason]').fill('A good customer')
+      await page.locator('#work-out').click()
+      await page.getByText(written('80.50')).first().waitFor()
+      await look('worked out')
+      await page.goto('/admin/orders/new')
+      await page.locator('.drafts summary').click()
+      await page.locator('.drafts li a').first().click()
+      await page.waitForURL(/draft=/)
+      expect(await page.locator('[name=ShipmentCost]').inputValue()).toBe(written('5.50'))
+      await page.locator('#place').click()
+      await page.waitForURL(/notice=order-placed/)
+      await look('placed')
+      const [placed] = (await shop.call('GET', '/Orders/2')).json()
+      expect(placed).toMatchObject({ OrderAmount: 80.5, CustomerID: 1, OrderDiscountPromotion: 10 })
+
+      // All prices rise, and are put back.
+      await page.goto('/admin/products')
+      for (const box of await page.locator('tbody [name=ids]').all()) await box.check()
+      await page.locator('button[formaction^="/admin/products/bulk"]').click()
+      const prices = page.locator('form:has([name=Kind][value=price])')
+      await prices.locator('[name=How]').selectOption('raise-percent')
+      await prices.locator('[name=Value]').fill(written('2.5'))
+      await prices.locator('button').click()
+      await page.waitForURL(/\/admin\/csv\/\d+$/)
+      await server.services.csvImports.settle()
+      await page.reload().catch(() => page.reload())
+      await look('prices before they rise')
+      await page.locator('form[action$="/apply"] button').click()
+      await server.services.csvImports.settle()
+      expect(await priceOf(shop)).toBe(43.56)
+      await page.reload().catch(() => page.reload())
+      await page.locator('form[action$="/back"] button').click()
+      await page.waitForURL(/\/admin\/csv\/\d+$/)
+      await server.services.csvImports.settle()
+      await page.reload().catch(() => page.reload())
+      await page.locator('form[action$="/apply"] button').click()
+      await server.services.csvImports.settle()
+      expect(await priceOf(shop)).toBe(42.5)
+      await page.reload().catch(() => page.reload())
+      await look('prices are back')
+
+      // What the accountant gets.
+      await page.goto('/admin/reports?by=product&period=this-year')
+      await look('report')
+      await page
+        .getByRole('cell', { name: 'Lamp', exact: true })
+        .or(page.getByRole('rowheader', { name: 'LAMP' }))
+        .first()
+        .waitFor()
+      const file = await (
+        await page.request.get('/admin/orders/lines.csv', { headers: { 'accept-language': options.locale } })
+      ).text()
+      expect(file.split('\n')[0]).toContain(language === 'German' ? 'Rechnung;' : 'Invoice')
+      expect(file).toContain(written('42.5'))
+    },
+  )
+
   test('several orders get a status by pages that say what becomes of the stock', async () => {
     faults = []
     context = await openContext(browser, server.origin, faults)
@@ -144,11 +276,16 @@ async function openShop(server: ListeningServer): Promise<TestStore> {
     Email: 'ada@mail.example',
     Password: 'correct horse battery',
     BillingFirstName: 'Ada',
+    BillingLastName: 'Lovelace',
+    BillingPhoneNumber: '+44 20 7946 0018',
     BillingCity: 'London',
   })
   await placeOrder(shop.caller, {
     CustomerID: 1,
     BillingEmail: 'ada@mail.example',
+    BillingFirstName: 'Ada',
+    BillingLastName: 'Lovelace',
+    BillingPhoneNumber: '+44 20 7946 0018',
     OrderItemList: [{ ItemID: 'LAMP', ItemQuantity: 3 }],
     ShipmentList: [{ ShipmentFirstName: 'Ada', ShipmentAddress: '12 St James Square', ShipmentCity: 'London' }],
   })
@@ -157,9 +294,9 @@ async function openShop(server: ListeningServer): Promise<TestStore> {
 
 async function signIn(page: Page, { store }: TestStore): Promise<void> {
   await page.goto(`/admin/sign-in?store=${encodeURIComponent(store.secureUrl)}`)
-  await page.getByLabel('E-mail address').fill('merchant@shop.example')
-  await page.getByLabel('Password').fill('correct horse battery')
-  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.locator('[name=Email]').fill('merchant@shop.example')
+  await page.locator('[name=Password]').fill('correct horse battery')
+  await page.locator('form:has([name=Password]) button[type=submit]').first().click()
   await page.waitForURL('**/admin')
 }
 
@@ -177,6 +314,10 @@ async function orderOf({ call }: TestStore) {
 
 async function stockOf({ call }: TestStore): Promise<number> {
   return (await call('GET', '/Products?sku=LAMP')).json()[0].SKUInfo.Stock
+}
+
+async function priceOf({ call }: TestStore): Promise<number> {
+  return (await call('GET', '/Products?sku=LAMP')).json()[0].SKUInfo.Price
 }
 
 /** By the navigation, which a button opens on a phone. */

@@ -1,0 +1,15 @@
+import { start } from './walk-lib.mts'
+const { browser, page, shot, txt, fields } = await start()
+await page.goto('/admin/orders/new?draft=1')
+await page.getByRole('button',{name:/Marlow Copper/}).click(); await page.waitForLoadState('load'); await page.waitForTimeout(500)
+await page.getByRole('button',{name:/Arden Sateen Duvet/}).click(); await page.waitForLoadState('load'); await page.waitForTimeout(500)
+console.log('scrollY', await page.evaluate('scrollY+" "+document.activeElement.outerHTML.slice(0,150)'))
+await page.locator('[name=CustomerID]').fill('abshire'); await page.locator('[name=CustomerID]').press('Enter'); await page.waitForLoadState('load'); await page.waitForTimeout(700)
+await txt(2500); await shot('neworder-2'); await fields()
+await page.getByRole('button',{name:/Tevin Abshire/}).first().click(); await page.waitForLoadState('load'); await page.waitForTimeout(500)
+await page.locator('[name=ShipmentMethodName]').fill('Post'); await page.locator('[name=ShipmentCost]').fill('12,50'); await page.locator('[name=OrderDiscountPromotion]').fill('10%')
+await page.getByRole('button',{name:/Work out/}).click(); await page.waitForLoadState('load'); await page.waitForTimeout(700)
+await txt(3500); await shot('neworder-3')
+await page.goto('/admin'); 
+await page.goto('/admin/orders/new'); await txt(300); await shot('neworder-back',false)
+await browser.close()
