@@ -28,6 +28,7 @@ const actions: Readonly<Record<AuditAction, string>> = {
   'order-statuses.changed': 'Order statuses changed',
   'order-status.added': 'Order status added',
   'payment-methods.changed': 'Payment methods changed',
+  'return-lists.changed': 'Names for returns changed',
   'customer.link-made': 'Sign-in link made for a customer',
   'webhook.created': 'Webhook added',
   'webhook.changed': 'Webhook changed',

@@ -30,6 +30,7 @@ import { english } from '../../../texts/language.ts'
 import { type Phrase, type Text, t } from '../../../texts/text.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import type { Secrets } from '../../../values/secrets.ts'
+import { type Codes, codedInRecord, readCodes } from '../records/codes.ts'
 import { labelOf } from '../records/labels.ts'
 import { idIn } from '../records/record-page.ts'
 import { type NameOf, namesFor } from '../records/references.ts'
@@ -114,7 +115,10 @@ export async function importPage(request: FastifyRequest, services: CallerServic
   const names = await listNames(caller, found.id)
   const isOpen = found.state === 'ready'
   const words = await wordsOf(caller, found)
-  const nameOf = await namesFor(caller, isOfRecords(found) ? referencesOf(seen, lines) : [])
+  const [nameOf, codes] = await Promise.all([
+    namesFor(caller, isOfRecords(found) ? referencesOf(seen, lines) : []),
+    readCodes(caller, codedInRecord(seen)),
+  ])
   return {
     template: '/pages/admin/csv/import',
     title: t('{change} ({records})', { change: words.title, records: service.all }),
@@ -123,7 +127,7 @@ export async function importPage(request: FastifyRequest, services: CallerServic
       name: words.title,
       notes: isOpen ? words.notes : [],
       isOfRecords: isOfRecords(found),
-      valueText: valueTextOf(seen, words, { nameOf, store: caller.store }),
+      valueText: valueTextOf(seen, words, { nameOf, codes, store: caller.store }),
       canPutBack: await isPutBackable(caller, found),
       columnText: columnTextOf(service, found),
       service,
@@ -166,13 +170,15 @@ function columnTextOf({ values, sections }: Service, found: Import): (column: st
 function valueTextOf(
   service: Service,
   { textOf }: ChangeWords,
-  { nameOf, store: { timeZone, currency } }: { nameOf: NameOf; store: Caller['store'] },
+  { nameOf, codes, store: { timeZone, currency } }: { nameOf: NameOf; codes: Codes; store: Caller['store'] },
 ) {
   const targets = targetsOf(service)
   const fields = new Map(service.values.map(({ path, field }) => [path.join('.'), field]))
-  return (column: string, text: string): string => {
+  return (column: string, text: string): Phrase => {
     const own = textOf(column, text)
     if (own !== null || text === '') return own ?? text
+    const coded = codes.textAt(column, text)
+    if (coded !== null) return coded
     const refersTo = targets.get(column)
     if (refersTo !== undefined) {
       return text

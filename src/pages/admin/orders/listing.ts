@@ -49,7 +49,6 @@ export const orderListing: Listing = {
   files: '/pages/admin/orders/files',
   wordsOf: async (caller, ids) => {
     const [statuses, states] = await Promise.all([listStatuses(caller.db, caller.store.id), readStates(caller, ids)])
-    const statusText = textsOf(statuses)
     const chipOf = (name: string, { OrderID }: Wire): Chip | null => {
       const known = states.get(Number(OrderID))
       if (known === undefined) return null
@@ -57,7 +56,7 @@ export const orderListing: Listing = {
       return name === 'fulfilment' ? fulfilmentChips[known.fulfilment] : null
     }
     return {
-      inWords: ['InvoiceNumber', 'OrderStatusID'],
+      inWords: ['InvoiceNumber'],
       choices: {
         OrderStatusID: statuses.map(({ id, text }) => [String(id), text] as const),
         payment: choicesOf(paymentStates, paymentChips),
@@ -66,7 +65,7 @@ export const orderListing: Listing = {
       textOf: (name, order) => {
         if (name === 'InvoiceNumber') return invoiceOf(order)
         if (name === 'customer') return billedTo(order)
-        return name === 'OrderStatusID' ? statusText(Number(order.OrderStatusID)) : (chipOf(name, order)?.text ?? null)
+        return chipOf(name, order)?.text ?? null
       },
       // Nobody waits for the money or the goods of an order that is cancelled.
       toneOf: (name, order) => {

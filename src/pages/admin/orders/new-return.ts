@@ -20,7 +20,7 @@ import { ifUnchanged, tagOf } from '../records/unchanged.ts'
 import { addOnce } from './once.ts'
 import { rehearse } from './rehearse.ts'
 import { type ReturnableLine, type ReturnBody, returnableLines, returnBody, returnLabels } from './return-form.ts'
-import { orderTitle, type ReturnedOrder, returnsOf, type ShownReturn } from './returns.ts'
+import { orderTitle, type ReturnedOrder, returnsOf, returnWords, type ShownReturn } from './returns.ts'
 
 /** The form of a new return of an order. */
 export async function newReturnPage(
@@ -32,10 +32,12 @@ export async function newReturnPage(
   const caller = merchantCaller(request, services)
   const order = JSON.parse(await getRecord(caller, orders, id)) as ReturnedOrder
   const lines = await returnableLines(caller, id)
+  const values = typed ?? { RMAReasonID: '0', RMAMethodID: '0', RMAStatusID: '1' }
+  const { choices } = await returnWords(caller, values)
   return {
     template: '/pages/admin/orders/new-return',
     title: `Return of ${orderTitle(order)}`,
-    values: typed ?? { RMAReasonID: '0', RMAMethodID: '0', RMAStatusID: '1' },
+    values,
     data: {
       id,
       lines,
@@ -46,6 +48,7 @@ export async function newReturnPage(
       oneTimeKey: randomUUID(),
       stock,
       holdsStock: holdsStock(order.OrderStatusID),
+      choices,
       labels: returnLabels(lines),
     },
   }

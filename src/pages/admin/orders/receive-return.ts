@@ -14,12 +14,14 @@ import { readIds } from '../../../server/parameters.ts'
 import { ifUnchanged, tagOf } from '../records/unchanged.ts'
 import { rehearse } from './rehearse.ts'
 import { returnLabels } from './return-form.ts'
-import { orderTitle, type ReturnedOrder, type ShownReturn } from './returns.ts'
+import { orderTitle, type ReturnedOrder, returnWords, type ShownReturn } from './returns.ts'
 
 interface ReturnRecord {
   readonly RMAID: number
   readonly OrderID: number
   readonly RmaDate: string
+  readonly RMAReasonID: number
+  readonly RMAMethodID: number
   readonly RMAStatusID: number
   readonly RMAItemList: readonly {
     readonly CatalogID: number
@@ -62,15 +64,20 @@ export async function returnPage(
       items.flatMap((item, index) => received.map((name) => [fieldOf(index, name), String(item[name])])),
     ),
   }
+  // The rows typed may be of other items.
+  const values = typed === null || isOutdated ? stored : typed
+  const { choices, textOf } = await returnWords(caller, values)
   return {
     template: '/pages/admin/orders/receive-return',
     title: `Return ${rmaId} of ${orderTitle(order)}`,
-    // The rows typed may be of other items.
-    values: typed === null || isOutdated ? stored : typed,
+    values,
     data: {
       id,
       rmaId,
       record,
+      reason: textOf('RMAReasonID', record.RMAReasonID),
+      compensation: textOf('RMAMethodID', record.RMAMethodID),
+      choices,
       items,
       etag: tagOf(text, typed, isOutdated),
       stock,

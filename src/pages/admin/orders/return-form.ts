@@ -8,6 +8,7 @@ import { exact, toNumber } from '../../../resources/orders/amounts.ts'
 import { descriptionLines } from '../../../resources/orders/line-description.ts'
 import { orderItemList } from '../../../resources/orders/lists.ts'
 import { goodsOf, returnedItems, sumByGoods } from '../../../resources/orders/stock.ts'
+import { type Phrase, t } from '../../../texts/text.ts'
 import type { Fault } from '../../../values/failure.ts'
 
 // The form of a new return. The fields of a line are `Item.7.ReturnQuantity` and the like, by its ItemIndexID.
@@ -119,7 +120,7 @@ function refuseMore(form: Form, chosen: readonly ReturnableLine[], now: readonly
 
 export function returnLabels(
   lines: readonly { readonly name: string; readonly sku: string }[],
-): Record<string, string> {
+): Record<string, Phrase> {
   const ofLines = lines.flatMap(({ name, sku }) => [
     [`${name}.ReturnQuantity`, `${sku}: the returned quantity`],
     [`${name}.ReceivedQuantity`, `${sku}: the received quantity`],
@@ -129,9 +130,9 @@ export function returnLabels(
 }
 
 const fieldLabels = {
-  RMAReasonID: 'Reason',
-  RMAMethodID: 'Method',
-  RMAStatusID: 'Status',
+  RMAReasonID: t('Reason'),
+  RMAMethodID: t('Compensation'),
+  RMAStatusID: t('Status'),
   Comments: 'Comments to the customer',
   InternalComments: 'Internal comments',
 }

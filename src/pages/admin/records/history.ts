@@ -25,6 +25,7 @@ import { format } from '../../../texts/format.ts'
 import { type Phrase, Text, t } from '../../../texts/text.ts'
 import { readDate } from '../../../values/dates.ts'
 import type { Secrets } from '../../../values/secrets.ts'
+import { isCodedPath, readCodes } from './codes.ts'
 import { labelOf } from './labels.ts'
 import { readTitles } from './names.ts'
 import { namesFor } from './references.ts'
@@ -45,7 +46,7 @@ export interface History {
 type HistoryRow = ReturnType<typeof rowOf>
 
 /** The name of a value, such as a status, at a path without the keys of items; null: the value speaks for itself. */
-type NameOf = (path: string, value: NonNullable<Difference[1]>, refersTo: Resource | null) => string | null
+type NameOf = (path: string, value: NonNullable<Difference[1]>, refersTo: Resource | null) => Phrase | null
 
 const nameless: NameOf = () => null
 
@@ -72,10 +73,12 @@ export async function historyPage(
   const page = await listHistory(caller, records, { before, limit: PAGE_ENTRIES })
   // Refuses what there never was.
   if (page.entries.length === 0) await getRecord(caller, service.resource, id)
+  const names = await readTitles(caller, seenBy(caller.privileges, service), [id])
+  const record = names.get(id) || t('{record} {id}', { record: service.oneTitle, id: String(id) })
   return {
     template: '/pages/admin/records/history-page',
-    title: t('History of {record} {id}', { record: service.one, id: String(id) }),
-    data: { service, id, history: await shown(caller, page), isFirst: before === null },
+    title: t('History of {record}', { record }),
+    data: { service, id, record, history: await shown(caller, page), isFirst: before === null },
   }
 }
 
@@ -182,7 +185,7 @@ function groupOf({ privileges, store }: Caller, { entry, counts, changed }: Hist
   }
   const service = serviceOfTable(entry.recordType)
   const labels = changed.flat().flatMap(([path]) => {
-    const bare = path.replaceAll(/\[.*?\]/g, '')
+    const bare = bareOf(path)
     return changeOf(service, [bare, '', ''], words).map(({ label }) => label)
   })
   const all = [...new Map(labels.map((label) => [label instanceof Text ? label.key : label, label])).values()]
@@ -229,16 +232,19 @@ async function shown(
       return isRead ? [before, after].map((id) => ({ refersTo, id: Number(id) })) : []
     }),
   )
-  const [titles, nameOfRecord] = await Promise.all([
+  const coded = entries.flatMap(({ changed }) => changed.map(([path]) => bareOf(path))).filter(isCodedPath)
+  const [titles, nameOfRecord, codes] = await Promise.all([
     isOfMany ? titlesOf(caller, entries) : new Map<string, ReadonlyMap<number, string>>(),
     namesFor(caller, named),
+    readCodes(caller, coded),
   ])
   const words: Words = {
     privileges,
     timeZone: store.timeZone,
     currency: store.currency,
     nameOf: (path, value, refersTo) => {
-      return nameOf(path, value, refersTo) ?? (refersTo === null ? null : nameOfRecord(refersTo, value) || null)
+      const ofRecord = refersTo === null ? null : nameOfRecord(refersTo, value) || null
+      return nameOf(path, value, refersTo) ?? ofRecord ?? codes.textAt(path, value)
     },
     titleOf: ({ recordType, recordId }) => titles.get(recordType)?.get(recordId) || null,
   }
@@ -312,10 +318,15 @@ function isShownTo(privileges: Privileges, field: ValueField | null): boolean {
 
 const NOTHING = 'nothing'
 
+/** A path without the keys of items. */
+function bareOf(path: string): string {
+  return path.replaceAll(/\[.*?\]/g, '')
+}
+
 interface Changed {
   readonly label: Phrase
-  readonly before: string | null
-  readonly after: string
+  readonly before: Phrase | null
+  readonly after: Phrase
 }
 
 /** A change in words: the field, and what became of it. None: the reader is not shown it. */
@@ -326,9 +337,9 @@ function changeOf(service: Service | null, [path, before, after]: Difference, wo
   // Neither is known of a field that nobody is shown.
   if (before === null && after === null) return [{ label, before: null, after: 'changed' }]
   if (isItem) return [{ label, before: null, after: before === null ? `added: ${after}` : `removed: ${before}` }]
-  const bare = path.replaceAll(/\[.*?\]/g, '')
+  const bare = bareOf(path)
   const text = (value: Difference[1]) => {
-    if (refersTo !== null && !value) return NOTHING
+    if ((refersTo !== null || isCodedPath(bare)) && !value) return NOTHING
     return (value === null ? null : nameOf(bare, value, refersTo)) ?? textOf(value, field, words)
   }
   return [{ label, before: text(before), after: text(after) }]

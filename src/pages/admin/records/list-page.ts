@@ -11,6 +11,7 @@ import { type Text, t } from '../../../texts/text.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import { INT32_MAX } from '../../../values/int32.ts'
 import { valueIn } from '../../../values/json.ts'
+import { codedPaths, readCodes } from './codes.ts'
 import { csvChoices, spreadsheetForm } from './csv-form.ts'
 import { extrasOf } from './extras.ts'
 import { filesOf } from './files.ts'
@@ -70,9 +71,10 @@ export async function listPage(
     }
   })
   const references = rows.flatMap(({ record }) => [...referencesIn({ values: columns, lists: [] }, record)])
-  const [views, nameOf, words] = await Promise.all([
+  const [views, nameOf, codes, words] = await Promise.all([
     listViews(services, { userId: merchantOf(request).id, service: resource.service }),
     namesFor(caller, references),
+    readCodes(caller, codedPaths({ values: service.values, lists: [] }), { withUsed: true }),
     listing?.wordsOf(
       caller,
       rows.map(({ id }) => Number(id)),
@@ -90,7 +92,11 @@ export async function listPage(
       columns,
       allColumns: offered,
       isBrief: listing !== null && given.columns === '',
-      filters: filtersOf(service, listing).map((filter) => ({ ...filter, choices: words?.choices[filter.of] ?? null })),
+      filters: filtersOf(service, listing).map((filter) => ({
+        ...filter,
+        choices: words?.choices[filter.of] ?? codes.filterFor(filter.of, given.filters[filter.name] ?? ''),
+      })),
+      codes,
       textOf: words?.textOf ?? (() => null),
       toneOf: words?.toneOf ?? (() => null),
       selection: extrasOf(resource).selection,

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Caller } from '../../../engine/caller.ts'
 import { NAMED_MAX, type References, type Referrer, referencesTo } from '../../../engine/changing/referrers.ts'
 import type { Resource } from '../../../engine/definition/define.ts'
 import { getRecord } from '../../../engine/reading/read.ts'
@@ -8,13 +9,15 @@ import { type CallerServices, merchantCaller, textIn } from '../../../html/reque
 import { rma } from '../../../resources/rma/rma.ts'
 import { readIds } from '../../../server/parameters.ts'
 import { valueIn } from '../../../values/json.ts'
+import { codedInRecord, readCodes } from './codes.ts'
 import { kindsOf, readEvents } from './events.ts'
 import { extrasOf } from './extras.ts'
 import { newestHistory } from './history.ts'
 import { frameHeight, hasMarkup, htmlValues } from './html-frame.ts'
 import { imagesOf } from './images.ts'
+import { readTitles } from './names.ts'
 import { namesFor, referencesIn } from './references.ts'
-import { mayRead, textSeenBy } from './seen.ts'
+import { mayRead, seenBy, textSeenBy } from './seen.ts'
 import { services as allServices, type List, pathOf, type Service, type Value } from './services.ts'
 import { isNumber, isSet, isWritable, itemsIn, titleOf, typedOf, type Wire } from './values.ts'
 
@@ -44,11 +47,12 @@ export async function recordPage(
   const referrers = resource.referrers.filter((one) => {
     return !extras.referrers.includes(one.table) && mayRead(privileges, referringService(one).resource)
   })
-  const [text, references, history, events] = await Promise.all([
+  const [text, references, history, events, codes] = await Promise.all([
     getRecord(caller, resource, id),
     referencesTo(caller, { ...resource, referrers }, id),
     newestHistory(caller, [{ recordType: resource.table, recordId: id }]),
     kindsOf(service).length === 0 ? null : readEvents(caller, service, id, null),
+    readCodes(caller, codedInRecord(service)),
   ])
   const record = JSON.parse(text) as Wire
   const lists = service.sections.flatMap(({ list }) => list ?? [])
@@ -87,8 +91,9 @@ export async function recordPage(
       },
       isLong,
       imageOf: (address: string) => images.addresses.get(address.trim()) ?? null,
-      references: references.map(referenceOf).filter(({ ids }) => ids.length > 0),
+      references: await namedReferences(caller, references),
       nameOf: await namesFor(caller, referencesIn({ values: service.values, lists }, record)),
+      codes,
       events,
       hasReferrers: referrers.length > 0 && extras.template === null,
       history,
@@ -118,10 +123,21 @@ function ownPageOf(resource: Resource, id: number, { OrderID }: Wire) {
   return { address: `/admin/orders/${OrderID}/returns/${id}`, text: 'Receive and restock this return' }
 }
 
-/** Whose records refer to this one, in words. */
-export function referenceOf({ referrer, ids }: References) {
-  const from = referringService(referrer)
-  return { from, rule: referrer.rule, ids: ids.slice(0, NAMED_MAX), isMore: ids.length > NAMED_MAX }
+/** Whose records refer to this one, by their names. */
+export function namedReferences(caller: Caller, found: readonly References[]) {
+  const { privileges } = caller
+  const some = found.filter(({ ids }) => ids.length > 0)
+  return Promise.all(
+    some.map(async ({ referrer, ids: all }) => {
+      const from = referringService(referrer)
+      const ids = all.slice(0, NAMED_MAX)
+      const names = mayRead(privileges, from.resource)
+        ? await readTitles(caller, seenBy(privileges, from), ids)
+        : new Map<number, string>()
+      const records = ids.map((id) => ({ id, name: names.get(id) || String(id) }))
+      return { from, rule: referrer.rule, records, isMore: all.length > NAMED_MAX }
+    }),
+  )
 }
 
 function referringService({ table }: Referrer): Service {

@@ -3,6 +3,7 @@ import type { Resource } from '../../../engine/definition/define.ts'
 import { plainNumber } from '../../../html/numbers.ts'
 import { refusedFields } from '../../../html/page-routes.ts'
 import { type Form, textIn } from '../../../html/request.ts'
+import { orders } from '../../../resources/orders/orders.ts'
 import { isId } from '../../../values/int32.ts'
 import { valueIn } from '../../../values/json.ts'
 import { placesIn } from './form.ts'
@@ -35,7 +36,8 @@ export async function namesFor(caller: Caller, references: Iterable<Reference>):
   }
   const read = [...idsOf].map(async ([refersTo, ids]) => {
     const target = seenTarget(caller, refersTo)
-    const read = target.called.length > 0 ? readTitles : readNames
+    // What an order is searched by is more than what it is called.
+    const read = target.called.length > 0 || refersTo === orders ? readTitles : readNames
     return [refersTo, await read(caller, target, [...ids])] as const
   })
   const names = new Map(await Promise.all(read))
