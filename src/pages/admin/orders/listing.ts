@@ -38,6 +38,9 @@ export function billedTo(order: Wire): string {
 const choicesOf = <Key extends string>(keys: readonly Key[], chips: Readonly<Record<Key, Chip>>) =>
   keys.map((key) => [key, chips[key].text] as const)
 
+const choicesOfStatuses = (statuses: readonly { id: number; text: string }[]) =>
+  statuses.map(({ id, text }) => [String(id), text] as const)
+
 /** The list of orders: whose they are, what is paid and what has left, and statuses by their texts. */
 export const orderListing: Listing = {
   values: ownValues,
@@ -58,10 +61,11 @@ export const orderListing: Listing = {
     return {
       inWords: ['InvoiceNumber'],
       choices: {
-        OrderStatusID: statuses.map(({ id, text }) => [String(id), text] as const),
+        OrderStatusID: choicesOfStatuses(statuses),
         payment: choicesOf(paymentStates, paymentChips),
         fulfilment: choicesOf(fulfilments, fulfilmentChips),
       },
+      targets: { OrderStatusID: choicesOfStatuses(statuses.filter(({ visible }) => visible)) },
       textOf: (name, order) => {
         if (name === 'InvoiceNumber') return invoiceOf(order)
         if (name === 'customer') return billedTo(order)

@@ -46,10 +46,10 @@ export function isCoded({ path, field }: Pick<Value, 'path' | 'field'>): boolean
 /** The paths of what lists of the store name in records of a service, or in a part of one. */
 export function codedPaths({
   values,
-  lists,
+  lists = [],
 }: {
   readonly values: readonly Value[]
-  readonly lists: readonly List[]
+  readonly lists?: readonly List[]
 }): string[] {
   return [...values.filter(isCoded).map(({ path }) => path.join('.')), ...lists.flatMap(codedPaths)]
 }

@@ -179,7 +179,7 @@ export async function newPage(
     ]),
   )
   const caller = merchantCaller(request, services)
-  const all = { values: service.values, list: null, lists: [] }
+  const all = { values: service.values, list: null }
   const sent = Object.keys(typed).length === 0 ? defaults : withEdited(typed)
   const { form: values, choices } = await lookUp(caller, all, sent, textIn(sent, 'lookup'))
   const codes = await readCodes(caller, codedPaths(all))

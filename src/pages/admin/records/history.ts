@@ -181,6 +181,7 @@ function groupOf({ privileges, store }: Caller, { entry, counts, changed }: Hist
     timeZone: store.timeZone,
     currency: store.currency,
     nameOf: nameless,
+    itemNameOf: byKey,
     titleOf: () => null,
   }
   const service = serviceOfTable(entry.recordType)
@@ -228,8 +229,9 @@ async function shown(
   const named = entries.flatMap(({ recordType, changed }) =>
     changed.flatMap(([path, before, after]) => {
       const { refersTo } = fieldAt(serviceOfTable(recordType), path)
-      const isRead = refersTo !== null && mayRead(privileges, refersTo)
-      return isRead ? [before, after].map((id) => ({ refersTo, id: Number(id) })) : []
+      const values = refersTo === null ? [] : [before, after].map((id) => ({ refersTo, id: Number(id) }))
+      const key = keyIn(serviceOfTable(recordType), path)
+      return [...values, ...(key === null ? [] : [key])].filter((one) => mayRead(privileges, one.refersTo))
     }),
   )
   const coded = entries.flatMap(({ changed }) => changed.map(([path]) => bareOf(path))).filter(isCodedPath)
@@ -245,6 +247,10 @@ async function shown(
     nameOf: (path, value, refersTo) => {
       const ofRecord = refersTo === null ? null : nameOfRecord(refersTo, value) || null
       return nameOf(path, value, refersTo) ?? ofRecord ?? codes.textAt(path, value)
+    },
+    itemNameOf: (list, key) => {
+      const target = keyTarget(list)
+      return (target === null ? '' : nameOfRecord(target, key)) || key
     },
     titleOf: ({ recordType, recordId }) => titles.get(recordType)?.get(recordId) || null,
   }
@@ -274,6 +280,7 @@ interface Words {
   readonly timeZone: string
   readonly currency: string
   readonly nameOf: NameOf
+  readonly itemNameOf: ItemNameOf
   /** What a record is called; null: by its number. */
   readonly titleOf: (entry: HistoryEntry) => string | null
 }
@@ -332,11 +339,15 @@ interface Changed {
 /** A change in words: the field, and what became of it. None: the reader is not shown it. */
 function changeOf(service: Service | null, [path, before, after]: Difference, words: Words): Changed[] {
   const { privileges, nameOf } = words
-  const { label, field, refersTo, isItem } = fieldAt(service, path)
+  const { label, field, refersTo, item } = fieldAt(service, path, words.itemNameOf)
   if (!isShownTo(privileges, field)) return []
   // Neither is known of a field that nobody is shown.
   if (before === null && after === null) return [{ label, before: null, after: 'changed' }]
-  if (isItem) return [{ label, before: null, after: before === null ? `added: ${after}` : `removed: ${before}` }]
+  if (item !== null) {
+    // Of one without a text, the history has only that it was there.
+    const name = typeof (before ?? after) === 'string' ? (before ?? after) : item
+    return [{ label, before: null, after: before === null ? `added: ${name}` : `removed: ${name}` }]
+  }
   const bare = bareOf(path)
   const text = (value: Difference[1]) => {
     if ((refersTo !== null || isCodedPath(bare)) && !value) return NOTHING
@@ -364,28 +375,49 @@ interface Place {
   readonly field: ValueField | null
   /** The service whose record it names; null: none. */
   readonly refersTo: Resource | null
-  /** Whether an item of a list is meant as a whole. */
-  readonly isItem: boolean
+  /** What an item of a list is called that is meant as a whole; null: a value is meant. */
+  readonly item: string | null
 }
 
-/** What a path of a difference names, with the keys of items. */
-function fieldAt(service: Service | null, path: string): Place {
-  const lists = service?.sections.flatMap(({ list }) => list ?? []) ?? []
-  return placeIn(service?.values ?? [], lists, path)
+/** What an item of a list is called that has this key. */
+type ItemNameOf = (list: List | undefined, key: string) => string
+
+const byKey: ItemNameOf = (_list, key) => key
+
+/** What a path of a difference names, with the names or keys of items. */
+function fieldAt(service: Service | null, path: string, itemNameOf = byKey): Place {
+  return placeIn(service?.values ?? [], listsOf(service), path, itemNameOf)
 }
 
-function placeIn(values: readonly Value[], lists: readonly List[], path: string): Place {
+function listsOf(service: Service | null): List[] {
+  return service?.sections.flatMap(({ list }) => list ?? []) ?? []
+}
+
+/** The service whose records the keys of a list's items are. */
+function keyTarget(list: List | undefined): Resource | null {
+  return list?.values.find(({ field, refersTo }) => field.access === 'key' && refersTo !== null)?.refersTo ?? null
+}
+
+/** The record whose number is the key of the item in which a difference is. */
+function keyIn(service: Service | null, path: string): { refersTo: Resource; id: number } | null {
+  const [, name, key] = /^(\w+)\[(\d+)\]/.exec(path) ?? []
+  const refersTo = keyTarget(listsOf(service).find((list) => list.name === name))
+  return refersTo === null ? null : { refersTo, id: Number(key) }
+}
+
+function placeIn(values: readonly Value[], lists: readonly List[], path: string, itemNameOf: ItemNameOf): Place {
   const [, name, key, rest] = /^(\w+)\[(.*?)\](?:\.(.*))?$/.exec(path) ?? []
   if (name === undefined) {
     const value = values.find((each) => each.path.join('.') === path)
     const list = lists.find((each) => each.name === path)
     const label = value?.label ?? list?.label ?? t(labelOf(path))
-    return { label, field: value?.field ?? null, refersTo: value?.refersTo ?? null, isItem: false }
+    return { label, field: value?.field ?? null, refersTo: value?.leadsTo ?? value?.refersTo ?? null, item: null }
   }
   const list = lists.find((each) => each.name === name)
-  const item = t('{item} {key}', { item: list?.one ?? name, key: key ?? '' })
-  if (rest === undefined) return { label: item, field: null, refersTo: null, isItem: true }
-  const inner = placeIn(list?.values ?? [], list?.lists ?? [], rest)
+  const called = itemNameOf(list, key ?? '')
+  if (rest === undefined) return { label: list?.one ?? name, field: null, refersTo: null, item: called }
+  const item = t('{item} {key}', { item: list?.one ?? name, key: called })
+  const inner = placeIn(list?.values ?? [], list?.lists ?? [], rest, itemNameOf)
   return { ...inner, label: t('{item}: {field}', { item, field: inner.label }) }
 }
 

@@ -53,7 +53,9 @@ export function* referencesIn(
   { values, lists }: { readonly values: readonly Value[]; readonly lists: readonly List[] },
   record: Wire,
 ): Generator<Reference> {
-  for (const { path, refersTo } of values) if (refersTo !== null) yield { refersTo, id: Number(valueIn(record, path)) }
+  for (const { path, refersTo, leadsTo = refersTo } of values) {
+    if (leadsTo !== null) yield { refersTo: leadsTo, id: Number(valueIn(record, path)) }
+  }
   for (const list of lists) for (const item of itemsIn(record, list)) yield* referencesIn(list, item)
 }
 
