@@ -279,3 +279,15 @@ describe('an order status of the store’s own', () => {
     expect(history).toContain('Waiting for parts → Ready')
   })
 })
+
+test('the page and the forms of returns speak German', async () => {
+  const german = { 'accept-language': 'de-DE' }
+  const settings = (await merchant.open(page, german)).body
+  for (const words of ['<h1>Bezeichnungen für Retouren</h1>', '>Gründe</h2>', '>Ausgleich</h2>']) {
+    expect(settings).toContain(words)
+  }
+  await returned({ RMAReasonID: 7 })
+  const received = (await merchant.open('/admin/orders/1/returns/1', german)).body
+  expect(received).toContain('<dd>Grund 7</dd>')
+  expect(received).toContain('Wie weit die Retoure ist')
+})
