@@ -56,7 +56,7 @@ describe('a customer', () => {
       OrderItemList: [{ ItemID: 'LAMP', ItemQuantity: 1 }],
     })
     const fields = (await scene.merchant.open(`/admin/orders/${id}/fields`)).body
-    expect(fields).toContain(`<a href="/admin/customers/${company}">Smith &amp; Co</a>`)
+    expect(fields).toContain(`<a href="/admin/customers/${company}"><bdi>Smith &amp; Co</bdi></a>`)
     const found = await scene.merchant.call('GET', '/admin/customers/search?q=anna')
     expect(found.json()).toEqual([{ ID: named, Name: 'Anna Smith · anna@shop.example' }])
   })
