@@ -6,6 +6,7 @@ import type { Access, Privileges } from '../engine/caller.ts'
 import type { OwnPath } from '../mail/kinds.ts'
 import type { Config } from '../process/settings.ts'
 import { resourceNamed } from '../registry.ts'
+import { type Text, t } from '../texts/text.ts'
 
 // What people can be told of by mail, if they want to: what it is, who may, and how it is found.
 
@@ -30,7 +31,7 @@ interface Look {
 
 interface Kind<Place> {
   /** In the list to choose from. */
-  readonly words: string
+  readonly words: Text
   /** The shortest time between two mails. */
   readonly pauseMs: number
   /** The page that a mail leads to. */
@@ -54,7 +55,7 @@ const ended = { done: 'ended', cancelled: 'was stopped' } as const
 
 export const storeAlerts = {
   'webhook-paused': {
-    words: 'A webhook is paused, because its receiver does not answer',
+    words: t('A webhook is paused, because its receiver does not answer'),
     need: ['Webhooks', 'read'],
     pauseMs: 0,
     link: '/admin/webhooks',
@@ -69,7 +70,7 @@ export const storeAlerts = {
     },
   },
   'application-failing': {
-    words: 'An application fails: its last calls were all refused',
+    words: t('An application fails: its last calls were all refused'),
     need: ['Keys', 'read'],
     pauseMs: DAY_MS,
     link: '/admin/modules/rest-api',
@@ -84,7 +85,7 @@ export const storeAlerts = {
     },
   },
   'stock-out': {
-    words: 'Products have run out (one mail a day)',
+    words: t('Products have run out (one mail a day)'),
     need: ['Products', 'read'],
     pauseMs: DAY_MS,
     link: '/admin/products',
@@ -98,7 +99,7 @@ export const storeAlerts = {
     },
   },
   'import-ended': {
-    words: 'The changes of a CSV file, or of many records, have been made or were stopped',
+    words: t('The changes of a CSV file, or of many records, have been made or were stopped'),
     need: null,
     pauseMs: 0,
     link: '/admin/csv',
@@ -131,7 +132,7 @@ export interface OperatorPlace {
 
 export const operatorAlerts = {
   'no-backup': {
-    words: 'No backup was made in time',
+    words: t('No backup was made in time'),
     pauseMs: DAY_MS,
     link: '/operator/sizes',
     find: async ({ tx, now }, { config: { backupHours } }) => {
@@ -142,7 +143,7 @@ export const operatorAlerts = {
     },
   },
   'disk-full': {
-    words: 'A disk is nearly full',
+    words: t('A disk is nearly full'),
     pauseMs: DAY_MS,
     link: '/operator',
     find: async (_look, { config }) => {
@@ -153,7 +154,7 @@ export const operatorAlerts = {
     },
   },
   'deliveries-fail': {
-    words: 'Webhooks fail or are paused',
+    words: t('Webhooks fail or are paused'),
     pauseMs: DAY_MS,
     link: '/operator/deliveries',
     find: async ({ tx, since }) => {
@@ -168,7 +169,7 @@ export const operatorAlerts = {
     },
   },
   'mails-wait': {
-    words: 'Mails wait for more than an hour, or were given up',
+    words: t('Mails wait for more than an hour, or were given up'),
     pauseMs: DAY_MS,
     link: '/operator/mails',
     find: async ({ tx, now, since }) => {
@@ -184,7 +185,7 @@ export type StoreAlert = keyof typeof storeAlerts
 export type OperatorAlert = keyof typeof operatorAlerts
 
 /** The kinds that somebody with these privileges may be told of, with their words. */
-export function storeAlertsFor(privileges: Privileges): [StoreAlert, string][] {
+export function storeAlertsFor(privileges: Privileges): [StoreAlert, Text][] {
   const kinds = Object.entries(storeAlerts) as [StoreAlert, StoreKind][]
   return kinds
     .filter(([, { need }]) => need === null || allows(privileges, ...need))

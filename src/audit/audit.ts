@@ -57,6 +57,7 @@ export const auditActions = [
   'account.role-changed',
   'account.address-changed',
   'account.joined',
+  'account.language-changed',
   'account.reset-handed-over',
   'invitation.created',
   'invitation.withdrawn',

@@ -13,6 +13,7 @@ import { IMPORTS_MAX, KEPT_LINES_MAX } from './limits.ts'
 import type { Meaning } from './mapping.ts'
 import { forgetParts } from './parts.ts'
 import type { Difference, Problem } from './records.ts'
+import type { Decimal } from './writing.ts'
 
 // The rows of imports: of files, of records that were chosen in a list, and of what is put back. Those of a store are few (IMPORTS_MAX),
 // and go after 30 days.
@@ -25,10 +26,11 @@ export type State = 'mapping' | 'reading' | 'ready' | 'applying' | 'done' | 'can
 export type Source = 'own' | 'former' | 'other' | 'bulk' | 'back'
 export type Outcome = Line['outcome'] | 'changed' | 'added' | 'failed'
 
-export type Import = Omit<CsvImport, 'state' | 'source' | 'mapping'> & {
+export type Import = Omit<CsvImport, 'state' | 'source' | 'mapping' | 'decimal'> & {
   readonly state: State
   readonly source: Source
   readonly mapping: readonly Meaning[] | null
+  readonly decimal: Decimal | null
 }
 
 /** Whether it changes the records that somebody saw, as they were shown, and not those that a file names. */
@@ -51,7 +53,8 @@ export interface StoredLine extends Pick<CsvImportLine, 'line' | 'recordId' | 'n
 export async function addImport(
   caller: Caller,
   resource: Resource,
-  file: Pick<Import, 'fileName' | 'ignored' | 'source' | 'headings' | 'mapping'> & { readonly change?: object },
+  file: Pick<Import, 'fileName' | 'ignored' | 'source' | 'headings' | 'mapping'> &
+    Partial<Pick<Import, 'decimal' | 'locale'>> & { readonly change?: object },
 ): Promise<OpenReading> {
   const { db, store, actor, now } = caller
   await makeRoom(caller)

@@ -4,6 +4,9 @@ import { execute } from '../database/client.ts'
 import { sql } from '../database/sql.ts'
 import type { Caller, Privileges } from '../engine/caller.ts'
 import type { Resource } from '../engine/definition/define.ts'
+import { labelOf } from '../texts/label.ts'
+import { isLocale, languageOf, locales } from '../texts/language.ts'
+import { t } from '../texts/text.ts'
 import { lettersOf } from '../values/nearest.ts'
 import {
   type Column,
@@ -91,7 +94,7 @@ export function suggest(
 function isTelling(resource: Resource, name: string): boolean {
   const { columns = {}, asked = {}, leftOut = {} } = resource.formerFile ?? {}
   const isKnown = [columns, asked, leftOut].some((table) => Object.hasOwn(table, name))
-  return isKnown && columnsNamed(resource, name).length === 0
+  return isKnown && !namesOf(resource).has(lettersOf(name))
 }
 
 interface Likely extends Suggestion {
@@ -136,11 +139,37 @@ function likelyMeaning(resource: Resource, name: string): Likely {
 /** Why headings of passwords are left out. */
 export const SECRET = 'may have passwords, which are never taken over'
 
-/** The columns that a heading names: wholly, or by the last part of the name or its words on pages. */
+/** The columns that a heading names: wholly, by the last part of the name, or by its words on pages. */
 function columnsNamed(resource: Resource, heading: string): readonly Column[] {
   const letters = lettersOf(heading)
   if (letters === '') return []
-  return namesOf(resource).get(letters) ?? []
+  return namesOf(resource).get(letters) ?? wordsOf(resource).get(letters) ?? []
+}
+
+const wordings = new WeakMap<Resource, ReadonlyMap<string, readonly Column[]>>()
+
+/** The columns by the words that pages have for them, and exports in words, in all languages. */
+function wordsOf(resource: Resource): ReadonlyMap<string, readonly Column[]> {
+  const known = wordings.get(resource)
+  if (known !== undefined) return known
+  const languages = Object.keys(locales).filter(isLocale).map(languageOf)
+  const words = byLetters(resource, ({ path, field }) => {
+    const label = t(field.label || labelOf(path.at(-1) ?? '', resource.typeName))
+    return languages.map(({ say }) => say(label))
+  })
+  wordings.set(resource, words)
+  return words
+}
+
+/** The columns of a service by the letters of what they are called. */
+function byLetters(resource: Resource, callsOf: (column: Column) => readonly string[]): Map<string, Column[]> {
+  const found = new Map<string, Column[]>()
+  for (const column of columnsOf(resource)) {
+    for (const letters of new Set(callsOf(column).map(lettersOf))) {
+      if (letters !== '') found.set(letters, [...(found.get(letters) ?? []), column])
+    }
+  }
+  return found
 }
 
 const namings = new WeakMap<Resource, ReadonlyMap<string, readonly Column[]>>()
@@ -148,13 +177,7 @@ const namings = new WeakMap<Resource, ReadonlyMap<string, readonly Column[]>>()
 function namesOf(resource: Resource): ReadonlyMap<string, readonly Column[]> {
   const known = namings.get(resource)
   if (known !== undefined) return known
-  const names = new Map<string, Column[]>()
-  for (const column of columnsOf(resource)) {
-    const { name, path, field } = column
-    for (const letters of new Set([name, path.at(-1) ?? '', field.label].map(lettersOf))) {
-      if (letters !== '') names.set(letters, [...(names.get(letters) ?? []), column])
-    }
-  }
+  const names = byLetters(resource, ({ name, path, field }) => [name, path.at(-1) ?? '', field.label])
   namings.set(resource, names)
   return names
 }

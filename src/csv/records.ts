@@ -7,10 +7,11 @@ import { readDate } from '../values/dates.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { valueIn } from '../values/json.ts'
 import { runInSlices } from '../values/slices.ts'
-import { type Cell, commaProblem, pointProblem, rearm, spelt } from './cells.ts'
+import { type Cell, commaProblem, doubtOf, rearm, spelt } from './cells.ts'
 import { type Column, type Headings, isListColumn, type ListColumn, namingOf } from './columns.ts'
 import type { References } from './references.ts'
 import type { Row } from './rows.ts'
+import { type Written, writingOf } from './writing.ts'
 
 // A row of a file as the definition reads it.
 
@@ -55,13 +56,14 @@ export interface Reading {
   readonly resource: Resource
   readonly headings: Headings
   readonly references: References
+  readonly written: Written
 }
 
 /** Reads a row as an update, which may have any of the columns. */
 export async function readRow({ store }: Caller, reading: Reading, row: Row): Promise<FileRecord> {
   const { resource, headings, references } = reading
   const { columns } = headings
-  const { cells, named, problems } = cellsOf(headings, row, references)
+  const { cells, named, problems } = cellsOf(reading, row)
   const { text } = namingOf(resource)
   const typedName = cells.find(({ column }) => column === text)?.text ?? ''
   const given = { line: row.line, cells, id: 0, name: printable(typedName.trim()), patch: none, named }
@@ -91,7 +93,9 @@ interface Read {
 }
 
 /** Cells that a row leaves out at its end say nothing, and in a file that is no export empty ones neither. */
-function cellsOf({ columns, other }: Headings, { cells, separator }: Row, references: References): Read {
+function cellsOf({ headings: { columns, other }, references, written }: Reading, row: Row): Read {
+  const { cells } = row
+  const writing = writingOf(written, row)
   const read: Read = { cells: [], named: [], problems: [] }
   for (const [at, typed] of cells.slice(0, columns.length).entries()) {
     const column = columns[at] ?? null
@@ -101,10 +105,10 @@ function cellsOf({ columns, other }: Headings, { cells, separator }: Row, refere
     if (column === null || (isEmpty && other !== undefined)) continue
     if (column.field.kind === 'text' && column.field.bounds.values === undefined) {
       // Only exports put an apostrophe before a formula.
-      read.cells.push({ column, text: other === undefined ? rearm(typed) : typed, typed, separator })
+      read.cells.push({ column, text: other === undefined ? rearm(typed) : typed, typed, writing })
     } else if (!isEmpty && !isNew(column, typed, references, read)) {
-      const text = column.target === null ? spelt(column, typed, separator) : references.numberOf(column, typed)
-      read.cells.push({ column, text, typed, separator })
+      const text = column.target === null ? spelt(column, typed, writing) : references.numberOf(column, typed)
+      read.cells.push({ column, text, typed, writing })
     }
   }
   return read
@@ -135,7 +139,7 @@ function ownProblemOf(cell: Cell, references: References): string | null {
 }
 
 function problemsOf({ resource: { fields }, references }: Reading, cell: Cell, timeZone: string): Problem[] {
-  const own = pointProblem(cell) ?? ownProblemOf(cell, references)
+  const own = doubtOf(cell) ?? ownProblemOf(cell, references)
   if (own !== null) return [problemIn(cell, own)]
   try {
     readPatch(fields, bodyOf([cell]), { mode: 'update', timeZone })
@@ -166,7 +170,7 @@ export function refusedCells({ cells, patch: { sentBack = [] } }: FileRecord, st
   }
   return cells.flatMap((cell): Problem[] => {
     const { column, typed } = cell
-    const doubt = pointProblem(cell)
+    const doubt = doubtOf(cell)
     const isStored = () => stored !== undefined && typed.trim() === String(storedIn(stored, column))
     if (doubt !== null && !isStored()) return [problemIn(cell, doubt)]
     const refusal = refusals.get(column.name)
@@ -271,6 +275,8 @@ export function changedCells(
     const before = stored === null ? field.default : storedIn(stored, column)
     const after = said ?? field.default
     if (isSame(column, before, after, timeZone)) return []
+    // Of an export whose headings are words, which is read as a file of another program, the apostrophe is still there.
+    if (stored !== null && text === typed && isSame(column, before, rearm(text), timeZone)) return []
     const named = target === null || text === typed ? String(after) : `${after} (${typed.trim()})`
     const shown = field.kind === 'date' ? text.trim() : named
     const shownBefore = stored === null ? '' : short(String(before))

@@ -2,6 +2,7 @@ import { leases } from '../database/leases.ts'
 import type { Caller } from '../engine/caller.ts'
 import type { Resource } from '../engine/definition/define.ts'
 import { resourceNamed } from '../registry.ts'
+import type { Format } from '../texts/format.ts'
 import { StoreFailure } from '../values/failure.ts'
 import type { Secrets } from '../values/secrets.ts'
 import { countHeadings, type Headings, isExport, readHeadings, refusal, repeated } from './columns.ts'
@@ -25,9 +26,12 @@ import { printable, readRow } from './records.ts'
 import { References } from './references.ts'
 import { type Row, rowsOf } from './rows.ts'
 import { type Letters, notUtf8, textOf } from './text.ts'
+import { likelyDecimal, type Written } from './writing.ts'
 
-export interface CsvFile {
+/** A file, and how who sends it writes numbers and dates. `decimal`: what they said of the file; null: nothing. */
+export interface CsvFile extends Pick<Written, 'decimal'> {
   readonly name: string
+  readonly sender: Pick<Format, 'locale' | 'decimalSign'>
   readonly bytes: AsyncIterable<Uint8Array>
 }
 
@@ -51,13 +55,15 @@ export async function takeIn(caller: Caller, resource: Resource, file: CsvFile, 
   const letters: Letters = { windowsLine: null }
   const rows = rowsOf(textOf(renewing(file.bytes, caller.now, renew), letters))
   try {
-    const { begun, headings, rest } = await beginningOf(caller, resource, rows)
-    const reading = await addImport(caller, resource, { ...begun, fileName: file.name })
+    const { begun, headings, first, rest } = await beginningOf(caller, resource, rows)
+    const { locale } = file.sender
+    const written = { decimal: file.decimal ?? likelyDecimal(first, file.sender), locale }
+    const reading = await addImport(caller, resource, { ...begun, ...written, fileName: file.name })
     opened = reading
     try {
       const batches = readable(batchesOf(rest), headings !== null && headings.other === undefined ? letters : null)
       if (headings === null) await keep(caller, { resource, reading, secrets, names: begun.headings }, batches)
-      else await readBatches(caller, { resource, headings, reading, secrets }, batches)
+      else await readBatches(caller, { resource, headings, written, reading, secrets }, batches)
       const isWindows = letters.windowsLine !== null
       await endReading(caller, reading, { state: headings === null ? 'mapping' : 'ready', isWindows })
       return { id: reading.id, isMapped: headings === null }
@@ -77,7 +83,7 @@ export async function takeIn(caller: Caller, resource: Resource, file: CsvFile, 
  */
 export async function readMapped(
   caller: Caller,
-  { id, service, headings: names, source }: Import,
+  { id, service, headings: names, source, decimal, locale }: Import,
   meanings: readonly Meaning[],
   secrets: Secrets,
 ): Promise<boolean> {
@@ -86,7 +92,11 @@ export async function readMapped(
   if (reading === null) return false
   const headings = headingsBy(caller, resource, names, { meanings, isFormer: source === 'former' })
   try {
-    await readBatches(caller, { resource, headings, reading, secrets }, keptParts(caller, id, secrets))
+    await readBatches(
+      caller,
+      { resource, headings, written: { decimal, locale }, reading, secrets },
+      keptParts(caller, id, secrets),
+    )
     await endReading(caller, reading, { state: 'ready' })
     return true
   } catch (error) {
@@ -103,16 +113,16 @@ interface Batches {
 
 async function readBatches(
   caller: Caller,
-  { resource, headings, reading, secrets }: Batches & { headings: Headings },
+  { resource, headings, written, reading, secrets }: Batches & { headings: Headings; written: Written },
   batches: AsyncIterable<Row[]>,
 ): Promise<void> {
   const references = new References(caller, headings)
-  const comparison = new Comparison(caller, { resource, headings })
+  const comparison = new Comparison(caller, { resource, headings, written })
   let count = 0
   for await (const batch of batches) {
     await references.read(batch)
     const records = []
-    for (const row of batch) records.push(await readRow(caller, { resource, headings, references }, row))
+    for (const row of batch) records.push(await readRow(caller, { resource, headings, references, written }, row))
     const lines = await comparison.compare(records)
     for (const { made } of lines) references.newNames.use(made)
     await addLines(caller, { secrets, reading, lines })
@@ -151,20 +161,24 @@ interface Beginning {
   readonly begun: Pick<Import, 'ignored' | 'source' | 'headings' | 'mapping'>
   /** Null: a person has to say what they mean. */
   readonly headings: Headings | null
-  /** The rows behind the headings. */
+  /** The row of the headings. */
+  readonly first: Row
+  /** The rows behind it. */
   readonly rest: AsyncIterable<Row>
 }
 
 async function beginningOf(caller: Caller, resource: Resource, rows: AsyncGenerator<Row>): Promise<Beginning> {
-  const { value: first } = await rows.next()
-  if (first === undefined) throw new StoreFailure('bad-request', 'The file is empty.')
-  const { cells } = first as Row
+  const { value } = await rows.next()
+  if (value === undefined) throw new StoreFailure('bad-request', 'The file is empty.')
+  const first = value as Row
+  const { cells } = first
   const names = cells.map((cell) => printable(cell.trim()))
   if (isExport(resource, names)) {
     const headings = readHeadings(caller, resource, names)
     return {
       begun: { ignored: [...headings.ignored], source: 'own', headings: [], mapping: null },
       headings,
+      first,
       rest: rows,
     }
   }
@@ -187,6 +201,7 @@ async function beginningOf(caller: Caller, resource: Resource, rows: AsyncGenera
       mapping: isCertain ? meanings : null,
     },
     headings: isCertain ? headingsBy(caller, resource, names, { meanings, isFormer }) : null,
+    first,
     rest: joined(ahead, rows),
   }
 }

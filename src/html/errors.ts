@@ -1,9 +1,10 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { errorBody, failureIn } from '../server/errors.ts'
+import { type Text, t } from '../texts/text.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { nextOf, ProofNeeded, pageHeaders } from './guard.ts'
 import { sendPage } from './page.ts'
-import { wantsHtml } from './request.ts'
+import { languageFor, wantsHtml } from './request.ts'
 
 type Refusal = ConstructorParameters<typeof StoreFailure>
 
@@ -45,17 +46,17 @@ function answer(reply: FastifyReply, { status, field, message }: { status: numbe
 
 /** Also works outside the scopes of pages. */
 export function sendErrorPage(reply: FastifyReply, status: number, message: string) {
-  const title = titles[status] ?? 'That did not work'
-  const data = { message, requestId: reply.request.id }
+  const title = titles[status] ?? t('That did not work')
+  const data = { message: languageFor(reply.request).sayProblem(message), requestId: reply.request.id }
   return sendPage(reply.headers(pageHeaders), { template: '/html/templates/error', title, status, data })
 }
 
-const titles: Readonly<Record<number, string>> = {
-  403: 'Refused',
-  404: 'Not found',
-  429: 'Too many tries',
-  500: 'Something went wrong here',
-  503: 'Not available just now',
+const titles: Readonly<Record<number, Text>> = {
+  403: t('Refused'),
+  404: t('Not found'),
+  429: t('Too many tries'),
+  500: t('Something went wrong here'),
+  503: t('Not available just now'),
 }
 
 /**

@@ -10,6 +10,7 @@ import type { Language } from '../texts/language.ts'
 import { translateTemplate } from '../texts/template.ts'
 import { type Phrase, Text, type TextValues, t } from '../texts/text.ts'
 import type { Fault, StoreFailure } from '../values/failure.ts'
+import { privilegeName, roleName } from './names.ts'
 import { languageFor, textIn } from './request.ts'
 
 export interface HtmlPage {
@@ -59,11 +60,12 @@ function engineOf(language: Language): Eta {
     },
     plugins: [{ processTemplate: (source) => translateTemplate(source, language.lookUp) }],
     // In every template: `t` makes a text and says it, `say` says one that it was given.
-    functionHeader: 'const { t, say } = this',
+    functionHeader: 'const { t, say, privilegeName } = this',
   })
   Object.assign(eta, {
     t: (key: string, values?: TextValues) => language.say(t(key, values)),
     say: language.say,
+    privilegeName: (privilege: string) => language.say(privilegeName(privilege)),
   })
   engines.set(language, eta)
   return eta
@@ -87,6 +89,7 @@ const notices = new Map(
     'operator-removed': t('The person no longer runs this server.'),
     'person-removed': t('The person no longer belongs to the store.'),
     'sessions-ended': t('You are signed out there.'),
+    'language-chosen': t('The pages are in the chosen language now.'),
     'authenticator-added': t('The authenticator app is your second factor now.'),
     'authenticator-removed': t('The authenticator app is removed.'),
     'passkey-added': t('The passkey is added.'),
@@ -130,8 +133,10 @@ const notices = new Map(
     'note-added': t('The note is added.'),
     'note-deleted': t('The note is deleted.'),
     'customer-link-mailed': t('The sign-in link is on its way to the customer.'),
-    'transaction-recorded': t('The transaction is recorded.'),
-    'transaction-voided': t('The transaction is void.'),
+    'payment-recorded': t('The payment is recorded.'),
+    'refund-recorded': t('The refund is recorded.'),
+    'payment-voided': t('The payment is void.'),
+    'refund-voided': t('The refund is void.'),
     'return-added': t('The return is added.'),
     'test-store-made': t('The test store is made. Its records follow within seconds.'),
     'test-store-reset': t('The test store is reset. Its records follow within seconds.'),
@@ -198,7 +203,9 @@ export function renderPage(
     },
     faultsOf: (whole: StoreFailure) =>
       faultsOf(whole).map((fault) => ({ ...fault, problem: sayProblem(fault.problem) })),
+    sayProblem,
     labelIn,
+    roleName: (role: string) => say(roleName(role)),
     format,
   }
   return engineOf(language).render(template, { ...shared, ...data })

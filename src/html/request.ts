@@ -10,8 +10,10 @@ import type { Person, Session } from '../people/sessions.ts'
 import type { Need } from '../server/roles.ts'
 import { administrationPrivileges, privilegesOf, type RoleOfAccount } from '../staff/roles.ts'
 import { operatorCaller } from '../stores/stores.ts'
-import { acceptedLocale, isLocale, type Language, type Locale, languageOf } from '../texts/language.ts'
+import { english, isLocale, type Language, type Locale, languageOf } from '../texts/language.ts'
+import type { Text } from '../texts/text.ts'
 import { StoreFailure } from '../values/failure.ts'
+import { acceptedLocale } from './accepted-locale.ts'
 
 /** Whether the request comes from a browser, which accepts text/html. Programs do not. */
 export function wantsHtml({ headers }: FastifyRequest): boolean {
@@ -142,7 +144,7 @@ export function requirePrivileges(merchant: RoleOfAccount, needs: readonly Need[
 }
 
 function inWords(privilege: string): string {
-  return (administrationPrivileges as Readonly<Record<string, string>>)[privilege] ?? privilege
+  return english((administrationPrivileges as Readonly<Record<string, Text>>)[privilege] ?? privilege)
 }
 
 /** Returns the caller for a store: the operator or the signed-in merchant. Throws for an unknown id (404). */

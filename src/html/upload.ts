@@ -2,7 +2,7 @@ import { PassThrough, type Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { StoreFailure } from '../values/failure.ts'
-import { isUpload } from './request.ts'
+import { type Form, isUpload } from './request.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -16,10 +16,13 @@ export interface UploadedFile {
   readonly name: string
   /** Throws `body-too-large` after the largest number of bytes. */
   readonly bytes: AsyncIterable<Uint8Array>
+  /** The fields of the form that stand before the file. */
+  readonly fields: Form
 }
 
-/** Bytes of a form's fields; an upload has only the token. */
+/** Bytes of a form's field; an upload has the token, and little beside it. */
 const FIELD_BYTES_MAX = 1_000
+const FIELDS_MAX = 5
 const FILE_NAME_LENGTH_MAX = 200
 /** How much more is read and discarded: a browser that is still sending would miss the answer. */
 const DISCARDED_BYTES_MAX = 64 * 1024 * 1024
@@ -52,16 +55,23 @@ export async function receiveFile<T>(
   // Loaded with the first file, because a start does not need it.
   const { Busboy } = await import('@fastify/busboy')
   const headers = { ...request.headers, 'content-type': request.headers['content-type'] ?? '' }
-  const limits = { fieldSize: FIELD_BYTES_MAX, fields: 1, files: 1, fileSize: bytesMax, parts: 2, headerPairs: 20 }
+  const limits = {
+    fieldSize: FIELD_BYTES_MAX,
+    fields: FIELDS_MAX,
+    files: 1,
+    fileSize: bytesMax,
+    parts: FIELDS_MAX + 1,
+    headerPairs: 20,
+  }
   const parser = readable(() => new Busboy({ headers, limits }))
   const { promise: begun, resolve, reject } = Promise.withResolvers<{ file: Readable; name: string }>()
   // What `use` reads is a stream of its own: nothing that waits for it can keep the form's file from being read to its end.
   const lent = new PassThrough()
   // Reported by the loop that reads it.
   lent.on('error', () => {})
-  let token = ''
+  const fields: Record<string, string> = {}
   parser.on('field', (name, value) => {
-    if (name === '_csrf') token = value
+    fields[name] = value
   })
   parser.on('file', (_field, file, name) => {
     file.once('error', (error) => lent.destroy(endedEarly(error)))
@@ -81,8 +91,9 @@ export async function receiveFile<T>(
   try {
     const { file, name } = await begun
     try {
-      await checkToken(request, reply, token)
-      return await use({ name, bytes: file.pipe(lent) })
+      await checkToken(request, reply, fields)
+      const { _csrf, ...others } = fields
+      return await use({ name, bytes: file.pipe(lent), fields: others })
     } finally {
       file.unpipe(lent).resume()
       lent.end()
@@ -138,11 +149,11 @@ function tooLarge(bytesMax: number): StoreFailure {
   return new StoreFailure('body-too-large', `The file is larger than ${size}. Divide it into several files.`)
 }
 
-/** Throws the failure that other forms get from the plugin. */
-function checkToken(request: FastifyRequest, reply: FastifyReply, token: string): Promise<void> {
+/** Throws the failure that other forms get from the plugin. The fields become the body, as of a form without a file. */
+function checkToken(request: FastifyRequest, reply: FastifyReply, fields: Form): Promise<void> {
   return new Promise((resolve, reject) => {
     const answered = Object.create(reply, { send: { value: (error: FastifyError) => reject(error) } })
-    request.body = { _csrf: token }
+    request.body = fields
     request.server.csrfProtection(request, answered, () => resolve())
   })
 }

@@ -13,6 +13,7 @@ import { actorOf, formOf, merchantOf, requirePrivileges, textIn } from '../html/
 import { noteRefusal } from '../server/errors.ts'
 import { grantableBy } from '../staff/roles.ts'
 import { findStoreAt } from '../stores/stores.ts'
+import { t } from '../texts/text.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { Parameters, queryOf } from './parameters.ts'
 import { OAuthRefusal } from './refusal.ts'
@@ -114,7 +115,7 @@ async function consentPage(db: Db, request: FastifyRequest, { client, redirectUr
   const { name, privileges, callbackUrl } = current ?? client
   return {
     template: '/oauth/consent',
-    title: `Let ${name} in?`,
+    title: t('Let {name} in?', { name }),
     data: {
       action: `${address}?${query}`,
       application: { name, privileges },
@@ -193,7 +194,7 @@ function storePage(request: FastifyRequest, { client, query, storeUrl }: Asked):
   const withoutStore = query.split('&').filter((parameter) => !/^store_url(=|$)/i.test(parameter))
   const page: HtmlPage = {
     template: '/oauth/ask-store',
-    title: 'Which store?',
+    title: t('Which store?'),
     data: { action: address, application: client.name, carried: { name: CARRIED, value: withoutStore.join('&') } },
     values: { store_url: storeUrl ?? currentStore(request)?.secureUrl ?? '' },
   }
@@ -203,8 +204,8 @@ function storePage(request: FastifyRequest, { client, query, storeUrl }: Asked):
 }
 
 function refusalPage({ id }: FastifyRequest, { status, message }: OAuthRefusal): HtmlPage {
-  const data = { message: `The application sent you here with an invalid request: ${message}.`, requestId: id }
-  return { template: '/oauth/refused', title: 'The request cannot continue', status, data }
+  const data = { problem: message, requestId: id }
+  return { template: '/oauth/refused', title: t('The request cannot continue'), status, data }
 }
 
 /**

@@ -1,7 +1,8 @@
 import type { Caller } from '../engine/caller.ts'
-import { effectOf, isVoid, paidOf as paidByRule } from '../resources/orders/payments.ts'
+import { effectOf, foldedType, isVoid, paidOf as paidByRule } from '../resources/orders/payments.ts'
 import { readStates } from '../resources/orders/states.ts'
 import { readVoided, type Voided } from '../resources/orders/voided.ts'
+import { type Phrase, t } from '../texts/text.ts'
 import { type Chip, chipsOf } from './order-states.ts'
 
 /** The fields of a transaction that say what is paid. */
@@ -46,6 +47,21 @@ export function signedAmount(transaction: PaidTransaction): number {
   return effectOf(ruled(transaction)) === 'refunded' ? -Math.abs(amount) : amount
 }
 
+/** What people call the types of transactions that count for something. */
+const typeNames: ReadonlyMap<string, Phrase> = new Map([
+  ['sale', t('Payment')],
+  ['capture', t('Payment of an authorization')],
+  ['authorize', t('Authorization')],
+  ['refund', t('Refund')],
+  ['credit', t('Credit')],
+  ['void', t('Void')],
+])
+
+/** Returns what people call the type of a transaction. One that an application made up stays as it is. */
+export function typeName(type: string): Phrase {
+  return typeNames.get(foldedType(type)) ?? type
+}
+
 /** The transactions that pages show: the latest. */
 const TRANSACTIONS_SHOWN_MAX = 100
 
@@ -58,7 +74,7 @@ export interface ShownTransaction {
   readonly id: number
   readonly date: string
   /** What it was before somebody made it void, and so is the sign of `amount`. */
-  readonly type: string
+  readonly type: Phrase
   readonly method: string
   readonly reference: string
   readonly note: string
@@ -91,7 +107,7 @@ export async function readPayments(
     return {
       id: transaction.TransactionIndexID,
       date: transaction.TransactionDateTime ?? '',
-      type: was.TransactionType,
+      type: typeName(was.TransactionType),
       method: transaction.TransactionMethod,
       reference: transaction.TransactionReference,
       note: transaction.TransactionResponseText,

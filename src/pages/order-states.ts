@@ -1,25 +1,26 @@
 import type { Fulfilment, OrderStates, PaymentState } from '../resources/orders/states.ts'
+import { type Text, t } from '../texts/text.ts'
 
 /** A state in words, and the class of its badge; empty: neither good nor bad. */
 export interface Chip {
-  readonly text: string
+  readonly text: Text
   readonly tone: 'ok' | 'warn' | 'bad' | ''
 }
 
 export const paymentChips: Readonly<Record<PaymentState, Chip>> = {
-  unpaid: { text: 'Unpaid', tone: 'bad' },
-  'part-paid': { text: 'Partly paid', tone: 'warn' },
-  paid: { text: 'Paid', tone: 'ok' },
-  'part-refunded': { text: 'Partly refunded', tone: '' },
-  refunded: { text: 'Refunded', tone: '' },
-  overpaid: { text: 'Overpaid', tone: 'bad' },
+  unpaid: { text: t('Unpaid'), tone: 'bad' },
+  'part-paid': { text: t('Partly paid'), tone: 'warn' },
+  paid: { text: t('Paid'), tone: 'ok' },
+  'part-refunded': { text: t('Partly refunded'), tone: '' },
+  refunded: { text: t('Refunded'), tone: '' },
+  overpaid: { text: t('Overpaid'), tone: 'bad' },
 }
 
 export const fulfilmentChips: Readonly<Record<Fulfilment, Chip>> = {
-  waiting: { text: 'Not shipped', tone: 'warn' },
-  part: { text: 'Partly shipped', tone: 'warn' },
-  left: { text: 'Shipped', tone: 'ok' },
-  none: { text: 'Nothing to ship', tone: '' },
+  waiting: { text: t('Not shipped'), tone: 'warn' },
+  part: { text: t('Partly shipped'), tone: 'warn' },
+  left: { text: t('Shipped'), tone: 'ok' },
+  none: { text: t('Nothing to ship'), tone: '' },
 }
 
 /** The states of an order, to be shown. */

@@ -9,6 +9,7 @@ import type { SignUpServices } from '../people/accounts.ts'
 import type { ResetServices } from '../people/reset.ts'
 import type { SignInServices } from '../people/sign-in.ts'
 import { registerRoutes, type ServicesOf } from '../server/json-routes.ts'
+import { t } from '../texts/text.ts'
 import { customerOrders } from './account/orders.ts'
 import { customerSignInPages } from './account/sign-in.ts'
 import { categoryPages } from './admin/categories/routes.ts'
@@ -57,7 +58,7 @@ export type PagesServices = GuardServices & AdminServices & DeveloperServices & 
 export async function pages(app: FastifyInstance, services: PagesServices): Promise<void> {
   assetRoutes(app)
   // Links to the areas of merchants, developers and customers.
-  pagesFor(app, 'anyone').page('/', () => ({ template: '/pages/start-page', title: 'Welcome' }))
+  pagesFor(app, 'anyone').page('/', () => ({ template: '/pages/start-page', title: t('Welcome') }))
   await adminRoutes(app, services)
   addDeveloperPages(app, services)
   operatorAdministration(app, services)

@@ -15,7 +15,12 @@ export interface ByPerson {
 }
 
 /** Returns what the signed-in person signs in with. Customers have none. */
-export function identityOf({ person }: Session): { kind: AccountKind; identityId: number; email: string } {
+export function identityOf({ person }: Session): {
+  kind: AccountKind
+  identityId: number
+  email: string
+  locale: string | null
+} {
   if (person.kind === 'customer') throw new Error('A customer has no identity')
   return person
 }

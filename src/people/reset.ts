@@ -112,21 +112,21 @@ async function accountsOf(
     WHERE lower("email") = lower(${email}::text) AND "identityId" = coalesce(${identityId}::int, "identityId") ORDER BY ${table}."id" LIMIT ${IDENTITIES_MAX}`
 }
 
-/** What a link is for: its address, and what a new password opens, by identity. Throws for a link that does not work (404). */
+/** What a link is for: its address, and the stores that a new password opens, by identity. Throws for a link that does not work (404). */
 export async function findReset(
   { db, secrets, now }: Pick<ResetServices, 'db' | 'secrets' | 'now'>,
   kind: AccountKind,
   token: string,
-): Promise<{ email: string; identities: { id: number; accounts: string[] }[] }> {
+): Promise<{ email: string; identities: { id: number; stores: string[] }[] }> {
   const where = { tokenHash: { in: tokenHashes(secrets, token) }, accountKind: kind, expiresAt: { gt: now() } }
   const found = await db.resetLink.findFirst({ where, select: { email: true, identityId: true } })
   if (!found) throw linkUsed()
   const byIdentity = new Map<number, string[]>()
-  for (const { identityId, name } of await accountsOf(db, kind, found.email, found.identityId)) {
-    byIdentity.set(identityId, [...(byIdentity.get(identityId) ?? []), name])
+  for (const { identityId, storeName } of await accountsOf(db, kind, found.email, found.identityId)) {
+    byIdentity.set(identityId, [...(byIdentity.get(identityId) ?? []), ...(storeName === null ? [] : [storeName])])
   }
   if (byIdentity.size === 0) throw linkUsed()
-  return { email: found.email, identities: Array.from(byIdentity, ([id, accounts]) => ({ id, accounts })) }
+  return { email: found.email, identities: Array.from(byIdentity, ([id, stores]) => ({ id, stores })) }
 }
 
 /**

@@ -73,7 +73,7 @@ export function samplesHtml(name: string, legend: string, samples: readonly Samp
   })
   const blocks = samples.map(({ key, label, note, text }) => {
     const id = `${name}-${key}`
-    const caption = `<p class="caption">${[label, note].filter(Boolean).map(escapeAttribute).join(' · ')} <button type="button" class="secondary outline" data-copy="${id}" hidden>Copy</button></p>`
+    const caption = `<p class="caption">${[label, note].filter(Boolean).map(escapeAttribute).join(' · ')} <button type="button" class="secondary outline" data-copy="${id}" data-copied="Copied" hidden>Copy</button></p>`
     return `<div class="sample" data-sample="${key}">${caption}<pre tabindex="0"><code id="${id}">${escapeAttribute(text)}</code></pre></div>`
   })
   return `<div class="samples"><fieldset><legend>${escapeAttribute(legend)}</legend>${radios.join(' ')}</fieldset>${blocks.join('')}</div>`

@@ -4,14 +4,15 @@ import { boolean, decimal, integer, LONG_TEXT, list, money, text } from '../engi
 export const optionSetList = list(
   'OptionSet',
   {
-    OptionSetID: integer({ access: 'key', description: 'The number of the set in the store.' }),
+    OptionSetID: integer({ access: 'key', label: 'Number', description: 'The number of the set in the store.' }),
     OptionSetName: text(255, {
       label: 'Name',
       description:
         'The caption of the set, such as `Size`. It precedes the chosen option in the ItemDescription of an order’s line.',
     }),
     OptionSorting: decimal({
-      label: 'Place',
+      label: 'Position',
+      hint: 'Lower numbers come first',
       description:
         'The place among the other sets, or of an option among those of its set: the storefront shows lower numbers first.',
     }),
@@ -52,6 +53,7 @@ export const optionSetList = list(
       {
         OptionID: integer({
           access: 'key',
+          label: 'Number',
           description:
             'The number of the option in the store. Lines of orders (ItemOptions) and advanced options name it.',
         }),
@@ -80,7 +82,8 @@ export const optionSetList = list(
             'The part of a SKU that stands for the option. The administration proposes AdvancedOptionSufix by it.',
         }),
         OptionSorting: decimal({
-          label: 'Place',
+          label: 'Position',
+          hint: 'Lower numbers come first',
           description:
             'The place among the other sets, or of an option among those of its set: the storefront shows lower numbers first.',
         }),

@@ -44,6 +44,9 @@ export const newInvitation = namedObject({
   HandOver: z.boolean().optional().describe('True: the answer has the link, and no mail is sent.'),
 })
 
+/** What `invitedBy` is of an invitation by the operator. */
+export const OPERATOR = 'the operator'
+
 export interface Invitation extends RoleOfAccount {
   readonly id: number
   readonly email: string
@@ -103,7 +106,7 @@ export async function invite(
     if ((await tx.invitation.count({ where: { storeId } })) >= OPEN_MAX) {
       throw new StoreFailure('conflict', `A store has at most ${OPEN_MAX} open invitations: withdraw one first`)
     }
-    const invitedBy = actor.kind === 'merchant' ? actor.name : 'the operator'
+    const invitedBy = actor.kind === 'merchant' ? actor.name : OPERATOR
     const data = { ...link, storeId, email: Email, ...role.columns, isMailed, invitedBy, invitedById }
     const row = await tx.invitation.create({ data, include: withRoles })
     const details = { role: role.role, mailed: isMailed }

@@ -3,13 +3,14 @@ import type { Access, Privileges } from '../engine/caller.ts'
 import type { Resource } from '../engine/definition/define.ts'
 import type { FieldSet } from '../engine/definition/fields.ts'
 import { type Service, servedResources } from '../registry.ts'
+import { type Text, t } from '../texts/text.ts'
 
 /** What people of a store may do beside reading and writing the records of its services, with what pages say of it. */
 export const administrationPrivileges = {
-  Cost: 'what goods cost the store',
-  Settings: 'the settings and the audit log',
-  Keys: 'applications, the key of cartAPI and the secrets of webhooks',
-  People: 'people and roles',
+  Cost: t('what goods cost the store'),
+  Settings: t('the settings and the audit log'),
+  Keys: t('applications, the key of cartAPI and the secrets of webhooks'),
+  People: t('people and roles'),
 } as const
 
 export type Privilege = Service | keyof typeof administrationPrivileges
@@ -31,27 +32,27 @@ function of(names: readonly Privilege[], accesses: readonly Access[]): Readonly<
 
 /** The roles that every store has: their privileges, of which null are all, and what they are for. */
 export const builtInRoles = {
-  owner: { privileges: null, summary: 'Everything, people included' },
+  owner: { privileges: null, summary: t('Everything, people included') },
   manager: {
     privileges: of([...servicePrivileges, 'Cost', 'Settings'], ALL),
-    summary: 'Everything but people, roles, applications and keys',
+    summary: t('Everything but people, roles, applications and keys'),
   },
   orders: {
     privileges: { ...of(['Orders', 'RMA', 'Customers', 'GiftRegistries'], ALL), ...of(['CustomerGroups'], READ) },
-    summary: 'Orders, returns and customers',
+    summary: t('Orders, returns and customers'),
   },
   catalogue: {
     privileges: {
       ...of(['Products', 'Category', 'Manufacturers', 'Distributors', 'Cost'], ALL),
       ...of(['CustomerGroups'], READ),
     },
-    summary: 'Products, their prices and stock, categories, manufacturers and distributors',
+    summary: t('Products, their prices and stock, categories, manufacturers and distributors'),
   },
   reader: {
     privileges: of([...servicePrivileges, 'Cost'], READ),
-    summary: 'Sees all records, and changes nothing',
+    summary: t('Sees all records, and changes nothing'),
   },
-} as const satisfies Record<string, { privileges: Privileges; summary: string }>
+} as const satisfies Record<string, { privileges: Privileges; summary: Text }>
 
 export type BuiltInRole = keyof typeof builtInRoles
 

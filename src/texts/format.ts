@@ -66,7 +66,7 @@ function makeFormat(locale: string) {
   )
   const ofDay = (options: Intl.DateTimeFormatOptions) =>
     new Intl.DateTimeFormat(locale, { ...options, timeZone: 'UTC' })
-  const dayFormat = ofDay({ dateStyle: 'medium' })
+  const dayFormat = ofDay({ year: 'numeric', month: 'short', day: 'numeric' })
   const monthFormat = ofDay({ year: 'numeric', month: 'long' })
   const shortDayFormat = ofDay({ month: 'short', day: 'numeric' })
   const weekdayFormat = ofDay({ weekday: 'short', month: 'short', day: 'numeric' })

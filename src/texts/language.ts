@@ -1,5 +1,4 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { Negotiator } from '@fastify/accept-negotiator'
 import { IntlMessageFormat } from 'intl-messageformat'
 import { LRUCache } from 'lru-cache'
 import { type Format, formatOf } from './format.ts'
@@ -72,18 +71,6 @@ export function english(phrase: Phrase): string {
 
 export function isLocale(text: string): text is Locale {
   return Object.hasOwn(locales, text)
-}
-
-const byTag: ReadonlyMap<string, Locale> = new Map([
-  ...Object.keys(locales).flatMap((tag) => (isLocale(tag) ? [[tag, tag] as const] : [])),
-  ['en', 'en-US'],
-  ['de', 'de-DE'],
-])
-const negotiator = new Negotiator({ supportedValues: [...byTag.keys()], cache: new LRUCache({ max: 1000 }) })
-
-/** The locale of `Accept-Language` (RFC 9110 §12.5.4). */
-export function acceptedLocale(header: string | undefined): Locale {
-  return byTag.get(negotiator.negotiate(header ?? '') ?? '') ?? 'en-US'
 }
 
 function makeLanguage(locale: Locale): Language {

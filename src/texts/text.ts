@@ -41,12 +41,17 @@ export function t(key: string, values?: TextValues): Text {
   return new Text(key, values)
 }
 
+/** What is written for its reader, such as an amount, as a text of its own. */
+export function written(words: (reader: Reader) => string): Text {
+  return t('{words}', { words })
+}
+
 /** Joins words as the reader's language does: `a, b, or c`. */
 export function orOf(words: readonly Phrase[]): Text {
-  return t('{words}', { words: ({ format, say }) => format.or(words.map(say)) })
+  return written(({ format, say }) => format.or(words.map(say)))
 }
 
 /** Joins words as the reader's language does: `a, b, and c`. */
 export function andOf(words: readonly Phrase[]): Text {
-  return t('{words}', { words: ({ format, say }) => format.and(words.map(say)) })
+  return written(({ format, say }) => format.and(words.map(say)))
 }

@@ -13,7 +13,12 @@ export interface TestPerson {
     options?: { action?: string; to?: string; headers?: Record<string, string> },
   ) => Promise<LightMyRequestResponse>
   /** Chooses a file in the form of the page at `url` and sends it. */
-  readonly upload: (url: string, file: string | Uint8Array | Readable, name?: string) => Promise<LightMyRequestResponse>
+  readonly upload: (
+    url: string,
+    file: string | Uint8Array | Readable,
+    name?: string,
+    fields?: Record<string, string>,
+  ) => Promise<LightMyRequestResponse>
   /** What a browser would send of the form of the page at `url`, the token aside. */
   readonly formOf: (url: string, action?: string) => Promise<Record<string, string>>
   /** A program's request with the same cookies. */
@@ -74,12 +79,14 @@ export function testPerson(app: FastifyInstance): TestPerson {
         body.toString(),
       )
     },
-    upload: async (url, file, name = 'file.csv') => {
+    upload: async (url, file, name = 'file.csv', fields = {}) => {
       const { _csrf = '' } = Object.fromEntries(hiddenFields(formAt((await send(url)).body, url)))
       const boundary = '----a-browser-s-boundary'
       const part = (header: string) => `--${boundary}\r\nContent-Disposition: form-data; ${header}\r\n`
       async function* body() {
-        yield Buffer.from(`${part('name="_csrf"')}\r\n${_csrf}\r\n`)
+        for (const [field, text] of Object.entries({ _csrf, ...fields })) {
+          yield Buffer.from(`${part(`name="${field}"`)}\r\n${text}\r\n`)
+        }
         yield Buffer.from(`${part(`name="file"; filename="${name}"`)}Content-Type: text/csv\r\n\r\n`)
         if (file instanceof Readable) yield* file
         else yield Buffer.from(file)

@@ -1,12 +1,18 @@
+import { eventKinds } from '../../src/engine/definition/event-kinds.ts'
 import { type List, services, type Value } from '../../src/pages/admin/records/services.ts'
-import { meaningsInList, meaningsOf } from '../../src/pages/admin/records/values.ts'
+import { codesOf, meaningsInList, meaningsOf } from '../../src/pages/admin/records/values.ts'
 import { english } from '../../src/texts/language.ts'
 import { Text } from '../../src/texts/text.ts'
 
+/** Returns what pages call the events that webhooks are notified of. */
+export function spokenByEvents(): string[] {
+  return eventKinds.map(({ name }) => name)
+}
+
 /** Returns what pages say of definitions: the names of services, their groups, fields and lists, and what they mean. */
 export function spokenByDefinitions(): Set<string> {
-  const phrases = services.flatMap(({ one, all, oneTitle, allTitle, sections }) => [
-    ...[one, all, oneTitle, allTitle],
+  const phrases = services.flatMap(({ resource, one, all, oneTitle, allTitle, sections }) => [
+    ...[one, all, oneTitle, allTitle, ...Object.keys(resource.files ?? {})],
     ...sections.flatMap(({ title, values, list }) => [
       title,
       ...ofValues(values),
@@ -20,12 +26,13 @@ function ofValues(values: readonly Value[]) {
   return [
     ...values.map(({ label }) => label),
     ...meaningsOf(values).map(({ text }) => text),
-    ...values.flatMap(offered),
+    ...values.flatMap(ofInput),
   ]
 }
 
-function offered({ field: { offered = {} } }: Value) {
-  return Object.values(offered)
+/** What forms say beside the label. */
+function ofInput({ field }: Value) {
+  return [field.hint, ...Object.values(field.offered ?? {}), ...codesOf(field).map(([, meaning]) => meaning)]
 }
 
 function ofList(list: List): ReturnType<typeof ofValues> {

@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs'
 import { messagesOf } from '../../src/texts/template.ts'
-import { spokenByDefinitions } from './definitions.ts'
+import { spokenByDefinitions, spokenByEvents } from './definitions.ts'
 
 const root = new URL('../../', import.meta.url)
 
@@ -21,9 +21,13 @@ export function messages(): ReadonlyMap<string, ReadonlySet<string>> {
   }
   for (const file of filesOf('src/**/*.ts')) for (const message of inCode(sourceOf(file))) add(message, file)
   for (const message of spokenByDefinitions()) add(message, DEFINITIONS)
+  for (const message of spokenByEvents()) add(message, EVENTS)
   found.delete('')
   return found
 }
+
+/** The pages that name events most. */
+const EVENTS = 'src/pages/admin/webhooks/'
 
 /** Where labels and descriptions of fields come from. */
 export const DEFINITIONS = 'src/resources/'

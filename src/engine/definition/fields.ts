@@ -54,6 +54,8 @@ export interface ValueField {
   readonly meanings: Meanings | undefined
   /** Its name on pages. Empty: its wire name in words. */
   readonly label: string
+  /** What forms say beside it, in a few words, where its name does not suffice. Empty: what is allowed. */
+  readonly hint: string
   /** An amount in the store's currency. */
   readonly isMoney: boolean
   /** Whether it is the address of an image, which pages show. */
@@ -112,6 +114,8 @@ export interface ListField extends ObjectType {
   readonly rows: ListRows | undefined
   /** For derived lists: SQL over `t` that returns a json array of wire objects, or NULL. */
   readonly sql: Sql | undefined
+  /** What pages call an item and all of them. Omitted: its wire name in words. */
+  readonly labels: readonly [one: string, all: string] | undefined
   /** Wire names of the members that a form shows of each item, in one line, with the others folded. Omitted: all. */
   readonly mainly: readonly string[] | undefined
 }
@@ -231,6 +235,7 @@ type ValueOptions = Partial<
     | 'description'
     | 'meanings'
     | 'label'
+    | 'hint'
     | 'isImage'
     | 'isHtml'
     | 'offered'
@@ -281,8 +286,8 @@ export function long(options: ValueOptions = {}): ValueField {
 }
 
 /** Another record's id; none is 0 on the wire and NULL in the column. */
-export function reference(column: string, description = ''): ValueField {
-  return integer({ column, min: 0, nullable: true, description })
+export function reference(column: string, description = '', label = ''): ValueField {
+  return integer({ column, min: 0, nullable: true, description, label })
 }
 
 /** The greatest amount, weight or quantity; the least has a minus. */
@@ -342,7 +347,10 @@ export function oneOf(typeName: string, variants: NonNullable<ObjectField['varia
 }
 
 type ListOptions = Partial<
-  Pick<ListField, 'description' | 'nouns' | 'keyFrom' | 'zeroKeyIsOnly' | 'rows' | 'access' | 'sql' | 'mainly'>
+  Pick<
+    ListField,
+    'description' | 'nouns' | 'keyFrom' | 'zeroKeyIsOnly' | 'rows' | 'access' | 'sql' | 'labels' | 'mainly'
+  >
 >
 
 export function list(typeName: string, fields: Fields, options: ListOptions = {}): ListField {
@@ -362,6 +370,7 @@ export function list(typeName: string, fields: Fields, options: ListOptions = {}
     zeroKeyIsOnly,
     rows,
     sql,
+    labels: options.labels,
     mainly: options.mainly,
   }
 }
@@ -373,8 +382,8 @@ function value(
   bounds: ValueBounds,
   options: ValueOptions & { defaultNow?: boolean },
 ): ValueField {
-  const { column, sql, required = false, nullable = false, defaultNow = false, label = '' } = options
-  const { description = '', isImage = false, isHtml = false, isOptional = false } = options
+  const { column, sql, required = false, nullable = false, defaultNow = false } = options
+  const { description = '', label = '', hint = '', isImage = false, isHtml = false, isOptional = false } = options
   const access = options.access ?? (sql !== undefined && column === undefined ? 'derived' : 'rw')
   return {
     kind,
@@ -391,6 +400,7 @@ function value(
     description,
     meanings: options.meanings,
     label,
+    hint,
     isMoney: false,
     isImage,
     isHtml,

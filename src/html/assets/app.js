@@ -1,16 +1,14 @@
 // Comfort on top of pages that work without it: copying, opening an application's set-up beside the page, looking up the
 // products of a new order in place, suggesting records while somebody types, following work in progress, printing, choosing all of a
-// page, what can be done with what is chosen, closing menus, and passkeys, which only a script can ask for.
-
-const KNOWN = 'This device has a passkey of yours already.'
-const NO_PASSKEY = 'No passkey was used: the browser was stopped, or has none for this server.'
+// page, what can be done with what is chosen, closing menus, and passkeys, which only a script can ask for. What it says stands in
+// attributes of the page, in the reader's language.
 
 for (const button of document.querySelectorAll('button[data-copy]')) {
   button.hidden = false
   const label = button.textContent
   button.addEventListener('click', async () => {
     await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent)
-    button.textContent = 'Copied'
+    button.textContent = button.dataset.copied
     setTimeout(() => {
       button.textContent = label
     }, 2000)
@@ -192,7 +190,7 @@ for (const field of document.querySelectorAll('input[data-suggest]')) {
   list.className = 'suggested'
   list.hidden = true
   list.setAttribute('role', 'listbox')
-  list.setAttribute('aria-label', 'What fits')
+  list.setAttribute('aria-label', field.dataset.fits)
   field.after(list)
   field.setAttribute('role', 'combobox')
   field.setAttribute('aria-controls', list.id)
@@ -346,7 +344,7 @@ for (const bar of document.querySelectorAll('[data-chosen]')) {
     // Of everything that matches, the box itself says how many.
     const isAll = form.querySelector('input[name=all]:checked') !== null
     bar.hidden = chosen === 0 && !isAll
-    count.textContent = chosen
+    count.textContent = chosen.toLocaleString(document.documentElement.lang)
     count.parentElement.hidden = isAll
   }
   bar.classList.add('sticks')
@@ -368,7 +366,8 @@ for (const form of document.querySelectorAll('form[data-passkey]')) {
       form.submit()
     } catch (error) {
       // What the browser says itself is for programmers.
-      const Message = error.cause ?? (error.name === 'InvalidStateError' ? KNOWN : NO_PASSKEY)
+      const { known, unused } = form.dataset
+      const Message = error.cause ?? (error.name === 'InvalidStateError' ? known : unused)
       showFailure([{ Message }])
       button.removeAttribute('aria-busy')
       button.disabled = false

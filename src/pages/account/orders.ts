@@ -12,6 +12,7 @@ import { isOwed, type PaymentState } from '../../resources/orders/states.ts'
 import { statusNew, statusUnpaid } from '../../resources/orders/statuses.ts'
 import { readIds, wholeNumber } from '../../server/parameters.ts'
 import { shippingAddress } from '../../texts/format.ts'
+import { t } from '../../texts/text.ts'
 import { writeDate } from '../../values/dates.ts'
 import { namedObject, readInput } from '../../values/input.ts'
 import { INT32_MAX } from '../../values/int32.ts'
@@ -47,7 +48,11 @@ export function customerOrders(app: FastifyInstance, services: CallerServices): 
       return shown.map((order) => orderRecord(order, store))
     }
     const data = { orders: shown, older, isFirst: before === undefined }
-    return sendPage(reply, { template: '/pages/account/orders', title: `Your orders · ${store.name}`, data })
+    return sendPage(reply, {
+      template: '/pages/account/orders',
+      title: t('Your orders · {store}', { store: store.name }),
+      data,
+    })
   })
 
   get('/account/orders/:id', async (request, reply) => {
@@ -55,7 +60,7 @@ export function customerOrders(app: FastifyInstance, services: CallerServices): 
     const { store } = customer
     const order = await findOrder(services, customer, readIds(request.params, 'id').id)
     if (!wantsHtml(request)) return detailsRecord(order, store)
-    const title = `Order ${order.invoice} · ${store.name}`
+    const title = t('Order {number} · {store}', { number: order.invoice, store: store.name })
     return sendPage(reply, { template: '/pages/account/order', title, data: { order } })
   })
 }

@@ -5,6 +5,7 @@ import { pagesFor } from '../../html/page-routes.ts'
 import { sentBy, textIn, wantsHtml } from '../../html/request.ts'
 import { redeemCustomerToken } from '../../people/customer-tokens.ts'
 import { endSession, type SessionServices } from '../../people/sessions.ts'
+import { t } from '../../texts/text.ts'
 import { namedObject, readInput } from '../../values/input.ts'
 import { clientOf, signOut } from '../people/sign-in.ts'
 
@@ -20,7 +21,7 @@ export function customerSignInPages(app: FastifyInstance, services: SessionServi
   const { get, form } = pagesFor(app, 'anyone', 'customer')
   const pageOf = (token: string): HtmlPage => ({
     template: '/pages/account/sign-in',
-    title: 'Your orders',
+    title: t('Your orders'),
     data: { token },
   })
   get('/account/sign-in', async ({ session, query }, reply) => {

@@ -5,6 +5,7 @@ import { pagesOf } from '../../html/page-routes.ts'
 import { formId, merchantOf, nextAddress, sentBy, sessionOf, textIn, wantsHtml } from '../../html/request.ts'
 import { changeStore, type OtherAccount, type SessionServices } from '../../people/sessions.ts'
 import { findStoreAt } from '../../stores/stores.ts'
+import { t } from '../../texts/text.ts'
 import { namedObject, readInput } from '../../values/input.ts'
 
 /** `next`: the page to open afterwards. Sent by forms only. */
@@ -15,7 +16,7 @@ export function changeStorePages(app: FastifyInstance, services: SessionServices
   const { get, form } = pagesOf(app, 'merchant')
   const pageOf = (others: readonly OtherAccount[], sent: unknown): HtmlPage => ({
     template: '/pages/admin/change-store',
-    title: 'Change store',
+    title: t('Change store'),
     data: { others },
     values: { next: nextAddress(sent, '/admin') },
   })

@@ -22,6 +22,7 @@ import { actorOf, type Form, personOf, wantsHtml } from '../../html/request.ts'
 import { developerRoute, id, privileges, serviceNames, time } from '../../html/route-groups.ts'
 import { done, jsonBody, many, one, record } from '../../server/json-routes.ts'
 import { ref } from '../../server/openapi.ts'
+import { t } from '../../texts/text.ts'
 import { resultItem } from '../../values/failure.ts'
 import {
   applicationPage,
@@ -91,7 +92,7 @@ export const applicationRoutes = [
       const applications = await listOwnApplications(services, personOf(request, 'developer').id)
       if (!wantsHtml(request)) return applications
       const template = '/pages/developers/applications'
-      return sendPage(reply, { template, title: 'Applications', data: { applications } })
+      return sendPage(reply, { template, title: t('Applications'), data: { applications } })
     },
   }),
   developerRoute('POST /developers/applications', {
@@ -159,7 +160,7 @@ export const usingStoreRoutes = [
         return stores
       }
       const differing = stores.filter(({ privileges: agreed }) => !samePrivileges(agreed, application.privileges))
-      const title = `Stores that use ${application.name}`
+      const title = t('Stores that use {name}', { name: application.name })
       const data = { application, stores, nextAddress, differing, isFirst: cursor === 0, now: services.now() }
       return sendPage(reply, { template: '/pages/developers/stores', title, data })
     },
@@ -182,7 +183,11 @@ export function applicationForms(app: FastifyInstance, services: OwnApplicationS
 
   page('/developers/applications/:id/delete', async (request) => {
     const application = await findOwnApplication(services, ownIn(request))
-    return { template: '/pages/developers/delete', title: `Delete ${application.name}?`, data: { application } }
+    return {
+      template: '/pages/developers/delete',
+      title: t('Delete {name}?', { name: application.name }),
+      data: { application },
+    }
   })
 
   post('/developers/applications/:id/delete', async (request, reply) => {
@@ -193,7 +198,7 @@ export function applicationForms(app: FastifyInstance, services: OwnApplicationS
 
 function newPage(values: Form): HtmlPage {
   const data = { services: servicesInForm }
-  return { template: '/pages/developers/new', title: 'New application', data, values }
+  return { template: '/pages/developers/new', title: t('New application'), data, values }
 }
 
 function change(services: OwnApplicationServices, request: FastifyRequest) {

@@ -8,6 +8,7 @@ import { developerRoute, id, time } from '../../html/route-groups.ts'
 import { many, record } from '../../server/json-routes.ts'
 import { ref } from '../../server/openapi.ts'
 import { wholeNumber } from '../../server/parameters.ts'
+import { t } from '../../texts/text.ts'
 import { namedObject } from '../../values/input.ts'
 import { callsShown } from '../calls.ts'
 import { ofApplication, ownIn, storesQuery } from './application-page.ts'
@@ -100,7 +101,7 @@ export const callRoutes = [
         if (nextAddress) reply.header('link', `<${services.config.publicUrl}${nextAddress}>; rel="next"`)
         return stores
       }
-      const title = `Calls of ${application.name}`
+      const title = t('Calls of {name}', { name: application.name })
       const data = { application, stores, nextAddress, isFirst: cursor === 0, now: services.now() }
       return sendPage(reply, { template: '/pages/developers/called-stores', title, data })
     },
@@ -121,7 +122,7 @@ export const callRoutes = [
       if (!wantsHtml(request)) return calls
       const data = { application: { id: ids.id, name }, calledStore: store, calls: callsShown(calls), onlyRefused }
       const limitOfAll = calls.length === limit && limit < LISTED_MAX ? LISTED_MAX : null
-      const title = `Calls of ${name} to ${store.name}`
+      const title = t('Calls of {name} to {store}', { name, store: store.name })
       return sendPage(reply, { template: '/pages/developers/calls', title, data: { ...data, limitOfAll } })
     },
   }),

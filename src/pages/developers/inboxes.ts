@@ -8,6 +8,7 @@ import { actorOf, formOf, isForm, personOf, textIn, wantsHtml } from '../../html
 import { developerRoute, id, time } from '../../html/route-groups.ts'
 import { type AllowedServices, areTestStoresAllowed } from '../../sandbox/allowed.ts'
 import {
+  type AnswerKind,
   answerKinds,
   answers,
   changedInbox,
@@ -27,9 +28,11 @@ import {
 } from '../../sandbox/inbox.ts'
 import { done, jsonBody, many, one, record } from '../../server/json-routes.ts'
 import { wholeNumber } from '../../server/parameters.ts'
+import { type Text, t } from '../../texts/text.ts'
 import { resultItem, type StoreFailure } from '../../values/failure.ts'
 import { namedObject, readInput } from '../../values/input.ts'
 import { ownIn } from './application-page.ts'
+import { signedBy } from './stored-words.ts'
 
 const home = '/developers/inboxes'
 /** Messages have up to 64 kB each. */
@@ -37,6 +40,14 @@ const PAGE_MAX = 20
 const ID_MAX = 999_999_999_999
 
 type Services = DataServices & AllowedServices & { readonly config: { readonly publicUrl: string } }
+
+/** What senders are answered, on the pages. */
+const answerTexts: Readonly<Record<AnswerKind, Text>> = {
+  ok: t('At once, with 200'),
+  error: t('At once, with 500'),
+  slow: t('After 12 seconds, with 200'),
+  none: t('Not at all: the connection is cut after 20 seconds'),
+}
 
 const ofInbox = { roles: ['developer'], ids: { id: 'The inbox.' } } as const
 
@@ -208,8 +219,8 @@ export function inboxPages(app: FastifyInstance, services: Services): void {
     const message = await findMessage(services, inbox, read.messageId)
     return {
       template: '/pages/developers/inbox-message-page',
-      title: `Message in ${inbox.title}`,
-      data: { inbox, message, address: addressOf(inbox) },
+      title: t('Message in {inbox}', { inbox: inbox.title }),
+      data: { inbox, message, address: addressOf(inbox), signedBy },
     }
   })
 
@@ -241,13 +252,13 @@ async function listPage(services: Services, request: FastifyRequest): Promise<Ht
   const inboxes = await listInboxes(services, personOf(request, 'developer').id)
   return {
     template: '/pages/developers/inboxes',
-    title: 'Inboxes',
+    title: t('Inboxes'),
     values: { Name: '', ...(isForm(request) && formOf(request)) },
     data: {
       inboxes: inboxes.map((inbox) => ({
         ...inbox,
         address: addressOf(inbox),
-        answers: answers[inbox.answer as 'ok'],
+        answers: answerTexts[inbox.answer as AnswerKind],
       })),
       isFull: inboxes.length >= INBOXES_MAX,
       most: INBOXES_MAX,
@@ -277,7 +288,8 @@ async function inboxPage(services: Services, request: FastifyRequest, inbox: Inb
       messages,
       older: last ? `${addressOf(inbox)}?before=${last.id}` : null,
       isFirst: before === undefined,
-      answers: Object.entries(answers).map(([kind, words]) => [kind, words.charAt(0).toUpperCase() + words.slice(1)]),
+      answers: Object.entries(answerTexts),
+      signedBy,
       isAllowed: await areTestStoresAllowed(services),
     },
   }

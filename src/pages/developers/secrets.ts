@@ -13,7 +13,7 @@ import {
 import { keyRotation } from '../../applications/private-keys.ts'
 import type { Throttle } from '../../applications/throttle.ts'
 import type { DataServices } from '../../database/client.ts'
-import { numberIn } from '../../html/numbers.ts'
+import { numberIn, writingOf } from '../../html/numbers.ts'
 import { sendPage } from '../../html/page.ts'
 import { orShowAgain } from '../../html/page-routes.ts'
 import { actorOf, formOf, isForm, wantsHtml } from '../../html/request.ts'
@@ -27,7 +27,7 @@ import { applicationPage, ofApplication, orShowPage, ownApplication, ownIn } fro
 function sent(request: FastifyRequest): unknown {
   if (!isForm(request)) return request.body ?? {}
   const form = formOf(request)
-  const hours = numberIn(form, 'KeepFormerForHours')
+  const hours = numberIn(form, 'KeepFormerForHours', writingOf(request))
   const { KeepFormerForHours, ...others } = form
   return { ...others, ...(KeepFormerForHours !== undefined && { KeepFormerForHours: hours ?? '' }) }
 }

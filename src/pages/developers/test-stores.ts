@@ -1,10 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { Subscribing } from '../../applications/subscriptions.ts'
-import { numberIn } from '../../html/numbers.ts'
+import { numberIn, writingOf } from '../../html/numbers.ts'
 import { type HtmlPage, sendPage } from '../../html/page.ts'
 import { orShow, orShowAgain, pagesFor } from '../../html/page-routes.ts'
-import { actorOf, formOf, isForm, personOf, wantsHtml } from '../../html/request.ts'
+import { actorOf, formOf, isForm, languageFor, personOf, wantsHtml } from '../../html/request.ts'
 import { developerRoute, id, time } from '../../html/route-groups.ts'
 import { endSession, findSession } from '../../people/sessions.ts'
 import { areTestStoresAllowed } from '../../sandbox/allowed.ts'
@@ -33,9 +33,11 @@ import {
 } from '../../sandbox/test-stores.ts'
 import { changeKindNames } from '../../sandbox/trade.ts'
 import { done, jsonBody, many, one, record } from '../../server/json-routes.ts'
+import { type Text, t } from '../../texts/text.ts'
 import { resultItem } from '../../values/failure.ts'
 import { clientOf } from '../people/sign-in.ts'
 import { ownIn } from './application-page.ts'
+import { happened, whyUnfilled } from './stored-words.ts'
 
 const home = '/developers/test-stores'
 
@@ -109,7 +111,8 @@ const subscription = record<LetInResult>('TestSubscription')({
 function withNumbers(request: FastifyRequest, ...names: string[]): unknown {
   if (!isForm(request)) return request.body
   const form = formOf(request)
-  return { ...form, ...Object.fromEntries(names.map((name) => [name, numberIn(form, name) ?? form[name] ?? ''])) }
+  const numberOf = (name: string) => numberIn(form, name, writingOf(request)) ?? form[name] ?? ''
+  return { ...form, ...Object.fromEntries(names.map((name) => [name, numberOf(name)])) }
 }
 
 function sentTexts(request: FastifyRequest): unknown {
@@ -318,7 +321,7 @@ async function listPage(services: Services, request: FastifyRequest): Promise<Ht
   const typed = isForm(request) ? formOf(request) : {}
   return {
     template: '/pages/developers/test-stores',
-    title: 'Test stores',
+    title: t('Test stores'),
     values: { Name: '', Currency: 'USD', TimeZone: services.defaultTimeZone, ...typed },
     data: {
       stores,
@@ -330,21 +333,23 @@ async function listPage(services: Services, request: FastifyRequest): Promise<Ht
   }
 }
 
-const kindsInWords: readonly (readonly [kind: (typeof changeKindNames)[number], words: string])[] = [
-  ['order', 'An order'],
-  ['payment', 'A payment'],
-  ['shipment', 'A shipment'],
-  ['stock', 'A change of stock'],
-  ['return', 'A return'],
+const kindsInWords: readonly (readonly [kind: (typeof changeKindNames)[number], words: Text])[] = [
+  ['order', t('An order')],
+  ['payment', t('A payment')],
+  ['shipment', t('A shipment')],
+  ['stock', t('A change of stock')],
+  ['return', t('A return')],
 ]
 
-const dueInWords: readonly (readonly [what: DueKind, words: string, hint: string])[] = [
-  ['deliveries', 'Next attempts', 'Deliveries that wait for another attempt have it at once.'],
-  ['pauses', 'Pauses', 'Of webhooks that fail, the five days are over: the next failure pauses them.'],
+const dueInWords: readonly (readonly [what: DueKind, words: Text, hint: Text])[] = [
+  ['deliveries', t('Next attempts'), t('Deliveries that wait for another attempt have it at once.')],
+  ['pauses', t('Pauses'), t('Of webhooks that fail, the five days are over: the next failure pauses them.')],
   [
     'tokens',
-    'Ends of tokens',
-    'Authorization codes, access tokens that expire, sign-in links of customers and replaced secrets of webhooks end.',
+    t('Ends of tokens'),
+    t(
+      'Authorization codes, access tokens that expire, sign-in links of customers and replaced secrets of webhooks end.',
+    ),
   ],
 ]
 
@@ -360,6 +365,7 @@ async function storePage(
     listChanges(services, own),
     areTestStoresAllowed(services),
   ])
+  const language = languageFor(request)
   const signIn = (page: string) => `/admin/sign-in?${new URLSearchParams({ store: store.secureUrl, next: page })}`
   return {
     template: '/pages/developers/test-store',
@@ -369,11 +375,16 @@ async function storePage(
       store,
       applications,
       others,
-      changes: changes.map((each) => ({ ...each, address: each.page && signIn(each.page) })),
+      changes: changes.map((each) => ({
+        ...each,
+        words: each.isDone ? happened(each.words) : language.sayProblem(each.words),
+        address: each.page && signIn(each.page),
+      })),
       kinds: kindsInWords,
       dues: dueInWords,
       due,
       isAllowed,
+      whyUnfilled: whyUnfilled(store.problem),
       now: services.now(),
     },
   }

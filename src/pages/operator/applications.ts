@@ -3,10 +3,12 @@ import { z } from 'zod'
 import type { AccessServices } from '../../applications/access-changes.ts'
 import { updateApplication } from '../../applications/applications.ts'
 import { rateLimitOf, throttleInput } from '../../applications/throttle.ts'
+import { writingOf } from '../../html/numbers.ts'
 import type { HtmlPage } from '../../html/page.ts'
 import { inFormFields, pagesFor } from '../../html/page-routes.ts'
 import { actorOf, type Form, formOf } from '../../html/request.ts'
 import { readIds } from '../../server/parameters.ts'
+import { t } from '../../texts/text.ts'
 import { StoreFailure } from '../../values/failure.ts'
 import { namedObject, readInput } from '../../values/input.ts'
 import { limitFields, limitIn, limitValues } from './limit-fields.ts'
@@ -24,7 +26,7 @@ export function applicationPages(app: FastifyInstance, services: AccessServices)
   page(`${home}/:id`, (request) => applicationPage(services, request))
   const save = async (request: FastifyRequest) => {
     const { id } = readIds(request.params, 'id')
-    const Throttle = limitIn(formOf(request))
+    const Throttle = limitIn(formOf(request), writingOf(request))
     const given = readInput(changedLimit, { Throttle })
     await updateApplication(services, id, given, actorOf(request))
     return `${home}/${id}?notice=settings-saved`
@@ -64,7 +66,7 @@ async function applicationsPage({ db }: AccessServices, request: FastifyRequest)
     take: PAGE + 1,
   })
   const data = { ...pageOf(rows, { home, offset, filters: { name } }) }
-  return { template: '/pages/operator/applications', title: 'Applications', values: { name }, data }
+  return { template: '/pages/operator/applications', title: t('Applications'), values: { name }, data }
 }
 
 async function applicationPage({ db }: AccessServices, request: FastifyRequest, typed?: Form): Promise<HtmlPage> {
@@ -98,7 +100,7 @@ async function applicationPage({ db }: AccessServices, request: FastifyRequest, 
   return {
     template: '/pages/operator/application',
     title: application.name,
-    values: typed ?? limitValues(rateLimitOf(application)),
+    values: typed ?? limitValues(rateLimitOf(application), writingOf(request)),
     data: { id, application: about, subscriptions },
   }
 }
@@ -118,5 +120,5 @@ async function developersPage({ db }: AccessServices, request: FastifyRequest): 
     take: PAGE + 1,
   })
   const data = { ...pageOf(rows, { home: '/operator/developers', offset }) }
-  return { template: '/pages/operator/developers', title: 'Developers', data }
+  return { template: '/pages/operator/developers', title: t('Developers'), data }
 }

@@ -5,6 +5,7 @@ import { actorOf, type Form, formOf, sessionOf } from '../../html/request.ts'
 import { inviteOperator, listOperators, newOperator, removeOperator } from '../../people/operators.ts'
 import type { ResetServices } from '../../people/reset.ts'
 import { readIds } from '../../server/parameters.ts'
+import { t } from '../../texts/text.ts'
 import { readInput } from '../../values/input.ts'
 import { linkPage } from '../people/hand-over.ts'
 
@@ -15,7 +16,7 @@ export function operatorsPages(app: FastifyInstance, services: ResetServices): v
   const { page, form } = pagesFor(app, 'operator').proved
   const listPage = async (request: FastifyRequest, values: Form = {}): Promise<HtmlPage> => ({
     template: '/pages/operator/operators',
-    title: 'Operators',
+    title: t('Operators'),
     values,
     data: { operators: await listOperators(services), ownId: sessionOf(request).person.id },
   })

@@ -9,6 +9,7 @@ import { ageFigures } from '../../installation/age-figures.ts'
 import { backupFigures } from '../../installation/backup/made.ts'
 import { sizeFigures } from '../../installation/size-figures.ts'
 import type { Config } from '../../process/settings.ts'
+import { t } from '../../texts/text.ts'
 import { dispatchFigures } from '../../webhooks/dispatch/figures.ts'
 import { mailCounts } from './waiting.ts'
 
@@ -24,6 +25,11 @@ type Reading = readonly [value: number, labels: Readonly<Record<string, string>>
 
 const DAY_MS = 86_400_000
 const TABLES_SHOWN = 20
+
+const diskNames = {
+  'the data folder': t('Disk of the data folder'),
+  'the backups': t('Disk of the backups'),
+} as const
 
 /** Adds the first page of the operator, with what needs somebody, and the page of sizes. */
 export function overviewPages(app: FastifyInstance, services: OverviewServices): void {
@@ -64,7 +70,7 @@ async function overviewPage(services: OverviewServices): Promise<HtmlPage> {
   const states = Object.fromEntries(figures.all('webhook_endpoints').map(([count, { state = '' }]) => [state, count]))
   return {
     template: '/pages/operator/overview',
-    title: 'This installation',
+    title: t('This installation'),
     data: {
       counts: { stores, testStores, applications, people, developers },
       databaseFault: await databaseHealth.fault('changes'),
@@ -72,7 +78,7 @@ async function overviewPage(services: OverviewServices): Promise<HtmlPage> {
       backupAt,
       isBackupMissing: backupAt === null || now().getTime() - backupAt.getTime() > lateMs,
       hasSchedule: config.backupDir !== null,
-      disks: await disksOf(config),
+      disks: (await disksOf(config)).map((disk) => ({ ...disk, name: diskNames[disk.name] })),
       pendingDeliveries: figures.one('webhook_pending_deliveries') ?? 0,
       failingWebhooks: (states.failing ?? 0) as number,
       pausedWebhooks: (states.paused ?? 0) as number,
@@ -106,7 +112,7 @@ async function sizesPage(services: OverviewServices): Promise<HtmlPage> {
   }))
   return {
     template: '/pages/operator/sizes',
-    title: 'Sizes and backups',
+    title: t('Sizes and backups'),
     data: {
       bytes: figures.one('database_size_bytes'),
       tables: tables.toSorted((one, other) => other.bytes - one.bytes).slice(0, TABLES_SHOWN),

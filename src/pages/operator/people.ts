@@ -10,6 +10,7 @@ import { cancelFactorRemoval, requestFactorRemoval } from '../../people/factors/
 import { handOverReset, type ResetServices } from '../../people/reset.ts'
 import type { AccountKind } from '../../people/sessions.ts'
 import { readIds } from '../../server/parameters.ts'
+import { t } from '../../texts/text.ts'
 import { StoreFailure } from '../../values/failure.ts'
 import { linkPage } from '../people/hand-over.ts'
 import { offsetIn, PAGE, pageOf, searchIn } from './lists.ts'
@@ -84,7 +85,7 @@ async function peoplePage({ db, now }: ResetServices, request: FastifyRequest): 
   const at = now()
   const people = rows.map((row) => ({ ...row, hasFactor: isFactorInForce(row, at) }))
   const data = { ...pageOf(people, { home, offset, filters: { email } }) }
-  return { template: '/pages/operator/people', title: 'People', values: { email }, data }
+  return { template: '/pages/operator/people', title: t('People'), values: { email }, data }
 }
 
 const identityColumns = {
@@ -119,9 +120,9 @@ async function personPage(services: ResetServices, request: FastifyRequest): Pro
   const person = await identityById(services, readIds(request.params, 'id').id)
   const { users, developers, operators } = person
   const kinds = [
-    ...(users.length > 0 ? [['merchant', 'the store administration']] : []),
-    ...(developers.length > 0 ? [['developer', 'the developer pages']] : []),
-    ...(operators.length > 0 ? [['operator', 'these pages']] : []),
+    ...(users.length > 0 ? [['merchant', t('the store administration')]] : []),
+    ...(developers.length > 0 ? [['developer', t('the developer pages')]] : []),
+    ...(operators.length > 0 ? [['operator', t('these pages')]] : []),
   ]
   const now = services.now()
   return {

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { AccessServices } from '../../applications/access-changes.ts'
 import { inTransaction } from '../../database/client.ts'
+import { writingOf } from '../../html/numbers.ts'
 import type { HtmlPage } from '../../html/page.ts'
 import { inFormFields, pagesFor } from '../../html/page-routes.ts'
 import { actorOf, type Form, formOf, linesIn } from '../../html/request.ts'
@@ -20,7 +21,9 @@ import {
   unownedStore,
   updateStore,
 } from '../../stores/stores.ts'
+import { type Phrase, t } from '../../texts/text.ts'
 import { namedObject, readInput } from '../../values/input.ts'
+import { services as allServices } from '../admin/records/services.ts'
 import { answerInvitation, inviteByForm } from '../people/hand-over.ts'
 import { limitFields, limitIn, limitValues } from './limit-fields.ts'
 import { offsetIn, PAGE, pageOf, searchIn } from './lists.ts'
@@ -64,7 +67,7 @@ export function storePages(app: FastifyInstance, services: StorePagesServices): 
     const sent = formOf(request)
     const { Name, SecureURL, Currency, TimeZone } = sent
     const SecureURLs = sent.SecureURLs === undefined ? undefined : linesIn(sent.SecureURLs).filter(Boolean)
-    const members = { Name, SecureURL, SecureURLs, Currency, TimeZone, Throttle: limitIn(sent) }
+    const members = { Name, SecureURL, SecureURLs, Currency, TimeZone, Throttle: limitIn(sent, writingOf(request)) }
     const given = readInput(changedStore, members)
     await updateStore(services, storeIdIn(request), given, actorOf(request))
     return `${home}/${storeIdIn(request)}?notice=settings-saved`
@@ -103,6 +106,12 @@ export function storePages(app: FastifyInstance, services: StorePagesServices): 
   form(`${home}/:id/people/:itemId/remove`, remove, again)
 }
 
+/** What the records of a table are called. */
+function recordsIn(table: string): Phrase {
+  if (table === 'Webhook') return t('Webhooks')
+  return allServices.find(({ resource }) => resource.table === table)?.allTitle ?? table
+}
+
 /** The form's field for a field of the body. */
 function storeFields(field: string): string {
   return limitFields(field).replace(/^SecureURLs\..*/, 'SecureURLs')
@@ -132,20 +141,20 @@ async function storesPage({ db }: StorePagesServices, request: FastifyRequest): 
     take: PAGE + 1,
   })
   const data = { ...pageOf(rows, { home, offset, filters: { name } }) }
-  return { template: '/pages/operator/stores', title: 'Stores', values: { name }, data }
+  return { template: '/pages/operator/stores', title: t('Stores'), values: { name }, data }
 }
 
 function newPage({ config, defaultTimeZone }: StorePagesServices, typed: Form = {}): HtmlPage {
   const values = { Currency: 'USD', TimeZone: defaultTimeZone, ...typed }
   const data = { zones, mails: mailsAre(config) }
-  return { template: '/pages/operator/new-store', title: 'Open a store', values, data }
+  return { template: '/pages/operator/new-store', title: t('Open a store'), values, data }
 }
 
 async function storePage(services: StorePagesServices, request: FastifyRequest, typed?: Form): Promise<HtmlPage> {
   const { db, config } = services
   const id = storeIdIn(request)
   const store = await storeWithKey(services, id)
-  const [members, invitations, own, subscriptions, orders, testStore] = await Promise.all([
+  const [members, invitations, own, subscriptions, counts, testStore] = await Promise.all([
     listMembers(services, { storeId: id, limit: MEMBERS_MAX, offset: 0 }),
     listInvitations(services, id),
     listRoles(db, id),
@@ -169,7 +178,13 @@ async function storePage(services: StorePagesServices, request: FastifyRequest, 
   ])
   const { name, secureUrl, furtherUrls, currency, timeZone, throttle, userKeyBroughtAt } = store
   const addresses = { SecureURL: secureUrl, SecureURLs: furtherUrls.join('\n') }
-  const values = { Name: name, ...addresses, Currency: currency, TimeZone: timeZone, ...limitValues(throttle) }
+  const values = {
+    Name: name,
+    ...addresses,
+    Currency: currency,
+    TimeZone: timeZone,
+    ...limitValues(throttle, writingOf(request)),
+  }
   return {
     template: '/pages/operator/store',
     title: name,
@@ -183,7 +198,10 @@ async function storePage(services: StorePagesServices, request: FastifyRequest, 
       invitations,
       roles: [...Object.keys(builtInRoles), ...own.map(({ role }) => role)],
       subscriptions,
-      records: orders.map(({ table, _sum }) => ({ table, count: _sum.count ?? 0 })),
+      records: counts.map(({ table, _sum }) => ({
+        name: recordsIn(table),
+        count: _sum.count ?? 0,
+      })),
       zones,
       mails: mailsAre(config),
     },

@@ -4,6 +4,7 @@ import type { HtmlPage } from '../../html/page.ts'
 import { pagesFor } from '../../html/page-routes.ts'
 import { actorOf, formOf, textIn } from '../../html/request.ts'
 import { type AllowedServices, allowTestStores, areTestStoresAllowed } from '../../sandbox/allowed.ts'
+import { t } from '../../texts/text.ts'
 import { StoreFailure } from '../../values/failure.ts'
 import { offsetIn, PAGE, pageOf } from './lists.ts'
 
@@ -43,5 +44,5 @@ async function listPage(services: TestStorePagesServices, request: FastifyReques
   })
   const isAllowed = await areTestStoresAllowed(services)
   const data = { ...pageOf(rows, { home, offset }), isAllowed }
-  return { template: '/pages/operator/test-stores', title: 'Test stores', data }
+  return { template: '/pages/operator/test-stores', title: t('Test stores'), data }
 }

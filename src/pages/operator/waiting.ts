@@ -1,7 +1,9 @@
 import type { DataServices } from '../../database/client.ts'
 import type { HtmlPage } from '../../html/page.ts'
+import type { MailKind } from '../../mail/kinds.ts'
 import { mailsAre } from '../../mail/write.ts'
 import type { Config } from '../../process/settings.ts'
+import { type Text, t } from '../../texts/text.ts'
 
 // What waits to leave the server, or did not: deliveries by receiver, and mails.
 
@@ -9,6 +11,27 @@ const WEBHOOKS_MAX = 5_000
 const RECEIVERS_SHOWN = 200
 const MAILS_SHOWN = 100
 const COUNTED_MAX = 10_000
+
+/** What mails are about. */
+const kinds: Readonly<Record<MailKind, Text>> = {
+  invitation: t('Invitation'),
+  reset: t('Link for a new password'),
+  'password-changed': t('Password changed'),
+  'new-browser': t('New sign-in'),
+  'customer-link': t('Sign-in link of a customer'),
+  'address-change': t('Confirmation of a new address'),
+  'address-changed': t('E-mail address changed'),
+  'factor-changed': t('Second factor changed'),
+  'factor-ending': t('Second factors end'),
+  alert: t('Alert'),
+}
+
+/** Those that are shown. */
+const states: Readonly<Record<string, Text>> = {
+  waiting: t('waiting'),
+  bounced: t('refused by the receiver'),
+  failed: t('given up'),
+}
 
 interface Receiver {
   readonly host: string
@@ -43,7 +66,7 @@ export async function deliveriesPage({ db, now }: DataServices): Promise<HtmlPag
     FROM "troubled" GROUP BY 1 ORDER BY min("oldest") NULLS LAST, 1 LIMIT ${RECEIVERS_SHOWN}`
   return {
     template: '/pages/operator/deliveries',
-    title: 'Deliveries',
+    title: t('Deliveries'),
     data: { receivers, now: now() },
   }
 }
@@ -68,6 +91,6 @@ export async function mailsPage({
     orderBy: { id: 'desc' },
     take: MAILS_SHOWN,
   })
-  const data = { mails, counts: await mailCounts({ db }), mailsAre: mailsAre(config), now: now() }
-  return { template: '/pages/operator/mails', title: 'Mails', data }
+  const data = { mails, kinds, states, counts: await mailCounts({ db }), mailsAre: mailsAre(config), now: now() }
+  return { template: '/pages/operator/mails', title: t('Mails'), data }
 }

@@ -7,7 +7,11 @@ import { mailsAre } from '../../mail/write.ts'
 import { changePassword } from '../../people/accounts.ts'
 import type { AddressServices } from '../../people/address.ts'
 import { listFactors } from '../../people/factors/changes.ts'
+import { chooseLocale, chosenLocale } from '../../people/locale.ts'
+import { identityOf } from '../../people/proof.ts'
 import { endOtherSessions, endSession, type ListedSession, listSessions } from '../../people/sessions.ts'
+import { locales } from '../../texts/language.ts'
+import { t } from '../../texts/text.ts'
 import { StoreFailure } from '../../values/failure.ts'
 import { namedObject, readInput } from '../../values/input.ts'
 import { addressPages } from './address.ts'
@@ -21,7 +25,7 @@ const endedSession = namedObject({
   Session: z.union([z.literal('others'), formId(which)], which),
 })
 
-/** Adds the pages of the signed-in person's account: its password, address, second factors and sessions. */
+/** Adds the pages of the signed-in person's account: its password, address, second factors, language and sessions. */
 export function accountPages(app: FastifyInstance, services: AddressServices, area: Area): void {
   const { get, form } = pagesOf(app, area.kind)
   const account = `${area.path}/account`
@@ -33,17 +37,19 @@ export function accountPages(app: FastifyInstance, services: AddressServices, ar
     const canMail = mailsAre(services.config) !== 'none'
     const factors = await listFactors(services, session)
     const alerts = await alertChoices(services, session.person)
+    const locale = identityOf(session).locale ?? ''
     // Both forms have a field CurrentPassword.
     const isOfAddress = request.url.startsWith(`${account}/address`)
-    const data = { account, sessions, canMail, factors, alerts, isOfAddress, now: services.now() }
-    return { template: '/pages/people/account', title: 'Your account', data }
+    const data = { account, sessions, canMail, factors, alerts, locales, locale, isOfAddress, now: services.now() }
+    return { template: '/pages/people/account', title: t('Your account'), data }
   }
 
   get(account, async (request, reply) => {
     if (wantsHtml(request)) return sendPage(reply, await again(request))
     const session = sessionOf(request)
     const sessions = await listSessions(services, session)
-    return { Email: session.person.email, Sessions: sessions.map(sessionRecord) }
+    const { email, locale } = identityOf(session)
+    return { Email: email, Locale: locale ?? '', Sessions: sessions.map(sessionRecord) }
   })
 
   const setPassword = async (request: FastifyRequest, reply: FastifyReply) => {
@@ -56,6 +62,13 @@ export function accountPages(app: FastifyInstance, services: AddressServices, ar
   factorPages(app, services, area)
   provePages(app, services, area)
   if (area.kind !== 'developer') alertForms(app, services, area, again)
+
+  const setLocale = async (request: FastifyRequest, reply: FastifyReply) => {
+    const { Locale } = readInput(chosenLocale, sentBy(request))
+    await chooseLocale(services, sessionOf(request), Locale === '' ? null : Locale, actorOf(request))
+    return done(reply, 'language-chosen')
+  }
+  form(`${account}/language`, setLocale, again)
 
   const endSessions = async (request: FastifyRequest, reply: FastifyReply) => {
     const { Session: ended } = readInput(endedSession, sentBy(request))

@@ -5,6 +5,7 @@ import { pagesOf } from '../../html/page-routes.ts'
 import { actorOf, sentBy, sessionOf, textIn, wantsHtml } from '../../html/request.ts'
 import { type AddressServices, confirmAddress, requestAddress } from '../../people/address.ts'
 import { joinAccounts } from '../../people/join.ts'
+import { t } from '../../texts/text.ts'
 import { namedObject, readInput } from '../../values/input.ts'
 import type { Area } from './sign-in.ts'
 
@@ -37,7 +38,7 @@ export function addressPages(
 
   const confirmPage = (token: string): HtmlPage => ({
     template: '/pages/people/confirm-address',
-    title: 'Confirm your address',
+    title: t('Confirm your address'),
     data: { action: `${account}/address`, token },
   })
   page(`${account}/address`, (request) => confirmPage(textIn(request.query, 'token')))

@@ -7,6 +7,7 @@ import { pagesOf } from '../../html/page-routes.ts'
 import { formOf, isForm, sentBy, sessionOf, wantsHtml } from '../../html/request.ts'
 import type { Person } from '../../people/sessions.ts'
 import { privilegesOf } from '../../staff/roles.ts'
+import type { Text } from '../../texts/text.ts'
 import { readInput } from '../../values/input.ts'
 import type { Area } from './sign-in.ts'
 
@@ -36,7 +37,7 @@ export async function alertChoices(services: DataServices, person: Person) {
   return kinds.map(([kind, words]) => ({ kind, words, isChosen: chosen.includes(kind) }))
 }
 
-function alertsOf(person: Person): { owner: AlertOwner; kinds: readonly (readonly [kind: string, words: string])[] } {
+function alertsOf(person: Person): { owner: AlertOwner; kinds: readonly (readonly [kind: string, words: Text])[] } {
   if (person.kind === 'merchant') {
     return { owner: { storeUserId: person.id }, kinds: storeAlertsFor(privilegesOf(person)) }
   }

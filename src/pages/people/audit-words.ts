@@ -1,129 +1,235 @@
 import type { AuditAction, AuditEntry } from '../../audit/audit.ts'
+import { privilegeName, roleName } from '../../html/names.ts'
+import { auditMembers } from '../../resources/return-lists/update-lists.ts'
+import { OPERATOR } from '../../staff/invitations.ts'
+import { isLocale, type Language, locales } from '../../texts/language.ts'
+import { type Phrase, type Reader, type Text, t } from '../../texts/text.ts'
 
-const actions: Readonly<Record<AuditAction, string>> = {
-  'application.created': 'Application registered',
-  'application.changed': 'Application changed',
-  'application.deleted': 'Application deleted',
-  'application.key-rotated': 'New private key',
-  'application.keys-brought': 'Keys brought along from another platform',
-  'application.opened': 'Opened to merchants',
-  'application.closed': 'Closed to merchants',
-  'application.secret-rotated': 'New callback secret',
-  'application.callback-tested': 'Callback tested',
-  'subscription.created': 'Application given access to the store',
-  'subscription.agreed': 'Agreed to what the application asks for',
-  'subscription.refused': 'The application did not answer',
-  'subscription.removed': 'Application removed from the store',
-  'subscription.bodies-kept': 'Bodies of refused requests are kept',
-  'subscription.bodies-deleted': 'Bodies of refused requests are no longer kept',
-  'token.brought': 'Token brought along from another platform',
-  'token.issued': 'Access token given',
-  'token.revoked': 'Access token revoked',
-  'authorization.granted': 'Access granted (OAuth)',
-  'authorization.denied': 'Access denied (OAuth)',
-  'store.created': 'Store opened',
-  'store.changed': 'Store settings changed',
-  'store.user-key-rotated': 'New user key for cartAPI',
-  'store.user-key-brought': 'User key for cartAPI brought along from another platform',
-  'order-statuses.changed': 'Order statuses changed',
-  'order-status.added': 'Order status added',
-  'payment-methods.changed': 'Payment methods changed',
-  'return-lists.changed': 'Names for returns changed',
-  'customer.link-made': 'Sign-in link made for a customer',
-  'webhook.created': 'Webhook added',
-  'webhook.changed': 'Webhook changed',
-  'webhook.deleted': 'Webhook deleted',
-  'webhook.secret-rotated': 'New secret of a webhook',
-  'webhook.resumed': 'Webhook resumed',
-  'account.created': 'Account opened',
-  'account.signed-in': 'Signed in',
-  'account.signed-out': 'Signed out',
-  'account.deleted': 'Account deleted',
-  'account.address-changed': 'E-mail address changed',
-  'account.reset-handed-over': 'Link for a new password handed over',
-  'account.joined': 'Account joined with another of the same person',
-  'invitation.created': 'Invited to the store',
-  'invitation.withdrawn': 'Invitation withdrawn',
-  'invitation.accepted': 'Invitation accepted',
-  'account.role-changed': 'Role changed',
-  'role.created': 'Role added',
-  'role.changed': 'Role’s privileges changed',
-  'role.deleted': 'Role deleted',
-  'account.password-changed': 'Password changed',
-  'account.sessions-ended': 'Signed out elsewhere',
-  'factor.authenticator-added': 'Authenticator app added',
-  'factor.authenticator-removed': 'Authenticator app removed',
-  'factor.passkey-added': 'Passkey added',
-  'factor.passkey-removed': 'Passkey removed',
-  'factor.codes-renewed': 'New recovery codes',
-  'factor.removal-requested': 'Removal of second factors requested',
-  'factor.removal-cancelled': 'Removal of second factors cancelled',
-  'factor.all-removed': 'Second factors removed',
-  'store.factor-required': 'Second factor required of everybody',
-  'test-store.created': 'Test store made',
-  'test-store.reset': 'Test store reset',
-  'test-store.deleted': 'Test store thrown away',
-  'test-stores.allowed': 'Test stores allowed',
-  'test-stores.ended': 'Test stores not allowed any more',
-  'inbox.created': 'Inbox made',
-  'inbox.deleted': 'Inbox deleted',
+const actions: Readonly<Record<AuditAction, Text>> = {
+  'application.created': t('Application registered'),
+  'application.changed': t('Application changed'),
+  'application.deleted': t('Application deleted'),
+  'application.key-rotated': t('New private key'),
+  'application.keys-brought': t('Keys brought along from another platform'),
+  'application.opened': t('Opened to merchants'),
+  'application.closed': t('Closed to merchants'),
+  'application.secret-rotated': t('New callback secret'),
+  'application.callback-tested': t('Callback tested'),
+  'subscription.created': t('Application given access to the store'),
+  'subscription.agreed': t('Agreed to what the application asks for'),
+  'subscription.refused': t('The application did not answer'),
+  'subscription.removed': t('Application removed from the store'),
+  'subscription.bodies-kept': t('Bodies of refused requests are kept'),
+  'subscription.bodies-deleted': t('Bodies of refused requests are no longer kept'),
+  'token.brought': t('Token brought along from another platform'),
+  'token.issued': t('Access token given'),
+  'token.revoked': t('Access token revoked'),
+  'authorization.granted': t('Access granted (OAuth)'),
+  'authorization.denied': t('Access denied (OAuth)'),
+  'store.created': t('Store opened'),
+  'store.changed': t('Store settings changed'),
+  'store.user-key-rotated': t('New user key for cartAPI'),
+  'store.user-key-brought': t('User key for cartAPI brought along from another platform'),
+  'order-statuses.changed': t('Order statuses changed'),
+  'order-status.added': t('Order status added'),
+  'payment-methods.changed': t('Payment methods changed'),
+  'return-lists.changed': t('Names for returns changed'),
+  'customer.link-made': t('Sign-in link made for a customer'),
+  'webhook.created': t('Webhook added'),
+  'webhook.changed': t('Webhook changed'),
+  'webhook.deleted': t('Webhook deleted'),
+  'webhook.secret-rotated': t('New secret of a webhook'),
+  'webhook.resumed': t('Webhook resumed'),
+  'account.created': t('Account opened'),
+  'account.signed-in': t('Signed in'),
+  'account.signed-out': t('Signed out'),
+  'account.deleted': t('Account deleted'),
+  'account.address-changed': t('E-mail address changed'),
+  'account.reset-handed-over': t('Link for a new password handed over'),
+  'account.joined': t('Account joined with another of the same person'),
+  'account.language-changed': t('Language of the pages changed'),
+  'invitation.created': t('Invited to the store'),
+  'invitation.withdrawn': t('Invitation withdrawn'),
+  'invitation.accepted': t('Invitation accepted'),
+  'account.role-changed': t('Role changed'),
+  'role.created': t('Role added'),
+  'role.changed': t('Role’s privileges changed'),
+  'role.deleted': t('Role deleted'),
+  'account.password-changed': t('Password changed'),
+  'account.sessions-ended': t('Signed out elsewhere'),
+  'factor.authenticator-added': t('Authenticator app added'),
+  'factor.authenticator-removed': t('Authenticator app removed'),
+  'factor.passkey-added': t('Passkey added'),
+  'factor.passkey-removed': t('Passkey removed'),
+  'factor.codes-renewed': t('New recovery codes'),
+  'factor.removal-requested': t('Removal of second factors requested'),
+  'factor.removal-cancelled': t('Removal of second factors cancelled'),
+  'factor.all-removed': t('Second factors removed'),
+  'store.factor-required': t('Second factor required of everybody'),
+  'test-store.created': t('Test store made'),
+  'test-store.reset': t('Test store reset'),
+  'test-store.deleted': t('Test store thrown away'),
+  'test-stores.allowed': t('Test stores allowed'),
+  'test-stores.ended': t('Test stores not allowed any more'),
+  'inbox.created': t('Inbox made'),
+  'inbox.deleted': t('Inbox deleted'),
 }
 
-const nameless: Readonly<Record<AuditEntry['actorKind'], string>> = {
-  operator: 'The operator',
-  merchant: 'The store',
-  developer: 'The developer',
-  application: 'The application',
+const nameless: Readonly<Record<AuditEntry['actorKind'], Text>> = {
+  operator: t('The operator'),
+  merchant: t('The store'),
+  developer: t('The developer'),
+  application: t('The application'),
 }
 
 const DETAILS_LENGTH_MAX = 300
 
 /** Returns an action of a later version unchanged. */
-export function actionInWords(action: AuditAction): string {
+export function actionInWords(action: AuditAction): Phrase {
   return actions[action] ?? action
 }
 
 /** Returns the name of the principal, or its kind if the name is hidden from the reader. */
-export function actorInWords({ actor, actorKind }: Pick<AuditEntry, 'actor' | 'actorKind'>): string {
+export function actorInWords({ actor, actorKind }: Pick<AuditEntry, 'actor' | 'actorKind'>): Phrase {
   return actor === '' ? nameless[actorKind] : actor
 }
 
+/** For whom details are said, and the zone of their dates. */
+interface Words extends Reader, Pick<Language, 'sayProblem'> {
+  readonly timeZone: string
+  /** What numbers name, by the name of the member; one without a name stays. */
+  readonly named?: Readonly<Record<string, ReadonlyMap<number, string>>>
+}
+
 /** Such as `forced; reason: no answer within 10 s`, of at most 300 characters. Empty: no details. */
-export function detailsInWords(details: Readonly<Record<string, unknown>>): string {
+export function detailsInWords(details: Readonly<Record<string, unknown>>, words: Words): string {
   const parts = Object.entries(details).flatMap(([name, value]) => {
     if (value === null || value === false) return []
-    if (value === true) return [inWords(name)]
-    const { words = inWords(name), texts } = special[name] ?? {}
-    return [`${words}: ${valueInWords(value, texts)}`]
+    if (value === true) return [nameInWords(name, words)]
+    const said = valueInWords(value, words, name)
+    return [words.say(t('{name}: {value}', { name: nameInWords(name, words), value: said }))]
   })
   const text = parts.join('; ')
   return text.length > DETAILS_LENGTH_MAX ? `${text.slice(0, DETAILS_LENGTH_MAX).toWellFormed()}…` : text
 }
 
-type Texts = Readonly<Record<string, string>>
-
-/** Details whose names and values need other words. `none`: a list without entries. */
-const special: Readonly<Record<string, { readonly words: string; readonly texts: Texts }>> = {
-  cartApiEnabled: { words: 'cartAPI', texts: { true: 'on', false: 'off' } },
-  furtherUrls: { words: 'further addresses', texts: {} },
-  cartApiAddresses: { words: 'cartAPI from', texts: { none: 'anywhere' } },
+/** The members of details that the server writes. */
+const names: Readonly<Record<string, Text>> = {
+  address: t('address'),
+  application: t('application'),
+  applicationDeleted: t('the application was deleted'),
+  asked: t('asked to'),
+  attempts: t('attempts'),
+  byLink: t('by a link'),
+  callbackUrl: t('callback address'),
+  cartApiAddresses: t('cartAPI from'),
+  cartApiEnabled: t('cartAPI'),
+  caughtUp: t('sent later'),
+  changed: t('changed'),
+  currency: t('currency'),
+  enabled: t('switched on'),
+  endsAt: t('they end'),
+  event: t('event'),
+  factor: t('second factor'),
+  forced: t('without its confirmation'),
+  format: t('format'),
+  from: t('from'),
+  furtherUrls: t('further addresses'),
+  givenUp: t('given up'),
+  invitedBy: t('invited by'),
+  keepFormerForHours: t('hours in which the former key works'),
+  kind: t('kind'),
+  language: t('language'),
+  mailed: t('mailed'),
+  members: t('fields'),
+  messageId: t('message'),
+  methods: t('payment methods'),
+  name: t('name'),
+  operator: t('operator'),
+  privileges: t('privileges'),
+  reason: t('reason'),
+  redirectHost: t('host'),
+  redirectUris: t('redirect addresses'),
+  returnMethods: t('compensation for returns'),
+  returnReasons: t('reasons for returns'),
+  returnStatuses: t('statuses of returns'),
+  role: t('role'),
+  secureUrl: t('address'),
+  sessions: t('sessions'),
+  status: t('status'),
+  statuses: t('order statuses'),
+  text: t('text'),
+  throttle: t('rate limit'),
+  timeZone: t('time zone'),
 }
 
-/** Converts `secureUrl` to `secure url`. */
-function inWords(name: string): string {
-  return name.replace(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase()
+/** Values that stand for something, by the name of the member. `none`: a list without entries. */
+const meanings: Readonly<Record<string, Readonly<Record<string, Text>>>> = {
+  cartApiEnabled: { true: t('on'), false: t('off') },
+  cartApiAddresses: { none: t('anywhere') },
+  enabled: { true: t('yes'), false: t('no') },
+  language: { none: t('as the browser says') },
+  factor: {
+    authenticator: t('authenticator app'),
+    passkey: t('passkey'),
+    'recovery code': t('recovery code'),
+  },
 }
 
-function valueInWords(value: unknown, texts: Texts = {}): string {
-  const { none = 'none' } = texts
-  if (Array.isArray(value)) return value.map((each) => valueInWords(each, texts)).join(', ') || none
-  if (value === null) return none
-  if (typeof value === 'boolean') return texts[String(value)] ?? String(value)
-  if (typeof value !== 'object') return String(value)
+/** Their numbers name something. */
+const identifying = new Set<string>(['methods', 'status', 'statuses', ...Object.values(auditMembers)])
+
+const access: Readonly<Record<string, Text>> = {
+  'read,write': t('read and change'),
+  read: t('read'),
+  write: t('change, without reading'),
+}
+
+/** Details are of any names. */
+function entryOf<Value>(table: Readonly<Record<string, Value>>, name: string): Value | undefined {
+  return Object.hasOwn(table, name) ? table[name] : undefined
+}
+
+/** A name of a later version stays as it is. */
+function nameInWords(name: string, { say }: Words): string {
+  return say(entryOf(names, name) ?? name)
+}
+
+function valueInWords(value: unknown, words: Words, name: string): string {
+  const { say, format, named = {} } = words
+  if (Array.isArray(value)) {
+    const said = value.map((each) =>
+      name === 'changed' ? nameInWords(String(each), words) : valueInWords(each, words, name),
+    )
+    return said.join(', ') || noneInWords(words, name)
+  }
+  if (value === null) return noneInWords(words, name)
+  if (typeof value === 'number') {
+    return identifying.has(name) ? (entryOf(named, name)?.get(value) ?? String(value)) : format.number(value)
+  }
+  if (typeof value !== 'object') return textInWords(String(value), words, name)
   const { from, to, ...rest } = value as Record<string, unknown>
   if (from !== undefined && to !== undefined && Object.keys(rest).length === 0) {
-    return `${valueInWords(from, texts)} → ${valueInWords(to, texts)}`
+    return `${valueInWords(from, words, name)} → ${valueInWords(to, words, name)}`
   }
-  const members = Object.entries(value).map(([name, member]) => `${name} ${valueInWords(member)}`)
+  const members = Object.entries(value).map(([member, each]) => {
+    if (name !== 'privileges') return `${nameInWords(member, words)} ${valueInWords(each, words, member)}`
+    const accesses = [each].flat().sort().join()
+    return `${say(privilegeName(member))} (${say(entryOf(access, accesses) ?? accesses)})`
+  })
   return members.join(', ')
+}
+
+function noneInWords({ say }: Words, name: string): string {
+  return say(entryOf(meanings, name)?.none ?? t('none'))
+}
+
+function textInWords(text: string, { say, sayProblem, format, timeZone }: Words, name: string): string {
+  const meant = entryOf(entryOf(meanings, name) ?? {}, text)
+  if (meant !== undefined) return say(meant)
+  if (name === 'reason') return sayProblem(text)
+  if (name === 'role') return say(roleName(text))
+  if (name === 'invitedBy' && text === OPERATOR) return say(t('the operator'))
+  if (name === 'language') return isLocale(text) ? locales[text] : text
+  return /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/.test(text) ? format.date(new Date(text), timeZone) : text
 }

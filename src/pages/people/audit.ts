@@ -4,12 +4,17 @@ import { type AuditEntry, type AuditOf, auditActions, listAudit } from '../../au
 import type { Db } from '../../database/client.ts'
 import { sendPage } from '../../html/page.ts'
 import { pagesFor } from '../../html/page-routes.ts'
-import { wantsHtml } from '../../html/request.ts'
+import { languageFor, wantsHtml } from '../../html/request.ts'
 import { id, operatorRoute, time } from '../../html/route-groups.ts'
 import type { Session } from '../../people/sessions.ts'
+import { listStatuses } from '../../resources/order-statuses/status-texts.ts'
+import { listPaymentMethods } from '../../resources/payment-methods/update-methods.ts'
+import { readReturnList, returnListNames } from '../../resources/return-lists/return-lists.ts'
+import { auditMembers } from '../../resources/return-lists/update-lists.ts'
 import { many, record } from '../../server/json-routes.ts'
 import { ref } from '../../server/openapi.ts'
 import { PAGE_LIMIT_MAX, wholeNumber } from '../../server/parameters.ts'
+import { t } from '../../texts/text.ts'
 import { namedObject, readInput } from '../../values/input.ts'
 import { actionInWords, actorInWords, detailsInWords } from './audit-words.ts'
 
@@ -95,14 +100,36 @@ export async function auditPage(
     if (older !== null) reply.header('link', `<${older}>; rel="next"`)
     return entries
   }
+  const { person } = session
+  const timeZone = 'store' in person ? person.store.timeZone : 'UTC'
+  const named = 'store' in person ? await namesIn({ db: services.db, store: person.store }, entries) : {}
+  const words = { ...languageFor(reply.request), timeZone, named }
   const rows = entries.map((entry) => ({
     ...entry,
     who: actorInWords(entry),
     what: actionInWords(entry.action),
-    more: detailsInWords(entry.details),
+    more: detailsInWords(entry.details, words),
   }))
   const data = { rows, older, isFirst: before === undefined }
-  return sendPage(reply, { template: '/pages/people/audit', title: 'Audit log', data })
+  return sendPage(reply, { template: '/pages/people/audit', title: t('Audit log'), data })
+}
+
+/** The names of the order statuses, payment methods and reasons, compensations and statuses of returns that changes of a store's settings give by number. */
+async function namesIn(reader: Parameters<typeof readReturnList>[0], entries: readonly AuditEntry[]) {
+  const { db, store } = reader
+  const has = (action: AuditEntry['action']) => entries.some((entry) => entry.action === action)
+  const statuses = has('order-statuses.changed') ? await listStatuses(db, store.id) : []
+  const methods = has('payment-methods.changed') ? await listPaymentMethods(db, store.id) : []
+  const ofReturns = has('return-lists.changed') ? returnListNames : []
+  const returnNames = ofReturns.map(async (list) => {
+    const codes = await readReturnList(reader, list)
+    return [auditMembers[list], new Map(codes.map(({ id, name }) => [id, name]))] as const
+  })
+  return {
+    ...Object.fromEntries(await Promise.all(returnNames)),
+    statuses: new Map(statuses.map(({ id, text }) => [id, text])),
+    methods: new Map(methods.map(({ id, name }) => [id, name])),
+  }
 }
 
 function ownerOf(session: Session | null): AuditOf {

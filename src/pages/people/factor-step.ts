@@ -15,6 +15,7 @@ import {
   waitingPasskeyRequest,
 } from '../../people/factors/sign-in-factor.ts'
 import type { AccountKind, Client } from '../../people/sessions.ts'
+import { t } from '../../texts/text.ts'
 import { namedObject, readInput, text } from '../../values/input.ts'
 
 /** `next`: the page to open afterwards. Sent by forms only. */
@@ -50,7 +51,7 @@ export function factorStepPages(
     const data = { address, signIn, hasPasskey: waiting.hasPasskey && hasPasskeys(services.config) }
     return {
       template: '/pages/people/factor-step',
-      title: 'Second factor',
+      title: t('Second factor'),
       data,
       values: { next: nextAddress(sent, path) },
     }

@@ -18,6 +18,7 @@ import {
   waitingAuthenticator,
 } from '../../people/factors/changes.ts'
 import { hasPasskeys } from '../../people/factors/passkeys.ts'
+import { t } from '../../texts/text.ts'
 import { StoreFailure } from '../../values/failure.ts'
 import { namedObject, readInput } from '../../values/input.ts'
 import type { Area } from './sign-in.ts'
@@ -33,7 +34,7 @@ export function factorPages(app: FastifyInstance, services: FactorServices, area
     const factors = await listFactors(services, sessionOf(request))
     const data = { address, home: area.path, factors, canUsePasskey: hasPasskeys(services.config), now: services.now() }
     const values = { Name: textIn(sentBy(request), 'Name') }
-    return { template: '/pages/people/factors', title: 'Second factor', data, values }
+    return { template: '/pages/people/factors', title: t('Second factor'), data, values }
   }
   const done = (reply: FastifyReply, notice: string) =>
     wantsHtml(reply.request) ? `${address}?notice=${notice}` : reply.code(204).send()
@@ -42,7 +43,7 @@ export function factorPages(app: FastifyInstance, services: FactorServices, area
     if (!wantsHtml(reply.request)) return reply.send({ RecoveryCodes: codes })
     if (codes.length === 0) return done(reply, notice)
     const data = { codes, home: area.path, notice: null }
-    return sendPage(reply, { template: '/pages/people/recovery-codes', title: 'Your recovery codes', data })
+    return sendPage(reply, { template: '/pages/people/recovery-codes', title: t('Your recovery codes'), data })
   }
 
   get(address, async (request, reply) => {
@@ -57,7 +58,7 @@ export function factorPages(app: FastifyInstance, services: FactorServices, area
     const svg = encodeQr(waiting.uri, 'svg', { border: 2 })
     const image = `data:image/svg+xml;base64,${Buffer.from(svg).toString('base64')}`
     const data = { address: setUp, image, key: waiting.key.replace(/.{4}(?=.)/g, '$& ') }
-    return { template: '/pages/people/authenticator', title: 'Set up an authenticator app', data }
+    return { template: '/pages/people/authenticator', title: t('Set up an authenticator app'), data }
   }
   page(setUp, setUpPage)
   const start = async (request: FastifyRequest, reply: FastifyReply) => {

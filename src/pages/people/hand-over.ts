@@ -3,6 +3,7 @@ import { type HtmlPage, sendPage } from '../../html/page.ts'
 import { formOf } from '../../html/request.ts'
 import { type InvitationServices, invite, newInvitation } from '../../staff/invitations.ts'
 import type { Changing } from '../../staff/store-roles.ts'
+import { t } from '../../texts/text.ts'
 import { readInput } from '../../values/input.ts'
 
 // Links that are handed over instead of being mailed.
@@ -16,7 +17,7 @@ interface Link {
 /** The page that shows a link once. `back`: the address that leads on. */
 export function linkPage({ email, link, expiresAt }: Link, back: string): HtmlPage {
   const data = { email, link, expiresAt, back }
-  return { template: '/pages/people/hand-over', title: 'Hand this link over', data }
+  return { template: '/pages/people/hand-over', title: t('Hand this link over'), data }
 }
 
 /** Leads back once an invitation is mailed, or shows its link. */

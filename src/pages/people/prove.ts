@@ -6,6 +6,7 @@ import { actorOf, nextAddress, sentBy, sessionOf, wantsHtml } from '../../html/r
 import { hasPasskeys, type PasskeyServices } from '../../people/factors/passkeys.ts'
 import { proofRequest, proveByPasskey, proveByPassword } from '../../people/factors/prove.ts'
 import { identityOf } from '../../people/proof.ts'
+import { t } from '../../texts/text.ts'
 import { namedObject, readInput } from '../../values/input.ts'
 import type { Area } from './sign-in.ts'
 
@@ -23,7 +24,7 @@ export function provePages(app: FastifyInstance, services: PasskeyServices, area
     const data = { address, hasPasskey }
     return {
       template: '/pages/people/prove',
-      title: 'Is it still you?',
+      title: t('Is it still you?'),
       data,
       values: { next: nextAddress(sent, area.path) },
     }

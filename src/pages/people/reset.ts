@@ -6,6 +6,7 @@ import { formId, sentBy, textIn, wantsHtml } from '../../html/request.ts'
 import { mailsAre } from '../../mail/write.ts'
 import { newPasswordInput } from '../../people/passwords.ts'
 import { findReset, RESET_MINUTES, type ResetServices, requestReset, resetPassword } from '../../people/reset.ts'
+import { andOf, type Phrase, t } from '../../texts/text.ts'
 import { namedObject, readInput } from '../../values/input.ts'
 import { type Area, clientOf } from './sign-in.ts'
 
@@ -27,15 +28,19 @@ export function resetPages(app: FastifyInstance, services: ResetServices, area: 
   const mails = mailsAre(services.config)
   const askPage = (data: { isSent: boolean; email: string } = { isSent: false, email: '' }): HtmlPage => ({
     template: '/pages/people/reset',
-    title: 'Password lost?',
+    title: t('Password lost?'),
     data: { ...data, area, mails, minutes: RESET_MINUTES },
     values: { Email: data.email },
   })
-  const linkPage = async (token: string): Promise<HtmlPage> => ({
-    template: '/pages/people/new-password',
-    title: 'Choose a new password',
-    data: { action: `${address}/password`, token, ...(await findReset(services, area.kind, token)) },
-  })
+  const linkPage = async (token: string): Promise<HtmlPage> => {
+    const { email, identities } = await findReset(services, area.kind, token)
+    const named = identities.map(({ id, stores }) => ({ id, accounts: accountsIn(area, stores) }))
+    return {
+      template: '/pages/people/new-password',
+      title: t('Choose a new password'),
+      data: { action: `${address}/password`, token, email, identities: named },
+    }
+  }
 
   get(address, async (request, reply) => {
     const token = textIn(request.query, 'token')
@@ -64,4 +69,13 @@ export function resetPages(app: FastifyInstance, services: ResetServices, area: 
   form(`${address}/password`, change, async (request, _reply, { field }) =>
     field === 'Token' ? askPage() : linkPage(textIn(sentBy(request), 'Token')),
   )
+}
+
+/** What a new password opens. `stores`: by name, of a merchant. */
+function accountsIn({ kind }: Area, stores: readonly string[]): Phrase {
+  if (kind === 'merchant') {
+    const names = andOf(stores)
+    return t('{count, plural, one {the store {names}} other {the stores {names}}}', { count: stores.length, names })
+  }
+  return kind === 'developer' ? t('the developer pages') : t('the pages of the operator')
 }

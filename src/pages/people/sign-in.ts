@@ -16,6 +16,7 @@ import {
 import { type SignInServices, signIn, signInStep } from '../../people/sign-in.ts'
 import { normaliseHost, readSecureUrl } from '../../stores/secure-url.ts'
 import { findStoreAt } from '../../stores/stores.ts'
+import { t } from '../../texts/text.ts'
 import { namedObject, readInput } from '../../values/input.ts'
 import { factorStepPages } from './factor-step.ts'
 
@@ -110,7 +111,7 @@ function signInPage({ path, kind, signUp }: Area, canUsePasskey: boolean, values
   const storeHost = kind === 'merchant' && readSecureUrl(values.Store) ? normaliseHost(values.Store) : null
   return {
     template: '/pages/people/sign-in',
-    title: 'Sign in',
+    title: t('Sign in'),
     data: {
       action: `${path}/sign-in`,
       reset: `${path}/reset`,
@@ -127,8 +128,8 @@ function signInPage({ path, kind, signUp }: Area, canUsePasskey: boolean, values
 export function signUpPages(app: FastifyInstance, services: SignUpServices, area: Area): void {
   const { get, form } = pagesFor(app, 'anyone', area.kind)
   const signUpPage = (values: Record<string, string>): HtmlPage => {
-    if (area.signUp !== null) return { template: '/pages/people/sign-up', title: 'Sign up', values }
-    return { template: '/pages/people/sign-up-closed', title: 'Sign-up is closed', status: 403 }
+    if (area.signUp !== null) return { template: '/pages/people/sign-up', title: t('Sign up'), values }
+    return { template: '/pages/people/sign-up-closed', title: t('Sign-up is closed'), status: 403 }
   }
   get(signUpAddress, async (request, reply) => {
     const next = nextAddress(request.query, area.path)

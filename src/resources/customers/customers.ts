@@ -47,6 +47,7 @@ export const customers = defineResource({
     CustomerID: integer({
       column: 'id',
       access: 'key',
+      label: 'Customer number',
       description: 'The number of the customer, by which orders name it.',
     }),
     Email: text(EMAIL_LENGTH_MAX, {
@@ -54,6 +55,7 @@ export const customers = defineResource({
       required: true,
       nullable: true,
       format: 'email',
+      label: 'E-mail',
       description:
         'The e-mail address of the customer, unique in the store without regard to case. Files and cartAPI name customers by it.',
     }),
@@ -74,21 +76,32 @@ export const customers = defineResource({
       column: 'lastName',
       description: 'The last name of the person in the billing address.',
     }),
-    BillingAddress1: text(255, { description: 'The street and house number of the billing address.' }),
-    BillingAddress2: text(50, { description: 'A second line of the billing address, such as a floor.' }),
+    BillingAddress1: text(255, {
+      label: 'Billing street',
+      description: 'The street and house number of the billing address.',
+    }),
+    BillingAddress2: text(50, {
+      label: 'Billing address line 2',
+      description: 'A second line of the billing address, such as a floor.',
+    }),
     BillingCity: text(100, { column: 'city', description: 'The town of the billing address.' }),
     BillingState: text(100, {
       column: 'state',
       description:
         'The state, province or county of the billing address; in the United States and Canada its code, such as `FL`.',
     }),
-    BillingZipCode: text(20, { description: 'The postal code of the billing address.' }),
+    BillingZipCode: text(20, { label: 'Billing postal code', description: 'The postal code of the billing address.' }),
     BillingCountry: text(100, {
       column: 'country',
       description: 'The country of the billing address by its ISO 3166 code of two letters, such as `US`.',
     }),
-    BillingPhoneNumber: text(50, { column: 'phone', description: 'The telephone number for the billing address.' }),
+    BillingPhoneNumber: text(50, {
+      column: 'phone',
+      label: 'Billing phone',
+      description: 'The telephone number for the billing address.',
+    }),
     BillingTaxID: text(50, {
+      label: 'Tax number',
       description: 'The tax number of the customer, or an account number; cartAPI calls it accountno.',
     }),
     ShippingCompany: text(255, {
@@ -97,76 +110,108 @@ export const customers = defineResource({
     }),
     ShippingFirstName: text(50, { description: 'The first name of the person in the shipping address.' }),
     ShippingLastName: text(50, { description: 'The last name of the person in the shipping address.' }),
-    ShippingAddress1: text(255, { description: 'The street and house number of the shipping address.' }),
-    ShippingAddress2: text(50, { description: 'A second line of the shipping address, such as a floor.' }),
+    ShippingAddress1: text(255, {
+      label: 'Shipping street',
+      description: 'The street and house number of the shipping address.',
+    }),
+    ShippingAddress2: text(50, {
+      label: 'Shipping address line 2',
+      description: 'A second line of the shipping address, such as a floor.',
+    }),
     ShippingCity: text(100, { description: 'The town of the shipping address.' }),
     ShippingState: text(100, {
       description:
         'The state, province or county of the shipping address; in the United States and Canada its code, such as `FL`.',
     }),
-    ShippingZipCode: text(20, { description: 'The postal code of the shipping address.' }),
+    ShippingZipCode: text(20, {
+      label: 'Shipping postal code',
+      description: 'The postal code of the shipping address.',
+    }),
     ShippingCountry: text(100, {
       description: 'The country of the shipping address by its ISO 3166 code of two letters, such as `US`.',
     }),
-    ShippingPhoneNumber: text(50, { description: 'The telephone number for the shipping address.' }),
+    ShippingPhoneNumber: text(50, {
+      label: 'Shipping phone',
+      description: 'The telephone number for the shipping address.',
+    }),
     ShippingAddressType: integer({
+      label: 'Kind of shipping address',
       description: 'The kind of the shipping address. Kept for programs that compute shipping costs.',
       meanings: { 0: 'not stated', 1: 'residential', 2: 'commercial' },
     }),
     CustomerGroupID: reference(
       'groupId',
       'The group of the customer, one of `/CustomerGroups`. It decides on the prices of new orders.',
+      'Customer group',
     ),
     Enabled: boolean({
       column: 'enabled',
       default: true,
+      label: 'May sign in',
+      hint: 'Orders are accepted even if not ticked',
       description: 'False: the customer cannot sign in at `/account`. Orders for the customer are still accepted.',
     }),
     MailList: boolean({
+      label: 'Newsletter',
       description: 'True: the customer wants the newsletter. Send false for somebody who has unsubscribed.',
     }),
     NonTaxable: boolean({
+      label: 'Tax exempt',
       description: 'True: the customer pays no sales tax. For the checkout, which says the taxes of an order.',
     }),
     DisableBillingSameAsShipping: boolean({
+      label: 'Checkout asks for both addresses',
       description: 'True: the checkout does not offer to take one address for both. Kept for programs.',
     }),
     Comments: text(255, { description: 'Notes of the shop about the customer.' }),
-    AdditionalField1: text(250, { description: 'The first of three texts for your own use.' }),
-    AdditionalField2: text(250, { description: 'The second of three texts for your own use.' }),
-    AdditionalField3: text(150, { description: 'The third of three texts for your own use, the shortest.' }),
+    AdditionalField1: text(250, { label: 'Extra field 1', description: 'The first of three texts for your own use.' }),
+    AdditionalField2: text(250, { label: 'Extra field 2', description: 'The second of three texts for your own use.' }),
+    AdditionalField3: text(150, {
+      label: 'Extra field 3',
+      description: 'The third of three texts for your own use, the shortest.',
+    }),
     TotalStoreCredit: money({
       column: 'storeCredit',
       access: 'ro',
+      label: 'Store credit',
       description:
         'The credit that the customer may spend in the shop. The platform keeps no credits: it shows imported values.',
     }),
     ResetPassword: boolean({
+      label: 'Must choose a new password',
       description: 'True: the storefront asks the customer for a new password at the next sign-in.',
     }),
   },
   privateFields: {
     PasswordHash: passwordHash,
-    DateCreated: date({ column: 'createdAt', description: 'The time at which the customer was added to the store.' }),
+    DateCreated: date({
+      column: 'createdAt',
+      label: 'Added on',
+      description: 'The time at which the customer was added to the store.',
+    }),
     LastUpdate: date({
       column: 'updatedAt',
+      label: 'Last change',
       description:
         'The time of the last change of the customer. Lists filter by it (`lastupdatestart`, `lastupdateend`).',
     }),
     UserID: text(50, {
       column: 'updatedBy',
+      label: 'Last changed by',
       description:
         'The last editor of the customer: the name of an application, `API` for cartAPI, or the e-mail address of a person.',
     }),
     LastLoginDate: date({
       column: 'lastLoginAt',
       nullable: true,
+      label: 'Last sign-in',
       description: 'The time of the customer’s last sign-in at `/account`; empty: never.',
     }),
     /** The id in another system, by which cartAPI finds the customer. */
     AltContactID: text(50, {
       column: 'altContactId',
       nullable: true,
+      label: 'Number in another system',
       description: 'The number of the customer in another system, by which cartAPI finds it; unique in the store.',
     }),
     Website: text(200, { description: 'The address of the customer’s own site, as cartAPI sets it.' }),
@@ -176,7 +221,7 @@ export const customers = defineResource({
     'Billing address': 'BillingCompany',
     'Shipping address': 'ShippingCompany',
     Preferences: 'CustomerGroupID',
-    'Additional fields': 'Comments',
+    'Comments and extra fields': 'Comments',
   },
   filters: {
     email: exactly('email', emailForms),

@@ -16,19 +16,23 @@ export const orderStatuses = defineResource({
     OrderStatusID: integer({
       column: 'id',
       access: 'key',
+      label: 'Status number',
       description:
         'The number by which orders name the status. 1 to 12 exist in every store and keep their meaning, whatever their text; the merchant’s own begin at 13.',
     }),
     Sorting: integer({
       column: 'sorting',
+      label: 'Position',
       description: 'The place of the status in the merchant’s list: lower numbers come first.',
     }),
     StatusDefinition: text(50, {
       column: 'definition',
+      label: 'Original text',
       description: 'The original name of the status, which stays when the merchant changes StatusText.',
     }),
     StatusText: text(50, {
       column: 'text',
+      label: 'Text',
       description:
         'The merchant’s name for the status: the one to show to people. No two statuses of a store have the same text, ignoring case, because cartAPI refers to statuses by it.',
     }),
@@ -40,9 +44,11 @@ export const orderStatuses = defineResource({
   privateFields: {
     LastUpdate: date({
       column: 'updatedAt',
+      label: 'Last change',
       description: 'The time of the last change of the status itself. Orders that take it do not count.',
     }),
   },
+  groups: { 'Text and position': 'OrderStatusID' },
   filters: { lastupdatestart: since('updatedAt'), lastupdateend: until('updatedAt') },
 })
 

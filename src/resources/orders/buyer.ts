@@ -21,10 +21,27 @@ export async function readBuyer(
   return { billing: billingOf(found.customer), priceLevel: found.priceLevel }
 }
 
+/** The fields that say whose order it is, of its record or of a form. */
+interface Billed {
+  readonly BillingFirstName?: unknown
+  readonly BillingLastName?: unknown
+  readonly BillingCompany?: unknown
+  readonly BillingEmail?: unknown
+}
+
+/** Returns whose order it is: a person, else a company, else an e-mail address. Empty: nothing says it. */
+export function billedTo({ BillingFirstName, BillingLastName, BillingCompany, BillingEmail }: Billed): string {
+  const texts = [BillingFirstName, BillingLastName, BillingCompany, BillingEmail].map((text) =>
+    String(text ?? '').trim(),
+  )
+  const [first = '', last = '', company = '', email = ''] = texts
+  return [first, last].filter(Boolean).join(' ') || company || email
+}
+
 /** A customer as somebody is shown who places an order for them. */
 export interface Buyer {
   readonly id: number
-  /** The person, else the company, else the e-mail address. */
+  /** As orders name it (`billedTo`). */
   readonly name: string
   readonly email: string
   readonly group: string
@@ -41,10 +58,9 @@ export async function readWholeBuyer(caller: Caller, customerId: number): Promis
   if (found === null) return null
   const { customer, group, priceLevel } = found
   const billing = billingOf(customer)
-  const person = [billing.BillingFirstName, billing.BillingLastName].filter(Boolean).join(' ')
   const email = String(customer.email ?? '')
   const isNonTaxable = (customer.details as Document).NonTaxable === true
-  const name = person || billing.BillingCompany || email
+  const name = billedTo({ ...billing, BillingEmail: email })
   return { id: customerId, name, email, group, priceLevel, isNonTaxable, billing, shipping: shippingOf(customer) }
 }
 

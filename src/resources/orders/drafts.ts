@@ -45,7 +45,7 @@ export interface Draft extends Omit<DraftContent, 'fields'> {
 export type Kept =
   /** `as`: `own` is another draft than before, because another page had kept that one meanwhile; `again`, because that one was gone. */
   | { readonly draft: Pick<Draft, 'id' | 'version' | 'keptAt'>; readonly as: 'same' | 'own' | 'again' }
-  | { readonly refusal: string }
+  | { readonly refusal: 'too-large' | 'too-many' | 'not-of-store' }
 
 /** The newest first. Those that were kept last 30 days ago count as gone. */
 export function listDrafts({ db, store, now, identityId }: DraftOwner): Promise<Draft[]> {
@@ -82,7 +82,7 @@ export async function keepDraft(
 ): Promise<Kept> {
   const text = JSON.stringify(fields)
   if (Buffer.byteLength(text) > DRAFT_BYTES_MAX) {
-    return { refusal: `It has more than the ${DRAFT_BYTES_MAX / 1024} kB that a draft may have` }
+    return { refusal: 'too-large' }
   }
   const shown = title.replaceAll('\0', '').slice(0, TITLE_LENGTH_MAX).toWellFormed()
   const content = sql`"page" = ${page}, "title" = ${shown}, "lines" = ${lines}::int, "fields" = ${text}, "keptAt" = ${now()}`
@@ -94,7 +94,7 @@ export async function keepDraft(
       SELECT 1 AS "one" FROM "StoreUser" WHERE "storeId" = ${store.id}::int AND "identityId" = ${identityId}::int
       FOR NO KEY UPDATE`,
     )
-    if (user === undefined) return { refusal: 'You do not belong to the store any more' }
+    if (user === undefined) return { refusal: 'not-of-store' }
     const [same] = await queryRows<Pick<Draft, 'id' | 'version' | 'keptAt'>>(
       tx,
       sql`
@@ -112,7 +112,7 @@ export async function keepDraft(
       SELECT count(*)::int AS "count" FROM "OrderDraft"
       WHERE "storeId" = ${store.id}::int AND "identityId" = ${identityId}::int AND "keptAt" > ${oldest(now)}`,
     )
-    if (count >= DRAFTS_MAX) return { refusal: `You have ${DRAFTS_MAX} drafts. Place one or throw one away` }
+    if (count >= DRAFTS_MAX) return { refusal: 'too-many' }
     const [own] = await queryRows<Pick<Draft, 'id' | 'version' | 'keptAt'>>(
       tx,
       sql`

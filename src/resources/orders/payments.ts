@@ -31,7 +31,8 @@ export function isVoid(type: unknown): boolean {
   return foldedType(String(type)) === VOID.toLowerCase()
 }
 
-function foldedType(type: string): string {
+/** As types are compared: without regard to case and to blanks around them. */
+export function foldedType(type: string): string {
   return type.replace(/^[ \t\r\n]+|[ \t\r\n]+$/g, '').toLowerCase()
 }
 

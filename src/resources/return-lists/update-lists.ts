@@ -32,6 +32,13 @@ export const changedCodes = z
   .min(1, list)
   .max(CODES_MAX, list)
 
+/** What the audit log calls the lists. */
+export const auditMembers = {
+  reasons: 'returnReasons',
+  methods: 'returnMethods',
+  statuses: 'returnStatuses',
+} as const satisfies Readonly<Record<ReturnListName, string>>
+
 type ChangedCodes = z.output<typeof changedCodes>
 
 /**
@@ -78,7 +85,7 @@ export async function updateReturnList(
       action: 'return-lists.changed',
       target: caller.store.name,
       storeId,
-      details: { [name]: changed.map(({ id, name }) => `${id} ${name}`) },
+      details: { [auditMembers[name]]: changed.map(({ id }) => id) },
     })
   })
 }

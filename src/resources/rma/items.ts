@@ -19,6 +19,7 @@ export const rmaItemList = list(
     CatalogID: reference(
       'productId',
       'The product that comes back: it names a line of the order, alone or with SKU. Left out, it is that of the line that SKU names.',
+      'Product',
     ),
     SKU: text(150, {
       column: 'sku',
@@ -28,27 +29,32 @@ export const rmaItemList = list(
     }),
     ItemName: text(LONG_TEXT, {
       column: 'name',
+      label: 'Name',
       description: 'The name of the goods. Left out, it is the ItemDescription of the line.',
     }),
     // Documented as integers, but products may be sold in fractions.
     ReturnQuantity: decimal({
       column: 'returnQuantity',
       min: 0,
+      label: 'Returned',
       description: 'The quantity that comes back: at most what the order sold.',
     }),
     ReceivedQuantity: decimal({
       column: 'receivedQuantity',
       min: 0,
+      label: 'Received',
       description: 'The quantity that has arrived. Only a note: it does not move stock.',
     }),
     RestockQuantity: decimal({
       column: 'restockQuantity',
       min: 0,
+      label: 'Back to stock',
       description:
         'The quantity that goes back to stock. A change moves the stock by the difference, unless the order is Cancel or Not Completed. All returns of an order together restock at most what it sold.',
     }),
   },
   {
+    labels: ['Returned item', 'Returned items'],
     description:
       'The returned goods: lines of the order, or a part of each. Items have no keys: send all that are to stay.',
     rows: rmaItemRows,

@@ -16,10 +16,15 @@ export const rma = defineResource({
   table: 'Rma',
   maxRecords: 500,
   fields: {
-    RMAID: integer({ column: 'id', access: 'key', description: 'The number of the return in the store.' }),
+    RMAID: integer({
+      column: 'id',
+      access: 'key',
+      label: 'Return number',
+      description: 'The number of the return in the store.',
+    }),
     RmaDate: date({
       column: 'rmaDate',
-      label: 'Date',
+      label: 'Return date',
       defaultNow: true,
       description: 'The date of the return. Left out of a new return, it is the current time.',
     }),
@@ -29,6 +34,7 @@ export const rma = defineResource({
       min: 0,
       nullable: true,
       required: true,
+      label: 'Order',
       description:
         'The order whose goods come back, one of `/Orders`; an unknown one is refused. The items must be among its lines.',
     }),
@@ -36,6 +42,7 @@ export const rma = defineResource({
     RMAReasonID: integer({
       column: 'reasonId',
       min: 0,
+      label: 'Reason',
       description:
         'The reason for the return. Its meaning is the merchant’s own, and the platform does nothing with it. The sandbox uses:',
       meanings: { 1: 'damaged item', 2: 'wrong item', 3: 'no longer wanted', 4: 'other' },
@@ -43,6 +50,7 @@ export const rma = defineResource({
     RMAMethodID: integer({
       column: 'methodId',
       min: 0,
+      label: 'Compensation',
       description:
         'The compensation that the customer gets. Its meaning is the merchant’s own; a refund itself is a transaction of the order. The sandbox uses:',
       meanings: { 1: 'money back', 2: 'exchange for the same product', 3: 'exchange for a different product' },
@@ -51,11 +59,15 @@ export const rma = defineResource({
       column: 'statusId',
       min: 0,
       default: 1,
+      label: 'Status',
       description:
         'The progress of the return. Its meaning is the merchant’s own; only RestockQuantity moves stock. The sandbox uses:',
       meanings: { 1: 'New', 2: 'Approved', 3: 'Received', 4: 'Completed', 5: 'Denied' },
     }),
-    Comments: text(LONG_TEXT, { description: 'Messages between the customer and the shop about the return.' }),
+    Comments: text(LONG_TEXT, {
+      label: 'Comments to the customer',
+      description: 'Messages between the customer and the shop about the return.',
+    }),
     InternalComments: text(LONG_TEXT, { description: 'Internal notes of the shop about the return.' }),
     StaffComments: text(LONG_TEXT, {
       description: 'A second note of the shop about the return, such as that of the warehouse.',
@@ -65,14 +77,17 @@ export const rma = defineResource({
   privateFields: {
     LastUpdate: date({
       column: 'updatedAt',
+      label: 'Last change',
       description: 'The time of the last change of the return, including its items.',
     }),
     UserID: text(50, {
       column: 'updatedBy',
+      label: 'Last changed by',
       description:
         'The last editor of the return: the name of an application, `API` for cartAPI, or the e-mail address of a person.',
     }),
   },
+  groups: { 'Order, reason and status': 'RMAID' },
   filters: {
     rmastatusid: equalTo('statusId'),
     rmareasonid: equalTo('reasonId'),

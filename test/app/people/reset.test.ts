@@ -65,7 +65,7 @@ test('the person chooses another password, is signed out everywhere, and the for
   const { text = '' } = (await mailTo(server, email)) ?? {}
   expect(text).toContain(`the store ${shop.store.name}`)
   const shown = await testPerson(server.app).open(link)
-  expect(shown.body).toContain(`It opens the store ${shop.store.name}.`)
+  expect(shown.body).toContain(`The password opens: the store ${shop.store.name}.`)
   expect(shown.headers['referrer-policy']).toBe('same-origin')
   expect(leadsTo(await choose(link))).toEqual([303, '/admin/sign-in?notice=password-reset'])
 
@@ -289,7 +289,9 @@ describe('several accounts of one address', () => {
     const { link } = await inTransaction(db, (tx) => handOverReset(tx, server.services, account))
     // Somebody who asks for a mail meanwhile does not end it.
     await ask(email)
-    expect((await testPerson(server.app).open(link)).body).toContain(`It opens the store ${shop.store.name}.`)
+    expect((await testPerson(server.app).open(link)).body).toContain(
+      `The password opens: the store ${shop.store.name}.`,
+    )
     expect((await choose(link)).statusCode).toBe(303)
     expect([await open(password), await open(chosen)]).toEqual([
       [false, true],

@@ -172,9 +172,23 @@ describe('a signature', () => {
       ['wrong', 'It is by callbacks of the application Sync, but more than five minutes old or early'],
       ['wrong', 'webhook-id or webhook-timestamp is missing, or is none'],
     ])
+    const inGerman = async ({ Address }: Inbox) => {
+      const { body } = await developer.open(new URL(Address).pathname, { 'accept-language': 'de-DE' })
+      return [...body.matchAll(/<\/summary>\s*<p>([^<]*)<\/p>/g)].map(([, said]) => said)
+    }
+    expect(await inGerman(inbox)).toEqual([
+      'webhook-id oder webhook-timestamp fehlt oder ist ungültig.',
+      'Sie stammt von Callbacks der Anwendung Sync, weicht aber um mehr als fünf Minuten von der Uhrzeit ab.',
+      'Sie stammt von keinem Ihrer geheimen Schlüssel, oder der Inhalt wurde verändert.',
+      'Sie stammt von keinem Ihrer geheimen Schlüssel, oder der Inhalt wurde verändert.',
+      'Signiert von Callbacks der Anwendung Sync.',
+    ])
     const other = await made()
     await send(other, 'body', signed(CallBackSecret, 'body'))
     expect((await messages(other))[0]).toMatchObject({ Signature: 'unknown' })
+    expect(await inGerman(other)).toEqual([
+      'Keiner Ihrer Webhooks und keine Ihrer Anwendungen sendet an diese Adresse.',
+    ])
     for (const { Id } of [inbox, other]) await developer.call('DELETE', `${home}/${Id}`)
   })
 })

@@ -146,6 +146,13 @@ describe('a test store', () => {
     expect((await developer.call('POST', `${at}/due-now`, { What: 'deliveries' })).statusCode).toBe(404)
   })
 
+  const inGerman = {
+    order: /Bestellung \S+ über [\d.]+,\d\d\s\$ wurde aufgegeben/,
+    payment: /Bestellung \S+ wurde bezahlt: [\d.]+,\d\d\s\$/,
+    shipment: /Bestellung \S+ wurde mit der Sendungsnummer TEST\d+ verschickt/,
+    stock: /Der Bestand von \S+ ist um \d auf [\d.,]+ (gestiegen|gesunken)/,
+    return: /Retoure \d+ (der Bestellung \S+ wurde vereinbart|ist eingegangen und wieder im Bestand)/,
+  }
   test.each(changeKindNames)(
     'has a %s at the press of a button, with its events, and keeps its rules',
     async (Kind) => {
@@ -159,12 +166,17 @@ describe('a test store', () => {
       )
       const [newest] = (await developer.call('GET', `${home}/${store.Id}/changes`)).json()
       expect(newest).toEqual(answer.json())
+      const page = await developer.open(`${home}/${store.Id}`, { 'accept-language': 'de-DE' })
+      expect(page.body).toMatch(inGerman[Kind])
+      expect(page.body).not.toContain(newest.Message)
     },
   )
 
   test('takes the goods of a return back at the next press', async () => {
     const answer = await developer.call('POST', `${home}/${store.Id}/changes`, { Kind: 'return' })
     expect(answer.json().Message).toMatch(/^The goods of return \d+ came back/)
+    const page = await developer.open(`${home}/${store.Id}`, { 'accept-language': 'de-DE' })
+    expect(page.body).toMatch(/Die Ware der Retoure \d+ ist eingegangen und wieder im Bestand/)
     const [moved] = await server.services.db.stockMovement.findMany({
       where: { storeId: store.Id },
       orderBy: { id: 'desc' },

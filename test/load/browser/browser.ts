@@ -72,13 +72,14 @@ const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 const desk = { width: 1200, height: 850 }
 const phone = { width: 390, height: 844 }
 
-/** Both sizes, and both schemes, of which each has rules of its own to break. */
+/** Both sizes, both schemes and both languages, of which each has rules of its own to break. */
 const looks = [
-  { look: 'desk', viewport: desk, colorScheme: 'light' },
-  { look: 'phone-dark', viewport: phone, colorScheme: 'dark' },
+  { look: 'desk', viewport: desk, colorScheme: 'light', language: 'en-US' },
+  { look: 'phone-dark', viewport: phone, colorScheme: 'dark', language: 'de-DE' },
 ] as const
 
-const phoneWidths = [320, 360, 390]
+/** The last is that of a desk at 200 %. */
+const narrowWidths = [320, 360, 390, 640]
 
 /** What is wider than its room: the page, or a part of it that scrolls by itself. Fields scroll what is typed. */
 const sideways = `[...document.querySelectorAll('*:not(input, textarea, select)')]
@@ -93,11 +94,19 @@ export async function picture(page: Page, name: string): Promise<void> {
 
 /**
  * Looks at a page as people do: at a desk, and on phones in the dark. No accessibility rule is broken, the page never scrolls
- * sideways, and on a phone nothing in it does. With SCREENSHOTS set, its pictures are kept in test-output/screenshots.
+ * sideways, and on a phone nothing in it does. With SCREENSHOTS set, its pictures are kept in test-output/screenshots. `again` opens the
+ * page again in the other language, whose words are longer; without it, the page is looked at as it is.
  */
-export async function inspect(page: Page, name: string): Promise<void> {
-  await page.evaluate(axe)
-  for (const { look, viewport, colorScheme } of looks) {
+export async function inspect(page: Page, name: string, again?: () => Promise<unknown>): Promise<void> {
+  for (const { look, viewport, colorScheme, language } of looks) {
+    if (again !== undefined) {
+      await page.setExtraHTTPHeaders({ 'accept-language': language })
+      await again()
+      expect({ name, look, lang: await page.locator('html').getAttribute('lang') }).toMatchObject({
+        lang: isEnglish(page) ? 'en' : language.slice(0, 2),
+      })
+    }
+    await page.evaluate(axe)
     await page.setViewportSize(viewport)
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
     await picture(page, `${name}-${look}`)
@@ -109,11 +118,17 @@ export async function inspect(page: Page, name: string): Promise<void> {
     const overhang = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')
     expect({ name, look, overhang }).toMatchObject({ overhang: 0 })
   }
-  for (const width of phoneWidths) {
+  for (const width of narrowWidths) {
     await page.setViewportSize({ ...phone, width })
     expect({ name, width, sideways: await page.evaluate(sideways) }).toMatchObject({ sideways: [] })
   }
   await page.setViewportSize(desk)
+  if (again !== undefined) await page.setExtraHTTPHeaders({})
+}
+
+/** The documentation is in one language. */
+function isEnglish(page: Page): boolean {
+  return new URL(page.url()).pathname.startsWith('/docs')
 }
 
 /** A context whose pages fail the test that opens them when the browser's console shows an error or a foreign host is asked. */

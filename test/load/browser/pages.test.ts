@@ -10,6 +10,7 @@ import { placeOrder } from '../../../src/resources/orders/place-order.ts'
 import { invite } from '../../../src/staff/invitations.ts'
 import { addMember } from '../../../src/staff/members.ts'
 import { saveRole } from '../../../src/staff/store-roles.ts'
+import { english } from '../../../src/texts/language.ts'
 import { storedDelivery, storedWebhook } from '../../app/pages/admin/webhooks-fixture.ts'
 import { mailTo, tokenIn } from '../../app/staff/fixture.ts'
 import { operator } from '../../support/actors.ts'
@@ -282,12 +283,11 @@ describe.skipIf(!hasBrowser)('every page', () => {
     of.map(([name, address]) => ({ visitor: visitor as Visitor, name, address })),
   )
   test.each(all)(
-    '$name is sound for eyes, ears and keyboards, at a desk and on a phone',
+    '$name is sound for eyes, ears and keyboards, at a desk and on a phone, in English and German',
     async ({ visitor, name, address }) => {
       const page = pageOf(visitor)
-      await page.goto(fill(address))
+      await inspect(page, name, () => page.goto(fill(address)))
       expect(await page.locator('h1').count()).toBe(1)
-      await inspect(page, name)
       expect(await findFaintControls(page, knownControls)).toEqual([])
       expect(faults).toEqual([])
     },
@@ -407,7 +407,7 @@ describe.skipIf(!hasBrowser)('every page', () => {
     const source = '<P ID=x>Fish &amp; chips &mdash; caf&eacute;</P >\r\n<UL>\r\n<LI>One<BR/></LI></UL>\n'
     await shop.call('PUT', '/Products/3', { body: { Description: source } })
     await page.goto('/admin/products/3/edit?section=description')
-    const editors = plainTexts.map((text) => plainOf(text))
+    const editors = plainTexts.map((text) => plainOf(text, english))
     const given = JSON.stringify(editors.map(({ html }) => html))
     const back = await page.evaluate(`${given}.map((html) => {
       const area = document.createElement('div')

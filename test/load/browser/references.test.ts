@@ -47,7 +47,8 @@ describe.skipIf(!hasBrowser)('a field that names a record', () => {
     await page.getByRole('status').getByText('Alder & Finch').waitFor()
     await page.getByRole('button', { name: 'Save', exact: true }).click()
     await page.getByText('The changes are saved.').waitFor()
-    expect(await page.getByRole('link', { name: '1', exact: true }).getAttribute('href')).toBe('/admin/manufacturers/1')
+    const link = page.getByRole('link', { name: 'Alder & Finch', exact: true })
+    expect(await link.first().getAttribute('href')).toBe('/admin/manufacturers/1')
     await context.close()
   })
 

@@ -15,7 +15,8 @@ test('what a row has sent back is looked up by name, not searched for each cell'
     problemOf: () => null,
   } as unknown as References
   const row = { line: 2, cells, length: 1, separator: ',' }
-  const record = await readRow(caller, { resource, headings: { columns, ignored: [] }, references }, row)
+  const written = { decimal: null, locale: null }
+  const record = await readRow(caller, { resource, headings: { columns, ignored: [] }, references, written }, row)
   let reads = 0
   const counted = (record.patch.sentBack ?? []).map((one) => ({
     ...one,

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { mergePlain, plainOf, withBreaksOf } from '../../../src/pages/admin/records/plain-html.ts'
+import { mergePlain, plainOf as plainFor, withBreaksOf } from '../../../src/pages/admin/records/plain-html.ts'
+import { english } from '../../../src/texts/language.ts'
 import { otherTexts, plainTexts } from '../../support/odd-html.ts'
 
+const plainOf = (source: string) => plainFor(source, english)
 const canonicalOf = (source: string) => plainOf(source).canonical ?? ''
 
 describe('the plain editor', () => {
@@ -46,7 +48,7 @@ describe('the plain editor', () => {
   test.each(otherTexts)('has nothing for %s, and says why', (source) => {
     const { html, problem } = plainOf(source)
     expect(html).toBeNull()
-    expect(problem).toMatch(/\.$/)
+    expect(english(problem ?? '')).toMatch(/\.$/)
   })
 
   test('has no attribute, address or script of the text in its own content', () => {

@@ -1,5 +1,9 @@
-import { expect, test } from 'vitest'
+import { describe, expect, it, test } from 'vitest'
 import { itemLabel, labelOf, plural, slugOf } from '../../../src/pages/admin/records/labels.ts'
+import { services, type Value } from '../../../src/pages/admin/records/services.ts'
+import { english, languageOf } from '../../../src/texts/language.ts'
+import type { Text } from '../../../src/texts/text.ts'
+import { lettersOf } from '../../../src/values/nearest.ts'
 
 test.each([
   ['BillingFirstName', '', 'Billing first name'],
@@ -28,3 +32,37 @@ test.each([
 test('a title is a part of an address', () => {
   expect(slugOf('Returns and search engines')).toBe('returns-and-search-engines')
 })
+
+describe.each(services.map((service) => [service.resource.service, service] as const))(
+  'the words of %s',
+  (_, service) => {
+    const lists = service.sections.flatMap(({ list }) => (list === null ? [] : [list, ...list.lists]))
+    const sets = [service.values, ...lists.map(({ values }) => values)]
+    const titles = [...service.sections.map(({ title }) => title), ...lists.flatMap(({ label, one }) => [label, one])]
+    const all = [...titles, ...sets.flat().map(({ label }) => label)].map(english)
+
+    it('are a sentence’s, without the ID of a wire name', () => {
+      const isPlain = (text: string) =>
+        /^\p{Lu}[^\s,]*(?:,? (?:[\p{Ll}\d][^\s,]*|\p{Lu}{2,}))*$/u.test(text) && !/\bID\b/i.test(text)
+      expect(all.filter((text) => !isPlain(text))).toEqual([])
+    })
+
+    it.each(['en-US', 'de-DE'] as const)('tell values and parts of a record from one another in %s', (locale) => {
+      const { say } = languageOf(locale)
+      for (const words of [...sets.map(labelsOf), service.sections.map(({ title }) => title)]) {
+        const said = words.map(say)
+        expect(said.filter((text, at) => said.indexOf(text) !== at)).toEqual([])
+      }
+    })
+
+    // A heading of a CSV file is read as a label or as the last part of a name.
+    it('are no other value’s name', () => {
+      const owners = service.values.map(({ path, label }) => [lettersOf(english(label)), lettersOf(path.at(-1) ?? '')])
+      for (const [label, own] of owners) expect(owners.filter(([, name]) => name === label && name !== own)).toEqual([])
+    })
+  },
+)
+
+function labelsOf(values: readonly Value[]): Text[] {
+  return values.map(({ label }) => label)
+}

@@ -7707,6 +7707,8 @@ export const CsvImportScalarFieldEnum = {
   headings: 'headings',
   mapping: 'mapping',
   isWindows: 'isWindows',
+  decimal: 'decimal',
+  locale: 'locale',
   same: 'same',
   changes: 'changes',
   creates: 'creates',

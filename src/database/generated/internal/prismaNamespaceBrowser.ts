@@ -1179,6 +1179,8 @@ export const CsvImportScalarFieldEnum = {
   headings: 'headings',
   mapping: 'mapping',
   isWindows: 'isWindows',
+  decimal: 'decimal',
+  locale: 'locale',
   same: 'same',
   changes: 'changes',
   creates: 'creates',

@@ -64,6 +64,8 @@ export type CsvImportMinAggregateOutputType = {
   state: string | null
   source: string | null
   isWindows: boolean | null
+  decimal: string | null
+  locale: string | null
   same: number | null
   changes: number | null
   creates: number | null
@@ -90,6 +92,8 @@ export type CsvImportMaxAggregateOutputType = {
   state: string | null
   source: string | null
   isWindows: boolean | null
+  decimal: string | null
+  locale: string | null
   same: number | null
   changes: number | null
   creates: number | null
@@ -120,6 +124,8 @@ export type CsvImportCountAggregateOutputType = {
   headings: number
   mapping: number
   isWindows: number
+  decimal: number
+  locale: number
   same: number
   changes: number
   creates: number
@@ -178,6 +184,8 @@ export type CsvImportMinAggregateInputType = {
   state?: true
   source?: true
   isWindows?: true
+  decimal?: true
+  locale?: true
   same?: true
   changes?: true
   creates?: true
@@ -204,6 +212,8 @@ export type CsvImportMaxAggregateInputType = {
   state?: true
   source?: true
   isWindows?: true
+  decimal?: true
+  locale?: true
   same?: true
   changes?: true
   creates?: true
@@ -234,6 +244,8 @@ export type CsvImportCountAggregateInputType = {
   headings?: true
   mapping?: true
   isWindows?: true
+  decimal?: true
+  locale?: true
   same?: true
   changes?: true
   creates?: true
@@ -351,6 +363,8 @@ export type CsvImportGroupByOutputType = {
   headings: string[]
   mapping: runtime.JsonValue | null
   isWindows: boolean
+  decimal: string | null
+  locale: string | null
   same: number
   changes: number
   creates: number
@@ -404,6 +418,8 @@ export type CsvImportWhereInput = {
   headings?: Prisma.StringNullableListFilter<"CsvImport">
   mapping?: Prisma.JsonNullableFilter<"CsvImport">
   isWindows?: Prisma.BoolFilter<"CsvImport"> | boolean
+  decimal?: Prisma.StringNullableFilter<"CsvImport"> | string | null
+  locale?: Prisma.StringNullableFilter<"CsvImport"> | string | null
   same?: Prisma.IntFilter<"CsvImport"> | number
   changes?: Prisma.IntFilter<"CsvImport"> | number
   creates?: Prisma.IntFilter<"CsvImport"> | number
@@ -437,6 +453,8 @@ export type CsvImportOrderByWithRelationInput = {
   headings?: Prisma.SortOrder
   mapping?: Prisma.SortOrderInput | Prisma.SortOrder
   isWindows?: Prisma.SortOrder
+  decimal?: Prisma.SortOrderInput | Prisma.SortOrder
+  locale?: Prisma.SortOrderInput | Prisma.SortOrder
   same?: Prisma.SortOrder
   changes?: Prisma.SortOrder
   creates?: Prisma.SortOrder
@@ -474,6 +492,8 @@ export type CsvImportWhereUniqueInput = Prisma.AtLeast<{
   headings?: Prisma.StringNullableListFilter<"CsvImport">
   mapping?: Prisma.JsonNullableFilter<"CsvImport">
   isWindows?: Prisma.BoolFilter<"CsvImport"> | boolean
+  decimal?: Prisma.StringNullableFilter<"CsvImport"> | string | null
+  locale?: Prisma.StringNullableFilter<"CsvImport"> | string | null
   same?: Prisma.IntFilter<"CsvImport"> | number
   changes?: Prisma.IntFilter<"CsvImport"> | number
   creates?: Prisma.IntFilter<"CsvImport"> | number
@@ -507,6 +527,8 @@ export type CsvImportOrderByWithAggregationInput = {
   headings?: Prisma.SortOrder
   mapping?: Prisma.SortOrderInput | Prisma.SortOrder
   isWindows?: Prisma.SortOrder
+  decimal?: Prisma.SortOrderInput | Prisma.SortOrder
+  locale?: Prisma.SortOrderInput | Prisma.SortOrder
   same?: Prisma.SortOrder
   changes?: Prisma.SortOrder
   creates?: Prisma.SortOrder
@@ -545,6 +567,8 @@ export type CsvImportScalarWhereWithAggregatesInput = {
   headings?: Prisma.StringNullableListFilter<"CsvImport">
   mapping?: Prisma.JsonNullableWithAggregatesFilter<"CsvImport">
   isWindows?: Prisma.BoolWithAggregatesFilter<"CsvImport"> | boolean
+  decimal?: Prisma.StringNullableWithAggregatesFilter<"CsvImport"> | string | null
+  locale?: Prisma.StringNullableWithAggregatesFilter<"CsvImport"> | string | null
   same?: Prisma.IntWithAggregatesFilter<"CsvImport"> | number
   changes?: Prisma.IntWithAggregatesFilter<"CsvImport"> | number
   creates?: Prisma.IntWithAggregatesFilter<"CsvImport"> | number
@@ -575,6 +599,8 @@ export type CsvImportCreateInput = {
   headings?: Prisma.CsvImportCreateheadingsInput | string[]
   mapping?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   isWindows?: boolean
+  decimal?: string | null
+  locale?: string | null
   same?: number
   changes?: number
   creates?: number
@@ -608,6 +634,8 @@ export type CsvImportUncheckedCreateInput = {
   headings?: Prisma.CsvImportCreateheadingsInput | string[]
   mapping?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   isWindows?: boolean
+  decimal?: string | null
+  locale?: string | null
   same?: number
   changes?: number
   creates?: number
@@ -641,6 +669,8 @@ export type CsvImportUpdateInput = {
   headings?: Prisma.CsvImportUpdateheadingsInput | string[]
   mapping?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   isWindows?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  decimal?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  locale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   same?: Prisma.IntFieldUpdateOperationsInput | number
   changes?: Prisma.IntFieldUpdateOperationsInput | number
   creates?: Prisma.IntFieldUpdateOperationsInput | number
@@ -674,6 +704,8 @@ export type CsvImportUncheckedUpdateInput = {
   headings?: Prisma.CsvImportUpdateheadingsInput | string[]
   mapping?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   isWindows?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  decimal?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  locale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   same?: Prisma.IntFieldUpdateOperationsInput | number
   changes?: Prisma.IntFieldUpdateOperationsInput | number
   creates?: Prisma.IntFieldUpdateOperationsInput | number
@@ -707,6 +739,8 @@ export type CsvImportCreateManyInput = {
   headings?: Prisma.CsvImportCreateheadingsInput | string[]
   mapping?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   isWindows?: boolean
+  decimal?: string | null
+  locale?: string | null
   same?: number
   changes?: number
   creates?: number
@@ -737,6 +771,8 @@ export type CsvImportUpdateManyMutationInput = {
   headings?: Prisma.CsvImportUpdateheadingsInput | string[]
   mapping?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   isWindows?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  decimal?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  locale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   same?: Prisma.IntFieldUpdateOperationsInput | number
   changes?: Prisma.IntFieldUpdateOperationsInput | number
   creates?: Prisma.IntFieldUpdateOperationsInput | number
@@ -767,6 +803,8 @@ export type CsvImportUncheckedUpdateManyInput = {
   headings?: Prisma.CsvImportUpdateheadingsInput | string[]
   mapping?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   isWindows?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  decimal?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  locale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   same?: Prisma.IntFieldUpdateOperationsInput | number
   changes?: Prisma.IntFieldUpdateOperationsInput | number
   creates?: Prisma.IntFieldUpdateOperationsInput | number
@@ -802,6 +840,8 @@ export type CsvImportCountOrderByAggregateInput = {
   headings?: Prisma.SortOrder
   mapping?: Prisma.SortOrder
   isWindows?: Prisma.SortOrder
+  decimal?: Prisma.SortOrder
+  locale?: Prisma.SortOrder
   same?: Prisma.SortOrder
   changes?: Prisma.SortOrder
   creates?: Prisma.SortOrder
@@ -843,6 +883,8 @@ export type CsvImportMaxOrderByAggregateInput = {
   state?: Prisma.SortOrder
   source?: Prisma.SortOrder
   isWindows?: Prisma.SortOrder
+  decimal?: Prisma.SortOrder
+  locale?: Prisma.SortOrder
   same?: Prisma.SortOrder
   changes?: Prisma.SortOrder
   creates?: Prisma.SortOrder
@@ -869,6 +911,8 @@ export type CsvImportMinOrderByAggregateInput = {
   state?: Prisma.SortOrder
   source?: Prisma.SortOrder
   isWindows?: Prisma.SortOrder
+  decimal?: Prisma.SortOrder
+  locale?: Prisma.SortOrder
   same?: Prisma.SortOrder
   changes?: Prisma.SortOrder
   creates?: Prisma.SortOrder
@@ -979,6 +1023,8 @@ export type CsvImportCreateWithoutPartsInput = {
   headings?: Prisma.CsvImportCreateheadingsInput | string[]
   mapping?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   isWindows?: boolean
+  decimal?: string | null
+  locale?: string | null
   same?: number
   changes?: number
   creates?: number
@@ -1011,6 +1057,8 @@ export type CsvImportUncheckedCreateWithoutPartsInput = {
   headings?: Prisma.CsvImportCreateheadingsInput | string[]
   mapping?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   isWindows?: boolean
+  decimal?: string | null
+  locale?: string | null
   same?: number
   changes?: number
   creates?: number
@@ -1059,6 +1107,8 @@ export type CsvImportUpdateWithoutPartsInput = {
   headings?: Prisma.CsvImportUpdateheadingsInput | string[]
   mapping?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   isWindows?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  decimal?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  locale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   same?: Prisma.IntFieldUpdateOperationsInput | number
   changes?: Prisma.IntFieldUpdateOperationsInput | number
   creates?: Prisma.IntFieldUpdateOperationsInput | number
@@ -1091,6 +1141,8 @@ export type CsvImportUncheckedUpdateWithoutPartsInput = {
   headings?: Prisma.CsvImportUpdateheadingsInput | string[]
   mapping?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   isWindows?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  decimal?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  locale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   same?: Prisma.IntFieldUpdateOperationsInput | number
   changes?: Prisma.IntFieldUpdateOperationsInput | number
   creates?: Prisma.IntFieldUpdateOperationsInput | number
@@ -1123,6 +1175,8 @@ export type CsvImportCreateWithoutNamesInput = {
   headings?: Prisma.CsvImportCreateheadingsInput | string[]
   mapping?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   isWindows?: boolean
+  decimal?: string | null
+  locale?: string | null
   same?: number
   changes?: number
   creates?: number
@@ -1155,6 +1209,8 @@ export type CsvImportUncheckedCreateWithoutNamesInput = {
   headings?: Prisma.CsvImportCreateheadingsInput | string[]
   mapping?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   isWindows?: boolean
+  decimal?: string | null
+  locale?: string | null
   same?: number
   changes?: number
   creates?: number
@@ -1203,6 +1259,8 @@ export type CsvImportUpdateWithoutNamesInput = {
   headings?: Prisma.CsvImportUpdateheadingsInput | string[]
   mapping?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   isWindows?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  decimal?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  locale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   same?: Prisma.IntFieldUpdateOperationsInput | number
   changes?: Prisma.IntFieldUpdateOperationsInput | number
   creates?: Prisma.IntFieldUpdateOperationsInput | number
@@ -1235,6 +1293,8 @@ export type CsvImportUncheckedUpdateWithoutNamesInput = {
   headings?: Prisma.CsvImportUpdateheadingsInput | string[]
   mapping?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   isWindows?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  decimal?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  locale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   same?: Prisma.IntFieldUpdateOperationsInput | number
   changes?: Prisma.IntFieldUpdateOperationsInput | number
   creates?: Prisma.IntFieldUpdateOperationsInput | number
@@ -1267,6 +1327,8 @@ export type CsvImportCreateWithoutRowsInput = {
   headings?: Prisma.CsvImportCreateheadingsInput | string[]
   mapping?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   isWindows?: boolean
+  decimal?: string | null
+  locale?: string | null
   same?: number
   changes?: number
   creates?: number
@@ -1299,6 +1361,8 @@ export type CsvImportUncheckedCreateWithoutRowsInput = {
   headings?: Prisma.CsvImportCreateheadingsInput | string[]
   mapping?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   isWindows?: boolean
+  decimal?: string | null
+  locale?: string | null
   same?: number
   changes?: number
   creates?: number
@@ -1347,6 +1411,8 @@ export type CsvImportUpdateWithoutRowsInput = {
   headings?: Prisma.CsvImportUpdateheadingsInput | string[]
   mapping?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   isWindows?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  decimal?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  locale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   same?: Prisma.IntFieldUpdateOperationsInput | number
   changes?: Prisma.IntFieldUpdateOperationsInput | number
   creates?: Prisma.IntFieldUpdateOperationsInput | number
@@ -1379,6 +1445,8 @@ export type CsvImportUncheckedUpdateWithoutRowsInput = {
   headings?: Prisma.CsvImportUpdateheadingsInput | string[]
   mapping?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   isWindows?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  decimal?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  locale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   same?: Prisma.IntFieldUpdateOperationsInput | number
   changes?: Prisma.IntFieldUpdateOperationsInput | number
   creates?: Prisma.IntFieldUpdateOperationsInput | number
@@ -1460,6 +1528,8 @@ export type CsvImportSelect<ExtArgs extends runtime.Types.Extensions.InternalArg
   headings?: boolean
   mapping?: boolean
   isWindows?: boolean
+  decimal?: boolean
+  locale?: boolean
   same?: boolean
   changes?: boolean
   creates?: boolean
@@ -1494,6 +1564,8 @@ export type CsvImportSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Ext
   headings?: boolean
   mapping?: boolean
   isWindows?: boolean
+  decimal?: boolean
+  locale?: boolean
   same?: boolean
   changes?: boolean
   creates?: boolean
@@ -1524,6 +1596,8 @@ export type CsvImportSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Ext
   headings?: boolean
   mapping?: boolean
   isWindows?: boolean
+  decimal?: boolean
+  locale?: boolean
   same?: boolean
   changes?: boolean
   creates?: boolean
@@ -1554,6 +1628,8 @@ export type CsvImportSelectScalar = {
   headings?: boolean
   mapping?: boolean
   isWindows?: boolean
+  decimal?: boolean
+  locale?: boolean
   same?: boolean
   changes?: boolean
   creates?: boolean
@@ -1572,7 +1648,7 @@ export type CsvImportSelectScalar = {
   process?: boolean
 }
 
-export type CsvImportOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"storeId" | "id" | "service" | "fileName" | "state" | "ignored" | "source" | "change" | "headings" | "mapping" | "isWindows" | "same" | "changes" | "creates" | "refused" | "marked" | "changed" | "added" | "failed" | "actor" | "appliedBy" | "createdAt" | "startedAt" | "endedAt" | "claim" | "leasedUntil" | "process", ExtArgs["result"]["csvImport"]>
+export type CsvImportOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"storeId" | "id" | "service" | "fileName" | "state" | "ignored" | "source" | "change" | "headings" | "mapping" | "isWindows" | "decimal" | "locale" | "same" | "changes" | "creates" | "refused" | "marked" | "changed" | "added" | "failed" | "actor" | "appliedBy" | "createdAt" | "startedAt" | "endedAt" | "claim" | "leasedUntil" | "process", ExtArgs["result"]["csvImport"]>
 export type CsvImportInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   rows?: boolean | Prisma.CsvImport$rowsArgs<ExtArgs>
   parts?: boolean | Prisma.CsvImport$partsArgs<ExtArgs>
@@ -1627,6 +1703,15 @@ export type $CsvImportPayload<ExtArgs extends runtime.Types.Extensions.InternalA
      * Whether its letters were read as Windows-1252.
      */
     isWindows: boolean
+    /**
+     * What stands before the decimals of a file: point or comma. Null: a point, and where semicolons separate the cells a comma too, as
+     * far as a number has one reading.
+     */
+    decimal: string | null
+    /**
+     * The locale of who sent the file, by which its dates are read. Null: nobody has said, or no file.
+     */
+    locale: string | null
     /**
      * What the file's lines were when it was read, by `outcome` of CsvImportLine.
      */
@@ -2098,6 +2183,8 @@ export interface CsvImportFieldRefs {
   readonly headings: Prisma.FieldRef<"CsvImport", 'String[]'>
   readonly mapping: Prisma.FieldRef<"CsvImport", 'Json'>
   readonly isWindows: Prisma.FieldRef<"CsvImport", 'Boolean'>
+  readonly decimal: Prisma.FieldRef<"CsvImport", 'String'>
+  readonly locale: Prisma.FieldRef<"CsvImport", 'String'>
   readonly same: Prisma.FieldRef<"CsvImport", 'Int'>
   readonly changes: Prisma.FieldRef<"CsvImport", 'Int'>
   readonly creates: Prisma.FieldRef<"CsvImport", 'Int'>

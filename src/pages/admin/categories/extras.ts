@@ -1,4 +1,5 @@
 import { readCategoryPaths } from '../../../resources/categories/tree.ts'
+import { t } from '../../../texts/text.ts'
 import type { Extras } from '../records/extras.ts'
 
 /** The page of a category shows where it lies in the tree. */
@@ -11,6 +12,6 @@ export const categoryExtras: Extras = {
   },
   sections: [],
   referrers: [],
-  listLinks: [{ address: '/admin/categories/tree', text: 'Show as a tree' }],
+  listLinks: [{ address: '/admin/categories/tree', text: t('Show as a tree') }],
   selection: null,
 }

@@ -3,6 +3,7 @@ import type { HtmlPage } from '../../../html/page.ts'
 import { adminPages } from '../../../html/page-routes.ts'
 import { type CallerServices, merchantCaller, textIn } from '../../../html/request.ts'
 import { type CategoryNode, countProducts, readCategoryPaths, readTree } from '../../../resources/categories/tree.ts'
+import { t } from '../../../texts/text.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import { INT32_MAX } from '../../../values/int32.ts'
 
@@ -28,7 +29,10 @@ async function treePage(request: FastifyRequest, services: CallerServices): Prom
   const counts = isCounted ? await countProducts(caller, idsIn(tree.nodes), COUNTED_PRODUCTS_MAX) : new Map()
   return {
     template: '/pages/admin/categories/tree',
-    title: path === undefined ? 'Categories as a tree' : `Categories below ${path.steps.at(-1)?.name}`,
+    title:
+      path === undefined
+        ? t('Categories as a tree')
+        : t('Categories below {category}', { category: path.steps.at(-1)?.name ?? '' }),
     data: { tree, counts, countedMax: COUNTED_PRODUCTS_MAX, steps: path?.steps ?? [], below },
   }
 }

@@ -4,7 +4,9 @@ import { disarm } from '../../../csv/cells.ts'
 import { columnsOf, hiddenColumns, isTaken } from '../../../csv/columns.ts'
 import { listLines } from '../../../csv/imports.ts'
 import type { Caller } from '../../../engine/caller.ts'
-import { type CallerServices, merchantCaller, textIn } from '../../../html/request.ts'
+import { type CallerServices, languageFor, merchantCaller, textIn } from '../../../html/request.ts'
+import type { Language } from '../../../texts/language.ts'
+import { t } from '../../../texts/text.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import { fileTypes } from '../records/files.ts'
 import type { Service } from '../records/services.ts'
@@ -45,21 +47,22 @@ export async function sendProblems(
 ): Promise<FastifyReply> {
   const { caller, found, isHidden } = await importOf(request, services)
   const { id } = found
-  return sendCsv(reply, `import-${id}-errors.csv`, problemRows(caller, id, isHidden))
+  return sendCsv(reply, `import-${id}-errors.csv`, problemRows(caller, id, isHidden, languageFor(request)))
 }
 
 async function* problemRows(
   caller: Caller,
   id: number,
   isHidden: (column: string) => boolean,
+  { say, sayProblem }: Language,
 ): AsyncGenerator<string[][]> {
-  yield [['Line', 'Column', 'Value', 'Problem']]
+  yield [[t('Line'), t('Column'), t('Value'), t('Problem')].map(say)]
   for (let after: number | undefined = 0; after !== undefined; ) {
     const lines = await listLines(caller, id, { outcomes: ['refused', 'failed'], after, limit: BATCH })
     yield lines.flatMap(({ line, problems }) =>
       problems
         .filter(([column]) => !isHidden(column))
-        .map((problem) => [String(line), ...problem.map((text) => disarm(text))]),
+        .map(([column, value, problem]) => [String(line), ...[column, value, sayProblem(problem)].map(disarm)]),
     )
     after = lines.length < BATCH ? undefined : lines.at(-1)?.line
   }

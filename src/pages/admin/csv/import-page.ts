@@ -23,11 +23,18 @@ import type { Caller } from '../../../engine/caller.ts'
 import type { Resource } from '../../../engine/definition/define.ts'
 import { requireProof } from '../../../html/guard.ts'
 import type { HtmlPage } from '../../../html/page.ts'
-import { type CallerServices, merchantCaller, merchantOf, requirePrivileges, textIn } from '../../../html/request.ts'
+import {
+  type CallerServices,
+  languageFor,
+  merchantCaller,
+  merchantOf,
+  requirePrivileges,
+  textIn,
+} from '../../../html/request.ts'
 import { customers } from '../../../resources/customers/customers.ts'
-import { format } from '../../../texts/format.ts'
+import type { Format } from '../../../texts/format.ts'
 import { english } from '../../../texts/language.ts'
-import { type Phrase, type Text, t } from '../../../texts/text.ts'
+import { andOf, type Phrase, type Text, t, written } from '../../../texts/text.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import type { Secrets } from '../../../values/secrets.ts'
 import { type Codes, codedInRecord, readCodes } from '../records/codes.ts'
@@ -46,7 +53,7 @@ const SOON_MS = 1_000
 /** A part of a file's lines. */
 interface Tab {
   readonly name: string
-  readonly label: string
+  readonly label: Text
   readonly count: number
   readonly outcomes: readonly Outcome[]
   readonly isMarked?: boolean
@@ -71,7 +78,7 @@ export async function importsPage(request: FastifyRequest, services: CallerServi
   }))
   return {
     template: '/pages/admin/csv/imports',
-    title: 'Imports and bulk changes',
+    title: t('Imports and bulk changes'),
     data: {
       imports: await Promise.all(imports),
       isFirst: before === null,
@@ -114,6 +121,7 @@ export async function importPage(request: FastifyRequest, services: CallerServic
   const seen = seenBy(caller.privileges, service)
   const names = await listNames(caller, found.id)
   const isOpen = found.state === 'ready'
+  const missing = missingFor(caller, names)
   const words = await wordsOf(caller, found)
   const [nameOf, codes] = await Promise.all([
     namesFor(caller, isOfRecords(found) ? referencesOf(seen, lines) : []),
@@ -127,7 +135,9 @@ export async function importPage(request: FastifyRequest, services: CallerServic
       name: words.title,
       notes: isOpen ? words.notes : [],
       isOfRecords: isOfRecords(found),
-      valueText: valueTextOf(seen, words, { nameOf, codes, store: caller.store }),
+      valueText: isOfRecords(found)
+        ? valueTextOf(seen, words, { nameOf, codes, store: caller.store })
+        : typedTextOf(seen),
       canPutBack: await isPutBackable(caller, found),
       columnText: columnTextOf(service, found),
       service,
@@ -148,8 +158,9 @@ export async function importPage(request: FastifyRequest, services: CallerServic
       problems: found.refused + found.failed,
       action: actionOf(found, service),
       canApply: !(await changesColumns(caller, found.id, hidden)),
-      missing: missingFor(caller, names),
+      missing: missing.length > 0 ? andOf(missing) : null,
       columns: columnsShown(found),
+      decimal: decimalText(found, languageFor(request).format),
       hasParts: found.source !== 'own' && (await hasParts(caller, found.id)),
       names: namesShown(names.filter(({ recordId }) => isOpen || recordId !== null)),
     },
@@ -187,11 +198,28 @@ function valueTextOf(
         .join(', ')
     }
     const { kind, isMoney } = fields.get(column) ?? {}
-    if (kind === 'boolean') return text === 'true' ? 'Yes' : 'No'
-    if (isMoney) return format.amount(text, currency)
-    if (kind === 'date') return format.recordDate(text, timeZone)
-    return kind === 'decimal' || kind === 'integer' ? format.number(text) : text
+    if (kind === 'boolean') return text === 'true' ? t('Yes') : t('No')
+    if (isMoney) return written(({ format }) => format.amount(text, currency))
+    if (kind === 'date') return written(({ format }) => format.recordDate(text, timeZone))
+    return kind === 'decimal' || kind === 'integer' ? written(({ format }) => format.number(text)) : text
   }
+}
+
+/** A value of a file as people type it, with the sign of decimals that the reader writes. */
+function typedTextOf({ values }: Service) {
+  const decimals = new Set(values.flatMap(({ path, field }) => (field.kind === 'decimal' ? path.join('.') : [])))
+  return (column: string, text: string): Phrase => {
+    const isNumber = decimals.has(column) && /^-?\d+\.\d+$/.test(text)
+    return isNumber ? written(({ format }) => format.typed(text)) : text
+  }
+}
+
+/** How the numbers of a file were read, where that is worth a look; null: as everybody expects. */
+function decimalText({ decimal }: Import, { decimalSign }: Format): Text | null {
+  if (decimal === 'comma') return t('The numbers of this file were read with a comma before decimals, such as 12,50.')
+  return decimal === 'point' && decimalSign !== '.'
+    ? t('The numbers of this file were read with a point before decimals, such as 12.50.')
+    : null
 }
 
 /** The services whose records columns name: a value one of them, a list several by their numbers. */
@@ -226,8 +254,8 @@ function columnsShown({ headings, mapping }: Import) {
 function namesShown(names: readonly CsvImportName[]) {
   return [...Map.groupBy(names, ({ service }) => service)].map(([service, some]) => {
     const { one, all, path } = serviceOf({ service })
-    const what = t('{count, number} {records}', { count: some.length, records: some.length === 1 ? one : all })
-    return { what, path, some: some.toSorted((one, other) => one.path.localeCompare(other.path, 'en')) }
+    const named = { count: some.length, records: some.length === 1 ? one : all }
+    return { named, path, some: some.toSorted((one, other) => one.path.localeCompare(other.path, 'en')) }
   })
 }
 
@@ -241,24 +269,24 @@ function tabsOf({ state, changes, creates, same, refused, marked, changed, added
   const isOpen = state === 'ready' || state === 'reading'
   const first: Tab[] = isOpen
     ? [
-        { name: 'marked', label: 'To check', count: marked, outcomes: ['change', 'new'], isMarked: true },
-        { name: 'changes', label: 'Changes', count: changes, outcomes: ['change'] },
-        { name: 'new', label: 'New', count: creates, outcomes: ['new'] },
+        { name: 'marked', label: t('To check'), count: marked, outcomes: ['change', 'new'], isMarked: true },
+        { name: 'changes', label: t('Changes'), count: changes, outcomes: ['change'] },
+        { name: 'new', label: t('New'), count: creates, outcomes: ['new'] },
       ]
     : [
-        { name: 'changes', label: 'Changed', count: changed, outcomes: ['changed'] },
-        { name: 'new', label: 'Added', count: added, outcomes: ['added'] },
+        { name: 'changes', label: t('Changed'), count: changed, outcomes: ['changed'] },
+        { name: 'new', label: t('Added'), count: added, outcomes: ['added'] },
         {
           name: 'open',
-          label: state === 'cancelled' ? 'Not made' : 'To do',
+          label: state === 'cancelled' ? t('Not made') : t('To do'),
           count: changes + creates - changed - added - failed,
           outcomes: ['change', 'new'],
         },
       ]
   return [
     ...first,
-    { name: 'errors', label: 'Errors', count: refused + failed, outcomes: ['refused', 'failed'] },
-    { name: 'same', label: 'Unchanged', count: same, outcomes: ['same'] },
+    { name: 'errors', label: t('Errors'), count: refused + failed, outcomes: ['refused', 'failed'] },
+    { name: 'same', label: t('Unchanged'), count: same, outcomes: ['same'] },
   ]
 }
 
@@ -278,7 +306,7 @@ export function serviceOf({ service }: Pick<Import, 'service'>): Service {
 }
 
 /** In words, with the badge's class. */
-function stateOf({ state, leasedUntil }: Import, now: Date): { name: string; label: string; badge: string } {
+function stateOf({ state, leasedUntil }: Import, now: Date): { name: string; label: Text; badge: string } {
   const name = isLost({ state, leasedUntil }, now) ? 'lost' : state
   return { name, ...states[name] }
 }
@@ -289,13 +317,13 @@ export function isLost({ state, leasedUntil }: Pick<Import, 'state' | 'leasedUnt
 }
 
 const states = {
-  mapping: { label: 'waits for an answer', badge: '' },
-  reading: { label: 'being read', badge: '' },
-  lost: { label: 'not read to its end', badge: 'bad' },
-  ready: { label: 'to be confirmed', badge: '' },
-  applying: { label: 'being applied', badge: '' },
-  done: { label: 'done', badge: 'ok' },
-  cancelled: { label: 'stopped', badge: '' },
+  mapping: { label: t('waits for an answer'), badge: '' },
+  reading: { label: t('being read'), badge: '' },
+  lost: { label: t('not read to its end'), badge: 'bad' },
+  ready: { label: t('to be confirmed'), badge: '' },
+  applying: { label: t('being applied'), badge: '' },
+  done: { label: t('done'), badge: 'ok' },
+  cancelled: { label: t('stopped'), badge: '' },
 }
 
 /** Has the changes made in the background. Sent again, it leads to the same page and does nothing. */

@@ -20,7 +20,6 @@ import { type CallerServices, formOf, textIn } from '../../../html/request.ts'
 import { type Text, t } from '../../../texts/text.ts'
 import { type Fault, StoreFailure } from '../../../values/failure.ts'
 import type { Secrets } from '../../../values/secrets.ts'
-import { labelOf } from '../records/labels.ts'
 import { seenBy } from '../records/seen.ts'
 import type { Service } from '../records/services.ts'
 import { importOf, isLost, serviceOf } from './import-page.ts'
@@ -58,7 +57,7 @@ export async function mappingPage(request: FastifyRequest, services: MappingServ
   })
   return {
     template: '/pages/admin/csv/mapping',
-    title: 'What the columns mean',
+    title: t('What the columns mean'),
     data: {
       found,
       service,
@@ -66,7 +65,9 @@ export async function mappingPage(request: FastifyRequest, services: MappingServ
       isFormer,
       columns,
       asked: columns.filter(({ question }) => question !== '').length,
-      labels: Object.fromEntries(columns.map(({ field, heading }) => [field, heading || 'A column without a heading'])),
+      labels: Object.fromEntries(
+        columns.map(({ field, heading }) => [field, heading || t('A column without a heading')]),
+      ),
       groups: groupsFor(caller, service),
       leftOut: LEFT_OUT,
     },
@@ -128,9 +129,10 @@ function groupsFor({ privileges }: Caller, whole: Service): Group[] {
     const options = named.filter(({ name }) => targets.has(name))
     return options.length === 0 ? [] : [{ title, options }]
   })
-  const lists = Object.keys(whole.resource.namedLists ?? {}).filter((name) => targets.has(name))
-  if (lists.length === 0) return groups
-  return [...groups, { title: t('Lists of names'), options: lists.map((name) => ({ name, label: t(labelOf(name)) })) }]
+  const lists = sections.flatMap(({ list }) =>
+    list !== null && targets.has(list.name) ? [{ name: list.name, label: list.label }] : [],
+  )
+  return lists.length === 0 ? groups : [...groups, { title: t('Lists of names'), options: lists }]
 }
 
 /** Reads the kept rows by what was chosen, which changes nothing yet, and remembers it for files with the same headings. */

@@ -16,7 +16,8 @@ import { listNotes, NOTE_LENGTH_MAX, NOTES_MAX } from '../../../resources/custom
 import { listStatuses } from '../../../resources/order-statuses/status-texts.ts'
 import { orders } from '../../../resources/orders/orders.ts'
 import { rma } from '../../../resources/rma/rma.ts'
-import { format } from '../../../texts/format.ts'
+import { postalAddress } from '../../../texts/format.ts'
+import { type Text, t } from '../../../texts/text.ts'
 import { writeDate } from '../../../values/dates.ts'
 import { chipsOf } from '../../order-states.ts'
 import { textsOf } from '../orders/listing.ts'
@@ -59,10 +60,10 @@ export const customerExtras: Extras = {
     const since = [bought?.sums.firstAt, own?.createdAt].flatMap((date) => (date ? [date.getTime()] : []))
     return {
       parts: [
-        ...(bought === null ? [] : [{ slug: 'orders', title: 'Orders' }]),
-        ...(returns === null || returns.length === 0 ? [] : [{ slug: 'returns', title: 'Returns' }]),
+        ...(bought === null ? [] : [{ slug: 'orders', title: t('Orders') }]),
+        ...(returns === null || returns.length === 0 ? [] : [{ slug: 'returns', title: t('Returns') }]),
         ...addresses.map(({ slug, title }) => ({ slug, title })),
-        { slug: 'notes', title: 'The shop’s notes' },
+        { slug: 'notes', title: t('The shop’s notes') },
       ],
       bought,
       chipsOf,
@@ -85,10 +86,10 @@ export const customerExtras: Extras = {
   selection: null,
 }
 
-const reasons: readonly (readonly [keyof Likeness, string])[] = [
-  ['likeEmail', 'nearly the same e-mail address'],
-  ['samePhone', 'the same telephone number'],
-  ['sameNameAndPostcode', 'the same name and postcode'],
+const reasons: readonly (readonly [keyof Likeness, Text])[] = [
+  ['likeEmail', t('nearly the same e-mail address')],
+  ['samePhone', t('the same phone number')],
+  ['sameNameAndPostcode', t('the same name and postcode')],
 ]
 
 async function readDuplicates(caller: Caller, id: number, record: Compared) {
@@ -100,7 +101,7 @@ async function readDuplicates(caller: Caller, id: number, record: Compared) {
   )
   return found.map((duplicate: Duplicate) => ({
     id: duplicate.id,
-    name: names.get(duplicate.id) || `Customer ${duplicate.id}`,
+    name: names.get(duplicate.id) || t('Customer {id}', { id: String(duplicate.id) }),
     reasons: reasons.flatMap(([name, text]) => (duplicate[name] ? [text] : [])),
   }))
 }
@@ -112,8 +113,8 @@ function addressOf(record: Wire, prefix: 'Billing' | 'Shipping') {
   const parts = Object.fromEntries(names.map((name) => [`Billing${name}`, of(name)]))
   return {
     slug: `${prefix.toLowerCase()}-address`,
-    title: prefix === 'Billing' ? 'Bill to' : 'Ship to',
-    lines: format.postalAddress({ ...parts, BillingAddress: of('Address1') }, 'Billing'),
+    title: prefix === 'Billing' ? t('Billing address') : t('Shipping address'),
+    lines: postalAddress({ ...parts, BillingAddress: of('Address1') }, 'Billing'),
     phone: of('PhoneNumber'),
     taxId: of('TaxID'),
     kind: kinds.get(of('AddressType')) ?? '',
@@ -121,6 +122,6 @@ function addressOf(record: Wire, prefix: 'Billing' | 'Shipping') {
 }
 
 const kinds = new Map([
-  ['1', 'A residential address'],
-  ['2', 'A commercial address'],
+  ['1', t('A residential address')],
+  ['2', t('A commercial address')],
 ])

@@ -8,7 +8,7 @@ import { type CallerServices, type Form, formOf, merchantCaller, textIn } from '
 import { listStatuses } from '../../../resources/order-statuses/status-texts.ts'
 import { orders } from '../../../resources/orders/orders.ts'
 import { holdsStock, statusPartial, statusShipped } from '../../../resources/orders/statuses.ts'
-import { format } from '../../../texts/format.ts'
+import { type Text, t } from '../../../texts/text.ts'
 import type { Secrets } from '../../../values/secrets.ts'
 import { owedOf, type PaidRecord } from '../../order-payments.ts'
 import type { ChangeWords } from '../csv/change-words.ts'
@@ -29,7 +29,7 @@ export function bulkPages(app: FastifyInstance, services: CallerServices & { rea
   const listAgain = async (request: FastifyRequest): Promise<HtmlPage> => {
     const { listed, listing } = listedFor(request)
     const page = await listPage(request, services, listed, listing)
-    const labels = { ids: 'Orders', OrderStatusID: 'The status' }
+    const labels = { ids: t('Orders'), OrderStatusID: t('The status') }
     return { ...page, values: { ...page.values, ...formOf(request) }, data: { ...page.data, labels } }
   }
 
@@ -70,6 +70,8 @@ export interface StatusChange {
 }
 
 interface Order extends PaidRecord {
+  readonly InvoiceNumberPrefix: string
+  readonly InvoiceNumber: number
   readonly OrderStatusID: number
 }
 
@@ -79,7 +81,7 @@ const leaving: ReadonlySet<number> = new Set([statusPartial, statusShipped])
 /** The goods, the payments and the customer of an order are what somebody decides by, so all of it has to stay as it was shown. */
 function intendedWith(order: Order, statusId: number): Intended {
   const { OrderStatusID: from } = order
-  const name = invoiceOf({ ...order })
+  const name = invoiceOf(order)
   if (from === statusId) return { name, body: {}, changes: [] }
   const isUnpaid = leaving.has(statusId) && owedOf(order) > 0
   const change = ['OrderStatusID', String(from), String(statusId)] as const
@@ -98,22 +100,25 @@ async function statusIn({ db, store }: Caller, form: Form) {
   return status
 }
 
-const effects = [
-  [
-    'returned',
-    (count: string) => `${count} orders: their goods go back into stock.`,
-    '1 order: its goods go back into stock.',
-  ],
-  [
-    'taken',
-    (count: string) => `${count} orders: their goods are taken from stock again.`,
-    '1 order: its goods are taken from stock again.',
-  ],
-  ['none', (count: string) => `${count} orders: stock does not change.`, '1 order: stock does not change.'],
-] as const
-
 /** What a change of status does to the stock of an order's goods. */
-function stockEffect(from: number, to: number): (typeof effects)[number][0] {
+type StockEffect = 'returned' | 'taken' | 'none'
+
+const effects: Readonly<Record<StockEffect, (count: number) => Text>> = {
+  returned: (count) =>
+    t(
+      '{count, plural, one {# order: its goods go back into stock.} other {# orders: their goods go back into stock.}}',
+      { count },
+    ),
+  taken: (count) =>
+    t(
+      '{count, plural, one {# order: its goods are taken from stock again.} other {# orders: their goods are taken from stock again.}}',
+      { count },
+    ),
+  none: (count) =>
+    t('{count, plural, one {# order: stock does not change.} other {# orders: stock does not change.}}', { count }),
+}
+
+function stockEffect(from: number, to: number): StockEffect {
   if (holdsStock(from) === holdsStock(to)) return 'none'
   return holdsStock(from) ? 'returned' : 'taken'
 }
@@ -125,16 +130,16 @@ export async function statusWords(
   { statusId }: StatusChange,
 ): Promise<ChangeWords> {
   const textOf = textsOf(await listStatuses(caller.db, caller.store.id))
-  const counts = new Map<string, number>()
+  const counts = new Map<StockEffect, number>()
   for (const [from, count] of state === 'ready' ? await countFormer(caller, id, 'OrderStatusID') : []) {
     const effect = stockEffect(Number(from), statusId)
     counts.set(effect, (counts.get(effect) ?? 0) + count)
   }
   return {
-    title: `Change the status to ${textOf(statusId)}`,
-    notes: effects.flatMap(([effect, several, one]) => {
+    title: t('Change the status to {status}', { status: textOf(statusId) }),
+    notes: (['returned', 'taken', 'none'] as const).flatMap((effect) => {
       const count = counts.get(effect)
-      return count === undefined ? [] : [count === 1 ? one : several(format.number(count))]
+      return count === undefined ? [] : [effects[effect](count)]
     }),
     textOf: (column, value) => (column === 'OrderStatusID' && value !== '' ? textOf(Number(value)) : null),
   }

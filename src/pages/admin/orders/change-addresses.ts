@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Privileges } from '../../../engine/caller.ts'
 import { changeRecord } from '../../../engine/changing/change.ts'
 import { getRecord } from '../../../engine/reading/read.ts'
+import { writingOf } from '../../../html/numbers.ts'
 import { type HtmlPage, sendPage } from '../../../html/page.ts'
 import { adminPages, inFormFields } from '../../../html/page-routes.ts'
 import { type CallerServices, type Form, formOf, merchantCaller, textIn } from '../../../html/request.ts'
@@ -15,7 +16,8 @@ import { changesOf, isTypedAs, listTyped, valuesTyped } from '../records/form.ts
 import { seenList, seenValues } from '../records/seen.ts'
 import { services as allServices, type List, type Value } from '../records/services.ts'
 import { ifUnchanged, tagOf } from '../records/unchanged.ts'
-import { inputOf, typedOf, type Wire } from '../records/values.ts'
+import { inputOf, plainText, type Wire } from '../records/values.ts'
+import { invoiceOf } from './listing.ts'
 
 const address = '/admin/orders/:id/addresses'
 const advice = 'Compare what you typed with what is stored now, and save again'
@@ -81,20 +83,24 @@ async function addressPage(
   const text = await getRecord(caller, orders, id)
   const record = JSON.parse(text) as Wire &
     ShippedRecord & { OrderID: number; InvoiceNumberPrefix: string; InvoiceNumber: number }
-  const stored = { ...valuesTyped(billing, record), ...listTyped(shipments, record) }
+  const writing = writingOf(request)
+  const stored = { ...valuesTyped(billing, record, writing), ...listTyped(shipments, record, writing) }
   const values: Form = typed === null ? stored : { ...stored, ...typed }
   const field = fieldIn(values, isOutdated ? stored : null)
   const numbers = parcelNumbers(record, await readDepartures(caller, [record]))
   const places = record.ShipmentList.map(({ ShipmentID }, place) => ({
     place,
     number: numbers.get(ShipmentID) ?? 0,
-    title: numbers.size === 1 ? 'Shipping address' : `Address of parcel ${numbers.get(ShipmentID)}`,
+    title:
+      numbers.size === 1
+        ? t('Shipping address')
+        : t('Address of parcel {number}', { number: numbers.get(ShipmentID) ?? 0 }),
     fields: shipments.values.map((value) => field(value, `${rowName(place)}.`)),
   }))
   places.sort((one, other) => one.number - other.number)
   return {
     template: '/pages/admin/orders/change-addresses',
-    title: `Addresses of order ${record.InvoiceNumberPrefix}${record.InvoiceNumber}`,
+    title: t('Addresses of order {number}', { number: invoiceOf(record) }),
     values,
     data: {
       id,
@@ -118,7 +124,7 @@ function fieldIn(values: Form, stored: Readonly<Record<string, string>> | null) 
   }
 }
 
-type Places = readonly { readonly title: string; readonly fields: readonly { value: Value; name: string }[] }[]
+type Places = readonly { readonly title: Phrase; readonly fields: readonly { value: Value; name: string }[] }[]
 
 function labelsOf(billing: readonly Value[], places: Places): Record<string, Phrase> {
   const ofBilling = billing.map(({ path, label }) => [path.join('.'), label])
@@ -139,7 +145,7 @@ function withBilling(form: Form): Form {
     `${rowName(Number(place))}.${path.join('.')}`,
     valueIn(copied, path),
   ])
-  return { ...form, ...Object.fromEntries(fields.map(([name, value]) => [name, typedOf(value)])) }
+  return { ...form, ...Object.fromEntries(fields.map(([name, value]) => [name, plainText(value)])) }
 }
 
 async function save(request: FastifyRequest, services: CallerServices): Promise<string> {
@@ -151,8 +157,9 @@ async function save(request: FastifyRequest, services: CallerServices): Promise<
   precondition(text)
   const record = JSON.parse(text) as Wire
   const { billing, shipments } = seenBy(caller.privileges)
-  const ofBilling = changesOf({ values: billing, list: null }, form, record)
-  const ofShipments = changesOf({ values: [], list: shipments }, form, record)
+  const writing = writingOf(request)
+  const ofBilling = changesOf({ values: billing, list: null }, form, record, writing)
+  const ofShipments = changesOf({ values: [], list: shipments }, form, record, writing)
   const body = { ...ofBilling.body, ...ofShipments.body }
   if (Object.keys(body).length === 0) return `/admin/orders/${id}`
   await changeRecord(caller, orders, { kind: 'update', id, body }, { precondition }).catch(

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { changeRecord } from '../../../engine/changing/change.ts'
 import { lockRecord } from '../../../engine/changing/write.ts'
 import { getRecord } from '../../../engine/reading/read.ts'
+import { writingOf } from '../../../html/numbers.ts'
 import { type HtmlPage, sendPage } from '../../../html/page.ts'
 import { adminPages, inFormFields } from '../../../html/page-routes.ts'
 import { type CallerServices, type Form, formOf, merchantCaller } from '../../../html/request.ts'
@@ -10,6 +11,7 @@ import { ORDER_ITEMS_MAX } from '../../../resources/orders/order-body.ts'
 import { orders } from '../../../resources/orders/orders.ts'
 import { holdsStock } from '../../../resources/orders/statuses.ts'
 import { readIds } from '../../../server/parameters.ts'
+import { t } from '../../../texts/text.ts'
 import { orderFigures } from '../../order-figures.ts'
 import { parcelNumbers, readDepartures } from '../../order-parcels.ts'
 import { ifUnchanged, tagOf } from '../records/unchanged.ts'
@@ -17,7 +19,8 @@ import { amountFieldsOf, goodsChange, goodsLabels, goodsTyped, isShipped, lookUp
 import type { GoodsRecord } from './goods-record.ts'
 import { restockedByLine } from './goods-returned.ts'
 import { otherAmount } from './goods-total.ts'
-import { lineLabels } from './order-form.ts'
+import { invoiceOf } from './listing.ts'
+import { lineLabels, newLineLabels } from './order-form.ts'
 import { rehearse, type StockEffect } from './rehearse.ts'
 
 const address = '/admin/orders/:id/lines'
@@ -70,15 +73,16 @@ async function goodsPage(
   const caller = merchantCaller(request, services)
   const text = await getRecord(caller, orders, id)
   const record = JSON.parse(text) as GoodsRecord & { InvoiceNumberPrefix: string; InvoiceNumber: number }
-  const stored = goodsTyped(record)
-  const { lines, values } = await lookUpNewLines(caller, record, typed ?? {})
+  const writing = writingOf(request)
+  const stored = goodsTyped(record, writing)
+  const { lines, values } = await lookUpNewLines(caller, record, { form: typed ?? {}, writing })
   const restocked = await restockedByLine(caller, record)
   const numbers = parcelNumbers(record, await readDepartures(caller, [record]))
   const amounts = amountFieldsOf(record, numbers)
   const shipped = new Set(record.ShipmentList.filter(isShipped).map(({ ShipmentID }) => ShipmentID))
   return {
     template: '/pages/admin/orders/change-goods',
-    title: `Goods of order ${record.InvoiceNumberPrefix}${record.InvoiceNumber}`,
+    title: t('Goods of order {number}', { number: invoiceOf(record) }),
     values: typed === null ? stored : { ...stored, ...(isOutdated ? newLinesIn(values) : values) },
     data: {
       id,
@@ -98,7 +102,7 @@ async function goodsPage(
       totals: totalsOf(record, rehearsal),
       stock: rehearsal?.stock ?? null,
       holdsStock: holdsStock(record.OrderStatusID),
-      labels: { ...goodsLabels(record, numbers), ...lineLabels(lines, 'New line') },
+      labels: { ...goodsLabels(record, numbers), ...lineLabels(lines, newLineLabels) },
     },
   }
 }
@@ -125,10 +129,17 @@ function totalsOf(record: GoodsRecord, rehearsal: Rehearsal | null) {
   }
   const before = rowsOf(record)
   const after = rehearsal === null ? null : rowsOf(rehearsal.after)
-  const names = ['Goods', 'Shipping', 'Tax', 'Discount', 'Other', 'Total']
-  return names
-    .map((name, index) => ({ name, before: before[index] as number, after: after?.[index] ?? null }))
-    .filter(({ name, before, after }) => name === 'Total' || name === 'Goods' || before !== 0 || (after ?? 0) !== 0)
+  const rows = [
+    { part: 'goods', label: t('Goods') },
+    { part: 'shipping', label: t('Shipping') },
+    { part: 'tax', label: t('Tax') },
+    { part: 'discount', label: t('Discount') },
+    { part: 'other', label: t('Other') },
+    { part: 'total', label: t('Total') },
+  ]
+  return rows
+    .map((row, index) => ({ ...row, before: before[index] as number, after: after?.[index] ?? null }))
+    .filter(({ part, before, after }) => part === 'total' || part === 'goods' || before !== 0 || (after ?? 0) !== 0)
 }
 
 /** The form with what saving it would do. */
@@ -140,7 +151,7 @@ async function totalsPage(request: FastifyRequest, services: CallerServices): Pr
   const text = await getRecord(caller, orders, id)
   precondition(text)
   const record = JSON.parse(text) as GoodsRecord
-  const change = await goodsChange(caller, record, typed)
+  const change = await goodsChange(caller, record, { form: typed, writing: writingOf(request) })
   if (change === null) return goodsPage(request, services, { typed, rehearsal: { after: record, stock: [] } })
   const { patch, productIds, nameOf } = change
   const { result, stock } = await rehearse(caller, { orderId: id, productIds }, async (tx) => {
@@ -158,7 +169,7 @@ async function save(request: FastifyRequest, services: CallerServices): Promise<
   const precondition = ifUnchanged(typed, 'order', advice)
   const text = await getRecord(caller, orders, id)
   precondition(text)
-  const change = await goodsChange(caller, JSON.parse(text), typed)
+  const change = await goodsChange(caller, JSON.parse(text), { form: typed, writing: writingOf(request) })
   if (change === null) return `/admin/orders/${id}`
   await changeRecord(caller, orders, { kind: 'patch', id, patch: change.patch }, { precondition }).catch(
     inFormFields(change.nameOf),

@@ -1,12 +1,12 @@
 import type { FastifyRequest } from 'fastify'
 import type { Caller } from '../../../engine/caller.ts'
 import { wrongField } from '../../../engine/definition/refused.ts'
-import { type CallerServices, merchantCaller, textIn } from '../../../html/request.ts'
+import { type CallerServices, languageFor, merchantCaller, textIn } from '../../../html/request.ts'
 import { toNumber } from '../../../resources/orders/amounts.ts'
 import { priceOf } from '../../../resources/orders/price.ts'
 import { readSoldProducts } from '../../../resources/orders/sold-products.ts'
 import { products } from '../../../resources/products/products.ts'
-import { format } from '../../../texts/format.ts'
+import { t } from '../../../texts/text.ts'
 import { findMatches } from '../records/search.ts'
 import { targetService } from '../records/services.ts'
 
@@ -64,9 +64,15 @@ export async function productSuggestions(request: FastifyRequest, services: Call
   if (typed === '') return []
   const caller = merchantCaller(request, services)
   const { matches } = await findProducts(caller, typed, 0)
-  const { currency } = caller.store
+  const { say, format } = languageFor(request)
   return matches.map(({ code, name, price, stock }) => ({
     ID: code,
-    Name: `${name} · ${format.money(price, currency)} · ${format.number(stock)} in stock`,
+    Name: say(
+      t('{name} · {price} · {stock, number} in stock', {
+        name,
+        price: format.money(price, caller.store.currency),
+        stock,
+      }),
+    ),
   }))
 }

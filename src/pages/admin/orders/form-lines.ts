@@ -1,5 +1,5 @@
 import type { Caller } from '../../../engine/caller.ts'
-import { plainNumber } from '../../../html/numbers.ts'
+import { plainNumber, type Writing } from '../../../html/numbers.ts'
 import { type Form, textIn } from '../../../html/request.ts'
 import { toNumber } from '../../../resources/orders/amounts.ts'
 import { readBuyer } from '../../../resources/orders/buyer.ts'
@@ -18,7 +18,7 @@ import {
   skuOf,
   variantOf,
 } from '../../../resources/orders/sold-products.ts'
-import { format } from '../../../texts/format.ts'
+import { type Phrase, type TextValue, t } from '../../../texts/text.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import { isOneLine } from '../../../values/input.ts'
 import { INT32_MAX } from '../../../values/int32.ts'
@@ -37,7 +37,11 @@ export type FormLine = LookedUp['lines'][number]
  * of the form, the SKU of an advanced option is replaced by the product's, and its options are chosen; so are words that one product
  * fits. The form may ask for a line more (`AddLine`) or less (`RemoveLine`), and choose one of several products (`ItemID.1.choice`).
  */
-export async function lookUpLines(caller: Caller, sent: Form, linesShown = LINES_SHOWN) {
+export async function lookUpLines(
+  caller: Caller,
+  { form: sent, writing }: { form: Form; writing: Writing },
+  linesShown = LINES_SHOWN,
+) {
   const form = withChoices(withoutLine(sent))
   const texts = Array.from({ length: countLines(form, linesShown) }, (_, index) =>
     textIn(form, `ItemID.${index + 1}`).trim(),
@@ -62,7 +66,7 @@ export async function lookUpLines(caller: Caller, sent: Form, linesShown = LINES
     return fits === undefined ? {} : { [`ItemID.${number}`]: onlyCode(fits)[0] ?? '' }
   })
   const values: Form = Object.assign({}, form, ...filledIn)
-  const context = { values, priceLevel, currency: caller.store.currency }
+  const context = { values, writing, priceLevel, currency: caller.store.currency }
   const lines = found.map(({ number, typed, product, fits }) => {
     return {
       /** From 1. The suffix of the names of the line's fields. */
@@ -75,7 +79,7 @@ export async function lookUpLines(caller: Caller, sent: Form, linesShown = LINES
       fits: fits ?? null,
     }
   })
-  return { lines, values }
+  return { lines, values, writing }
 }
 
 const lineField = /^(ItemID|ItemQuantity|ItemUnitPrice|Variant|Option)\.(\d{1,3})(\..+)?$/
@@ -187,18 +191,19 @@ function isChosenByOptions({ optionSets }: SoldProduct, { code }: SoldVariant): 
 
 interface FormContext {
   readonly values: Form
+  readonly writing: Writing
   readonly priceLevel: number
   readonly currency: string
 }
 
-function lineProduct(product: SoldProduct, number: number, { values, priceLevel, currency }: FormContext) {
+function lineProduct(product: SoldProduct, number: number, { values, writing, priceLevel, currency }: FormContext) {
   const sets = product.optionSets.filter(({ OptionList = [] }) => OptionList.length > 0)
   const optionIds = sets.flatMap((set) => chosenIn(set, values[optionField(number, set)]))
   // The advanced options that can be selected only by SKU.
   const named = product.advancedOptions.filter((each) => each.suffix !== '' && !isChosenByOptions(product, each))
   const chosen = named.find((variant) => skuOf(product, variant) === textIn(values, variantField(number)))
   const variant = chosen ?? variantOf(product, optionIds)
-  const quantity = Number(plainNumber(textIn(values, `ItemQuantity.${number}`))) || 1
+  const quantity = Number(plainNumber(textIn(values, `ItemQuantity.${number}`), writing)) || 1
   const chosenPrice = optionPriceOf(knownChoices(product, optionIds), variant)
   const { unitPrice, optionPrice } = priceOf(product, { priceLevel, quantity, optionPrice: chosenPrice })
   const fields = sets.map((set) => optionSetField(product, set, number, currency))
@@ -239,10 +244,10 @@ function optionSetField(product: SoldProduct, set: OptionSet, number: number, cu
   })
   return {
     name: optionField(number, set),
-    label: OptionSetName || 'Option',
+    label: OptionSetName || t('Option'),
     isRequired,
     isMultiple,
-    choices: isMultiple ? choices : [['', isRequired ? 'Choose one' : 'None'], ...choices],
+    choices: isMultiple ? choices : [['', isRequired ? t('Choose one') : t('None')], ...choices],
   }
 }
 
@@ -252,9 +257,10 @@ function variantsField(product: SoldProduct, named: SoldVariant[], number: numbe
     return choice(sku, variant.name || sku, Math.max(variant.price, 0), currency)
   })
   const name = variantField(number)
-  return { name, label: 'Variant', isRequired: false, isMultiple: false, choices: [['', 'None'], ...choices] }
+  return { name, label: t('Combination'), isRequired: false, isMultiple: false, choices: [['', t('None')], ...choices] }
 }
 
-function choice(value: string, text: string, added: number, currency: string): readonly [string, string] {
-  return [value, added === 0 ? text : `${text} (${format.surcharge(added, currency)})`]
+function choice(value: string, text: string, added: number, currency: string): readonly [string, Phrase] {
+  const surcharge: TextValue = ({ format }) => format.surcharge(added, currency)
+  return [value, added === 0 ? text : t('{name} ({surcharge})', { name: text, surcharge })]
 }

@@ -1,7 +1,7 @@
 import type { Caller } from '../../../engine/caller.ts'
 import { planChange } from '../../../engine/changing/plan-change.ts'
 import type { Patch } from '../../../engine/definition/input.ts'
-import { numberIn } from '../../../html/numbers.ts'
+import { numberIn, type Writing } from '../../../html/numbers.ts'
 import { inFormFields, refusedFields } from '../../../html/page-routes.ts'
 import type { Form } from '../../../html/request.ts'
 import { roundCharges } from '../../../resources/orders/charges.ts'
@@ -10,6 +10,7 @@ import { makeLines } from '../../../resources/orders/order-lines.ts'
 import { orders } from '../../../resources/orders/orders.ts'
 import { hasLeft, holdsStock } from '../../../resources/orders/statuses.ts'
 import { noteStocks } from '../../../resources/orders/stock.ts'
+import { type Text, t } from '../../../texts/text.ts'
 import type { Fault } from '../../../values/failure.ts'
 import type { ParcelNumbers } from '../../order-parcels.ts'
 import { type LookedUp, lookUpLines, readPriceLevel } from './form-lines.ts'
@@ -21,6 +22,7 @@ import {
   lineField,
   type Shipment,
   type StoredItem,
+  type TypedGoods,
 } from './goods-record.ts'
 import { type Restocked, restockedByLine, takenBackField } from './goods-returned.ts'
 import { amountAfter } from './goods-total.ts'
@@ -34,52 +36,55 @@ const lineFields = ['ItemQuantity', 'ItemUnitPrice'] as const
 const amountFields = ['SalesTax', 'SalesTax2', 'SalesTax3', 'OrderDiscountCoupon', 'OrderDiscountPromotion'] as const
 
 /** The fields of the form for what is stored. */
-export function goodsTyped(record: GoodsRecord): Record<string, string> {
+export function goodsTyped(record: GoodsRecord, { typed }: Writing): Record<string, string> {
   const ofLines = record.OrderItemList.flatMap((item) =>
-    lineFields.map((name) => [lineField(item, name), String(item[name])]),
+    lineFields.map((name) => [lineField(item, name), typed(item[name])]),
   )
-  const costs = record.ShipmentList.map((shipment) => [costField(shipment), String(shipment.ShipmentCost)])
-  const amounts = amountFields.map((name) => [name, String(record[name])])
+  const costs = record.ShipmentList.map((shipment) => [costField(shipment), typed(shipment.ShipmentCost)])
+  const amounts = amountFields.map((name) => [name, typed(record[name])])
   return Object.fromEntries([...ofLines, ...costs, ...amounts])
 }
 
 const amountLabels = {
-  SalesTax: 'Tax',
-  SalesTax2: 'Second tax',
-  SalesTax3: 'Third tax',
-  OrderDiscountCoupon: 'Coupon discount',
-  OrderDiscountPromotion: 'Discount',
+  SalesTax: t('Tax'),
+  SalesTax2: t('Second tax'),
+  SalesTax3: t('Third tax'),
+  OrderDiscountCoupon: t('Discount by coupons'),
+  OrderDiscountPromotion: t('Discount'),
 }
 
 /**
  * The fields of the order's amounts, with their labels. Those that few orders have are shown where they are set. `numbers`: those of
  * the parcels, by shipment.
  */
-export function amountFieldsOf(record: GoodsRecord, numbers: ParcelNumbers): { name: string; label: string }[] {
+export function amountFieldsOf(record: GoodsRecord, numbers: ParcelNumbers): { name: string; label: Text }[] {
   const numberOf = ({ ShipmentID }: Shipment) => numbers.get(ShipmentID) ?? 0
   const byNumber = record.ShipmentList.toSorted((one, other) => numberOf(one) - numberOf(other))
   const costs = byNumber.map((shipment) => ({
     name: costField(shipment),
-    label: record.ShipmentList.length === 1 ? 'Shipping cost' : `Shipping cost of parcel ${numberOf(shipment)}`,
+    label:
+      record.ShipmentList.length === 1
+        ? t('Shipping cost')
+        : t('Shipping cost of parcel {number}', { number: numberOf(shipment) }),
   }))
   const isAlways = (name: string) => name === 'SalesTax' || name === 'OrderDiscountPromotion'
   const amounts = amountFields.filter((name) => isAlways(name) || record[name] !== 0)
   return [...costs, ...amounts.map((name) => ({ name, label: amountLabels[name] }))]
 }
 
-export function goodsLabels(record: GoodsRecord, numbers: ParcelNumbers): Record<string, string> {
+export function goodsLabels(record: GoodsRecord, numbers: ParcelNumbers): Record<string, Text> {
   const ofLines = record.OrderItemList.flatMap((item) => [
-    [lineField(item, 'ItemQuantity'), `${item.ItemID}: the quantity`],
-    [lineField(item, 'ItemUnitPrice'), `${item.ItemID}: the unit price`],
-    [lineField(item, 'gone'), `${item.ItemID}: the order`],
+    [lineField(item, 'ItemQuantity'), t('{sku}: the quantity', { sku: item.ItemID })],
+    [lineField(item, 'ItemUnitPrice'), t('{sku}: the unit price', { sku: item.ItemID })],
+    [lineField(item, 'gone'), t('{sku}: the order', { sku: item.ItemID })],
   ])
   const amounts = amountFieldsOf(record, numbers).map(({ name, label }) => [name, label])
   return Object.fromEntries([...ofLines, ...amounts])
 }
 
 /** Finds the products of the form's new lines, at the prices of the order's customer. */
-export function lookUpNewLines(caller: Caller, record: GoodsRecord, form: Form): Promise<LookedUp> {
-  return lookUpLines(caller, withCustomer(record, form), 1)
+export function lookUpNewLines(caller: Caller, record: GoodsRecord, { form, writing }: TypedGoods): Promise<LookedUp> {
+  return lookUpLines(caller, { form: withCustomer(record, form), writing }, 1)
 }
 
 function withCustomer({ CustomerID }: GoodsRecord, form: Form): Form {
@@ -99,20 +104,21 @@ export interface GoodsChange {
  * Reads what the form changes in the order: lines, amounts, and the total that follows from them. Null: nothing. New lines
  * are made as at the checkout. Throws (400, naming the form's fields) what cannot be.
  */
-export async function goodsChange(caller: Caller, record: GoodsRecord, form: Form): Promise<GoodsChange | null> {
-  const lookedUp = await lookUpNewLines(caller, record, form)
+export async function goodsChange(caller: Caller, record: GoodsRecord, typed: TypedGoods): Promise<GoodsChange | null> {
+  const { form } = typed
+  const lookedUp = await lookUpNewLines(caller, record, typed)
   const kept = record.OrderItemList.filter((item) => !isGone(form, item))
   const added = filledLines(lookedUp.lines)
   const restocked = await restockedByLine(caller, record)
-  const nameOf = (field: string) => formNameOf(field, { kept, added, record, form, restocked })
+  const nameOf = (field: string) => formNameOf(field, { kept, added, record, typed, restocked })
   const items = [
-    ...kept.map((item) => ({ ItemIndexID: item.ItemIndexID, ...changedIn(form, item) })),
-    ...itemsOf(lookedUp).map((item, index) => ({ ...item, ...priceOf(form, added[index]), ...placeOf(record) })),
+    ...kept.map((item) => ({ ItemIndexID: item.ItemIndexID, ...changedIn(typed, item) })),
+    ...itemsOf(lookedUp).map((item, index) => ({ ...item, ...priceOf(typed, added[index]), ...placeOf(record) })),
   ]
   refuseCount(items.length)
-  const costs = record.ShipmentList.map((shipment) => changed(form, costField(shipment), shipment.ShipmentCost))
+  const costs = record.ShipmentList.map((shipment) => changed(typed, costField(shipment), shipment.ShipmentCost))
   const amounts = amountFields.flatMap((name) => {
-    const text = changed(form, name, record[name])
+    const text = changed(typed, name, record[name])
     return text === null ? [] : [[name, text]]
   })
   const body = {
@@ -129,7 +135,7 @@ export async function goodsChange(caller: Caller, record: GoodsRecord, form: For
 
   const patch = await readChange(caller, record, body).catch(inFormFields(nameOf))
   const sent = patch.lists.OrderItemList as Patch[]
-  refuseWrong(form, { patch, kept, record })
+  refuseWrong(typed, { patch, kept, record })
   const fresh = sent.slice(kept.length)
   const lines = await makeNewLines(caller, record, form, { fresh, added })
   sent.splice(kept.length, fresh.length, ...lines)
@@ -146,17 +152,17 @@ async function readChange(caller: Caller, { OrderID: id }: GoodsRecord, body: ob
   return patch as Patch
 }
 
-function changedIn(form: Form, item: StoredItem): Record<string, string> {
+function changedIn(typed: TypedGoods, item: StoredItem): Record<string, string> {
   const texts = lineFields.flatMap((name) => {
-    const text = changed(form, lineField(item, name), item[name])
+    const text = changed(typed, lineField(item, name), item[name])
     return text === null ? [] : [[name, text]]
   })
   return Object.fromEntries(texts)
 }
 
 /** The price that was typed for a new line. */
-function priceOf(form: Form, line: LookedUp['lines'][number] | undefined) {
-  const price = numberIn(form, `ItemUnitPrice.${line?.number}`)
+function priceOf({ form, writing }: TypedGoods, line: LookedUp['lines'][number] | undefined) {
+  const price = numberIn(form, `ItemUnitPrice.${line?.number}`, writing)
   return price === null ? {} : { ItemUnitPrice: price }
 }
 
@@ -188,7 +194,7 @@ function refuseCount(count: number): void {
 
 /** Refuses quantities of 0 and less, and amounts below 0, among those that are changed. */
 function refuseWrong(
-  form: Form,
+  { form, writing }: TypedGoods,
   { patch, kept, record }: { patch: Patch; kept: readonly StoredItem[]; record: GoodsRecord },
 ): void {
   const faults: Fault[] = []
@@ -200,7 +206,7 @@ function refuseWrong(
     if (Number(unitPrice ?? 0) < 0) faults.push(negative(lineField(item, 'ItemUnitPrice')))
   }
   for (const { name } of amountFieldsOf(record, new Map())) {
-    if ((numberIn(form, name) ?? 0) < 0) faults.push(negative(name))
+    if ((numberIn(form, name, writing) ?? 0) < 0) faults.push(negative(name))
   }
   if (faults.length > 0) throw refusedFields(faults)
 }
@@ -245,13 +251,13 @@ interface Named {
   readonly kept: readonly StoredItem[]
   readonly added: LookedUp['lines']
   readonly record: GoodsRecord
-  readonly form: Form
+  readonly typed: TypedGoods
   readonly restocked: ReadonlyMap<number, Restocked>
 }
 
-function formNameOf(field: string, { kept, added, record, form, restocked }: Named): string {
+function formNameOf(field: string, { kept, added, record, typed, restocked }: Named): string {
   // The rule about what returns put back names all lines.
-  if (field === 'OrderItemList') return takenBackField(record, form, restocked) ?? ''
+  if (field === 'OrderItemList') return takenBackField(record, typed, restocked) ?? ''
   const [, list, index, name] = /^(\w+)\[(\d+)\]\.(\w+)$/.exec(field) ?? []
   const at = Number(index)
   const shipment = record.ShipmentList[at]

@@ -1,4 +1,4 @@
-import { numberText } from '../../../html/numbers.ts'
+import { numberText, type Writing } from '../../../html/numbers.ts'
 import type { Form } from '../../../html/request.ts'
 import type { OrderRecord } from '../../order-figures.ts'
 
@@ -28,9 +28,15 @@ export const lineField = ({ ItemIndexID }: StoredItem, name: string) => `Line.${
 export const costField = ({ ShipmentID }: Shipment) => `Shipment.${ShipmentID}.ShipmentCost`
 export const isGone = (form: Form, item: StoredItem) => form[lineField(item, 'gone')] !== undefined
 
+/** What somebody typed into the form of an order's goods, and how they write numbers. */
+export interface TypedGoods {
+  readonly form: Form
+  readonly writing: Writing
+}
+
 /** The text of a field that differs from what is stored. Null: it does not. An emptied one is 0. */
-export function changed(form: Form, name: string, stored: number): string | null {
+export function changed({ form, writing }: TypedGoods, name: string, stored: number): string | null {
   if (form[name] === undefined) return null
-  const text = numberText(form, name) || '0'
+  const text = numberText(form, name, writing) || '0'
   return text === String(stored) ? null : text
 }

@@ -1,11 +1,10 @@
 import type { Caller } from '../../../engine/caller.ts'
 import { readRows } from '../../../engine/changing/write.ts'
 import type { Row } from '../../../engine/definition/stored-row.ts'
-import type { Form } from '../../../html/request.ts'
 import { exact } from '../../../resources/orders/amounts.ts'
 import { orderItemList } from '../../../resources/orders/lists.ts'
 import { goodsOf, restockedItems, sumByGoods } from '../../../resources/orders/stock.ts'
-import { changed, type GoodsRecord, isGone, lineField, type StoredItem } from './goods-record.ts'
+import { changed, type GoodsRecord, isGone, lineField, type StoredItem, type TypedGoods } from './goods-record.ts'
 
 /** What returns put back of the goods of a line. */
 export interface Restocked {
@@ -30,14 +29,15 @@ export async function restockedByLine(caller: Caller, { OrderID }: GoodsRecord):
 /** The field of the first line whose goods would be fewer than returns put back. */
 export function takenBackField(
   record: GoodsRecord,
-  form: Form,
+  typed: TypedGoods,
   restocked: ReadonlyMap<number, Restocked>,
 ): string | undefined {
+  const { form } = typed
   const left = new Map<string, bigint>()
   const quantityOf = (item: StoredItem) =>
     isGone(form, item)
       ? 0
-      : Number(changed(form, lineField(item, 'ItemQuantity'), item.ItemQuantity) ?? item.ItemQuantity)
+      : Number(changed(typed, lineField(item, 'ItemQuantity'), item.ItemQuantity) ?? item.ItemQuantity)
   const known = record.OrderItemList.flatMap((item) => {
     const found = restocked.get(item.ItemIndexID)
     return found === undefined ? [] : [{ item, goods: goodsOf(found.row), quantity: found.quantity }]

@@ -120,7 +120,7 @@ const columns: readonly LineColumn[] = [
   ofShipment('ShipmentCountry', t('Shipping country')),
   ofShipment('ShipmentMethodName', t('Shipping method')),
   ofShipment('ShipmentShippedDate', t('Shipped on')),
-  ofShipment('ShipmentTrackingCode', t('Tracking')),
+  ofShipment('ShipmentTrackingCode', t('Tracking number')),
 ]
 
 const service = allServices.find(({ resource }) => resource === orders) as Service

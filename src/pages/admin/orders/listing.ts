@@ -1,6 +1,7 @@
 import { text } from '../../../engine/definition/fields.ts'
 import { oneOf } from '../../../engine/definition/filters.ts'
 import { listStatuses } from '../../../resources/order-statuses/status-texts.ts'
+import { billedTo } from '../../../resources/orders/buyer.ts'
 import { fulfilments, paymentStates, readStates } from '../../../resources/orders/states.ts'
 import { holdsStock } from '../../../resources/orders/statuses.ts'
 import { type Text, t } from '../../../texts/text.ts'
@@ -9,8 +10,15 @@ import type { Listing } from '../records/listing.ts'
 import type { Value } from '../records/services.ts'
 import type { Wire } from '../records/values.ts'
 
-export function invoiceOf(order: Wire): string {
-  return `${order.InvoiceNumberPrefix}${order.InvoiceNumber}`
+/** The fields by which people name an order. */
+interface Numbered {
+  readonly InvoiceNumberPrefix: string
+  readonly InvoiceNumber: number
+}
+
+/** Returns the number by which people know an order, such as `AB-1000`. */
+export function invoiceOf({ InvoiceNumberPrefix, InvoiceNumber }: Numbered | Wire): string {
+  return `${InvoiceNumberPrefix}${InvoiceNumber}`
 }
 
 export function textsOf(statuses: readonly { id: number; text: string }[]) {
@@ -21,18 +29,12 @@ export function textsOf(statuses: readonly { id: number; text: string }[]) {
 /** What the list shows beyond the record. Only those who may read customers see whose order it is. */
 const ownValues: readonly Value[] = [
   ownValue('customer', t('Customer'), { description: 'The person or the company that pays.', needs: 'Customers' }),
-  ownValue('payment', t('Payment'), { description: 'What is paid of the order, by its transactions.' }),
+  ownValue('payment', t('Payment'), { description: 'What is paid of the order, by its payments.' }),
   ownValue('fulfilment', t('Shipping'), { description: 'What of the order has left, by its shipments.' }),
 ]
 
 function ownValue(name: string, label: Text, options: { description: string; needs?: string }): Value {
   return { path: [name], field: text(20, { column: name, access: 'ro', ...options }), label, refersTo: null }
-}
-
-/** Whose order it is, for those who may read customers: a person, or else a company or an e-mail address. Empty: nothing says it. */
-export function billedTo(order: Wire): string {
-  const name = [order.BillingFirstName, order.BillingLastName].filter(Boolean).join(' ')
-  return name || String(order.BillingCompany || order.BillingEmail || '')
 }
 
 const choicesOf = <Key extends string>(keys: readonly Key[], chips: Readonly<Record<Key, Chip>>) =>

@@ -3,14 +3,20 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Caller } from '../../../engine/caller.ts'
 import type { Remember } from '../../../engine/changing/idempotency.ts'
 import { getRecord } from '../../../engine/reading/read.ts'
+import { writingOf } from '../../../html/numbers.ts'
 import { type HtmlPage, sendPage } from '../../../html/page.ts'
 import { adminPages, inFormFields, refusedFields } from '../../../html/page-routes.ts'
 import { type CallerServices, type Form, formOf, merchantCaller, merchantOf, textIn } from '../../../html/request.ts'
+import { listStatuses } from '../../../resources/order-statuses/status-texts.ts'
+import { billedTo } from '../../../resources/orders/buyer.ts'
 import {
+  DRAFT_BYTES_MAX,
+  DRAFTS_MAX,
   type DraftOwner,
   type DraftPlace,
   deleteDraft,
   endDraft,
+  type Kept,
   keepDraft,
   listDrafts,
   readDraft,
@@ -24,14 +30,17 @@ import {
   REHEARSED_ORDER_ID,
 } from '../../../resources/orders/place-order.ts'
 import { listUsedMethods } from '../../../resources/orders/shipping-methods.ts'
+import { statusNew, statusUnpaid } from '../../../resources/orders/statuses.ts'
 import { listPaymentMethods } from '../../../resources/payment-methods/update-methods.ts'
 import { readIds } from '../../../server/parameters.ts'
 import { postalAddress } from '../../../texts/format.ts'
+import { type Text, t } from '../../../texts/text.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import { isId } from '../../../values/int32.ts'
 import { type OrderRecord, orderFigures } from '../../order-figures.ts'
 import { productSuggestions } from './find-products.ts'
 import { type LookedUp, lookUpLines } from './form-lines.ts'
+import { textsOf } from './listing.ts'
 import { addOnce } from './once.ts'
 import { faultsOfBuyer, hasOtherAddresses, type LookedUpBuyer, lookUpBuyer } from './order-buyer.ts'
 import {
@@ -44,6 +53,7 @@ import {
   isOfOrder,
   newCustomerOf,
   orderOf,
+  rewritten,
 } from './order-form.ts'
 import { rehearse } from './rehearse.ts'
 
@@ -73,6 +83,9 @@ export function newOrderPages(app: FastifyInstance, services: CallerServices): v
   adminPages(app, ['Orders', 'write']).get('/admin/orders/products', (request) => productSuggestions(request, services))
 }
 
+/** The field of a draft that says before which sign its reader typed decimals. Absent: a point. */
+const SIGN = 'DecimalSign'
+
 interface Shown {
   readonly form: Form
   readonly draft: DraftPlace & { readonly keptAt: Date | null }
@@ -86,7 +99,12 @@ async function firstForm(request: FastifyRequest, services: CallerServices): Pro
   if (draftId !== '') {
     const id = /^\d{1,10}$/.test(draftId) && isId(Number(draftId)) ? Number(draftId) : 0
     const { version, keptAt, fields } = await readDraft(ownerOf(request, services), id)
-    return { form: fields, draft: { id, version, page, keptAt }, isSent: false }
+    const { [SIGN]: sign, ...form } = fields
+    return {
+      form: rewritten(form, { decimalSign: String(sign ?? '.') }, writingOf(request)),
+      draft: { id, version, page, keptAt },
+      isSent: false,
+    }
   }
   const form = { CustomerID: textIn(request.query, 'customer'), ShipToBilling: 'yes' }
   return { form, draft: { id: 0, version: 0, page, keptAt: null }, isSent: false }
@@ -117,23 +135,26 @@ function sentPage(request: FastifyRequest, services: CallerServices): Promise<Ht
 async function newOrderPage(request: FastifyRequest, services: CallerServices, shown: Shown): Promise<HtmlPage> {
   const caller = merchantCaller(request, services)
   const found = await lookUpBuyer(caller, shown.form)
-  const lookedUp = withQuantities(await lookUpLines(caller, found.form))
+  const writing = writingOf(request)
+  const lookedUp = withQuantities(await lookUpLines(caller, { form: found.form, writing }))
   const { lines, values } = lookedUp
   const owner = ownerOf(request, services)
   const { draft, said } = shown.isSent
     ? await kept(owner, shown.draft, lookedUp, found)
     : { draft: shown.draft, said: null }
-  const [methods, shippingMethods, drafts, total] = await Promise.all([
+  const [methods, shippingMethods, statuses, drafts, total] = await Promise.all([
     listPaymentMethods(services.db, caller.store.id),
     listUsedMethods(caller),
+    listStatuses(services.db, caller.store.id),
     listDrafts(owner),
     workOut(caller, lookedUp, found),
   ])
   const visible = methods.filter(({ visible }) => visible)
   const { buyer, fits, namesake } = found
+  const statusText = textsOf(statuses)
   return {
     template: '/pages/admin/orders/new',
-    title: 'New order',
+    title: t('New order'),
     values,
     data: {
       lines,
@@ -142,8 +163,10 @@ async function newOrderPage(request: FastifyRequest, services: CallerServices, s
       labels: formLabels(lines),
       // A new key each time the form is shown.
       oneTimeKey: randomUUID(),
-      paymentMethods: [['', 'Not chosen'], ...visible.map(({ id, name }) => [id, name])],
+      paymentMethods: [['', t('Not chosen')], ...visible.map(({ id, name }) => [id, name])],
       shippingMethods,
+      statusOnline: statusText(statusNew),
+      statusOtherwise: statusText(statusUnpaid),
       buyer,
       fits,
       namesake,
@@ -159,31 +182,45 @@ async function newOrderPage(request: FastifyRequest, services: CallerServices, s
 }
 
 /** One piece, or as many as the product asks for, where somebody has named a product and no quantity yet. */
-function withQuantities({ lines, values }: LookedUp): LookedUp {
+function withQuantities({ lines, values, writing }: LookedUp): LookedUp {
   const missing = lines.flatMap(({ number, product }) => {
     const name = `ItemQuantity.${number}`
-    return product !== null && textIn(values, name).trim() === '' ? [[name, String(product.minimum || 1)]] : []
+    return product !== null && textIn(values, name).trim() === '' ? [[name, writing.typed(product.minimum || 1)]] : []
   })
-  return { lines, values: { ...values, ...Object.fromEntries(missing) } }
+  return { lines, values: { ...values, ...Object.fromEntries(missing) }, writing }
+}
+
+const refusalTexts: Readonly<Record<Extract<Kept, { refusal: unknown }>['refusal'], Text>> = {
+  'too-large': t(
+    'This order is not kept as a draft. It has more than the {kilobytes, number} kB that a draft may have.',
+    {
+      kilobytes: DRAFT_BYTES_MAX / 1024,
+    },
+  ),
+  'too-many': t('This order is not kept as a draft. You have {count, number} drafts. Place one or throw one away.', {
+    count: DRAFTS_MAX,
+  }),
+  'not-of-store': t('This order is not kept as a draft. You do not belong to the store any more.'),
 }
 
 /** What is said of a draft that is not the one of before: the other one, if there still is one, or why nothing is kept. */
-type Said = { readonly other: number | null } | { readonly refusal: string } | null
+type Said = { readonly other: number | null } | { readonly refusal: Text } | null
 
 /** Keeps what the form shows now, unless it is empty or of a page without a name. */
 async function kept(
   owner: DraftOwner,
   place: Shown['draft'],
-  { values, lines }: LookedUp,
+  { values, lines, writing }: LookedUp,
   { buyer }: LookedUpBuyer,
 ): Promise<{ draft: Shown['draft']; said: Said }> {
   if (place.page === '' || (place.id === 0 && isEmptyForm(values))) return { draft: place, said: null }
-  const text = (name: string) => textIn(values, name).trim()
-  const person = `${text('BillingFirstName')} ${text('BillingLastName')}`.trim()
-  const title = person || text('BillingCompany') || text('BillingEmail') || (buyer?.name ?? '')
-  const content = { title, lines: filledLines(lines).length, fields: orderFields(values) }
+  const content = {
+    title: billedTo(values) || (buyer?.name ?? ''),
+    lines: filledLines(lines).length,
+    fields: { ...orderFields(values), [SIGN]: writing.decimalSign },
+  }
   const outcome = await keepDraft(owner, place, content)
-  if ('refusal' in outcome) return { draft: place, said: outcome }
+  if ('refusal' in outcome) return { draft: place, said: { refusal: refusalTexts[outcome.refusal] } }
   return {
     draft: { ...outcome.draft, page: place.page },
     said: outcome.as === 'same' ? null : { other: outcome.as === 'own' ? place.id : null },
@@ -192,7 +229,7 @@ async function kept(
 
 /** What placing the order would come to, or what is still missing for that; null: no goods are named. */
 interface WorkedOut {
-  readonly rows: readonly { readonly name: string; readonly amount: number }[]
+  readonly rows: readonly { readonly part: string; readonly label: Text; readonly amount: number }[]
   /** Of each line, by its number. */
   readonly amounts: ReadonlyMap<number, number>
   /** Where it cannot be worked out: the field and what is wrong with it. */
@@ -204,11 +241,11 @@ const anyGuest = 'guest@shop.example'
 
 async function workOut(
   caller: Caller,
-  { lines: found, values }: LookedUp,
+  { values, ...found }: LookedUp,
   { buyer }: LookedUpBuyer,
 ): Promise<WorkedOut | null> {
   // Until the customer is found, the order is a guest's.
-  const lookedUp = asSeen({ lines: found, values: { ...values, CustomerID: buyer === null ? '' : String(buyer.id) } })
+  const lookedUp = asSeen({ ...found, values: { ...values, CustomerID: buyer === null ? '' : String(buyer.id) } })
   const { lines } = lookedUp
   if (filledLines(lines).length === 0) return null
   try {
@@ -222,12 +259,13 @@ async function workOut(
     const { lines: figures, subtotal, shipping, tax, discount } = orderFigures(result)
     const amounts = new Map(filledLines(lines).map(({ number }, at) => [number, figures[at]?.amount ?? 0]))
     const rows = [
-      { name: 'Goods', amount: subtotal },
-      { name: 'Discount', amount: -discount },
-      { name: 'Shipping', amount: shipping },
-      { name: 'Tax', amount: tax },
-    ].filter(({ name, amount }) => name === 'Goods' || amount !== 0)
-    return { rows: [...rows, { name: 'Total', amount: result.OrderAmount }], amounts, missing: [] }
+      { part: 'goods', label: t('Goods'), amount: subtotal },
+      { part: 'discount', label: t('Discount'), amount: -discount },
+      { part: 'shipping', label: t('Shipping'), amount: shipping },
+      { part: 'tax', label: t('Tax'), amount: tax },
+    ].filter(({ part, amount }) => part === 'goods' || amount !== 0)
+    const total = { part: 'total', label: t('Total'), amount: result.OrderAmount }
+    return { rows: [...rows, total], amounts, missing: [] }
   } catch (error) {
     if (!(error instanceof StoreFailure) || error.status >= 500) throw error
     return { rows: [], amounts: new Map(), missing: faultsIn(error, lookedUp) }
@@ -244,7 +282,7 @@ function faultsIn(failure: StoreFailure, { lines }: LookedUp) {
 async function place(request: FastifyRequest, services: CallerServices): Promise<string> {
   const caller = merchantCaller(request, services)
   const sent = formOf(request)
-  const lookedUp = await lookUpLines(caller, sent)
+  const lookedUp = await lookUpLines(caller, { form: sent, writing: writingOf(request) })
   const ofBuyer = faultsOfBuyer(await lookUpBuyer(caller, sent))
   // What is wrong with the customer is said once, in words.
   const ofOrder = faultsOfOrder(lookedUp).filter(({ field }) => ofBuyer.every((fault) => fault.field !== field))

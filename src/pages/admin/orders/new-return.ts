@@ -7,6 +7,7 @@ import { type PlannedChange, planChange } from '../../../engine/changing/plan-ch
 import { lockRecord } from '../../../engine/changing/write.ts'
 import type { Scalar } from '../../../engine/definition/fields.ts'
 import { getRecord } from '../../../engine/reading/read.ts'
+import { writingOf } from '../../../html/numbers.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { inFormFields } from '../../../html/page-routes.ts'
 import { type CallerServices, type Form, formOf, merchantCaller } from '../../../html/request.ts'
@@ -16,11 +17,13 @@ import { holdsStock } from '../../../resources/orders/statuses.ts'
 import { returnedItems } from '../../../resources/orders/stock.ts'
 import { rma } from '../../../resources/rma/rma.ts'
 import { readIds } from '../../../server/parameters.ts'
+import { t } from '../../../texts/text.ts'
 import { ifUnchanged, tagOf } from '../records/unchanged.ts'
+import { invoiceOf } from './listing.ts'
 import { addOnce } from './once.ts'
 import { rehearse } from './rehearse.ts'
 import { type ReturnableLine, type ReturnBody, returnableLines, returnBody, returnLabels } from './return-form.ts'
-import { orderTitle, type ReturnedOrder, returnsOf, returnWords, type ShownReturn } from './returns.ts'
+import { type ReturnedOrder, returnsOf, returnWords, type ShownReturn } from './returns.ts'
 
 /** The form of a new return of an order. */
 export async function newReturnPage(
@@ -36,7 +39,7 @@ export async function newReturnPage(
   const { choices } = await returnWords(caller, values)
   return {
     template: '/pages/admin/orders/new-return',
-    title: `Return of ${orderTitle(order)}`,
+    title: t('Return of order {number}', { number: invoiceOf(order) }),
     values,
     data: {
       id,
@@ -81,7 +84,7 @@ async function readNew(request: FastifyRequest, services: CallerServices) {
   const form = formOf(request)
   await getRecord(caller, orders, id)
   const lines = await returnableLines(caller, id)
-  return { id, caller, form, lines, read: returnBody(id, lines, form) }
+  return { id, caller, form, lines, read: returnBody(id, lines, { form, writing: writingOf(request) }) }
 }
 
 /** The form with what adding the return would do to the stock. */

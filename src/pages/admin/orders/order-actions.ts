@@ -1,3 +1,5 @@
+import { type Text, t } from '../../../texts/text.ts'
+
 /** What says which step of an order comes next. */
 export interface OrderState {
   /** Neither cancelled nor given up at the checkout. */
@@ -28,28 +30,32 @@ interface OrderAction {
   /** The end of its address, and of the route that has to be open to somebody who is to see it. */
   readonly part: string
   readonly route: string
-  readonly text: string
+  readonly text: Text
   readonly isNext: boolean
 }
 
 /** What can be done with an order: the next step first. */
 export function actionsOf(state: OrderState): OrderAction[] {
   const next = nextStep(state)
-  const action = (part: string, text: string, isNext = false) => ({ part, route: part, text, isNext })
-  const texts = { payment: 'Record a payment', refund: 'Record a refund' }
-  const text = next === 'payment' || next === 'refund' ? texts[next] : 'Record a payment or refund'
+  const action = (part: string, text: Text, isNext = false) => ({ part, route: part, text, isNext })
+  const texts = { payment: t('Record a payment'), refund: t('Record a refund') }
+  const text = next === 'payment' || next === 'refund' ? texts[next] : t('Record a payment or refund')
   const pay = action('payments', text, next === 'payment' || next === 'refund')
   const [first] = state.isLive ? state.toShip : []
   const ship = {
-    ...action(`shipments/${first}`, state.hasLeftInPart ? 'Ship the rest' : 'Ship the goods', next === 'shipping'),
+    ...action(
+      `shipments/${first}`,
+      state.hasLeftInPart ? t('Ship the rest') : t('Ship the goods'),
+      next === 'shipping',
+    ),
     route: 'shipments/:shipmentId',
   }
   const steps = first === undefined ? [pay] : pay.isNext ? [pay, ship] : [ship, pay]
   return [
     ...steps,
-    action('packing-slip', 'Packing slip'),
-    action('invoice', 'Invoice'),
-    action('returns/new', 'Return goods'),
-    action('lines', 'Change goods'),
+    action('packing-slip', t('Packing slip')),
+    action('invoice', t('Invoice')),
+    action('returns/new', t('Return goods')),
+    action('lines', t('Change goods')),
   ]
 }

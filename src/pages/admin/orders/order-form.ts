@@ -2,47 +2,48 @@ import { allows } from '../../../applications/privileges.ts'
 import type { Caller } from '../../../engine/caller.ts'
 import { type PlannedChange, planChange } from '../../../engine/changing/plan-change.ts'
 import { patchSteps } from '../../../engine/definition/input.ts'
-import { NOT_A_NUMBER, numberIn, plainNumber } from '../../../html/numbers.ts'
+import { notANumber, numberIn, plainNumber, type Writing } from '../../../html/numbers.ts'
 import { refusedFields } from '../../../html/page-routes.ts'
 import { type Form, textIn } from '../../../html/request.ts'
 import { customers } from '../../../resources/customers/customers.ts'
 import { shippingToBuyer } from '../../../resources/orders/buyer.ts'
+import { type Phrase, type Text, t } from '../../../texts/text.ts'
 import { type Fault, StoreFailure } from '../../../values/failure.ts'
 import { runInSlices } from '../../../values/slices.ts'
 import { type FormLine, isOfLine, type LookedUp } from './form-lines.ts'
 import { billingNames, hasAddressesOfBuyer, shippingNames, shipsToBilling } from './order-buyer.ts'
 
 const orderLabels = {
-  CustomerID: 'Customer',
-  BillingEmail: 'E-mail',
-  BillingPhoneNumber: 'Phone',
-  BillingFirstName: 'First name',
-  BillingLastName: 'Last name',
-  BillingCompany: 'Company',
-  BillingAddress: 'Address',
-  BillingAddress2: 'Second line of the address',
-  BillingZipCode: 'Postal code',
-  BillingCity: 'City',
-  BillingState: 'State',
-  BillingCountry: 'Country',
-  ShipmentFirstName: 'Ship to: first name',
-  ShipmentLastName: 'Ship to: last name',
-  ShipmentCompany: 'Ship to: company',
-  ShipmentAddress: 'Ship to: address',
-  ShipmentAddress2: 'Ship to: second line of the address',
-  ShipmentZipCode: 'Ship to: postal code',
-  ShipmentCity: 'Ship to: city',
-  ShipmentState: 'Ship to: state',
-  ShipmentCountry: 'Ship to: country',
-  ShipmentPhone: 'Ship to: phone',
-  ShipmentMethodName: 'Shipping method',
-  ShipmentCost: 'Shipping cost',
-  SalesTax: 'Tax',
-  OrderDiscountPromotion: 'Discount',
-  DiscountReason: 'Reason for the discount',
-  BillingPaymentMethodID: 'Payment method',
-  CustomerComments: 'Comments of the customer',
-  InternalComments: 'Note of the shop',
+  CustomerID: t('Customer'),
+  BillingEmail: t('E-mail'),
+  BillingPhoneNumber: t('Phone'),
+  BillingFirstName: t('First name'),
+  BillingLastName: t('Last name'),
+  BillingCompany: t('Company'),
+  BillingAddress: t('Street'),
+  BillingAddress2: t('Address line 2'),
+  BillingZipCode: t('Postal code'),
+  BillingCity: t('City'),
+  BillingState: t('State'),
+  BillingCountry: t('Country'),
+  ShipmentFirstName: t('Ship to: first name'),
+  ShipmentLastName: t('Ship to: last name'),
+  ShipmentCompany: t('Ship to: company'),
+  ShipmentAddress: t('Ship to: street'),
+  ShipmentAddress2: t('Ship to: address line 2'),
+  ShipmentZipCode: t('Ship to: postal code'),
+  ShipmentCity: t('Ship to: city'),
+  ShipmentState: t('Ship to: state'),
+  ShipmentCountry: t('Ship to: country'),
+  ShipmentPhone: t('Ship to: phone'),
+  ShipmentMethodName: t('Shipping method'),
+  ShipmentCost: t('Shipping cost'),
+  SalesTax: t('Tax'),
+  OrderDiscountPromotion: t('Discount'),
+  DiscountReason: t('Reason for the discount'),
+  BillingPaymentMethodID: t('Payment method'),
+  CustomerComments: t('Customer’s comments'),
+  InternalComments: t('Internal note'),
 }
 
 const ticks = ['BillingOnLinePayment', 'ShipToBilling', 'NewCustomer']
@@ -72,7 +73,7 @@ export function isEmptyForm(form: Form): boolean {
 export function orderOf(lookedUp: LookedUp): Record<string, unknown> {
   const faults = faultsOfOrder(lookedUp)
   if (faults.length > 0) throw refusedFields(faults)
-  const { values } = lookedUp
+  const { values, writing } = lookedUp
   const text = (name: string) => textIn(values, name).trim()
   const billing = Object.fromEntries(billingNames.map((name) => [name, text(name)]))
   const body = withoutEmpty({
@@ -80,30 +81,51 @@ export function orderOf(lookedUp: LookedUp): Record<string, unknown> {
     BillingPaymentMethodID: text('BillingPaymentMethodID'),
     CustomerComments: text('CustomerComments'),
     InternalComments: text('InternalComments'),
-    CustomerID: numberIn(values, 'CustomerID'),
-    SalesTax: numberIn(values, 'SalesTax'),
-    OrderDiscountPromotion: numberIn(values, 'OrderDiscountPromotion'),
+    CustomerID: numberIn(values, 'CustomerID', writing),
+    SalesTax: numberIn(values, 'SalesTax', writing),
+    OrderDiscountPromotion: numberIn(values, 'OrderDiscountPromotion', writing),
     BillingOnLinePayment: values.BillingOnLinePayment !== undefined,
-    PromotionList: promotionsOf(values),
+    PromotionList: promotionsOf(lookedUp),
     OrderItemList: itemsOf(lookedUp),
-    ShipmentList: shipmentsOf(values),
+    ShipmentList: shipmentsOf(lookedUp),
   })
   return hasAddressesOfBuyer(values) ? { ...billing, ...body } : body
 }
 
 const amountNames = ['ShipmentCost', 'SalesTax', 'OrderDiscountPromotion']
 
+/** Whether people type a number into the field, with decimals. */
+function isAmount(name: string): boolean {
+  return amountNames.includes(name) || name.startsWith('ItemQuantity.')
+}
+
+/**
+ * The fields of a form that was kept while its reader wrote numbers in another way: with the numbers as they write them now. What was
+ * no number then and would be one now is left out, because nobody has meant that.
+ */
+export function rewritten(form: Form, former: Pick<Writing, 'decimalSign'>, writing: Writing): Form {
+  if (former.decimalSign === writing.decimalSign) return form
+  const numbers = Object.keys(form).filter(isAmount)
+  const texts = numbers.map((name) => {
+    const text = textIn(form, name)
+    const plain = plainNumber(text, former)
+    if (plain !== null) return [name, writing.typed(plain)]
+    return [name, plainNumber(text, writing) === null ? text : '']
+  })
+  return { ...form, ...Object.fromEntries(texts) }
+}
+
 /** Everything that is wrong with the form as far as it says so itself. */
-export function faultsOfOrder({ values, lines }: LookedUp): Fault[] {
+export function faultsOfOrder({ values, lines, writing }: LookedUp): Fault[] {
   const filled = filledLines(lines)
   const numbers = ['CustomerID', ...filled.map(({ number }) => `ItemQuantity.${number}`), ...amountNames]
-  const wrong = numbers.filter((name) => plainNumber(textIn(values, name)) === null)
+  const wrong = numbers.filter((name) => plainNumber(textIn(values, name), writing) === null)
   const hasReason = textIn(values, 'DiscountReason').trim() !== ''
-  const discount = plainNumber(textIn(values, 'OrderDiscountPromotion'))
+  const discount = plainNumber(textIn(values, 'OrderDiscountPromotion'), writing)
   const isWithout = hasReason && discount !== null && Number(discount) <= 0
   return [
     ...filled.flatMap((line) => faultsOf(line, values)),
-    ...wrong.map((field) => ({ field, problem: NOT_A_NUMBER })),
+    ...wrong.map((field) => ({ field, problem: notANumber(writing) })),
     ...(isWithout
       ? [{ field: 'OrderDiscountPromotion', problem: 'must be above 0, because a reason for it is given' }]
       : []),
@@ -111,18 +133,18 @@ export function faultsOfOrder({ values, lines }: LookedUp): Fault[] {
 }
 
 /** The reason for a discount, as the order names it. */
-function promotionsOf(values: Form) {
+function promotionsOf({ values, writing }: LookedUp) {
   const reason = textIn(values, 'DiscountReason').trim()
   if (reason === '') return undefined
-  return [{ PromotionName: reason, DiscountAmount: numberIn(values, 'OrderDiscountPromotion') }]
+  return [{ PromotionName: reason, DiscountAmount: numberIn(values, 'OrderDiscountPromotion', writing) }]
 }
 
 /** The lines of the form as items of an order, without prices. Throws likewise. */
-export function itemsOf({ values, lines }: LookedUp): Record<string, unknown>[] {
+export function itemsOf({ values, lines, writing }: LookedUp): Record<string, unknown>[] {
   const filled = filledLines(lines)
   const faults = filled.flatMap((line) => faultsOf(line, values))
   if (faults.length > 0) throw refusedFields(faults)
-  return filled.map((line) => itemOf(line, values))
+  return filled.map((line) => itemOf(line, values, writing))
 }
 
 export function filledLines(lines: readonly FormLine[]): FormLine[] {
@@ -143,15 +165,15 @@ function faultsOf({ number, product, fits }: FormLine, values: Form): Fault[] {
 }
 
 /** As the page shows the lines: what was found by its name is in sight. */
-export function asSeen({ values, lines }: LookedUp): LookedUp {
-  return { values, lines: lines.map((line) => (line.product === null ? line : { ...line, fits: null })) }
+export function asSeen({ lines, ...others }: LookedUp): LookedUp {
+  return { ...others, lines: lines.map((line) => (line.product === null ? line : { ...line, fits: null })) }
 }
 
-function itemOf({ number, product }: FormLine, values: Form) {
+function itemOf({ number, product }: FormLine, values: Form, writing: Writing) {
   return withoutEmpty({
     CatalogID: product?.id,
     ItemID: product?.variantSku,
-    ItemQuantity: numberIn(values, `ItemQuantity.${number}`),
+    ItemQuantity: numberIn(values, `ItemQuantity.${number}`, writing),
     ItemOptions: product?.optionIds.map((id) => `,${id}`).join(''),
   })
 }
@@ -197,25 +219,47 @@ export async function newCustomerOf(caller: Caller, values: Form): Promise<Plann
   return planChange(caller, customers, { kind: 'patch', id: null, patch })
 }
 
-export function formLabels(lines: readonly FormLine[]): Record<string, string> {
-  return { ...orderLabels, ...lineLabels(lines, 'Line') }
+export function formLabels(lines: readonly FormLine[]): Record<string, Text> {
+  return { ...orderLabels, ...lineLabels(lines, plainLineLabels) }
 }
 
-/** `title` is what the form calls a line. */
-export function lineLabels(lines: readonly FormLine[], title: string): Record<string, string> {
+/** What the fields of a line are called in what is wrong with them. */
+interface LineLabels {
+  readonly product: (number: number) => Text
+  readonly quantity: (number: number) => Text
+  readonly price: (number: number) => Text
+  readonly option: (number: number, field: Phrase) => Text
+}
+
+const plainLineLabels: LineLabels = {
+  product: (number) => t('Line {number}: the product', { number }),
+  quantity: (number) => t('Line {number}: the quantity', { number }),
+  price: (number) => t('Line {number}: the price', { number }),
+  option: (number, field) => t('Line {number}: {field}', { number, field }),
+}
+
+/** Of lines beside those that an order has. */
+export const newLineLabels: LineLabels = {
+  product: (number) => t('New line {number}: the product', { number }),
+  quantity: (number) => t('New line {number}: the quantity', { number }),
+  price: (number) => t('New line {number}: the price', { number }),
+  option: (number, field) => t('New line {number}: {field}', { number, field }),
+}
+
+export function lineLabels(lines: readonly FormLine[], labelsOf: LineLabels): Record<string, Text> {
   const labels = lines.flatMap(({ number, product }) => [
-    [`ItemID.${number}`, `${title} ${number}: the product`],
-    [`ItemQuantity.${number}`, `${title} ${number}: the quantity`],
-    [`ItemUnitPrice.${number}`, `${title} ${number}: the price`],
-    ...(product?.fields ?? []).map(({ name, label }) => [name, `${title} ${number}: ${label}`]),
+    [`ItemID.${number}`, labelsOf.product(number)],
+    [`ItemQuantity.${number}`, labelsOf.quantity(number)],
+    [`ItemUnitPrice.${number}`, labelsOf.price(number)],
+    ...(product?.fields ?? []).map(({ name, label }) => [name, labelsOf.option(number, label)]),
   ])
   return Object.fromEntries(labels)
 }
 
 /** Without fields for it, the order ships to its billing address. */
-function shipmentsOf(form: Form) {
+function shipmentsOf({ values: form, writing }: LookedUp) {
   const method = textIn(form, 'ShipmentMethodName').trim()
-  const cost = numberIn(form, 'ShipmentCost')
+  const cost = numberIn(form, 'ShipmentCost', writing)
   const isToBilling = shipsToBilling(form)
   if (isToBilling && method === '' && cost === null) return undefined
   const billing = Object.fromEntries(billingNames.map((name) => [name, textIn(form, name).trim()]))

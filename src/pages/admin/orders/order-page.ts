@@ -2,17 +2,19 @@ import { isDeepStrictEqual } from 'node:util'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { changeRecord, updateRecord } from '../../../engine/changing/change.ts'
 import { getRecord } from '../../../engine/reading/read.ts'
-import { numberIn } from '../../../html/numbers.ts'
+import { numberIn, writingOf } from '../../../html/numbers.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { adminPages, inFormFields } from '../../../html/page-routes.ts'
-import { type CallerServices, type Form, formOf, merchantCaller } from '../../../html/request.ts'
+import { type CallerServices, type Form, formOf, languageFor, merchantCaller } from '../../../html/request.ts'
 import { customers } from '../../../resources/customers/customers.ts'
 import { listStatuses } from '../../../resources/order-statuses/status-texts.ts'
+import { billedTo } from '../../../resources/orders/buyer.ts'
 import { orders } from '../../../resources/orders/orders.ts'
 import { holdsStock, statusCancelled, statusNotCompleted } from '../../../resources/orders/statuses.ts'
 import { rma } from '../../../resources/rma/rma.ts'
 import { readIds } from '../../../server/parameters.ts'
-import { format } from '../../../texts/format.ts'
+import { postalAddress, shippingAddress } from '../../../texts/format.ts'
+import { type Text, t } from '../../../texts/text.ts'
 import { type OrderRecord, orderFigures } from '../../order-figures.ts'
 import { type Departures, parcelsOf, readDepartures } from '../../order-parcels.ts'
 import { type PaidRecord, readPayments } from '../../order-payments.ts'
@@ -20,7 +22,7 @@ import { changesOf } from '../records/form.ts'
 import { mayRead } from '../records/seen.ts'
 import { services as allServices } from '../records/services.ts'
 import { ifUnchanged, tagOf } from '../records/unchanged.ts'
-import { textsOf } from './listing.ts'
+import { invoiceOf, textsOf } from './listing.ts'
 import { actionsOf } from './order-actions.ts'
 import { returnsOf } from './returns.ts'
 import { timelineOf } from './timeline.ts'
@@ -47,7 +49,7 @@ export function orderPage(app: FastifyInstance, services: CallerServices): void 
 
 async function changeStatus(request: FastifyRequest, services: CallerServices): Promise<string> {
   const { id } = readIds(request.params, 'id')
-  const OrderStatusID = numberIn(formOf(request), 'OrderStatusID') ?? 0
+  const OrderStatusID = numberIn(formOf(request), 'OrderStatusID', writingOf(request)) ?? 0
   await updateRecord(merchantCaller(request, services), orders, id, { OrderStatusID })
   return `/admin/orders/${id}?notice=status-changed`
 }
@@ -64,7 +66,7 @@ async function saveNotes(request: FastifyRequest, services: CallerServices): Pro
   const precondition = ifUnchanged(form, 'order', advice)
   const text = await getRecord(caller, orders, id)
   precondition(text)
-  const { body, nameOf } = changesOf({ values: notes, list: null }, form, JSON.parse(text))
+  const { body, nameOf } = changesOf({ values: notes, list: null }, form, JSON.parse(text), writingOf(request))
   if (Object.keys(body).length === 0) return `/admin/orders/${id}`
   await changeRecord(caller, orders, { kind: 'update', id, body }, { precondition }).catch(inFormFields(nameOf))
   return `/admin/orders/${id}?notice=notes-saved`
@@ -104,7 +106,7 @@ async function shownOrder(
   const returnIds = returned.returns.map((each) => each.id)
   return {
     template: '/pages/admin/orders/order',
-    title: `Order ${order.InvoiceNumberPrefix}${order.InvoiceNumber}`,
+    title: t('Order {number}', { number: invoiceOf(order) }),
     values: { ...stored, ...typed },
     data: {
       order,
@@ -122,7 +124,7 @@ async function shownOrder(
       statusText,
       stockWords: stockWords(order.OrderStatusID, statusText),
       etag: tagOf(text, typed, isOutdated),
-      timeline: await timelineOf(caller, id, returnIds, statusText),
+      timeline: await timelineOf(caller, id, returnIds, { statusText, say: languageFor(request).say }),
     },
   }
 }
@@ -164,7 +166,7 @@ function shownParcels(order: ShownOrder, lines: ReturnType<typeof orderFigures>[
 function shipToOf(order: ShownOrder, shipment: ShownOrder['ShipmentList'][number] | null) {
   const own = (value: string | undefined, other: string) => (value === other ? '' : (value ?? ''))
   return {
-    lines: format.shippingAddress(order, shipment),
+    lines: shippingAddress(order, shipment),
     phone: own(shipment?.ShipmentPhone, order.BillingPhoneNumber),
     email: own(shipment?.ShipmentEmail, order.BillingEmail),
   }
@@ -172,10 +174,10 @@ function shipToOf(order: ShownOrder, shipment: ShownOrder['ShipmentList'][number
 
 /** Who the order is for, and where it goes if all of it goes to one place. */
 function customerOf(order: ShownOrder, parcels: readonly { shipTo: ReturnType<typeof shipToOf> }[]) {
-  const [billTo, [first, ...others]] = [format.postalAddress(order, 'Billing'), parcels.map(({ shipTo }) => shipTo)]
+  const [billTo, [first, ...others]] = [postalAddress(order, 'Billing'), parcels.map(({ shipTo }) => shipTo)]
   const isOnePlace = others.every((other) => isDeepStrictEqual(other, first))
   return {
-    name: [order.BillingFirstName, order.BillingLastName].join(' ').trim() || order.BillingCompany,
+    name: billedTo(order),
     billTo,
     shipTo: isOnePlace ? (first ?? null) : null,
     isSame: isDeepStrictEqual(first?.lines, billTo),
@@ -183,9 +185,13 @@ function customerOf(order: ShownOrder, parcels: readonly { shipTo: ReturnType<ty
 }
 
 /** What a change of the status does to the stock. */
-function stockWords(statusId: number, statusText: (id: number) => string): string {
-  const without = `${statusText(statusCancelled)} and ${statusText(statusNotCompleted)}`
+function stockWords(statusId: number, statusText: (id: number) => string): Text {
+  const without = [statusText(statusCancelled), statusText(statusNotCompleted)]
   return holdsStock(statusId)
-    ? `${without} put the goods back into stock. Any other status leaves the stock as it is.`
-    : `Any status but ${without} takes the goods from stock again.`
+    ? t('{statuses} put the goods back into stock. Any other status leaves the stock as it is.', {
+        statuses: ({ format }) => format.and(without),
+      })
+    : t('Any status but {statuses} takes the goods from stock again.', {
+        statuses: ({ format }) => format.and(without),
+      })
 }

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import type { Caller } from '../../../engine/caller.ts'
 import { changeRecord } from '../../../engine/changing/change.ts'
 import { getRecord, notFound } from '../../../engine/reading/read.ts'
-import { numberText } from '../../../html/numbers.ts'
+import { numberText, writingOf } from '../../../html/numbers.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { inFormFields } from '../../../html/page-routes.ts'
 import { type CallerServices, formOf, merchantCaller } from '../../../html/request.ts'
@@ -11,10 +11,12 @@ import { orders } from '../../../resources/orders/orders.ts'
 import { holdsStock } from '../../../resources/orders/statuses.ts'
 import { rma } from '../../../resources/rma/rma.ts'
 import { readIds } from '../../../server/parameters.ts'
+import { t } from '../../../texts/text.ts'
 import { ifUnchanged, tagOf } from '../records/unchanged.ts'
+import { invoiceOf } from './listing.ts'
 import { rehearse } from './rehearse.ts'
 import { returnLabels } from './return-form.ts'
-import { orderTitle, type ReturnedOrder, returnWords, type ShownReturn } from './returns.ts'
+import { type ReturnedOrder, returnWords, type ShownReturn } from './returns.ts'
 
 interface ReturnRecord {
   readonly RMAID: number
@@ -61,7 +63,9 @@ export async function returnPage(
   const stored = {
     RMAStatusID: String(record.RMAStatusID),
     ...Object.fromEntries(
-      items.flatMap((item, index) => received.map((name) => [fieldOf(index, name), String(item[name])])),
+      items.flatMap((item, index) =>
+        received.map((name) => [fieldOf(index, name), writingOf(request).typed(item[name])]),
+      ),
     ),
   }
   // The rows typed may be of other items.
@@ -69,7 +73,7 @@ export async function returnPage(
   const { choices, textOf } = await returnWords(caller, values)
   return {
     template: '/pages/admin/orders/receive-return',
-    title: `Return ${rmaId} of ${orderTitle(order)}`,
+    title: t('Return {id} of order {number}', { id: String(rmaId), number: invoiceOf(order) }),
     values,
     data: {
       id,
@@ -97,7 +101,7 @@ async function readReceived(request: FastifyRequest, services: CallerServices) {
   const precondition = ifUnchanged(form, 'return', adviceForStored)
   precondition(text)
   const typedIn = (name: string, stored: number) => {
-    const typed = form[name] === undefined ? String(stored) : numberText(form, name) || '0'
+    const typed = form[name] === undefined ? String(stored) : numberText(form, name, writingOf(request)) || '0'
     return typed === String(stored) ? stored : typed
   }
   const items = record.RMAItemList.map((item, index) => ({

@@ -6,16 +6,18 @@ import type { Remember } from '../../../engine/changing/idempotency.ts'
 import type { NestedSubResource } from '../../../engine/definition/define.ts'
 import type { Scalar } from '../../../engine/definition/fields.ts'
 import { getRecord } from '../../../engine/reading/read.ts'
-import { numberIn } from '../../../html/numbers.ts'
+import { numberIn, type Writing, writingOf } from '../../../html/numbers.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { adminPages, inFormFields, refusedFields } from '../../../html/page-routes.ts'
 import { type CallerServices, type Form, formOf, merchantCaller, textIn } from '../../../html/request.ts'
 import { orders } from '../../../resources/orders/orders.ts'
 import { listPaymentMethods } from '../../../resources/payment-methods/update-methods.ts'
 import { readIds } from '../../../server/parameters.ts'
+import { t } from '../../../texts/text.ts'
 import { writeDate } from '../../../values/dates.ts'
 import { type PaidRecord, paidOf, readPayments } from '../../order-payments.ts'
 import { ifUnchanged, tagOf } from '../records/unchanged.ts'
+import { invoiceOf } from './listing.ts'
 import { addOnce } from './once.ts'
 
 const address = '/admin/orders/:id/payments'
@@ -37,10 +39,10 @@ export function paymentPages(app: FastifyInstance, services: CallerServices): vo
 
 /** The types that the form offers, with what they are for. Others are those of applications and gateways. */
 const types = [
-  ['Sale', 'Payment (Sale)'],
-  ['Refund', 'Refund'],
-  ['Authorize', 'Authorization, not paid yet (Authorize)'],
-  ['Capture', 'Payment of an authorization (Capture)'],
+  ['Sale', t('Payment')],
+  ['Refund', t('Refund')],
+  ['Authorize', t('Authorization, not paid yet')],
+  ['Capture', t('Payment of an authorization')],
 ] as const
 
 async function paymentPage(
@@ -61,17 +63,17 @@ async function paymentPage(
     TransactionDateTime: writeDate(caller.now(), caller.store.timeZone),
     TransactionType: payments.open > 0 ? 'Sale' : 'Refund',
     TransactionMethod: own,
-    TransactionAmount: payments.open > 0 ? String(payments.open) : '',
+    TransactionAmount: payments.open > 0 ? writingOf(request).typed(payments.open) : '',
   }
   return {
     template: '/pages/admin/orders/record-payment',
-    title: `Payments of order ${order.InvoiceNumberPrefix}${order.InvoiceNumber}`,
+    title: t('Payments of order {number}', { number: invoiceOf(order) }),
     values: typed ?? values,
     data: {
       id,
       payments,
       types,
-      methods: [['', 'Not said'], ...[...names].map((name) => [name, name])],
+      methods: [['', t('Not specified')], ...[...names].map((name) => [name, name])],
       etag: tagOf(text, typed, isOutdated),
       // A new key each time the form is shown.
       oneTimeKey: randomUUID(),
@@ -81,34 +83,33 @@ async function paymentPage(
 }
 
 const labels = {
-  TransactionDateTime: 'Date',
-  TransactionType: 'Type',
-  TransactionMethod: 'Method',
-  TransactionAmount: 'Amount',
-  TransactionReference: 'Reference',
-  TransactionResponseText: 'Note',
+  TransactionDateTime: t('Date'),
+  TransactionType: t('Type'),
+  TransactionMethod: t('Payment method'),
+  TransactionAmount: t('Amount'),
+  TransactionReference: t('Reference'),
+  TransactionResponseText: t('Note'),
 }
 
-/** Records the transaction of the form once. What is refundable is read under the order's lock. */
+/** Records the payment or refund of the form once. What is refundable is read under the order's lock. */
 async function record(request: FastifyRequest, services: CallerServices): Promise<string> {
   const { id } = readIds(request.params, 'id')
   const caller = merchantCaller(request, services)
   const form = formOf(request)
   // An order that does not exist is that, whatever the form says.
   await getRecord(caller, orders, id)
-  const body = bodyOf(form)
+  const body = bodyOf(form, writingOf(request))
   await addOnce(caller, form, {
     scope: `payment of order ${id}`,
     resultKey: 'TransactionIndexID',
     add: (remember: Remember<Scalar> | undefined) => addTransaction(caller, id, form, body, remember),
     idOf: Number,
     messages: {
-      isDone:
-        'This form has recorded a transaction already. If you want to record this one too, press the button again',
-      isPending: 'This transaction is being recorded. It appears in the list in a moment',
+      isDone: 'This form has recorded a payment already. If you want to record this one too, press the button again',
+      isPending: 'This payment is being recorded. It appears in the list in a moment',
     },
   }).catch(inFormFields((field) => field))
-  return `/admin/orders/${id}?notice=transaction-recorded`
+  return `/admin/orders/${id}?notice=${body.TransactionType === 'Refund' ? 'refund' : 'payment'}-recorded`
 }
 
 function addTransaction(
@@ -140,9 +141,9 @@ function refuseTooMuch(order: PaidRecord, amount: number, { store }: Caller): vo
 }
 
 /** The transaction as a body of REST. The rest of its fields are a gateway's. */
-function bodyOf(form: Form): Record<string, string | number> {
+function bodyOf(form: Form, writing: Writing): Record<string, string | number> {
   const type = textIn(form, 'TransactionType')
-  const amount = numberIn(form, 'TransactionAmount') ?? 0
+  const amount = numberIn(form, 'TransactionAmount', writing) ?? 0
   const faults = [
     ...(types.some(([known]) => known === type)
       ? []

@@ -1,14 +1,14 @@
 import type { Caller } from '../../../engine/caller.ts'
 import { readRows } from '../../../engine/changing/write.ts'
 import type { Row } from '../../../engine/definition/stored-row.ts'
-import { numberIn, numberText } from '../../../html/numbers.ts'
+import { numberIn, numberText, type Writing } from '../../../html/numbers.ts'
 import { refusedFields } from '../../../html/page-routes.ts'
 import { type Form, textIn } from '../../../html/request.ts'
 import { exact, toNumber } from '../../../resources/orders/amounts.ts'
 import { descriptionLines } from '../../../resources/orders/line-description.ts'
 import { orderItemList } from '../../../resources/orders/lists.ts'
 import { goodsOf, returnedItems, sumByGoods } from '../../../resources/orders/stock.ts'
-import { type Phrase, t } from '../../../texts/text.ts'
+import { type Text, t } from '../../../texts/text.ts'
 import type { Fault } from '../../../values/failure.ts'
 
 // The form of a new return. The fields of a line are `Item.7.ReturnQuantity` and the like, by its ItemIndexID.
@@ -64,22 +64,35 @@ export interface ReturnBody {
   readonly refuseMore: (lines: readonly ReturnableLine[]) => void
 }
 
+/** What somebody typed, and how they write numbers. */
+export interface TypedReturn {
+  readonly form: Form
+  readonly writing: Writing
+}
+
 /** Reads the form: lines without a returned quantity are not part of the return. */
-export function returnBody(orderId: number, lines: readonly ReturnableLine[], form: Form): ReturnBody {
-  const isNamed = (line: ReturnableLine) => numbersOf(form, line).some((quantity) => quantity !== 0)
+export function returnBody(
+  orderId: number,
+  lines: readonly ReturnableLine[],
+  { form, writing }: TypedReturn,
+): ReturnBody {
+  const numbersOf = ({ name }: ReturnableLine) =>
+    quantities.map((quantity) => numberIn(form, `${name}.${quantity}`, writing) ?? 0)
+  const quantityOf = ({ name }: ReturnableLine) => numberIn(form, `${name}.ReturnQuantity`, writing) ?? 0
+  const isNamed = (line: ReturnableLine) => numbersOf(line).some((quantity) => quantity !== 0)
   const chosen = lines.filter(isNamed)
   const missing = chosen
-    .filter((line) => quantityOf(form, line) <= 0)
+    .filter((line) => quantityOf(line) <= 0)
     .map((line) => ({ field: `${line.name}.ReturnQuantity`, problem: 'must be more than 0' }))
   if (missing.length > 0) throw refusedFields(missing)
   if (chosen.length === 0) throw refusedFields([{ field: '', problem: 'Say how many pieces of a line are returned' }])
   const items = chosen.map((line) => ({
     ...(line.row.productId !== null && { CatalogID: line.row.productId }),
     SKU: line.sku,
-    ...Object.fromEntries(quantities.map((name, index) => [name, numbersOf(form, line)[index]])),
+    ...Object.fromEntries(quantities.map((name, index) => [name, numbersOf(line)[index]])),
   }))
   const sent = [
-    ...numbers.map((name) => [name, numberText(form, name)]),
+    ...numbers.map((name) => [name, numberText(form, name, writing)]),
     ...texts.map((name) => [name, textIn(form, name).trim()]),
   ].filter(([, text]) => text !== '')
   return {
@@ -90,25 +103,21 @@ export function returnBody(orderId: number, lines: readonly ReturnableLine[], fo
       const isQuantity = quantities.some((quantity) => quantity === name)
       return line === undefined ? field : `${line.name}.${isQuantity ? name : 'ReturnQuantity'}`
     },
-    refuseMore: (now) => refuseMore(form, chosen, now),
+    refuseMore: (now) => refuseMore(quantityOf, chosen, now),
   }
 }
 
-function numbersOf(form: Form, { name }: ReturnableLine): number[] {
-  return quantities.map((quantity) => numberIn(form, `${name}.${quantity}`) ?? 0)
-}
-
-function quantityOf(form: Form, { name }: ReturnableLine): number {
-  return numberIn(form, `${name}.ReturnQuantity`) ?? 0
-}
-
-function refuseMore(form: Form, chosen: readonly ReturnableLine[], now: readonly ReturnableLine[]): void {
+function refuseMore(
+  quantityOf: (line: ReturnableLine) => number,
+  chosen: readonly ReturnableLine[],
+  now: readonly ReturnableLine[],
+): void {
   const left = new Map(now.map(({ row, returnable }) => [goodsOf(row), exact(returnable)]))
   const faults: Fault[] = []
   for (const line of chosen) {
     const goods = goodsOf(line.row)
     const rest = left.get(goods) ?? 0n
-    const wanted = exact(quantityOf(form, line))
+    const wanted = exact(quantityOf(line))
     const { sold = 0, returned = 0 } = now.find(({ row }) => goodsOf(row) === goods) ?? {}
     const known = returned > 0 ? `, of which ${returned} are in other returns` : ''
     const problem = `must be at most ${toNumber(rest)}: the order has ${sold}${known}`
@@ -118,13 +127,11 @@ function refuseMore(form: Form, chosen: readonly ReturnableLine[], now: readonly
   if (faults.length > 0) throw refusedFields(faults)
 }
 
-export function returnLabels(
-  lines: readonly { readonly name: string; readonly sku: string }[],
-): Record<string, Phrase> {
+export function returnLabels(lines: readonly { readonly name: string; readonly sku: string }[]): Record<string, Text> {
   const ofLines = lines.flatMap(({ name, sku }) => [
-    [`${name}.ReturnQuantity`, `${sku}: the returned quantity`],
-    [`${name}.ReceivedQuantity`, `${sku}: the received quantity`],
-    [`${name}.RestockQuantity`, `${sku}: the restocked quantity`],
+    [`${name}.ReturnQuantity`, t('{sku}: the returned quantity', { sku })],
+    [`${name}.ReceivedQuantity`, t('{sku}: the received quantity', { sku })],
+    [`${name}.RestockQuantity`, t('{sku}: the restocked quantity', { sku })],
   ])
   return { ...fieldLabels, ...Object.fromEntries(ofLines) }
 }
@@ -133,6 +140,6 @@ const fieldLabels = {
   RMAReasonID: t('Reason'),
   RMAMethodID: t('Compensation'),
   RMAStatusID: t('Status'),
-  Comments: 'Comments to the customer',
-  InternalComments: 'Internal comments',
+  Comments: t('Comments to the customer'),
+  InternalComments: t('Internal comments'),
 }

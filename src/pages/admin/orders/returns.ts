@@ -53,11 +53,6 @@ export interface ReturnedOrder {
   readonly OrderStatusID: number
 }
 
-/** Such as `order AB-1000`. */
-export function orderTitle({ InvoiceNumberPrefix, InvoiceNumber }: ReturnedOrder): string {
-  return `order ${InvoiceNumberPrefix}${InvoiceNumber}`
-}
-
 const coded = ['RMAReasonID', 'RMAMethodID', 'RMAStatusID'] as const
 type Coded = (typeof coded)[number]
 

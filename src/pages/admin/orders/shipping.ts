@@ -1,19 +1,22 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { getRecord, notFound } from '../../../engine/reading/read.ts'
-import { numberIn } from '../../../html/numbers.ts'
+import { numberIn, type Writing, writingOf } from '../../../html/numbers.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { adminPages, inFormFields, refusedFields } from '../../../html/page-routes.ts'
 import { type CallerServices, type Form, formOf, merchantCaller, textIn } from '../../../html/request.ts'
+import { listStatuses } from '../../../resources/order-statuses/status-texts.ts'
 import { orders } from '../../../resources/orders/orders.ts'
 import { changeConsignment, readConsignment, shipGoods } from '../../../resources/orders/ship.ts'
-import { holdsStock } from '../../../resources/orders/statuses.ts'
+import { holdsStock, statusPartial } from '../../../resources/orders/statuses.ts'
 import { readIds } from '../../../server/parameters.ts'
+import { type Text, t } from '../../../texts/text.ts'
 import { readDate, writeDate } from '../../../values/dates.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import { type OrderRecord, orderFigures } from '../../order-figures.ts'
 import { type Parcel, parcelsOf, readDepartures } from '../../order-parcels.ts'
 import { type PaidRecord, paymentsOf } from '../../order-payments.ts'
 import { ifUnchanged, tagOf } from '../records/unchanged.ts'
+import { invoiceOf, textsOf } from './listing.ts'
 
 const address = '/admin/orders/:id/shipments/:shipmentId'
 
@@ -30,10 +33,10 @@ export function shippingPages(app: FastifyInstance, services: CallerServices): v
 }
 
 const labels = {
-  ShipmentShippedDate: 'Shipped on',
-  ShipmentMethodName: 'Shipped by',
-  ShipmentTrackingCode: 'Tracking number',
-  ShipmentBoxes: 'Boxes',
+  ShipmentShippedDate: t('Shipped on'),
+  ShipmentMethodName: t('Shipping method'),
+  ShipmentTrackingCode: t('Tracking number'),
+  ShipmentBoxes: t('Boxes'),
 }
 
 async function shippingPage(
@@ -43,7 +46,9 @@ async function shippingPage(
 ): Promise<HtmlPage> {
   const { caller, text, order, parcel, parcels, shipment, isShipped, lines } = await readShipment(request, services)
   const today = writeDate(caller.now(), caller.store.timeZone).slice(0, 10)
-  const quantities = isShipped ? [] : lines.map(({ id, quantity }) => [quantityName(id), String(quantity)])
+  const quantities = isShipped
+    ? []
+    : lines.map(({ id, quantity }) => [quantityName(id), writingOf(request).typed(quantity)])
   const stored: Form = {
     ShipmentShippedDate: isShipped ? dayOf(shipment.ShipmentShippedDate) : today,
     ShipmentMethodName: shipment.ShipmentMethodName,
@@ -51,16 +56,17 @@ async function shippingPage(
     ShipmentBoxes: String(shipment.ShipmentBoxes),
     ...Object.fromEntries(quantities),
   }
-  const ofLines = lines.map(({ id, sku, name }) => [quantityName(id), `Quantity of ${sku || name}`])
+  const ofLines = lines.map(({ id, sku, name }) => [quantityName(id), t('Quantity of {goods}', { goods: sku || name })])
   return {
     template: '/pages/admin/orders/shipping',
-    title: titleOf(`${order.InvoiceNumberPrefix}${order.InvoiceNumber}`, parcel, parcels),
+    title: titleOf(invoiceOf(order), parcel, parcels),
     values: typed === null || isOutdated ? stored : typed,
     data: {
       order,
       shipment,
       isShipped,
       lines,
+      partialStatus: textsOf(await listStatuses(services.db, caller.store.id))(statusPartial),
       payments: paymentsOf(order),
       etag: tagOf(text, typed, isOutdated),
       fieldLabels: labels,
@@ -71,10 +77,13 @@ async function shippingPage(
 
 type Named = Pick<Parcel<ShippedOrder>, 'hasLeft' | 'number'>
 
-function titleOf(invoice: string, { hasLeft, number }: Named, parcels: readonly Named[]): string {
-  if (hasLeft) return parcels.length === 1 ? `Parcel of order ${invoice}` : `Parcel ${number} of order ${invoice}`
+function titleOf(invoice: string, { hasLeft, number }: Named, parcels: readonly Named[]): Text {
+  const values = { number: invoice, parcel: number }
+  if (hasLeft) {
+    return parcels.length === 1 ? t('Parcel of order {number}', values) : t('Parcel {parcel} of order {number}', values)
+  }
   const isOnlyOne = parcels.filter((parcel) => !parcel.hasLeft).length === 1
-  return isOnlyOne ? `Ship order ${invoice}` : `Ship parcel ${number} of order ${invoice}`
+  return isOnlyOne ? t('Ship order {number}', values) : t('Ship parcel {parcel} of order {number}', values)
 }
 
 const quantityName = (id: number) => `Quantity.${id}`
@@ -132,8 +141,8 @@ async function ship(request: FastifyRequest, services: CallerServices): Promise<
   }
   const shipmentId = shipment.ShipmentID
   const isUndone = textIn(form, 'undo') !== ''
-  const given = consignmentIn(form, isUndone)
-  const quantities = isShipped || isUndone ? null : quantitiesIn(form, lines)
+  const given = consignmentIn(form, isUndone, writingOf(request))
+  const quantities = isShipped || isUndone ? null : quantitiesIn(form, lines, writingOf(request))
   const work = async () => {
     const consignment = readConsignment(caller, given)
     if (quantities === null) return changeConsignment(caller, id, { shipmentId, consignment }, precondition)
@@ -145,7 +154,7 @@ async function ship(request: FastifyRequest, services: CallerServices): Promise<
 }
 
 /** The fields of the shipment that the form gives. A shipment that has not left has neither date nor tracking number. */
-function consignmentIn(form: Form, isUndone: boolean) {
+function consignmentIn(form: Form, isUndone: boolean, writing: Writing) {
   if (isUndone) return { ShipmentShippedDate: '', ShipmentTrackingCode: '' }
   const given = (name: string) => textIn(form, name).trim()
   const [, year, month, day] = /^(\d{4})-(\d{2})-(\d{2})$/.exec(given('ShipmentShippedDate')) ?? []
@@ -157,10 +166,10 @@ function consignmentIn(form: Form, isUndone: boolean) {
     ShipmentShippedDate: `${month}/${day}/${year}`,
     ShipmentTrackingCode: given('ShipmentTrackingCode'),
     ShipmentMethodName: given('ShipmentMethodName'),
-    ShipmentBoxes: numberIn(form, 'ShipmentBoxes') ?? 1,
+    ShipmentBoxes: numberIn(form, 'ShipmentBoxes', writing) ?? 1,
   }
 }
 
-function quantitiesIn(form: Form, lines: readonly { id: number }[]): Map<number, number> {
-  return new Map(lines.map(({ id }) => [id, numberIn(form, quantityName(id)) ?? 0]))
+function quantitiesIn(form: Form, lines: readonly { id: number }[], writing: Writing): Map<number, number> {
+  return new Map(lines.map(({ id }) => [id, numberIn(form, quantityName(id), writing) ?? 0]))
 }

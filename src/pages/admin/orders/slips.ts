@@ -10,20 +10,39 @@ import { withoutPrice } from '../../../resources/orders/line-description.ts'
 import { orders } from '../../../resources/orders/orders.ts'
 import { isVoid } from '../../../resources/orders/payments.ts'
 import { readIds } from '../../../server/parameters.ts'
-import { format } from '../../../texts/format.ts'
+import { postalAddress, shippingAddress } from '../../../texts/format.ts'
+import { type Text, t } from '../../../texts/text.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import { type OrderRecord, orderFigures } from '../../order-figures.ts'
 import { type Departures, parcelsOf, readDepartures } from '../../order-parcels.ts'
-import { type PaidRecord, paidOf, signedAmount } from '../../order-payments.ts'
+import { type PaidRecord, paidOf, signedAmount, typeName } from '../../order-payments.ts'
 import { chosenIn } from '../records/chosen.ts'
 import { invoiceOf } from './listing.ts'
 
 const kinds = ['packing-slip', 'invoice'] as const
 type SlipKind = (typeof kinds)[number]
 
-const nouns = {
-  'packing-slip': { one: 'Packing slip', all: 'packing slips' },
-  invoice: { one: 'Invoice', all: 'invoices' },
+/** What a slip is called, one of a parcel, and several. */
+const titles: Readonly<
+  Record<
+    SlipKind,
+    {
+      readonly one: (number: string) => Text
+      readonly ofParcel: (values: { number: string; parcel: number; count: number }) => Text
+      readonly all: (count: number) => Text
+    }
+  >
+> = {
+  'packing-slip': {
+    one: (number) => t('Packing slip {number}', { number }),
+    ofParcel: (values) => t('Packing slip {number}, parcel {parcel} of {count}', values),
+    all: (count) => t('{count, plural, one {# packing slip} other {# packing slips}}', { count }),
+  },
+  invoice: {
+    one: (number) => t('Invoice {number}', { number }),
+    ofParcel: (values) => t('Invoice {number}, parcel {parcel} of {count}', values),
+    all: (count) => t('{count, plural, one {# invoice} other {# invoices}}', { count }),
+  },
 }
 
 /** An invoice is made out to the customer. */
@@ -99,24 +118,31 @@ async function slipPage(
   const lines = all.reduce((sum, { OrderItemList }) => sum + OrderItemList.length, 0)
   // A single order can always be printed.
   if (lines > LINES_MAX && all.length > 1) {
-    throw refused('ids', `These orders have ${format.number(lines)} lines. Choose fewer: together ${LINES_MAX} at most`)
+    throw refused('ids', `These orders have ${lines} lines. Choose fewer: together ${LINES_MAX} at most`)
   }
   const departures = await readDepartures(caller, all)
   const slips = all.map((order) => slipOf(order, departures, only))
-  const { one, all: plural } = nouns[kind]
   const [first] = slips
-  const title = slips.length === 1 && first !== undefined ? titleOf(one, first) : `${all.length} ${plural}`
+  const title = slips.length === 1 && first !== undefined ? titleOf(kind, first) : titles[kind].all(all.length)
   return {
     template: `/pages/admin/orders/${kind}`,
     title,
-    data: { slips, back, noun: one, withoutPrice, signedAmount },
+    data: {
+      slips,
+      back,
+      headOf: ({ invoice }: Slip) => titles[kind].one(invoice),
+      withoutPrice,
+      signedAmount,
+      typeName,
+    },
   }
 }
 
 type Slip = ReturnType<typeof slipOf>
 
-function titleOf(noun: string, { invoice, isOfOne, parcels: [parcel], count }: Slip): string {
-  return isOfOne && parcel ? `${noun} ${invoice}, parcel ${parcel.number} of ${count}` : `${noun} ${invoice}`
+function titleOf(kind: SlipKind, { invoice: number, isOfOne, parcels: [parcel], count }: Slip): Text {
+  const { one, ofParcel } = titles[kind]
+  return isOfOne && parcel ? ofParcel({ number, parcel: parcel.number, count }) : one(number)
 }
 
 /** Whether it has not left and goes where this slip's parcel does: to others it is none of their business. */
@@ -134,7 +160,7 @@ function slipOf(order: Order, departures: Departures, only: string | null) {
   const lineOf = new Map(order.OrderItemList.map((item, at) => [item, figures.lines[at]]))
   const all = parcelsOf(order, departures).map(({ items, ...parcel }) => ({
     ...parcel,
-    address: format.shippingAddress(order, parcel.shipment),
+    address: shippingAddress(order, parcel.shipment),
     lines: items.flatMap((item) => lineOf.get(item) ?? []),
   }))
   const isOnly = ({ shipment }: (typeof all)[number]) => only === null || String(shipment?.ShipmentID) === only
@@ -146,9 +172,9 @@ function slipOf(order: Order, departures: Departures, only: string | null) {
     order,
     // What was written down by mistake is not the customer's business.
     transactions: order.TransactionList.filter(({ TransactionType }) => !isVoid(TransactionType)),
-    invoice: invoiceOf({ ...order }),
+    invoice: invoiceOf(order),
     figures,
-    billTo: format.postalAddress(order, 'Billing'),
+    billTo: postalAddress(order, 'Billing'),
     parcels,
     /** Of the order. */
     count: all.length,

@@ -9,9 +9,9 @@ import { type CallerServices, type Form, formOf, merchantCaller, textIn } from '
 import { orders } from '../../../resources/orders/orders.ts'
 import { isVoid, VOID } from '../../../resources/orders/payments.ts'
 import { readIds } from '../../../server/parameters.ts'
-import { format } from '../../../texts/format.ts'
+import { type Text, type TextValues, t } from '../../../texts/text.ts'
 import { StoreFailure } from '../../../values/failure.ts'
-import { paidOf, readPayments, type ShownTransaction } from '../../order-payments.ts'
+import { paidOf, readPayments, type ShownTransaction, signedAmount } from '../../order-payments.ts'
 import { ifUnchanged, tagOf } from '../records/unchanged.ts'
 
 const address = '/admin/orders/:id/payments/:transactionId/void'
@@ -42,32 +42,34 @@ async function askPage(
     return one.TransactionIndexID !== transactionId
   })
   const after = paidOf(order.OrderAmount, others)
-  const amount = format.money(Math.abs(transaction.amount), caller.store.currency)
   return {
     template: '/pages/admin/orders/void-transaction',
-    title: titleOf(transaction, amount),
+    title: titleOf(transaction, caller.store.currency),
     values: typed ?? {},
     data: {
       id,
       transaction,
       isDone: transaction.isVoid,
       changes: [
-        ['Paid', before.paid, after.paid],
-        ['Refunded', before.refunded, after.refunded],
-        ['Net', before.net, after.net],
-        ['Open', before.open, after.open],
+        [t('Paid'), before.paid, after.paid],
+        [t('Refunded'), before.refunded, after.refunded],
+        [t('Net'), before.net, after.net],
+        [t('Open'), before.open, after.open],
       ].filter(([, from, to]) => from !== to),
       etag: tagOf(text, typed, isOutdated),
       reasonMax: REASON_MAX,
-      labels: { Reason: 'Reason' },
+      labels: { Reason: t('Reason') },
     },
   }
 }
 
-function titleOf({ effect, isVoid: isDone }: ShownTransaction, amount: string): string {
-  if (isDone) return `This transaction of ${amount} is void`
-  if (effect === 'paid') return `Make the payment of ${amount} void?`
-  return effect === 'refunded' ? `Make the refund of ${amount} void?` : `Make the transaction of ${amount} void?`
+function titleOf({ amount, isVoid: isDone }: ShownTransaction, currency: string): Text {
+  const values: TextValues = { amount: ({ format }) => format.money(Math.abs(amount), currency) }
+  const isRefund = amount < 0
+  if (isDone) {
+    return isRefund ? t('This refund of {amount} is void', values) : t('This payment of {amount} is void', values)
+  }
+  return isRefund ? t('Make the refund of {amount} void?', values) : t('Make the payment of {amount} void?', values)
 }
 
 async function readOrder(request: FastifyRequest, services: CallerServices) {
@@ -79,7 +81,7 @@ async function readOrder(request: FastifyRequest, services: CallerServices) {
 
 function transactionIn(transactions: readonly ShownTransaction[], id: number): ShownTransaction {
   const found = transactions.find((one) => one.id === id)
-  if (found === undefined) throw new StoreFailure('not-found', 'This order has no such transaction')
+  if (found === undefined) throw new StoreFailure('not-found', 'This order has no such payment')
   return found
 }
 
@@ -88,18 +90,17 @@ const advice = 'Look at what is recorded now, and send the form again if it stil
 async function makeVoid(request: FastifyRequest, services: CallerServices): Promise<string> {
   const { caller, id, transactionId: key, text, order } = await readOrder(request, services)
   const form = formOf(request)
-  const { TransactionType, TransactionResponseText: former } =
-    order.TransactionList.find((one: { TransactionIndexID: number }) => one.TransactionIndexID === key) ?? {}
-  if (former === undefined) throw new StoreFailure('not-found', 'This order has no such transaction')
+  const found = order.TransactionList.find((one: { TransactionIndexID: number }) => one.TransactionIndexID === key)
+  if (found === undefined) throw new StoreFailure('not-found', 'This order has no such payment')
   const precondition = ifUnchanged(form, 'order', advice)
   precondition(text)
-  if (isVoid(TransactionType)) throw new StoreFailure('conflict', 'This transaction is void already')
-  const note = noteOf(former, textIn(form, 'Reason').trim())
+  if (isVoid(found.TransactionType)) throw new StoreFailure('conflict', 'This payment is void already')
+  const note = noteOf(found.TransactionResponseText, textIn(form, 'Reason').trim())
   // What a refund was for counts no more.
   const body = { TransactionType: VOID, TransactionResponseText: note, RMAID: 0, RefundItemList: [] }
   const list = orders.subResources.Transactions as NestedSubResource
   await changeRecord(caller, orders, { kind: 'update-item', id, list, key, body }, { precondition })
-  return `/admin/orders/${id}/payments?notice=transaction-voided`
+  return `/admin/orders/${id}/payments?notice=${signedAmount(found) < 0 ? 'refund' : 'payment'}-voided`
 }
 
 /** The reason stands in the note, where programs read it too. */
@@ -111,6 +112,6 @@ function noteOf(former: string, reason: string): string {
   }
   if (note.length <= LONG_TEXT) return note
   throw refusedFields([
-    { field: 'Reason', problem: `makes the note of the transaction longer than ${LONG_TEXT} characters` },
+    { field: 'Reason', problem: `makes the note of the payment longer than ${LONG_TEXT} characters` },
   ])
 }

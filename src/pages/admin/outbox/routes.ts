@@ -6,6 +6,7 @@ import { merchantOf, textIn } from '../../../html/request.ts'
 import { findMail, listMails, type OutboxReader } from '../../../mail/outbox.ts'
 import { type MailConfig, mailsAre } from '../../../mail/write.ts'
 import { privilegesOf } from '../../../staff/roles.ts'
+import { t } from '../../../texts/text.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import { INT32_MAX } from '../../../values/int32.ts'
 
@@ -27,7 +28,7 @@ async function outboxPage(request: FastifyRequest, { db, config }: OutboxService
   const mails = found.slice(0, MAILS_SHOWN)
   const older = found.length > MAILS_SHOWN ? `/admin/outbox?before=${mails.at(-1)?.id}` : null
   const data = { mails, older, isFirst: before === undefined, mailsAre: mailsAre(config) }
-  return { template: '/pages/admin/outbox/outbox', title: 'Outbox', data }
+  return { template: '/pages/admin/outbox/outbox', title: t('Outbox'), data }
 }
 
 async function mailPage(request: FastifyRequest, services: OutboxServices): Promise<HtmlPage> {

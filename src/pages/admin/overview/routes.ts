@@ -5,6 +5,7 @@ import type { DataServices } from '../../../database/client.ts'
 import { adminPages } from '../../../html/page-routes.ts'
 import { merchantOf } from '../../../html/request.ts'
 import { type Privilege, privilegesOf } from '../../../staff/roles.ts'
+import { t } from '../../../texts/text.ts'
 import { brokenWebhooks } from '../../../webhooks/status.ts'
 import { mayRead } from '../records/seen.ts'
 import { services as allServices } from '../records/services.ts'
@@ -45,7 +46,7 @@ export function overviewPage(app: FastifyInstance, services: Pick<DataServices, 
     }
     return {
       template: '/pages/admin/overview/overview',
-      title: 'Overview',
+      title: t('Overview'),
       data: { ...data, countedMax: COUNTED_MAX, now: services.now() },
     }
   })

@@ -10,7 +10,9 @@ import {
   findInvitation,
   type InvitationServices,
   isForPerson,
+  OPERATOR,
 } from '../../../staff/invitations.ts'
+import { t } from '../../../texts/text.ts'
 import { namedObject, readInput } from '../../../values/input.ts'
 import { administration, beginSession, deviceOf } from '../../people/sign-in.ts'
 
@@ -27,10 +29,14 @@ export function invitationPages(app: FastifyInstance, services: InvitationServic
     const { session } = request
     const isOwn = session !== null && (await isForPerson(services, invitation, session))
     const signIn = `/admin/sign-in?next=${encodeURIComponent(`${address}?token=${token}`)}`
-    const data = { invitation, token, isOwn, signIn }
-    return { template: '/pages/admin/people/invitation', title: `Join ${invitation.storeName}`, data }
+    const data = { invitation, token, isOwn, signIn, isByOperator: invitation.invitedBy === OPERATOR }
+    return {
+      template: '/pages/admin/people/invitation',
+      title: t('Join {store}', { store: invitation.storeName }),
+      data,
+    }
   }
-  const unusable = (): HtmlPage => ({ template: '/pages/admin/people/invitation-used', title: 'Invitation' })
+  const unusable = (): HtmlPage => ({ template: '/pages/admin/people/invitation-used', title: t('Invitation') })
 
   get(address, (request, reply) => {
     const show = async () => sendPage(reply, await pageOf(request, textIn(request.query, 'token')))

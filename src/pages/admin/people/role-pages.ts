@@ -1,16 +1,15 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { DataServices } from '../../../database/client.ts'
 import type { Privileges } from '../../../engine/caller.ts'
+import { privilegeName } from '../../../html/names.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { adminPages, inFormFields } from '../../../html/page-routes.ts'
 import { actorOf, type Form, formOf, merchantOf, textIn } from '../../../html/request.ts'
 import { readIds } from '../../../server/parameters.ts'
 import { administrationPrivileges, privilegeNames, privilegesOf } from '../../../staff/roles.ts'
 import { type Changing, deleteRole, ownRoleInput, roleById, saveRole } from '../../../staff/store-roles.ts'
-import { t } from '../../../texts/text.ts'
+import { type Text, t } from '../../../texts/text.ts'
 import { readInput } from '../../../values/input.ts'
-import { capital, labelOf } from '../records/labels.ts'
-import { services } from '../records/services.ts'
 
 const home = '/admin/people/roles'
 
@@ -84,20 +83,19 @@ function chosenIn(privileges: Privileges): Form {
 function rolePage(request: FastifyRequest, id: number | null, values: Form): HtmlPage {
   const own = privilegesOf(merchantOf(request))
   const rows = privilegeNames.map((name) => {
-    const words = (administrationPrivileges as Readonly<Record<string, string>>)[name]
-    const records = services.find(({ resource }) => resource.service === name)?.allTitle
+    const words = (administrationPrivileges as Readonly<Record<string, Text>>)[name]
     const grantable = own === null ? ['read', 'write'] : (own[name] ?? [])
     return {
       name,
       field: fieldOf(name),
-      label: records ?? t(capital(labelOf(name).toLowerCase())),
+      label: privilegeName(name),
       words: words ?? null,
       grantable,
     }
   })
   return {
     template: '/pages/admin/people/role',
-    title: id === null ? 'New role' : 'Role',
+    title: id === null ? t('New role') : t('Role'),
     values,
     data: { id, rows, action: id === null ? home : `${home}/${id}` },
   }

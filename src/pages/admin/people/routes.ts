@@ -4,10 +4,11 @@ import { adminPages } from '../../../html/page-routes.ts'
 import { type Form, formOf, merchantOf } from '../../../html/request.ts'
 import { mailsAre } from '../../../mail/write.ts'
 import { readIds } from '../../../server/parameters.ts'
-import { type InvitationServices, listInvitations, withdrawInvitation } from '../../../staff/invitations.ts'
+import { type InvitationServices, listInvitations, OPERATOR, withdrawInvitation } from '../../../staff/invitations.ts'
 import { changeRole, listMembers, memberById, removeMember } from '../../../staff/members.ts'
 import { builtInRoles, privilegesOf } from '../../../staff/roles.ts'
 import { listRoles, mayGrant } from '../../../staff/store-roles.ts'
+import { t } from '../../../texts/text.ts'
 import { namedObject, readInput, text } from '../../../values/input.ts'
 import { inviteByForm } from '../../people/hand-over.ts'
 import { changingBy, rolePages } from './role-pages.ts'
@@ -69,12 +70,12 @@ async function peoplePage(services: InvitationServices, request: FastifyRequest,
   const own = await listRoles(services.db, store.id)
   const all = [
     ...Object.entries(builtInRoles).map(([role, { summary }]) => ({ role, summary, ownPrivileges: null })),
-    ...own.map((role) => ({ ...role, summary: 'A role of this store' })),
+    ...own.map((role) => ({ ...role, summary: t('A role of this store') })),
   ]
   const grantable = all.filter((role) => mayGrant(privileges, role))
   return {
     template: '/pages/admin/people/people',
-    title: 'People',
+    title: t('People'),
     values: { Role: 'orders', ...values },
     data: {
       isCut: members.length > MEMBERS_MAX,
@@ -86,6 +87,7 @@ async function peoplePage(services: InvitationServices, request: FastifyRequest,
       invitations: await listInvitations(services, store.id),
       roles: grantable,
       ownRoles: own,
+      operator: OPERATOR,
       mails: mailsAre(services.config),
       now: services.now(),
     },
@@ -97,5 +99,5 @@ async function removePage(services: InvitationServices, request: FastifyRequest)
   const { store } = merchantOf(request)
   const member = await memberById(services, store.id, id)
   const data = { member, isSelf: id === merchantOf(request).id }
-  return { template: '/pages/admin/people/remove', title: `Remove ${member.email}?`, data }
+  return { template: '/pages/admin/people/remove', title: t('Remove {email}?', { email: member.email }), data }
 }

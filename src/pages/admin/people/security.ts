@@ -6,6 +6,7 @@ import { adminPages } from '../../../html/page-routes.ts'
 import { merchantOf, sentBy, textIn, wantsHtml } from '../../../html/request.ts'
 import { fieldFault } from '../../../people/passwords.ts'
 import { requiredFactor, requireFactor } from '../../../staff/required-factor.ts'
+import { t } from '../../../texts/text.ts'
 import { readDate, writeDate } from '../../../values/dates.ts'
 import { namedObject, readInput } from '../../../values/input.ts'
 import { changingBy } from './role-pages.ts'
@@ -23,7 +24,7 @@ export function securityPages(app: FastifyInstance, services: DataServices): voi
     const day = requiredFrom === null ? '' : writeDate(requiredFrom, store.timeZone).slice(0, 10)
     const hasOwn = members.some((member) => member.id === id && member.hasFactor)
     const data = { address, requiredFrom, members, ownId: id, hasOwn, now: services.now() }
-    const title = 'Second factor of everybody'
+    const title = t('Second factor of everybody')
     return { template: '/pages/admin/people/security', title, data, values: { From: typed ?? day } }
   }
 

@@ -3,13 +3,13 @@ import { compareChosen, keepChosen, keptIds } from '../../../csv/chosen.ts'
 import type { Import } from '../../../csv/imports.ts'
 import type { Caller } from '../../../engine/caller.ts'
 import { DECIMAL_MAX } from '../../../engine/definition/fields.ts'
-import { NOT_A_NUMBER, plainNumber } from '../../../html/numbers.ts'
+import { numberIn, type Writing, writingOf } from '../../../html/numbers.ts'
 import { type HtmlPage, sendPage } from '../../../html/page.ts'
 import { adminPages, refusedFields } from '../../../html/page-routes.ts'
 import { type CallerServices, type Form, formOf, merchantCaller, textIn } from '../../../html/request.ts'
 import { categories } from '../../../resources/categories/categories.ts'
 import { products } from '../../../resources/products/products.ts'
-import { t } from '../../../texts/text.ts'
+import { type Text, t } from '../../../texts/text.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import type { Secrets } from '../../../values/secrets.ts'
 import { importOf, isLost } from '../csv/import-page.ts'
@@ -41,7 +41,7 @@ export function productBulkPages(app: FastifyInstance, services: BulkServices): 
       return {
         ...shown,
         values: { ...shown.values, ...formOf(request) },
-        data: { ...shown.data, labels: { ids: 'Products' } },
+        data: { ...shown.data, labels: { ids: t('Products') } },
       }
     },
   )
@@ -75,13 +75,13 @@ const named = (values: readonly Value[], name: string): Value => {
 const category: Value = { ...named(categoryPlaces.values, 'CategoryID'), label: t('Category') }
 const categorySection = { values: [category], list: null }
 
-const howTexts: Readonly<Record<PriceChange['how'], string>> = {
-  'raise-percent': 'Raise by percent',
-  'lower-percent': 'Lower by percent',
-  'raise-amount': 'Raise by an amount',
-  'lower-amount': 'Lower by an amount',
-  set: 'Set to an amount',
-  'below-price': 'Set to percent below the price',
+const howTexts: Readonly<Record<PriceChange['how'], Text>> = {
+  'raise-percent': t('Raise by percent'),
+  'lower-percent': t('Lower by percent'),
+  'raise-amount': t('Raise by an amount'),
+  'lower-amount': t('Lower by an amount'),
+  set: t('Set to an amount'),
+  'below-price': t('Set to percent below the price'),
 }
 
 /** Asks what is to be done with the chosen products. */
@@ -93,7 +93,7 @@ async function changePage(request: FastifyRequest, services: BulkServices, typed
   const address = `/admin/csv/${found.id}`
   return {
     template: '/pages/admin/products/bulk',
-    title: 'What shall be changed?',
+    title: t('What shall be changed?'),
     values: form,
     data: {
       count,
@@ -108,12 +108,12 @@ async function changePage(request: FastifyRequest, services: BulkServices, typed
       nameOf: await namesFor(caller, formReferences(categorySection, form)),
       isTicked: () => false,
       labels: {
-        Value: 'By, or to',
-        How: 'How',
-        CategoryID: 'Category',
-        Quantity: 'Pieces',
-        Hide: 'In the shop',
-        ids: 'Products',
+        Value: t('By, or to'),
+        How: t('How'),
+        CategoryID: t('Category'),
+        Quantity: t('Pieces'),
+        Hide: t('In the shop'),
+        ids: t('Products'),
       },
     },
   }
@@ -127,16 +127,16 @@ function roundingsFor(currency: string): readonly (typeof roundings)[number][] {
 /** Works out what is to be done with each product, which changes nothing yet. */
 async function compare(request: FastifyRequest, services: BulkServices): Promise<string> {
   const { caller, found } = await openChosen(request, services)
-  const change = await changeIn(caller, formOf(request))
+  const change = await changeIn(caller, formOf(request), writingOf(request))
   const intend = intendedFor(change, caller.store.currency)
   await compareChosen(caller, found, change, { intend, secrets: services.secrets })
   return `/admin/csv/${found.id}`
 }
 
-async function changeIn(caller: Caller, form: Form): Promise<ProductChange> {
+async function changeIn(caller: Caller, form: Form, writing: Writing): Promise<ProductChange> {
   switch (textIn(form, 'Kind')) {
     case 'price':
-      return priceIn(form, caller.store.currency)
+      return priceIn(form, caller.store.currency, writing)
     case 'visibility':
       return { kind: 'visibility', hide: oneOf(form, 'Hide', ['true', 'false']) === 'true' }
     case 'category': {
@@ -153,7 +153,7 @@ async function changeIn(caller: Caller, form: Form): Promise<ProductChange> {
     }
     case 'stock': {
       const how = oneOf(form, 'StockHow', ['set', 'add'])
-      const quantity = numberOf(form, 'Quantity', { min: -DECIMAL_MAX })
+      const quantity = numberOf(form, 'Quantity', { writing, min: -DECIMAL_MAX })
       if (how === 'add' && quantity === 0) throw refusedFields([{ field: 'Quantity', problem: 'must not be 0' }])
       return { kind: 'stock', how, quantity }
     }
@@ -162,7 +162,7 @@ async function changeIn(caller: Caller, form: Form): Promise<ProductChange> {
   }
 }
 
-function priceIn(form: Form, currency: string): PriceChange {
+function priceIn(form: Form, currency: string, writing: Writing): PriceChange {
   const field = oneOf(form, 'Field', ['Price', 'SalePrice'])
   const how = oneOf(form, 'How', priceHows)
   const rounding = oneOf(form, 'Round', roundingsFor(currency))
@@ -172,7 +172,7 @@ function priceIn(form: Form, currency: string): PriceChange {
   }
   const isLess = how === 'lower-percent' || how === 'below-price'
   const max = isLess ? 100 : how === 'raise-percent' ? 10_000 : DECIMAL_MAX
-  const value = numberOf(form, 'Value', { min: 0, max })
+  const value = numberOf(form, 'Value', { writing, min: 0, max })
   if (value === 0 && how !== 'set') throw refusedFields([{ field: 'Value', problem: 'must be above 0' }])
   const isOnSale = field === 'Price' || onSale === 'same' ? null : onSale === 'true'
   return { kind: 'price', field, how, value, rounding, onSale: isOnSale }
@@ -185,11 +185,13 @@ function oneOf<const Allowed extends string>(form: Form, field: string, allowed:
 }
 
 /** A number with at most four decimals. */
-function numberOf(form: Form, field: string, { min, max = DECIMAL_MAX }: { min: number; max?: number }): number {
-  const text = plainNumber(textIn(form, field))
-  if (text === null) throw refusedFields([{ field, problem: NOT_A_NUMBER }])
-  if (text === '') throw refusedFields([{ field, problem: 'is required' }])
-  const value = Number(Number(text).toFixed(4))
+function numberOf(
+  form: Form,
+  field: string,
+  { writing, min, max = DECIMAL_MAX }: { writing: Writing; min: number; max?: number },
+): number {
+  const value = numberIn(form, field, writing)
+  if (value === null) throw refusedFields([{ field, problem: 'is required' }])
   if (value < min || value > max) throw refusedFields([{ field, problem: `must be from ${min} to ${max}` }])
   return value
 }

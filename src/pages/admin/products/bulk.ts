@@ -3,7 +3,7 @@ import { type Difference, idsText } from '../../../csv/records.ts'
 import type { Caller } from '../../../engine/caller.ts'
 import { DECIMAL_MAX } from '../../../engine/definition/fields.ts'
 import { readCategoryPaths } from '../../../resources/categories/tree.ts'
-import { format } from '../../../texts/format.ts'
+import { type Text, type TextValue, t } from '../../../texts/text.ts'
 import type { ChangeWords } from '../csv/change-words.ts'
 import type { ProductRecord } from './product-service.ts'
 
@@ -178,66 +178,74 @@ export async function productWords(caller: Caller, change: ProductChange): Promi
     case 'price':
       return { title: priceTitle(change, currency), notes: priceNotes(change, currency), textOf }
     case 'visibility':
-      return { title: change.hide ? 'Hide in the shop' : 'Show in the shop', notes: [], textOf }
+      return { title: change.hide ? t('Hide in the shop') : t('Show in the shop'), notes: [], textOf }
     case 'category': {
       const [path] = await readCategoryPaths(caller, [change.categoryId])
       const name = path?.steps.map((step) => step.name).join(' / ') ?? change.name
       return {
-        title: change.how === 'add' ? `Add to the category ${name}` : `Take out of the category ${name}`,
+        title:
+          change.how === 'add'
+            ? t('Add to the category {name}', { name })
+            : t('Take out of the category {name}', { name }),
         notes: [],
         textOf,
       }
     }
     case 'stock': {
-      const number = format.number(Math.abs(change.quantity))
+      const quantity: TextValue = ({ format }) => format.number(Math.abs(change.quantity))
       const title =
         change.how === 'set'
-          ? `Set the stock to ${format.number(change.quantity)}`
+          ? t('Set the stock to {quantity}', { quantity: ({ format }) => format.number(change.quantity) })
           : change.quantity > 0
-            ? `Add ${number} to the stock`
-            : `Take ${number} off the stock`
-      const note = 'It is added to the stock as it is at that moment, whatever is sold meanwhile.'
+            ? t('Add {quantity} to the stock', { quantity })
+            : t('Take {quantity} off the stock', { quantity })
+      const note = t('It is added to the stock as it is at that moment, whatever is sold meanwhile.')
       return { title, notes: change.how === 'add' ? [note] : [], textOf }
     }
   }
 }
 
-function priceTitle({ field, how, value }: PriceChange, currency: string): string {
-  const percent = format.number(value)
-  const amount = format.amount(value, currency)
-  const titles: Record<PriceChange['field'], Record<PriceHow, string>> = {
+function priceTitle({ field, how, value }: PriceChange, currency: string): Text {
+  const percent: TextValue = ({ format }) => format.number(value)
+  const amount: TextValue = ({ format }) => format.amount(value, currency)
+  const titles: Record<PriceChange['field'], Record<PriceHow, Text>> = {
     Price: {
-      'raise-percent': `Raise the price by ${percent} %`,
-      'lower-percent': `Lower the price by ${percent} %`,
-      'raise-amount': `Raise the price by ${amount}`,
-      'lower-amount': `Lower the price by ${amount}`,
-      set: `Set the price to ${amount}`,
-      'below-price': `Lower the price by ${percent} %`,
+      'raise-percent': t('Raise the price by {percent} %', { percent }),
+      'lower-percent': t('Lower the price by {percent} %', { percent }),
+      'raise-amount': t('Raise the price by {amount}', { amount }),
+      'lower-amount': t('Lower the price by {amount}', { amount }),
+      set: t('Set the price to {amount}', { amount }),
+      'below-price': t('Lower the price by {percent} %', { percent }),
     },
     SalePrice: {
-      'raise-percent': `Raise the sale price by ${percent} %`,
-      'lower-percent': `Lower the sale price by ${percent} %`,
-      'raise-amount': `Raise the sale price by ${amount}`,
-      'lower-amount': `Lower the sale price by ${amount}`,
-      set: `Set the sale price to ${amount}`,
-      'below-price': `Set the sale price to ${percent} % below the price`,
+      'raise-percent': t('Raise the sale price by {percent} %', { percent }),
+      'lower-percent': t('Lower the sale price by {percent} %', { percent }),
+      'raise-amount': t('Raise the sale price by {amount}', { amount }),
+      'lower-amount': t('Lower the sale price by {amount}', { amount }),
+      set: t('Set the sale price to {amount}', { amount }),
+      'below-price': t('Set the sale price to {percent} % below the price', { percent }),
     },
   }
   return titles[field][how]
 }
 
-function priceNotes({ field, how, rounding, onSale }: PriceChange, currency: string): string[] {
+function priceNotes({ field, how, rounding, onSale }: PriceChange, currency: string): Text[] {
   const step = rounding === 'unit' ? 10 ** -digitsOf(currency) : Number(rounding)
   const rounded =
     rounding === '.99'
-      ? 'Each price is rounded to the nearest one that ends in .99.'
-      : `Each price is rounded to ${format.amount(step, currency)}, halves upwards.`
+      ? t('Each price is rounded to the nearest one that ends in {ending}.', { ending })
+      : t('Each price is rounded to {amount}, halves upwards.', {
+          amount: ({ format }) => format.amount(step, currency),
+        })
   const isOfStored = field === 'SalePrice' && how !== 'set' && how !== 'below-price'
   return [
     rounded,
-    ...(isOfStored ? ['A product without a sale price stays as it is.'] : []),
+    ...(isOfStored ? [t('A product without a sale price stays as it is.')] : []),
     ...(onSale === null
       ? []
-      : [onSale ? 'The products are on sale afterwards.' : 'The products are not on sale afterwards.']),
+      : [onSale ? t('The products are on sale afterwards.') : t('The products are not on sale afterwards.')]),
   ]
 }
+
+/** What a price ends in that is rounded to `.99`, as people write it: `.99` or `,99`. */
+const ending: TextValue = ({ format }) => `${format.decimalSign}99`

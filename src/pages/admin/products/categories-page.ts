@@ -11,6 +11,7 @@ import {
   readCategoryPaths,
   readTree,
 } from '../../../resources/categories/tree.ts'
+import { t } from '../../../texts/text.ts'
 import { INT32_MAX } from '../../../values/int32.ts'
 import { FIELDS_MAX, saveChanges } from '../records/edit-page.ts'
 import type { Changes } from '../records/form.ts'
@@ -43,7 +44,7 @@ export async function categoriesPage(
   const address = `/admin/products/${id}/categories`
   return {
     template: '/pages/admin/products/categories',
-    title: `Categories of ${record.SKUInfo.Name}`,
+    title: t('Categories of {product}', { product: record.SKUInfo.Name }),
     values: { Find: find },
     data: {
       id,
@@ -56,7 +57,7 @@ export async function categoriesPage(
       isMore,
       find,
       etag: tagOf(text, typed, isOutdated),
-      labels: { CategoryID: 'Categories' },
+      labels: { CategoryID: t('Categories') },
     },
   }
 }

@@ -3,6 +3,7 @@ import { readCategoryPaths } from '../../../resources/categories/tree.ts'
 import { listStatuses } from '../../../resources/order-statuses/status-texts.ts'
 import { orders } from '../../../resources/orders/orders.ts'
 import { readProductOrders } from '../../../resources/products/product-orders.ts'
+import { t } from '../../../texts/text.ts'
 import { textsOf } from '../orders/listing.ts'
 import type { Extras } from '../records/extras.ts'
 import { mayRead } from '../records/seen.ts'
@@ -30,8 +31,8 @@ export const productExtras: Extras = {
     ])
     return {
       parts: [
-        { slug: 'glance', title: 'At a glance' },
-        ...(mayRead(caller.privileges, orders) ? [{ slug: 'orders', title: 'Orders' }] : []),
+        { slug: 'glance', title: t('At a glance') },
+        ...(mayRead(caller.privileges, orders) ? [{ slug: 'orders', title: t('Orders') }] : []),
       ],
       product,
       currency: caller.store.currency,

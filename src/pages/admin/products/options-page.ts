@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { getRecord } from '../../../engine/reading/read.ts'
+import { writingOf } from '../../../html/numbers.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { type CallerServices, type Form, merchantCaller, textIn } from '../../../html/request.ts'
 import { type OptionSet, readSoldProducts, skuOf } from '../../../resources/orders/sold-products.ts'
@@ -43,7 +44,7 @@ export async function optionsPage(
   const codes = existing.map(({ AdvancedOptionCode }) => AdvancedOptionCode)
   const isTooLong = existing.length > ROWS_MAX
   const { missing, isMore } = missingCombinations(sets, codes, isTooLong ? 0 : ROWS_MAX - existing.length)
-  const stored = { ...listTyped(advancedOptions, record), ...suggested(missing, existing.length) }
+  const stored = { ...listTyped(advancedOptions, record, writingOf(request)), ...suggested(missing, existing.length) }
   const rows = [
     ...existing.map(({ AdvancedOptionCode: code, AdvancedOptionName, AdvancedOptionSufix: suffix }, at) => ({
       name: `${name}.${at}`,
@@ -58,7 +59,7 @@ export async function optionsPage(
   ]
   return {
     template: '/pages/admin/products/options',
-    title: `Options of ${record.SKUInfo.Name}`,
+    title: t('Options of {product}', { product: record.SKUInfo.Name }),
     values: typed === null || isOutdated ? stored : typed,
     data: {
       id,
@@ -107,7 +108,7 @@ export async function saveOptions(request: FastifyRequest, services: CallerServi
       ...seen,
       values: seen.values.filter((each) => each.field.access === 'key' || columns.includes(each)),
     }
-    const { body, nameOf } = changesOf({ values: [], list }, ticked(form), record)
+    const { body, nameOf } = changesOf({ values: [], list }, ticked(form), record, writingOf(request))
     const items = body[name] as readonly Wire[] | undefined
     if (items === undefined) return { body, nameOf }
     const sets = (await readSoldProducts(caller, [idIn(request)])).get(idIn(request))?.optionSets ?? []

@@ -1,9 +1,11 @@
 import type { FastifyRequest } from 'fastify'
 import type { Caller } from '../../../engine/caller.ts'
 import { getRecord } from '../../../engine/reading/read.ts'
+import { type Writing, writingOf } from '../../../html/numbers.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { type CallerServices, type Form, merchantCaller, textIn } from '../../../html/request.ts'
 import { customerGroups } from '../../../resources/customer-groups/customer-groups.ts'
+import { t } from '../../../texts/text.ts'
 import { FIELDS_MAX, fieldsOf, labelsOf, saveChanges } from '../records/edit-page.ts'
 import { type Changes, changesOf, listTyped, rowsOf, valuesTyped } from '../records/form.ts'
 import { idIn } from '../records/record-page.ts'
@@ -47,8 +49,9 @@ export async function pricesPage(
     mayReadGroups ? readGroups(caller) : [],
   ])
   const record = JSON.parse(text) as Wire & ProductRecord
-  const stored = valuesTyped(values, record)
-  const storedRows = listTyped(discounts, record)
+  const writing = writingOf(request)
+  const stored = valuesTyped(values, record, writing)
+  const storedRows = listTyped(discounts, record, writing)
   const isTooLong = Object.keys(storedRows).length > DISCOUNT_FIELDS_MAX
   const form =
     typed === null ? { ...stored, ...storedRows } : isOutdated ? { ...withoutRows(typed), ...storedRows } : typed
@@ -58,7 +61,7 @@ export async function pricesPage(
   const address = `/admin/products/${id}/prices`
   return {
     template: '/pages/admin/products/prices',
-    title: `Prices of ${record.SKUInfo.Name}`,
+    title: t('Prices of {product}', { product: record.SKUInfo.Name }),
     values: form,
     data: {
       id,
@@ -105,15 +108,15 @@ export function savePrices(request: FastifyRequest, services: CallerServices): P
     'If you sent this form twice, it is saved. Otherwise compare what you typed with what is stored now, look at the discounts, and save again'
   const values = valuesOf(seenValues(merchantCaller(request, services).privileges, allBase))
   return saveChanges(request, services, productService, {
-    changesIn: (form, record) => changesIn(values, form, record),
+    changesIn: (form, record) => changesIn(values, form, record, writingOf(request)),
     advice,
   })
 }
 
-function changesIn(values: readonly Value[], form: Form, record: Wire): Changes {
-  const own = changesOf({ values, list: null }, form, record)
-  const isTooLong = Object.keys(listTyped(discounts, record)).length > DISCOUNT_FIELDS_MAX
+function changesIn(values: readonly Value[], form: Form, record: Wire, writing: Writing): Changes {
+  const own = changesOf({ values, list: null }, form, record, writing)
+  const isTooLong = Object.keys(listTyped(discounts, record, writing)).length > DISCOUNT_FIELDS_MAX
   if (isTooLong) return own
-  const rows = changesOf({ values: [], list: discounts }, form, record)
+  const rows = changesOf({ values: [], list: discounts }, form, record, writing)
   return { body: { ...own.body, ...rows.body }, nameOf: rows.nameOf }
 }

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { choice, decimal, text } from '../../../engine/definition/fields.ts'
 import { wrongField } from '../../../engine/definition/refused.ts'
 import { exists, getRecord, notFound } from '../../../engine/reading/read.ts'
-import { NOT_A_NUMBER, plainNumber } from '../../../html/numbers.ts'
+import { notANumber, plainNumber, type Writing, writingOf } from '../../../html/numbers.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { inFormFields, refusedFields } from '../../../html/page-routes.ts'
 import { type CallerServices, type Form, formOf, merchantCaller, textIn } from '../../../html/request.ts'
@@ -10,6 +10,7 @@ import { skuOf } from '../../../resources/orders/sold-products.ts'
 import { type Correction, correctStock } from '../../../resources/products/correct-stock.ts'
 import { CARRIED_FORWARD, NOTE_LENGTH_MAX, type StockCause } from '../../../resources/products/stock.ts'
 import { listStockMovements } from '../../../resources/products/stock-movements.ts'
+import { type Text, t } from '../../../texts/text.ts'
 import type { Fault } from '../../../values/failure.ts'
 import { idIn } from '../records/record-page.ts'
 import { ifUnchanged, tagOf } from '../records/unchanged.ts'
@@ -20,17 +21,19 @@ const MOVEMENTS_SHOWN = 50
 const OPTIONS_SHOWN = 300
 const ID_MAX = 2n ** 63n - 1n
 
-const causes: Readonly<Record<StockCause | typeof CARRIED_FORWARD, string>> = {
-  initial: 'First stock',
-  set: 'Set',
-  adjust: 'Adjusted',
-  order: 'Sold',
-  'order-edit': 'Order changed',
-  cancel: 'Order cancelled',
-  reopen: 'Order reopened',
-  return: 'Returned',
-  [CARRIED_FORWARD]: 'Balance carried forward',
+const causes: Readonly<Record<StockCause | typeof CARRIED_FORWARD, Text>> = {
+  initial: t('First stock'),
+  set: t('Set'),
+  adjust: t('Adjusted'),
+  order: t('Sold'),
+  'order-edit': t('Order changed'),
+  cancel: t('Order cancelled'),
+  reopen: t('Order reopened'),
+  return: t('Returned'),
+  [CARRIED_FORWARD]: t('Balance carried forward'),
 }
+
+const itself = t('The product itself')
 
 /** The stocks of a product, their movements from the newest on, and the form that corrects one. */
 export async function stockPage(
@@ -51,7 +54,7 @@ export async function stockPage(
   const names = new Map(product.AdvancedOptionList.map((option) => [option.AdvancedOptionCode, nameOf(option)]))
   return {
     template: '/pages/admin/products/stock',
-    title: `Stock of ${product.SKUInfo.Name}`,
+    title: t('Stock of {product}', { product: product.SKUInfo.Name }),
     values: typed ?? { AdvancedOptionCode: textIn(request.query, 'option'), Cause: 'adjust' },
     data: {
       id,
@@ -61,19 +64,19 @@ export async function stockPage(
       movements,
       causeText: (cause: string) => causes[cause as keyof typeof causes] ?? cause,
       stockName: (code: string | null) =>
-        code === null ? 'The product itself' : (names.get(code) ?? `${code} (removed)`),
+        code === null ? itself : (names.get(code) ?? t('{code} (removed)', { code })),
       older: found.length > movements.length ? `${address}?before=${movements.at(-1)?.id}` : null,
       newest: before === null ? null : address,
       etag: tagOf(json, typed, isOutdated),
       noteMax: NOTE_LENGTH_MAX,
-      labels: { AdvancedOptionCode: 'Stock', Cause: 'Correction', Quantity: 'Quantity', Note: 'Reason' },
+      labels: { AdvancedOptionCode: t('Stock'), Cause: t('Correction'), Quantity: t('Quantity'), Note: t('Reason') },
     },
   }
 }
 
 function stocksOf(product: ProductRecord) {
   const { SKUInfo, AdvancedOptionList } = product
-  const own = { code: '', name: 'The product itself', sku: SKUInfo.SKU, stock: SKUInfo.Stock }
+  const own = { code: '', name: itself, sku: SKUInfo.SKU, stock: SKUInfo.Stock }
   const options = AdvancedOptionList.slice(0, OPTIONS_SHOWN).map((option) => ({
     code: option.AdvancedOptionCode,
     name: nameOf(option),
@@ -104,7 +107,11 @@ export async function correct(request: FastifyRequest, services: CallerServices)
     'If you sent this form twice, it was carried out once. Compare the stocks and the movements, and correct the stock again if it is still wrong'
   const caller = merchantCaller(request, services)
   if (!(await exists(caller, productService.resource, id))) throw notFound(productService.resource, id)
-  await correctStock(caller, correctionOf(id, form), ifUnchanged(form, productService.one.key, advice)).catch(
+  await correctStock(
+    caller,
+    correctionOf(id, form, writingOf(request)),
+    ifUnchanged(form, productService.one.key, advice),
+  ).catch(
     // The product itself is in the address.
     inFormFields((field) => (field === 'CatalogID' ? 'AdvancedOptionCode' : field)),
   )
@@ -119,13 +126,13 @@ const fields = {
   Note: text(NOTE_LENGTH_MAX, { normalise: (given) => given.trim() }),
 }
 
-function correctionOf(productId: number, form: Form): Correction {
+function correctionOf(productId: number, form: Form, writing: Writing): Correction {
   const faults: Fault[] = []
   const read = (name: keyof typeof fields) => {
     const text = textIn(form, name).trim()
-    const typed = name === 'Quantity' ? plainNumber(text) : text
+    const typed = name === 'Quantity' ? plainNumber(text, writing) : text
     const { data, error } = fields[name].schema.safeParse(typed ?? '')
-    if (typed === null) faults.push({ field: name, problem: NOT_A_NUMBER })
+    if (typed === null) faults.push({ field: name, problem: notANumber(writing) })
     else if (error) faults.push({ field: name, problem: error.issues[0]?.message ?? 'is not allowed' })
     else if ((data ?? '') === '' && name !== 'AdvancedOptionCode') faults.push({ field: name, problem: 'is required' })
     return data ?? ''

@@ -4,7 +4,7 @@ import { disarm } from '../../../csv/cells.ts'
 import { wrongField } from '../../../engine/definition/refused.ts'
 import { languageFor, textIn } from '../../../html/request.ts'
 import type { Language } from '../../../texts/language.ts'
-import type { Text } from '../../../texts/text.ts'
+import { type Text, t } from '../../../texts/text.ts'
 import { fileTypes } from './files.ts'
 
 /** How a CSV file is written. */
@@ -15,9 +15,9 @@ export interface CsvForm {
 }
 
 /** What an address may say about it, and its words on pages. */
-const headings = { words: 'In words', names: 'As programs name them' } as const
-const separators = { comma: 'Comma', semicolon: 'Semicolon', tab: 'Tab' } as const
-const decimals = { point: 'Point: 12.50', comma: 'Comma: 12,50' } as const
+const headings = { words: t('In words'), names: t('As programs name them') } as const
+const separators = { comma: t('Comma'), semicolon: t('Semicolon'), tab: t('Tab') } as const
+const decimals = { point: t('Point: 12.50'), comma: t('Comma: 12,50') } as const
 
 export const csvChoices = { headings, separator: separators, decimal: decimals } as const
 
@@ -26,20 +26,14 @@ const separatorSigns = { comma: ',', semicolon: ';', tab: '\t' } as const
 /** As exports have always been, and an import reads best. */
 export const exportForm: CsvForm = { headings: 'names', separator: 'comma', decimal: 'point' }
 
-/** What spreadsheets of the language that a browser prefers open without a question: where decimals have a comma, cells have semicolons. */
-export function spreadsheetForm({ headers }: FastifyRequest): CsvForm {
-  const isComma = decimalSign(headers['accept-language'] ?? '') === ','
+/** What spreadsheets of the reader's country open without a question: where decimals have a comma, cells have semicolons. */
+export function spreadsheetForm(request: FastifyRequest): CsvForm {
+  const isComma = languageFor(request).format.decimalSign === ','
   return { headings: 'words', ...(isComma ? commas : points) }
 }
 
 const commas = { separator: 'semicolon', decimal: 'comma' } as const
 const points = { separator: 'comma', decimal: 'point' } as const
-
-/** Of the first language that a header names; browsers name the preferred one first. */
-function decimalSign(languages: string): string | undefined {
-  const [, language = 'en'] = /^\s*([a-z]{2,3}(?:-[a-z0-9]{2,8})*)\s*(?:[,;]|$)/i.exec(languages) ?? []
-  return new Intl.NumberFormat(language).formatToParts(1.5).find(({ type }) => type === 'decimal')?.value
-}
 
 /** The form that an address asks for; of what it leaves out, `otherwise`. Throws `bad-request` for what there is not. */
 export function csvFormIn(query: unknown, otherwise: CsvForm): CsvForm {

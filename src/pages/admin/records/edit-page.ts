@@ -3,6 +3,7 @@ import { changeRecord, deleteRecord } from '../../../engine/changing/change.ts'
 import { referencesTo } from '../../../engine/changing/referrers.ts'
 import { Handling } from '../../../engine/definition/handling.ts'
 import { getRecord } from '../../../engine/reading/read.ts'
+import { writingOf } from '../../../html/numbers.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { inFormFields } from '../../../html/page-routes.ts'
 import { type CallerServices, type Form, formOf, merchantCaller, textIn } from '../../../html/request.ts'
@@ -55,7 +56,9 @@ export async function editPage(
   const text = await getRecord(caller, service.resource, id)
   const record = JSON.parse(text) as Wire
   const { list } = section
-  const stored = { ...valuesTyped(section.values, record), ...(list === null ? {} : listTyped(list, record)) }
+  const writing = writingOf(request)
+  const storedList = list === null ? {} : listTyped(list, record, writing)
+  const stored = { ...valuesTyped(section.values, record, writing), ...storedList }
   const isTooLong = Object.keys(stored).length > FIELDS_MAX
   const sent = typed === null || (isOutdated && list !== null) ? null : withEdited(typed)
   const { form, choices } = isTooLong
@@ -139,7 +142,8 @@ export async function save(request: FastifyRequest, services: CallerServices, se
       : 'The form shows the list as it is now. Make your changes again'
   const caller = merchantCaller(request, services)
   return saveChanges(request, services, service, {
-    changesIn: async (form, record) => changesOf(section, await withNumbers(caller, section, withEdited(form)), record),
+    changesIn: async (form, record) =>
+      changesOf(section, await withNumbers(caller, section, withEdited(form)), record, writingOf(request)),
     advice,
   })
 }
@@ -172,11 +176,14 @@ export async function newPage(
   service: Service,
   typed: Form,
 ): Promise<HtmlPage> {
+  const writing = writingOf(request)
   const defaults = Object.fromEntries(
-    service.values.map(({ path, field }) => [
-      path.join('.'),
-      textIn(request.query, path.join('.')) || typedOf(field.default),
-    ]),
+    service.values.map(({ path, field }) => {
+      const asked = textIn(request.query, path.join('.'))
+      // An address has a point, whoever opens it.
+      const isDecimal = field.kind === 'decimal' && /^-?\d+\.\d+$/.test(asked)
+      return [path.join('.'), (isDecimal ? writing.typed(asked) : asked) || typedOf(field.default, writing)]
+    }),
   )
   const caller = merchantCaller(request, services)
   const all = { values: service.values, list: null }
@@ -209,7 +216,8 @@ export async function newPage(
 export async function create(request: FastifyRequest, services: CallerServices, service: Service): Promise<string> {
   const caller = merchantCaller(request, services)
   const all = { values: service.values, list: null }
-  const changes = changesOf(all, await withNumbers(caller, all, withEdited(formOf(request))), null)
+  const form = await withNumbers(caller, all, withEdited(formOf(request)))
+  const changes = changesOf(all, form, null, writingOf(request))
   const change = { kind: 'create', body: changes.body, handling: tellingAll() } as const
   const id = await changeRecord(caller, service.resource, change).catch(inFormFields(changes.nameOf))
   return `${service.path}/${id}?notice=record-created`

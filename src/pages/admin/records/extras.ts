@@ -1,5 +1,6 @@
 import type { Caller } from '../../../engine/caller.ts'
 import type { Resource } from '../../../engine/definition/define.ts'
+import type { Phrase } from '../../../texts/text.ts'
 import { categoryExtras } from '../categories/extras.ts'
 import { customerExtras } from '../customers/extras.ts'
 import { productExtras } from '../products/extras.ts'
@@ -8,7 +9,7 @@ import type { Wire } from './values.ts'
 /** A part of a page, to which its index leads. */
 export interface Part {
   readonly slug: string
-  readonly title: string
+  readonly title: Phrase
 }
 
 /** What the pages of a service have beyond those that follow from its definition. */
@@ -27,7 +28,7 @@ export interface Extras {
   /** Tables of the referring records that these parts show instead. */
   readonly referrers: readonly string[]
   /** Beside the heading of the list. */
-  readonly listLinks: readonly { readonly address: string; readonly text: string }[]
+  readonly listLinks: readonly { readonly address: string; readonly text: Phrase }[]
   /** What can be done with the records of the list that are chosen: the template of its buttons, and the address of one of them. */
   readonly selection: { readonly template: string; readonly action: string } | null
 }

@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { ValueField } from '../../../engine/definition/fields.ts'
-import { NOT_A_NUMBER, plainNumber } from '../../../html/numbers.ts'
+import { notANumber, plainNumber, type Writing } from '../../../html/numbers.ts'
 import { refusedFields } from '../../../html/page-routes.ts'
 import { type Form, textIn } from '../../../html/request.ts'
 import type { Fault } from '../../../values/failure.ts'
 import { valueIn } from '../../../values/json.ts'
 import { mergePlain, withBreaksOf } from './plain-html.ts'
 import type { List, Section, Value } from './services.ts'
-import { inputOf, isTicked, isWritable, itemsIn, typedOf, type Wire } from './values.ts'
+import { inputOf, isTicked, isWritable, itemsIn, plainText, typedOf, type Wire } from './values.ts'
 
 // A form's fields have the wire names, with dots: `SKUInfo.Price`, and `FeatureList.2.FeatureTitle` for the row that the form
 // shows in the third place. `FeatureList.2.at` says which stored item the row is, `FeatureList.2.gone` that it shall go.
@@ -30,17 +30,24 @@ export interface Rows {
 }
 
 /** The names and texts of a form for these values of a record. */
-export function valuesTyped(values: readonly Value[], record: Wire, prefix = ''): Record<string, string> {
-  return Object.fromEntries(values.map(({ path }) => [prefix + path.join('.'), typedOf(valueIn(record, path))]))
+export function valuesTyped(
+  values: readonly Value[],
+  record: Wire,
+  writing: Writing,
+  prefix = '',
+): Record<string, string> {
+  return Object.fromEntries(
+    values.map(({ path }) => [prefix + path.join('.'), typedOf(valueIn(record, path), writing)]),
+  )
 }
 
 /** The names and texts of a form for a list of a record. */
-export function listTyped(list: List, record: Wire, prefix = ''): Record<string, string> {
+export function listTyped(list: List, record: Wire, writing: Writing, prefix = ''): Record<string, string> {
   const items = itemsIn(record, list)
   const rows = items.map((item, at) => {
     const name = `${prefix}${list.name}.${at}.`
-    const inner = list.lists.map((each) => listTyped(each, item, name))
-    return Object.assign({ [`${name}at`]: String(at) }, valuesTyped(list.values, item, name), ...inner)
+    const inner = list.lists.map((each) => listTyped(each, item, writing, name))
+    return Object.assign({ [`${name}at`]: String(at) }, valuesTyped(list.values, item, writing, name), ...inner)
   })
   return Object.assign({}, ...rows)
 }
@@ -79,18 +86,22 @@ export interface Changes {
   readonly nameOf: (field: string) => string
 }
 
-/** The changes of a section's form. A new record has none of its values yet. Throws (400, naming the fields) for texts that are no numbers. */
+/**
+ * The changes of a section's form, whose reader writes numbers by `writing`. A new record has none of its values yet. Throws (400, naming
+ * the fields) for texts that are no numbers.
+ */
 export function changesOf(
   { values, list }: Pick<Section, 'values' | 'list'>,
   form: Form,
   record: Wire | null,
+  writing: Writing,
 ): Changes {
   const faults: Fault[] = []
-  const body = membersOf(values, form, { prefix: '', faults }, record)
+  const reading = { prefix: '', writing, faults }
+  const body = membersOf(values, form, reading, record)
   const isPlain = (field: string) => field
   const stored = list === null ? [] : itemsIn(record ?? {}, list)
-  const { items, places } =
-    list === null ? { items: [], places: [] } : itemsOf(list, form, stored, { prefix: '', faults })
+  const { items, places } = list === null ? { items: [], places: [] } : itemsOf(list, form, stored, reading)
   if (faults.length > 0) throw refusedFields(faults)
   if (list === null) return { body, nameOf: isPlain }
   const isSame = isDeepStrictEqual(items, stored)
@@ -104,12 +115,13 @@ export function changesOf(
 interface Reading {
   /** The names of the fields begin with it. */
   readonly prefix: string
+  readonly writing: Writing
   /** Where to note texts that cannot be read, so that all of them are told. */
   readonly faults: Fault[]
 }
 
 /** The items that a form's rows make: stored ones with what was typed over them, and new ones that are not empty. */
-function itemsOf(list: List, form: Form, stored: readonly Wire[], { prefix, faults }: Reading) {
+function itemsOf(list: List, form: Form, stored: readonly Wire[], { prefix, ...others }: Reading) {
   const name = prefix + list.name
   const items: Wire[] = []
   const places: number[] = []
@@ -117,7 +129,7 @@ function itemsOf(list: List, form: Form, stored: readonly Wire[], { prefix, faul
     const row = `${name}.${place}.`
     if (textIn(form, `${row}gone`) !== '') continue
     const before = stored[Number(textIn(form, `${row}at`) || -1)] ?? null
-    const reading = { prefix: row, faults }
+    const reading = { ...others, prefix: row }
     const item = membersOf(list.values, form, reading, before, structuredClone(before ?? {}))
     for (const inner of list.lists) {
       const rows = itemsOf(inner, form, itemsIn(before ?? {}, inner), reading).items
@@ -134,7 +146,7 @@ function itemsOf(list: List, form: Form, stored: readonly Wire[], { prefix, faul
 function membersOf(
   values: readonly Value[],
   form: Form,
-  { prefix, faults }: Reading,
+  { prefix, writing, faults }: Reading,
   before: Wire | null,
   members: Record<string, unknown> = {},
 ): Record<string, unknown> {
@@ -143,17 +155,17 @@ function membersOf(
     const isKeyOfNew = field.access === 'key' && before === null && prefix !== ''
     if (!isWritable(value, before === null ? 'create' : 'update') && !isKeyOfNew) continue
     const name = prefix + path.join('.')
-    const typed = typedIn(form, name, field)
+    const typed = typedIn(form, name, field, writing)
     if (typed === null) {
-      faults.push({ field: name, problem: NOT_A_NUMBER })
+      faults.push({ field: name, problem: notANumber(writing) })
       continue
     }
     const stored = before === null ? field.default : (valueIn(before, path) ?? field.default)
-    if (isTypedAs(value, typed, typedOf(stored))) continue
+    if (isTypedAs(value, typed, plainText(stored))) continue
     // What is emptied is what it was before it was set; a key or a secret that nobody typed is not given.
     if (typed === '' && (field.access === 'wo' || isKeyOfNew || before === null)) continue
     const isEmptied = typed === '' && field.kind !== 'text'
-    put(members, path, isEmptied ? field.default : withBreaksOf(typedOf(stored), typed))
+    put(members, path, isEmptied ? field.default : withBreaksOf(plainText(stored), typed))
   }
   return members
 }
@@ -179,10 +191,11 @@ function breaks(text: string): string {
   return text.replaceAll('\r\n', '\n')
 }
 
-/** Null: it is no number. */
-function typedIn(form: Form, name: string, { kind }: ValueField): string | null {
+/** As programs write it. Null: it is no number. */
+function typedIn(form: Form, name: string, { kind }: ValueField, writing: Writing): string | null {
   if (kind === 'boolean') return String(isTicked(form, name))
-  return kind === 'integer' || kind === 'decimal' ? plainNumber(textIn(form, name)) : breaks(textIn(form, name))
+  const isNumber = kind === 'integer' || kind === 'decimal'
+  return isNumber ? plainNumber(textIn(form, name), writing) : breaks(textIn(form, name))
 }
 
 /** Whether a form's field for the one text sends the other: browsers write every line break as CR LF, and in a field of one line none. */

@@ -21,8 +21,8 @@ import {
 import type { HtmlPage } from '../../../html/page.ts'
 import { type CallerServices, merchantCaller, textIn } from '../../../html/request.ts'
 import { readIds } from '../../../server/parameters.ts'
-import { format } from '../../../texts/format.ts'
-import { type Phrase, Text, t } from '../../../texts/text.ts'
+import { english } from '../../../texts/language.ts'
+import { type Phrase, type Text, t, written } from '../../../texts/text.ts'
 import { readDate } from '../../../values/dates.ts'
 import type { Secrets } from '../../../values/secrets.ts'
 import { isCodedPath, readCodes } from './codes.ts'
@@ -73,8 +73,9 @@ export async function historyPage(
   const page = await listHistory(caller, records, { before, limit: PAGE_ENTRIES })
   // Refuses what there never was.
   if (page.entries.length === 0) await getRecord(caller, service.resource, id)
-  const names = await readTitles(caller, seenBy(caller.privileges, service), [id])
-  const record = names.get(id) || t('{record} {id}', { record: service.oneTitle, id: String(id) })
+  const names = await titlesOf(caller, records)
+  const record =
+    names.get(service.resource.table)?.get(id) || t('{record} {id}', { record: service.oneTitle, id: String(id) })
   return {
     template: '/pages/admin/records/history-page',
     title: t('History of {record}', { record }),
@@ -99,7 +100,7 @@ export async function storeHistoryPage(request: FastifyRequest, services: Caller
     fields: asked.service === null ? [] : fieldsFor(asked.service),
     newer: `/admin/history?${filters}`,
   }
-  const page = { template: '/pages/admin/records/store-history', title: 'History', values: typed }
+  const page = { template: '/pages/admin/records/store-history', title: t('History'), values: typed }
   const olderThan = (next: number | null, more: Record<string, string> = {}) =>
     next === null
       ? null
@@ -181,7 +182,6 @@ function groupOf({ privileges, store }: Caller, { entry, counts, changed }: Hist
     timeZone: store.timeZone,
     currency: store.currency,
     nameOf: nameless,
-    itemNameOf: byKey,
     titleOf: () => null,
   }
   const service = serviceOfTable(entry.recordType)
@@ -189,14 +189,15 @@ function groupOf({ privileges, store }: Caller, { entry, counts, changed }: Hist
     const bare = bareOf(path)
     return changeOf(service, [bare, '', ''], words).map(({ label }) => label)
   })
-  const all = [...new Map(labels.map((label) => [label instanceof Text ? label.key : label, label])).values()]
+  const all = [...new Map(labels.map((label) => [english(label), label])).values()]
   return {
     at: entry.at,
     who: actors[entry.actorKind](entry.actor),
     id: entry.id,
     counts: counts.map(({ recordType, kind, count }) => {
       const of = serviceOfTable(recordType)
-      return { verb: verbs[kind], count, isMore: count >= COUNTED_MAX, what: count === 1 ? of?.one : of?.all }
+      const records = (count === 1 ? of?.one : of?.all) ?? recordType
+      return (count >= COUNTED_MAX ? countedMore : counted)[kind](count, records)
     }),
     labels: all.slice(0, LABELS_SHOWN),
     isMore: all.length > LABELS_SHOWN,
@@ -228,10 +229,10 @@ async function shown(
   const { privileges, store } = caller
   const named = entries.flatMap(({ recordType, changed }) =>
     changed.flatMap(([path, before, after]) => {
-      const { refersTo } = fieldAt(serviceOfTable(recordType), path)
-      const values = refersTo === null ? [] : [before, after].map((id) => ({ refersTo, id: Number(id) }))
-      const key = keyIn(serviceOfTable(recordType), path)
-      return [...values, ...(key === null ? [] : [key])].filter((one) => mayRead(privileges, one.refersTo))
+      const service = serviceOfTable(recordType)
+      const { refersTo } = fieldAt(service, path)
+      const ids = refersTo === null ? [] : [before, after].map((id) => ({ refersTo, id: Number(id) }))
+      return [...ids, ...keysIn(service, path)].filter((one) => mayRead(privileges, one.refersTo))
     }),
   )
   const coded = entries.flatMap(({ changed }) => changed.map(([path]) => bareOf(path))).filter(isCodedPath)
@@ -248,17 +249,13 @@ async function shown(
       const ofRecord = refersTo === null ? null : nameOfRecord(refersTo, value) || null
       return nameOf(path, value, refersTo) ?? ofRecord ?? codes.textAt(path, value)
     },
-    itemNameOf: (list, key) => {
-      const target = keyTarget(list)
-      return (target === null ? '' : nameOfRecord(target, key)) || key
-    },
     titleOf: ({ recordType, recordId }) => titles.get(recordType)?.get(recordId) || null,
   }
   return { rows: entries.map((entry) => rowOf(entry, words)), next }
 }
 
 /** What the records of changes are called, by table and id. */
-async function titlesOf(caller: Caller, entries: readonly HistoryEntry[]) {
+async function titlesOf(caller: Caller, entries: readonly RecordName[]) {
   const { privileges } = caller
   const ids = Map.groupBy(entries, ({ recordType }) => recordType)
   const read = [...ids].map(async ([recordType, of]): Promise<[string, ReadonlyMap<number, string>]> => {
@@ -280,19 +277,31 @@ interface Words {
   readonly timeZone: string
   readonly currency: string
   readonly nameOf: NameOf
-  readonly itemNameOf: ItemNameOf
   /** What a record is called; null: by its number. */
   readonly titleOf: (entry: HistoryEntry) => string | null
 }
 
-const verbs = { create: 'Added', update: 'Changed', delete: 'Deleted' } as const
+const verbs = { create: t('Added'), update: t('Changed'), delete: t('Deleted') } as const
 
-const actors: Readonly<Record<HistoryEntry['actorKind'], (actor: string) => string>> = {
-  application: (actor) => `Application ${actor}`,
-  cartapi: () => 'A program, by cartAPI',
-  customer: (actor) => `Customer ${actor}`,
-  merchant: (actor) => actor,
-  operator: () => 'The operator',
+type Counted = Readonly<Record<HistoryEntry['kind'], (count: number, records: Phrase) => Text>>
+
+const counted: Counted = {
+  create: (count, records) => t('Added {count, number} {records}', { count, records }),
+  update: (count, records) => t('Changed {count, number} {records}', { count, records }),
+  delete: (count, records) => t('Deleted {count, number} {records}', { count, records }),
+}
+const countedMore: Counted = {
+  create: (count, records) => t('Added more than {count, number} {records}', { count, records }),
+  update: (count, records) => t('Changed more than {count, number} {records}', { count, records }),
+  delete: (count, records) => t('Deleted more than {count, number} {records}', { count, records }),
+}
+
+const actors: Readonly<Record<HistoryEntry['actorKind'], (name: string) => Phrase>> = {
+  application: (name) => t('Application {name}', { name }),
+  cartapi: () => t('A program, by cartAPI'),
+  customer: (name) => t('Customer {name}', { name }),
+  merchant: (name) => name,
+  operator: () => t('The operator'),
 }
 
 function rowOf(entry: HistoryEntry, words: Words) {
@@ -323,7 +332,7 @@ function isShownTo(privileges: Privileges, field: ValueField | null): boolean {
   return field === null || shows(privileges, field)
 }
 
-const NOTHING = 'nothing'
+const NOTHING = t('nothing')
 
 /** A path without the keys of items. */
 function bareOf(path: string): string {
@@ -339,14 +348,17 @@ interface Changed {
 /** A change in words: the field, and what became of it. None: the reader is not shown it. */
 function changeOf(service: Service | null, [path, before, after]: Difference, words: Words): Changed[] {
   const { privileges, nameOf } = words
-  const { label, field, refersTo, item } = fieldAt(service, path, words.itemNameOf)
+  const keyText: KeyText = (key, named) => (named === null ? null : nameOf('', key, named)) ?? key
+  const { label, field, refersTo, item } = fieldAt(service, path, keyText)
   if (!isShownTo(privileges, field)) return []
   // Neither is known of a field that nobody is shown.
-  if (before === null && after === null) return [{ label, before: null, after: 'changed' }]
+  if (before === null && after === null) return [{ label, before: null, after: t('changed') }]
   if (item !== null) {
     // Of one without a text, the history has only that it was there.
-    const name = typeof (before ?? after) === 'string' ? (before ?? after) : item
-    return [{ label, before: null, after: before === null ? `added: ${name}` : `removed: ${name}` }]
+    const stored = before ?? after
+    const key = typeof stored === 'string' ? stored : item
+    const what = before === null ? t('added') : t('removed')
+    return [{ label: t('{item} {key}', { item: label, key }), before: null, after: what }]
   }
   const bare = bareOf(path)
   const text = (value: Difference[1]) => {
@@ -360,13 +372,13 @@ function textOf(
   value: Difference[1],
   field: ValueField | null,
   { timeZone, currency }: Pick<Words, 'timeZone' | 'currency'>,
-): string {
+): Phrase {
   const stored = value ?? field?.default ?? ''
   if (stored === '') return NOTHING
-  if (typeof stored === 'boolean') return stored ? 'Yes' : 'No'
-  if (field?.kind === 'date') return format.date(new Date(String(stored)), timeZone)
+  if (typeof stored === 'boolean') return stored ? t('Yes') : t('No')
+  if (field?.kind === 'date') return written(({ format }) => format.date(new Date(String(stored)), timeZone))
   if (typeof stored !== 'number') return stored
-  return field?.isMoney ? format.amount(stored, currency) : format.number(stored)
+  return written(({ format }) => (field?.isMoney ? format.amount(stored, currency) : format.number(stored)))
 }
 
 interface Place {
@@ -376,49 +388,45 @@ interface Place {
   /** The service whose record it names; null: none. */
   readonly refersTo: Resource | null
   /** What an item of a list is called that is meant as a whole; null: a value is meant. */
-  readonly item: string | null
+  readonly item: Phrase | null
 }
 
-/** What an item of a list is called that has this key. */
-type ItemNameOf = (list: List | undefined, key: string) => string
+/** What the key of an item is in words, which may be the number of a record. */
+type KeyText = (key: string, refersTo: Resource | null) => Phrase
 
-const byKey: ItemNameOf = (_list, key) => key
+const asNumber: KeyText = (key) => key
 
-/** What a path of a difference names, with the names or keys of items. */
-function fieldAt(service: Service | null, path: string, itemNameOf = byKey): Place {
-  return placeIn(service?.values ?? [], listsOf(service), path, itemNameOf)
+/** What a path of a difference names, with the keys of items. */
+function fieldAt(service: Service | null, path: string, keyText: KeyText = asNumber): Place {
+  const lists = service?.sections.flatMap(({ list }) => list ?? []) ?? []
+  return placeIn(service?.values ?? [], lists, path, keyText)
 }
 
-function listsOf(service: Service | null): List[] {
-  return service?.sections.flatMap(({ list }) => list ?? []) ?? []
-}
-
-/** The service whose records the keys of a list's items are. */
-function keyTarget(list: List | undefined): Resource | null {
-  return list?.values.find(({ field, refersTo }) => field.access === 'key' && refersTo !== null)?.refersTo ?? null
-}
-
-/** The record whose number is the key of the item in which a difference is. */
-function keyIn(service: Service | null, path: string): { refersTo: Resource; id: number } | null {
-  const [, name, key] = /^(\w+)\[(\d+)\]/.exec(path) ?? []
-  const refersTo = keyTarget(listsOf(service).find((list) => list.name === name))
-  return refersTo === null ? null : { refersTo, id: Number(key) }
-}
-
-function placeIn(values: readonly Value[], lists: readonly List[], path: string, itemNameOf: ItemNameOf): Place {
-  const [, name, key, rest] = /^(\w+)\[(.*?)\](?:\.(.*))?$/.exec(path) ?? []
-  if (name === undefined) {
+function placeIn(values: readonly Value[], lists: readonly List[], path: string, keyText: KeyText): Place {
+  const [, name = '', brackets, key = '', rest] = /^(\w+)(\[(.*?)\])?(?:\.(.*))?$/.exec(path) ?? []
+  const list = lists.find((each) => each.name === name)
+  if (brackets === undefined && (list === undefined || rest === undefined)) {
     const value = values.find((each) => each.path.join('.') === path)
-    const list = lists.find((each) => each.name === path)
-    const label = value?.label ?? list?.label ?? t(labelOf(path))
+    const label = value?.label ?? list?.label ?? labelOf(path)
     return { label, field: value?.field ?? null, refersTo: value?.leadsTo ?? value?.refersTo ?? null, item: null }
   }
-  const list = lists.find((each) => each.name === name)
-  const called = itemNameOf(list, key ?? '')
-  if (rest === undefined) return { label: list?.one ?? name, field: null, refersTo: null, item: called }
-  const item = t('{item} {key}', { item: list?.one ?? name, key: called })
-  const inner = placeIn(list?.values ?? [], list?.lists ?? [], rest, itemNameOf)
+  const named = list?.values.find(({ field }) => field.access === 'key')?.refersTo ?? null
+  const one = list?.one ?? name
+  const called = keyText(key, named)
+  if (rest === undefined) return { label: one, field: null, refersTo: null, item: called }
+  const item = brackets === undefined ? one : t('{item} {key}', { item: one, key: called })
+  const inner = placeIn(list?.values ?? [], list?.lists ?? [], rest, keyText)
   return { ...inner, label: t('{item}: {field}', { item, field: inner.label }) }
+}
+
+/** The records that the keys of a difference's items name. */
+function keysIn(service: Service | null, path: string): { refersTo: Resource; id: number }[] {
+  const found: { refersTo: Resource; id: number }[] = []
+  fieldAt(service, path, (key, refersTo) => {
+    if (refersTo !== null) found.push({ refersTo, id: Number(key) })
+    return key
+  })
+  return found
 }
 
 /** Works out what puts a change of a record back, and leads to its preview. */

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { getRecord } from '../../../engine/reading/read.ts'
-import { type CallerServices, merchantCaller, textIn } from '../../../html/request.ts'
+import { type CallerServices, languageFor, merchantCaller, textIn } from '../../../html/request.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import { valueIn } from '../../../values/json.ts'
 import { originsOf } from './images.ts'
@@ -47,6 +47,7 @@ export async function htmlFrame(
   const html = String(valueIn(record, value.path) ?? '')
   const { secureUrl } = caller.store
   const base = URL.parse(secureUrl)?.origin ?? ''
+  const language = languageFor(request)
   const policy = [
     "default-src 'none'",
     "style-src 'unsafe-inline'",
@@ -63,7 +64,7 @@ export async function htmlFrame(
       'x-dns-prefetch-control': 'off',
     })
     .type('text/html; charset=utf-8')
-    .send(documentOf(html, { title: value.label.key, base }))
+    .send(documentOf(html, { title: language.say(value.label), lang: language.tag, base }))
 }
 
 const picture = /<img\b((?:[^>"']|"[^"]{0,2000}"|'[^']{0,2000}'){0,500})>/gi
@@ -76,11 +77,11 @@ function picturesIn(html: string): string[] {
   })
 }
 
-/** Links open nowhere, because the sandbox has no windows. Tags that act without being seen are none here. */
-function documentOf(html: string, { title, base }: { title: string; base: string }): string {
+/** The text is taken to be in the language of who reads it. Links open nowhere, because the sandbox has no windows. Tags that act without being seen are none here. */
+function documentOf(html: string, { title, lang, base }: { title: string; lang: string; base: string }): string {
   const seen = html.replaceAll(/<(?=(?:base|link|meta)\b)/gi, '<x-')
   return `<!doctype html>
-<html lang="en">
+<html lang="${lang}">
 <head>
 <meta charset="utf-8">
 <title>${escaped(title)}</title>

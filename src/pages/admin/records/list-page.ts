@@ -1,9 +1,9 @@
 import type { FastifyRequest } from 'fastify'
-import { columnPath } from '../../../engine/definition/fields.ts'
-import { distinct, type FilterKind, severalValues } from '../../../engine/definition/filters.ts'
+import { distinct, type Filter, severalValues } from '../../../engine/definition/filters.ts'
 import { wrongField } from '../../../engine/definition/refused.ts'
 import type { Query } from '../../../engine/reading/paging.ts'
 import { type Behind, countUpTo, listOrdered } from '../../../engine/reading/read.ts'
+import { notANumber, plainNumber, writingOf } from '../../../html/numbers.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { type CallerServices, merchantCaller, merchantOf, textIn, textsIn } from '../../../html/request.ts'
 import { listViews } from '../../../staff/list-views.ts'
@@ -37,12 +37,13 @@ export async function listPage(
 ): Promise<HtmlPage> {
   const { resource, path } = service
   const caller = merchantCaller(request, services)
-  const given = askedIn(request.query, service)
+  const given = readAsked(request.query, service)
   const query: Query = new Map(Object.entries(given.filters))
   const offered = offeredColumns(service, listing)
   const columns = columnsOf(service, offered, given.columns || (listing?.columns.join(',') ?? ''))
   const { sort, order } = orderOf(service, given.sort)
   const read = async () => {
+    if (given.unread !== null) throw given.unread
     const tooLong = Object.entries(given.filters).find(([, text]) => text.length > TEXT_MAX)
     if (tooLong) throw wrongField(tooLong[0], `has more than ${TEXT_MAX} characters`)
     const behind = given.cursor === '' ? null : behindOf(given.cursor, order)
@@ -71,21 +72,19 @@ export async function listPage(
     }
   })
   const references = rows.flatMap(({ record }) => [...referencesIn({ values: columns, lists: [] }, record)])
+  const ids = rows.map(({ id }) => Number(id))
   const [views, nameOf, codes, words] = await Promise.all([
     listViews(services, { userId: merchantOf(request).id, service: resource.service }),
     namesFor(caller, references),
     readCodes(caller, codedPaths(service), { withUsed: true }),
-    listing?.wordsOf(
-      caller,
-      rows.map(({ id }) => Number(id)),
-    ) ?? null,
+    listing?.wordsOf(caller, ids) ?? null,
   ])
   const cursor = given.cursor === '' ? {} : { cursor: given.cursor }
   return {
     template: '/pages/admin/records/list',
     title: service.allTitle,
     ...(failure && { failure }),
-    values: given.filters,
+    values: given.unread === null ? typedFilters(request, service, given.filters) : given.filters,
     data: {
       service,
       rows,
@@ -109,7 +108,7 @@ export async function listPage(
       ownFiles: listing?.files ?? null,
       csvChoices,
       csvForm: spreadsheetForm(request),
-      files: filesOf(path, { ...given.filters, ...(given.sort !== '' && { sort }) }),
+      files: filesOf(path, { ...given.filters, ...typedIn(given), ...(given.sort !== '' && { sort }) }),
       next: next === null ? null : address({ cursor: `${next.id}_${next.value}` }),
       first: given.cursor === '' ? null : address({}),
       canCreate: canCreate(service) || listing !== null,
@@ -125,8 +124,8 @@ export async function listPage(
 }
 
 /** What an address keeps of a list, but for the page. */
-export function keptOf({ filters, sort, columns }: Asked): Record<string, string> {
-  return { ...filters, ...(sort !== '' && { sort }), ...(columns !== '' && { columns }) }
+export function keptOf({ filters, sort, columns, unread = null }: Asked): Record<string, string> {
+  return { ...filters, ...typedIn({ unread }), ...(sort !== '' && { sort }), ...(columns !== '' && { columns }) }
 }
 
 export interface Asked {
@@ -134,13 +133,30 @@ export interface Asked {
   readonly sort: string
   readonly columns: string
   readonly cursor: string
+  /** Why numbers that somebody typed with a comma cannot be read; the filters have what was typed. Null or absent: they were read. */
+  readonly unread?: StoreFailure | null
+}
+
+/** The member of an address that says how its numbers were typed; addresses without it have a point, whoever opens them. */
+const TYPED = 'typed'
+const comma = { decimalSign: ',' }
+
+function typedIn({ unread = null }: Pick<Asked, 'unread'>): Record<string, string> {
+  return unread === null ? {} : { [TYPED]: 'comma' }
 }
 
 /**
  * Ignores what a list does not know, so that an old address still opens the list. Throws `bad-request` for a filter with several
  * values, unless it compares numbers for equality, and `forbidden` for one that is not offered.
  */
-export function askedIn(query: unknown, { resource, filters: offered }: Service): Asked {
+export function askedIn(query: unknown, service: Service): Asked {
+  const { unread, ...asked } = readAsked(query, service)
+  if (unread !== null) throw unread
+  return asked
+}
+
+function readAsked(query: unknown, service: Service): Asked & { readonly unread: StoreFailure | null } {
+  const { resource, filters: offered } = service
   const filters: Record<string, string> = {}
   for (const [name, { kind, readAny }] of Object.entries(resource.filters)) {
     const values = distinct(textsIn(query, name), name).filter((text) => text !== '')
@@ -151,12 +167,29 @@ export function askedIn(query: unknown, { resource, filters: offered }: Service)
   }
   // A form of checkboxes repeats the name.
   const { columns } = query as { columns?: string | string[] }
+  const numbers =
+    textIn(query, TYPED) === 'comma' ? Object.keys(filters).filter((name) => isDecimal(service, name)) : []
+  const read = numbers.map((name) => [name, plainNumber(filters[name] ?? '', comma)] as const)
+  const [wrong] = read.find(([, text]) => text === null) ?? []
   return {
-    filters,
+    filters: wrong === undefined ? { ...filters, ...Object.fromEntries(read as [string, string][]) } : filters,
+    unread: wrong === undefined ? null : wrongField(wrong, notANumber(comma)),
     sort: textIn(query, 'sort'),
     columns: [columns ?? ''].flat().slice(0, COLUMNS_MAX).join(','),
     cursor: textIn(query, 'cursor'),
   }
+}
+
+function isDecimal({ resource }: Service, name: string): boolean {
+  return resource.filters[name]?.kind === 'number'
+}
+
+/** The filters as the fields of the form have them. */
+function typedFilters(request: FastifyRequest, service: Service, filters: Asked['filters']): Record<string, string> {
+  const { typed } = writingOf(request)
+  return Object.fromEntries(
+    Object.entries(filters).map(([name, text]) => [name, isDecimal(service, name) ? typed(text) : text]),
+  )
 }
 
 function hiddenFilter(field: string): StoreFailure {
@@ -193,17 +226,12 @@ function nameColumn([group]: Service['called']): readonly Value[] {
 }
 
 /** The filters of the list, as fields of a form: those in sight, and those that are opened by `More filters`. */
-function filtersOf({ filters: offered, values, resource }: Service, listing: Listing | null) {
-  const filters = Object.entries(offered).map(([name, { kind, column }]) => {
-    const known = [...values, ...(listing?.values ?? [])]
-    const value = known.find(({ field }) => column !== undefined && field.column === column)
-    // Of a value that no page shows, the name that files have for it.
-    const stored = column === undefined ? undefined : columnPath(resource.storedFields, column)?.at(-1)
-    const label =
-      name === 'find'
-        ? t('Search')
-        : (listing?.labels[name] ?? filterLabel(name, kind, value?.label ?? (stored && t(labelOf(stored)))))
-    return { name, kind, label, of: value?.path.join('.') ?? '' }
+function filtersOf(service: Service, listing: Listing | null) {
+  const filters = Object.entries(service.filters).map(([name, filter]) => {
+    const known = [...service.values, ...(listing?.values ?? [])]
+    const value = known.find(({ field }) => filter.column !== undefined && field.column === filter.column)
+    const label = listing?.labels[name] ?? boundLabel(filter, value?.label ?? filterLabel(service, name, filter))
+    return { name, kind: filter.kind, label, of: value?.path.join('.') ?? '' }
   })
   const inSight = listing?.inSight ?? ['find']
   return filters.map((filter) => ({ ...filter, isInSight: inSight.includes(filter.name) }))
@@ -217,14 +245,22 @@ function withChoices(words: Words | null, codes: Codes, typed: Asked['filters'])
   }
 }
 
-const bounds: Partial<Record<FilterKind, 'from' | 'to'>> = { since: 'from', until: 'to' }
+/** What a filter is called whose value is not one of the record's on pages: one of an item, or one that files alone have. */
+function filterLabel({ resource, sections }: Service, name: string, { column, ofItems }: Filter): Text {
+  if (name === 'find') return t('Search')
+  if (ofItems !== undefined) {
+    const list = sections.find((section) => section.list?.field.rows?.table === ofItems.table)?.list
+    const value = list?.values.find(({ field }) => field.column === ofItems.column)
+    if (value !== undefined) return value.label
+  }
+  const stored = resource.storedFields.leaves.find(({ field }) => field.kind !== 'list' && field.column === column)
+  if (stored === undefined || stored.field.kind === 'list') throw new Error(`The filter ${name} has no words`)
+  return t(stored.field.label || labelOf(stored.path.at(-1) ?? ''))
+}
 
-function filterLabel(name: string, kind: FilterKind, known: Text | '' | undefined): Text {
-  const label = known || t(labelOf(name.charAt(0).toUpperCase() + name.slice(1)))
-  if (kind !== 'integer' && kind !== 'number' && !bounds[kind]) return label
-  const bound = bounds[kind] ?? (/(from|start)$/.test(name) ? 'from' : /(to|end)$/.test(name) ? 'to' : null)
-  if (bound === 'from') return t('{field}, from', { field: label })
-  return bound === 'to' ? t('{field}, to', { field: label }) : label
+function boundLabel({ isBound, isLower }: Filter, field: Text): Text {
+  if (!isBound) return field
+  return isLower ? t('{field}, from', { field }) : t('{field}, to', { field })
 }
 
 /** `sort` is a wire name, with `-` before it for descending; the newest records come first unless it says otherwise. */

@@ -3,7 +3,7 @@ import type { Resource } from '../../../engine/definition/define.ts'
 import type { Filters } from '../../../engine/definition/filters.ts'
 import { foundFilter } from '../../../engine/reading/find.ts'
 import { orders } from '../../../resources/orders/orders.ts'
-import type { Text } from '../../../texts/text.ts'
+import type { Phrase, Text } from '../../../texts/text.ts'
 import { orderListing } from '../orders/listing.ts'
 import { findersOf } from './search.ts'
 import { seenBy, seenValues } from './seen.ts'
@@ -33,11 +33,11 @@ export interface Listing {
 export interface Words {
   readonly inWords: readonly string[]
   /** All values that there are, for filters of the same column. */
-  readonly choices: Readonly<Record<string, readonly (readonly [value: string, text: string])[]>>
+  readonly choices: Readonly<Record<string, readonly (readonly [value: string, text: Phrase])[]>>
   /** Those of `choices` that people may give chosen records. */
   readonly targets: Words['choices']
   /** Null: the value speaks for itself. */
-  readonly textOf: (name: string, record: Wire) => string | null
+  readonly textOf: (name: string, record: Wire) => Phrase | null
   /** The class of the badge that it is shown as; null: none. */
   readonly toneOf: (name: string, record: Wire) => string | null
 }

@@ -1,4 +1,5 @@
 import { LONG_TEXT } from '../../../engine/definition/fields.ts'
+import { type Text, t } from '../../../texts/text.ts'
 import { align } from '../../../values/align.ts'
 
 // HTML that a plain editor can change: paragraphs, headings, lists, links and marked words. What a person did not touch stays byte for
@@ -113,33 +114,37 @@ export type Plain =
   /** `html` is the content of the editor, made of its own elements; `canonical` is what the editor gives back if nothing is changed. */
   | { readonly html: string; readonly canonical: string; readonly problem: null }
   /** Why the editor cannot keep the text unchanged. */
-  | { readonly html: null; readonly canonical: null; readonly problem: string }
+  | { readonly html: null; readonly canonical: null; readonly problem: Text }
 
-/** Returns the content of a plain editor for the source, or why it has none. */
-export function plainOf(source: string): Plain {
-  const none = (problem: string): Plain => ({ html: null, canonical: null, problem })
+/** Returns the content of a plain editor for the source, with words in the reader's language for what it cannot show, or why it has none. */
+export function plainOf(source: string, say: (words: Text) => string): Plain {
+  const none = (problem: Text): Plain => ({ html: null, canonical: null, problem })
   if (Buffer.byteLength(source) > PLAIN_BYTES_MAX)
-    return none('The text is too long for the editor. Change its source.')
+    return none(t('The text is too long for the editor. Change its source.'))
   const tokens = tokensOf(source)
   const problem = problemIn(tokens)
   if (problem !== null) return none(problem)
-  return { html: tokens.map(shown).join(''), canonical: tokens.map(written).join(''), problem: null }
+  return {
+    html: tokens.map((token) => shown(token, say)).join(''),
+    canonical: tokens.map(written).join(''),
+    problem: null,
+  }
 }
 
 /** Null: a browser makes exactly these elements of it. */
-function problemIn(tokens: readonly Token[]): string | null {
+function problemIn(tokens: readonly Token[]): Text | null {
   const open: string[] = []
   for (const [at, { text, key, tag }] of tokens.entries()) {
     const parent = open.at(-1)
     if (tag === null) {
       if (text.startsWith('&') && text.length > 1 && key === text)
-        return `The editor does not know the character ${text}. Change the source.`
+        return t('The editor does not know the character {text}. Change the source.', { text })
       if (text === '<' && /^[A-Za-z/!?]/.test(tokens[at + 1]?.text ?? ''))
-        return 'The editor cannot keep comments or broken tags unchanged. Change the source.'
+        return t('The editor cannot keep comments or broken tags unchanged. Change the source.')
       if (text === '&' && beginsEntity(tokens.slice(at + 1, at + 1 + ENTITY_LENGTH)))
-        return 'The text has a “&” that may be the beginning of a character’s name. Change the source.'
+        return t('The text has a “&” that may be the beginning of a character’s name. Change the source.')
       if (parent !== undefined && lists.has(parent) && !/^[ \t\n\f]$/.test(key))
-        return 'The text has a list with something between its items. Change the source.'
+        return t('The text has a list with something between its items. Change the source.')
       continue
     }
     const { name, isEnd, attributes } = tag
@@ -151,18 +156,18 @@ function problemIn(tokens: readonly Token[]): string | null {
       !voids.has(name) &&
       name !== 'li'
     )
-      return `The editor cannot keep <${name}> unchanged. Change the source.`
+      return t('The editor cannot keep {element} unchanged. Change the source.', { element: `<${name}>` })
     if (isEnd) {
       if (name !== parent || attributes !== '')
-        return `The tags of <${name}> do not belong together. Change the source.`
+        return t('The tags of {element} do not belong together. Change the source.', { element: `<${name}>` })
       open.pop()
       continue
     }
     if (!fits(name, open) || /\/$/.test(attributes))
-      return `The editor cannot keep <${name}> where it stands. Change the source.`
+      return t('The editor cannot keep {element} where it stands. Change the source.', { element: `<${name}>` })
     if (!voids.has(name)) open.push(name)
   }
-  return open.length === 0 ? null : `<${open.at(-1)}> has no end. Change the source.`
+  return open.length === 0 ? null : t('{element} has no end. Change the source.', { element: `<${open.at(-1)}>` })
 }
 
 /** Browsers read some names without the semicolon too, also where letters follow. */
@@ -181,14 +186,15 @@ function fits(name: string, open: readonly string[]): boolean {
   return name !== 'a' || !open.includes('a')
 }
 
+const keptWords = { img: t('picture'), hr: t('line') } as const
+
 /** In the editor, attributes are text beside the element: they mean nothing to the page. */
-function shown({ key, tag }: Token): string {
+function shown({ key, tag }: Token, say: (words: Text) => string): string {
   if (tag === null) return escaped(key)
   const { name, isEnd, attributes } = tag
   if (isEnd) return key
   if (name === 'img' || name === 'hr') {
-    const word = name === 'img' ? 'picture' : 'line'
-    return `<span class="kept" contenteditable="false" data-kept="${quoted(key)}">${word}</span>`
+    return `<span class="kept" contenteditable="false" data-kept="${quoted(key)}">${escaped(say(keptWords[name]))}</span>`
   }
   return attributes === '' ? key : `<${name} data-attributes="${quoted(attributes)}">`
 }

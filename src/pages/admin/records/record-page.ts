@@ -8,6 +8,7 @@ import type { HtmlPage } from '../../../html/page.ts'
 import { type CallerServices, merchantCaller, textIn } from '../../../html/request.ts'
 import { rma } from '../../../resources/rma/rma.ts'
 import { readIds } from '../../../server/parameters.ts'
+import { t } from '../../../texts/text.ts'
 import { valueIn } from '../../../values/json.ts'
 import { codedInRecord, readCodes } from './codes.ts'
 import { kindsOf, readEvents } from './events.ts'
@@ -19,7 +20,7 @@ import { readTitles } from './names.ts'
 import { namesFor, referencesIn } from './references.ts'
 import { mayRead, seenBy, textSeenBy } from './seen.ts'
 import { services as allServices, type List, pathOf, type Service, type Value } from './services.ts'
-import { isNumber, isSet, isWritable, itemsIn, titleOf, typedOf, type Wire } from './values.ts'
+import { isNumber, isSet, isWritable, itemsIn, plainText, titleOf, type Wire } from './values.ts'
 
 /** Longer texts have the whole width of a page. */
 const LINE_LENGTH_MAX = 70
@@ -58,9 +59,9 @@ export async function recordPage(
   const lists = service.sections.flatMap(({ list }) => list ?? [])
   const images = imagesOf(service, record, caller.store.secureUrl)
   if (images.origins.length > 0) allowImages(reply, images.origins)
-  if (htmlValues(service).some(({ path }) => hasMarkup(typedOf(valueIn(record, path))))) allowFrames(reply)
+  if (htmlValues(service).some(({ path }) => hasMarkup(plainText(valueIn(record, path))))) allowFrames(reply)
   const isLong = ({ path, field }: Value) =>
-    field.kind === 'text' && typedOf(valueIn(record, path)).length > LINE_LENGTH_MAX
+    field.kind === 'text' && plainText(valueIn(record, path)).length > LINE_LENGTH_MAX
   const ownSections = service.sections.filter(({ slug }) => !extras.sections.includes(slug))
   const sections = ownSections.map((section) => {
     const { values, list } = section
@@ -86,7 +87,7 @@ export async function recordPage(
       json: JSON.stringify(JSON.parse(textSeenBy(privileges, resource)(text)), null, 2),
       extras: { template: extras.template, partsTemplate: extras.partsTemplate, parts, ...extraData },
       framed: ({ path, field }: Value) => {
-        const text = typedOf(valueIn(record, path))
+        const text = plainText(valueIn(record, path))
         return field.isHtml && hasMarkup(text) ? { name: path.join('.'), height: frameHeight(text) } : null
       },
       isLong,
@@ -120,7 +121,7 @@ function columnsOf({ values }: List, items: readonly Wire[]): Value[] {
 /** The page of a record that has one of its own beside this one. */
 function ownPageOf(resource: Resource, id: number, { OrderID }: Wire) {
   if (resource !== rma || !OrderID) return null
-  return { address: `/admin/orders/${OrderID}/returns/${id}`, text: 'Receive and restock this return' }
+  return { address: `/admin/orders/${OrderID}/returns/${id}`, text: t('Receive and restock this return') }
 }
 
 /** Whose records refer to this one, by their names. */

@@ -1,6 +1,5 @@
 import type { Caller } from '../../../engine/caller.ts'
 import type { Resource } from '../../../engine/definition/define.ts'
-import { plainNumber } from '../../../html/numbers.ts'
 import { refusedFields } from '../../../html/page-routes.ts'
 import { type Form, textIn } from '../../../html/request.ts'
 import { orders } from '../../../resources/orders/orders.ts'
@@ -82,7 +81,7 @@ function* fieldsOfList(list: List, form: Form, prefix: string): Generator<Refere
 export function formReferences(section: Pick<Section, 'values' | 'list'>, form: Form): Reference[] {
   return [...fieldsIn(section, form)].map(({ name, refersTo }) => ({
     refersTo,
-    id: Number(plainNumber(textIn(form, name))),
+    id: Number(/^\d+$/.exec(textIn(form, name).trim())?.[0] ?? 0),
   }))
 }
 

@@ -6,6 +6,7 @@ import { type CallerServices, formOf, merchantCaller } from '../../../html/reque
 import { customers } from '../../../resources/customers/customers.ts'
 import { orders } from '../../../resources/orders/orders.ts'
 import type { Privilege } from '../../../staff/roles.ts'
+import { t } from '../../../texts/text.ts'
 import type { Secrets } from '../../../values/secrets.ts'
 import { create, deletePage, editPage, newPage, remove, save } from './edit-page.ts'
 import { kindsOf } from './events.ts'
@@ -28,7 +29,7 @@ export function recordPages(app: FastifyInstance, services: RecordServices): voi
   adminPages(app).page('/admin/records', (request) => {
     const { privileges } = merchantCaller(request, services)
     const data = { services: allServices.filter(({ resource }) => mayRead(privileges, resource)) }
-    return { template: '/pages/admin/records/index', title: 'Records', data }
+    return { template: '/pages/admin/records/index', title: t('Records'), data }
   })
   adminPages(app, ['Settings', 'read']).page('/admin/history', (request) => storeHistoryPage(request, services))
   for (const service of allServices) recordPagesOf(app, services, service)

@@ -76,9 +76,6 @@ const spoken: Readonly<Record<string, { one: string; all: string }>> = {
   OrderStatus: { one: 'order status', all: 'order statuses' },
 }
 
-/** What people call an item of a list where the wire calls it otherwise. */
-const spokenItems: Readonly<Record<string, string>> = { ShipmentList: 'Parcel', TransactionList: 'Payment' }
-
 /** Every service with records of a store that programs can read. */
 export const services: readonly Service[] = resources.map(serviceOf)
 
@@ -179,12 +176,13 @@ function listOf(
   prefix: readonly string[] = [],
 ): List {
   const path = [...prefix, name]
-  const one = spokenItems[name] ?? itemLabel(name, typeName)
+  const own = itemLabel(name, typeName)
+  const [one, all] = field.labels ?? [own, plural(own)]
   const { leaves } = field.fields
   return {
     name,
     field,
-    label: t(plural(one)),
+    label: t(all),
     one: t(one),
     values: valuesOf(leaves, resource, path, field.typeName),
     lists: leaves.flatMap((leaf) =>

@@ -1,17 +1,25 @@
 import { fieldText, type ValueField } from '../../../engine/definition/fields.ts'
+import type { Writing } from '../../../html/numbers.ts'
 import { type Form, textIn } from '../../../html/request.ts'
+import { orders } from '../../../resources/orders/orders.ts'
 import { orOf, type Phrase, type Text, t } from '../../../texts/text.ts'
 import { INT32_MAX, INT32_MIN } from '../../../values/int32.ts'
 import { valueIn } from '../../../values/json.ts'
+import { invoiceOf } from '../orders/listing.ts'
 import { isCoded } from './codes.ts'
 import { type List, type Service, targetService, type Value } from './services.ts'
 
 /** A record or an item of a list, as programs read it. */
 export type Wire = Readonly<Record<string, unknown>>
 
-/** The text of a value in a form. */
-export function typedOf(value: unknown): string {
+/** The text of a value as programs write it. */
+export function plainText(value: unknown): string {
   return value === undefined || value === null ? '' : String(value)
+}
+
+/** The text of a value in a form, with numbers as its reader types them. */
+export function typedOf(value: unknown, { typed }: Writing): string {
+  return typeof value === 'number' ? typed(value) : plainText(value)
 }
 
 export function itemsIn(record: Wire, list: List): readonly Wire[] {
@@ -41,16 +49,17 @@ export function isNumber(value: Value): boolean {
   return (kind === 'decimal' || kind === 'integer') && value.refersTo === null && !isCoded(value)
 }
 
-type Named = Pick<Service, 'titles' | 'called' | 'oneTitle' | 'key'>
+type Named = Pick<Service, 'resource' | 'titles' | 'called' | 'oneTitle' | 'key'>
 
 /** What a record is called. */
-export function titleOf({ titles, called, oneTitle, key }: Named, record: Wire): Phrase {
-  const textOf = ({ path }: Value) => typedOf(valueIn(record, path))
+export function titleOf({ resource, titles, called, oneTitle, key }: Named, record: Wire): Phrase {
+  if (resource === orders) return t('{record} {id}', { record: oneTitle, id: invoiceOf(record) })
+  const textOf = ({ path }: Value) => plainText(valueIn(record, path))
   const { name } = calledBy(called, textOf)
   if (name !== '') return name
   const texts = titles.map(textOf).filter((text) => text !== '')
   if (texts.length > 0) return texts.join(' · ')
-  return t('{record} {id}', { record: oneTitle, id: typedOf(valueIn(record, key.path)) })
+  return t('{record} {id}', { record: oneTitle, id: plainText(valueIn(record, key.path)) })
 }
 
 /** Whether a form may give it. */
@@ -90,7 +99,13 @@ export interface Input {
 }
 
 /** The form's field for a value, with its bounds. `typed` is what it shows, which a choice of texts has too. */
-export function inputOf({ field, refersTo }: Value, typed = ''): Input {
+export function inputOf(value: Value, typed = ''): Input {
+  const { hint } = value.field
+  const input = plainInputOf(value, typed)
+  return hint === '' ? input : { ...input, hint: t(hint) }
+}
+
+function plainInputOf({ field, refersTo }: Value, typed: string): Input {
   const { kind, bounds, access } = field
   const none = { attributes: {}, choices: [], hint: '' }
   if (kind === 'boolean') return { ...none, type: 'checkbox' }
@@ -98,6 +113,13 @@ export function inputOf({ field, refersTo }: Value, typed = ''): Input {
     return { ...none, type: 'select', choices: bounds.values.map((value) => [value, value === '' ? t('None') : value]) }
   }
   if (field.offered !== undefined) return { ...none, type: 'select', choices: offeredChoices(field.offered, typed) }
+  const codes = codesOf(field)
+  if (codes.length > 0) {
+    const choices = codes.map(
+      ([code, meaning]) => [code, t('{name}: {meaning}', { name: code, meaning: t(meaning) })] as const,
+    )
+    return { ...none, type: 'select', choices }
+  }
   if (kind === 'date') return { ...none, type: 'datetime-local', attributes: { step: 1 } }
   if (kind === 'text') {
     const { maxLength = LINE_MAX } = bounds
@@ -110,12 +132,21 @@ export function inputOf({ field, refersTo }: Value, typed = ''): Input {
       ...none,
       type: 'text',
       attributes,
-      hint: maxLength < LINE_MAX ? t('At most {maxLength} characters', { maxLength }) : '',
+      hint: maxLength < LINE_MAX ? t('At most {maxLength, number} characters', { maxLength }) : '',
     }
   }
   const isWhole = kind === 'integer'
   if (refersTo !== null) return { ...none, ...referenceInput(targetService(refersTo), field) }
   return { ...none, type: 'text', attributes: { inputmode: isWhole ? 'numeric' : 'decimal' }, hint: rangeOf(field) }
+}
+
+/** The numbers that a field takes, with what each means; empty: it takes numbers without a meaning, too. */
+export function codesOf({
+  meanings = {},
+  bounds: { min, max },
+}: ValueField): (readonly [code: string, meaning: string])[] {
+  if (min === undefined || max === undefined || Object.keys(meanings).length !== max - min + 1) return []
+  return Object.entries(meanings).toSorted(([one], [other]) => Number(one) - Number(other))
 }
 
 /** Texts are compared without regard to case; what is stored stays, also where it is another. */
@@ -139,7 +170,7 @@ function referenceInput({ path, searches }: Service, { bounds }: ValueField) {
 /** Bounds that are narrower than those of every number. */
 function rangeOf({ kind, bounds: { min = INT32_MIN, max = INT32_MAX } }: ValueField): Phrase {
   const isBounded = min > INT32_MIN && max < INT32_MAX
-  if (isBounded) return t('From {min} to {max}', { min, max })
+  if (isBounded) return t('From {min, number} to {max, number}', { min, max })
   if (min === 0) return t('Not below 0')
   return kind === 'integer' ? t('A whole number') : ''
 }

@@ -1,6 +1,7 @@
 import { DateTime } from 'luxon'
 import { wrongField } from '../../../engine/definition/refused.ts'
 import { textIn } from '../../../html/request.ts'
+import { t } from '../../../texts/text.ts'
 import { readDate } from '../../../values/dates.ts'
 
 /** Ten years. */
@@ -16,12 +17,12 @@ export interface Period {
 
 /** Times that people ask for, by the names that addresses have for them. */
 export const presets = {
-  'this-month': 'This month',
-  'last-month': 'Last month',
-  'this-quarter': 'This quarter',
-  'last-quarter': 'Last quarter',
-  'this-year': 'This year',
-  'last-year': 'Last year',
+  'this-month': t('This month'),
+  'last-month': t('Last month'),
+  'this-quarter': t('This quarter'),
+  'last-quarter': t('Last quarter'),
+  'this-year': t('This year'),
+  'last-year': t('Last year'),
 } as const
 
 export function isPreset(name: string): name is keyof typeof presets {

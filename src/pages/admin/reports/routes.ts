@@ -5,7 +5,7 @@ import { refused, wrongField } from '../../../engine/definition/refused.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { adminPages } from '../../../html/page-routes.ts'
 import { type CallerServices, merchantCaller, textIn } from '../../../html/request.ts'
-import type { Text } from '../../../texts/text.ts'
+import { type Text, t } from '../../../texts/text.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import { chartOf } from '../overview/sales-chart.ts'
 import { type CsvCell, csvChoices, csvFormIn, sendCsv, spreadsheetForm } from '../records/csv-form.ts'
@@ -48,7 +48,7 @@ async function reportPage(request: FastifyRequest, services: CallerServices): Pr
       : ''
   return {
     template: '/pages/admin/reports/reports',
-    title: 'Reports',
+    title: t('Reports'),
     ...(failure && { failure }),
     values: { by: name, ...days },
     data: {

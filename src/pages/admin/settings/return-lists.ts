@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { numberIn } from '../../../html/numbers.ts'
+import { numberIn, type Writing, writingOf } from '../../../html/numbers.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { adminPages } from '../../../html/page-routes.ts'
 import { actorOf, type CallerServices, type Form, formOf, merchantCaller, textIn } from '../../../html/request.ts'
@@ -165,7 +165,7 @@ async function save(request: FastifyRequest, services: CallerServices, name: Ret
   const unchanged = ifUnchanged(form, 'list', adviceForList)
   const precondition = (codes: readonly Code[]) => unchanged(textOf(codes))
   precondition(await readReturnList(caller, name))
-  const rows = rowsIn(form, name)
+  const rows = rowsIn(form, name, writingOf(request))
   if (rows.length === 0) return
   try {
     const changes = readInput(
@@ -183,7 +183,7 @@ async function save(request: FastifyRequest, services: CallerServices, name: Ret
 }
 
 /** The rows that a form holds. Those for new names that have none are left out. */
-function rowsIn(form: Form, list: ReturnListName) {
+function rowsIn(form: Form, list: ReturnListName, writing: Writing) {
   const pattern = new RegExp(`^Name\\.${list}-((?:used)?\\d{1,10}|new\\d)$`)
   return Object.keys(form).flatMap((field) => {
     const key = pattern.exec(field)?.[1]
@@ -191,7 +191,7 @@ function rowsIn(form: Form, list: ReturnListName) {
     const { name, number, visible } = fieldsOf(list)(key)
     const Name = textIn(form, name)
     if (!/^\d/.test(key) && Name.trim() === '') return []
-    const given = key.startsWith('new') ? numberIn(form, number) : Number(key.replace('used', ''))
+    const given = key.startsWith('new') ? numberIn(form, number, writing) : Number(key.replace('used', ''))
     // Browsers send nothing for an unticked box.
     return [{ key, ...(given !== null && { Number: given }), Name, Visible: form[visible] !== undefined }]
   })

@@ -1,12 +1,13 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { contractRateLimit } from '../../../applications/throttle.ts'
-import { numberIn } from '../../../html/numbers.ts'
+import { numberIn, writingOf } from '../../../html/numbers.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { adminPages } from '../../../html/page-routes.ts'
 import { actorOf, type Form, formOf, merchantCaller, merchantOf, textIn } from '../../../html/request.ts'
 import { addedStatus, addOrderStatus } from '../../../resources/order-statuses/add-status.ts'
 import { listStatuses } from '../../../resources/order-statuses/status-texts.ts'
 import { changedStatuses, updateOrderStatuses } from '../../../resources/order-statuses/update-statuses.ts'
+import { orderStatusMeanings } from '../../../resources/orders/statuses.ts'
 import { METHODS_MAX, NAME_LENGTH_MAX } from '../../../resources/payment-methods/payment-methods.ts'
 import {
   changedMethods,
@@ -15,6 +16,7 @@ import {
 } from '../../../resources/payment-methods/update-methods.ts'
 import type { Privilege } from '../../../staff/roles.ts'
 import { type ChangeStore, changedStore, storeWithKey, updateStore } from '../../../stores/stores.ts'
+import { type Phrase, type Text, t } from '../../../texts/text.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import { readInput } from '../../../values/input.ts'
 import { returnListPages } from './return-lists.ts'
@@ -72,7 +74,7 @@ async function settingsPage(request: FastifyRequest, services: ChangeStore): Pro
   const store = await storeWithKey(services, merchantOf(request).store.id)
   const values = { Name: store.name, SecureURL: store.secureUrl, Currency: store.currency, TimeZone: store.timeZone }
   const data = { zones, throttle: store.throttle ?? contractRateLimit }
-  return { template: '/pages/admin/settings/settings', title: 'Settings', values, data }
+  return { template: '/pages/admin/settings/settings', title: t('Settings'), values, data }
 }
 
 async function saveSettings(request: FastifyRequest, services: ChangeStore) {
@@ -89,13 +91,33 @@ async function statusesPage(request: FastifyRequest, { db }: ChangeStore): Promi
     [`Visible.${id}`, visible ? 'yes' : ''],
   ])
   const values = Object.fromEntries(fields)
-  const labels = { StatusText: 'Text', OrderStatusID: 'Number' }
+  const labels = { StatusText: t('Text'), OrderStatusID: t('Number') }
   return {
     template: '/pages/admin/settings/order-statuses',
-    title: 'Order statuses',
+    title: t('Order statuses'),
     values,
-    data: { statuses, labels },
+    data: { statuses: statuses.map(withName), labels },
   }
+}
+
+/** A status that every store has is called in the reader's language, one of the store's own as it was named. */
+function withName({ id, definition }: { id: number; definition: string }): { id: number; name: Phrase } {
+  return { id, name: statusNames[orderStatusMeanings[id] === definition ? definition : ''] ?? definition }
+}
+
+const statusNames: Readonly<Record<string, Text>> = {
+  New: t('New'),
+  Processing: t('Processing'),
+  Partial: t('Partly shipped'),
+  Shipped: t('Shipped'),
+  Cancel: t('Cancelled'),
+  Hold: t('On hold'),
+  'Not Completed': t('Not completed'),
+  'Custom 1': t('Custom 1'),
+  'Custom 2': t('Custom 2'),
+  'Custom 3': t('Custom 3'),
+  Unpaid: t('Unpaid'),
+  Review: t('In review'),
 }
 
 /** Adds the form that adds an order status, on the page of all of them. */
@@ -103,7 +125,7 @@ function addedStatusPage(app: FastifyInstance, services: ChangeStore): void {
   const { form } = adminPages(app, ['Settings', 'write'])
   const add = async (request: FastifyRequest) => {
     const typed = formOf(request)
-    const OrderStatusID = numberIn(typed, 'OrderStatusID') ?? undefined
+    const OrderStatusID = numberIn(typed, 'OrderStatusID', writingOf(request)) ?? undefined
     const given = readInput(addedStatus, { StatusText: textIn(typed, 'StatusText'), OrderStatusID })
     await addOrderStatus(merchantCaller(request, services), given, actorOf(request))
     return '/admin/settings/order-statuses?notice=status-added'
@@ -120,7 +142,7 @@ function saveStatuses(request: FastifyRequest, services: ChangeStore) {
     key: id,
     OrderStatusID: Number(id),
     StatusText: textIn(form, `StatusText.${id}`),
-    Sorting: numberIn(form, `Sorting.${id}`) ?? undefined,
+    Sorting: numberIn(form, `Sorting.${id}`, writingOf(request)) ?? undefined,
     // Browsers do not send unticked boxes.
     Visible: form[`Visible.${id}`] !== undefined,
   }))
@@ -142,7 +164,7 @@ async function methodsPage(request: FastifyRequest, { db }: ChangeStore): Promis
   const values = Object.fromEntries([...fields, ...newMethods.map((key) => [`Visible.${key}`, 'yes'])])
   const added = newMethods.slice(0, METHODS_MAX - methods.length)
   const data = { methods, added, nameLengthMax: NAME_LENGTH_MAX }
-  return { template: '/pages/admin/settings/payment-methods', title: 'Payment methods', values, data }
+  return { template: '/pages/admin/settings/payment-methods', title: t('Payment methods'), values, data }
 }
 
 function saveMethods(request: FastifyRequest, services: ChangeStore) {
@@ -152,7 +174,7 @@ function saveMethods(request: FastifyRequest, services: ChangeStore) {
     const Name = textIn(form, `Name.${key}`)
     // New rows without a name are ignored.
     if (isNew && Name.trim() === '') return []
-    const id = isNew ? numberIn(form, `PaymentMethodID.${key}`) : Number(key)
+    const id = isNew ? numberIn(form, `PaymentMethodID.${key}`, writingOf(request)) : Number(key)
     const Visible = form[`Visible.${key}`] !== undefined
     return [{ key, ...(id !== null && { PaymentMethodID: id }), Name, Visible }]
   })

@@ -17,6 +17,7 @@ import {
   textIn,
 } from '../../../html/request.ts'
 import { readIds, wholeNumber } from '../../../server/parameters.ts'
+import { t } from '../../../texts/text.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import { namedObject, readInput } from '../../../values/input.ts'
 import { INT32_MAX } from '../../../values/int32.ts'
@@ -142,7 +143,7 @@ async function listPage(services: DataServices, request: FastifyRequest): Promis
     .map((each) => ({ ...each, state: webhookState(each), address: hostAndPath(each.url) }))
   const nextOffset = found.length > LISTED_MAX ? offset + LISTED_MAX : null
   const data = { webhooks, offset, nextOffset, now: services.now() }
-  return { template: '/pages/admin/webhooks/list', title: 'Webhooks', data }
+  return { template: '/pages/admin/webhooks/list', title: t('Webhooks'), data }
 }
 
 /** `values`: the submitted form of the webhook. */
@@ -151,7 +152,7 @@ async function webhookPage(services: DataServices, request: FastifyRequest, valu
   const id = idIn(request)
   const { state = null, before = null } = readInput(shown, request.query, 'The query')
   const webhook = await webhookStatus(caller, id)
-  const { name, url, format, members, pending, failed, missed } = webhook
+  const { name, url, format, members } = webhook
   const kind = eventKind(webhook.eventType)
   const resource = toldOf(webhook.eventType)
   const { deliveries, next } = await listDeliveries(caller, id, {
@@ -166,7 +167,7 @@ async function webhookPage(services: DataServices, request: FastifyRequest, valu
     data: {
       webhook,
       state: webhookState(webhook),
-      counts: { pending: counted(pending), failed: counted(failed), missed: counted(missed) },
+      countedMax: COUNTED_MAX,
       // Hidden for an application's webhook: anyone with the secret can forge notifications to it.
       secret:
         webhook.application === null && allows(caller.privileges, 'Keys', 'read')
@@ -178,7 +179,6 @@ async function webhookPage(services: DataServices, request: FastifyRequest, valu
       canChange: resource === null || canDirect(caller, resource),
       deliveries,
       recordNames: await recordNames(caller, resource, deliveries),
-      deliveryStates,
       shownState: state,
       isNewest: before === null,
       older: next === null ? null : addressOf(id, state, next),
@@ -218,7 +218,7 @@ async function deliveryPage(services: DataServices, request: FastifyRequest, rep
   const body = JSON.stringify([JSON.parse(seen)], null, 2)
   return {
     template: '/pages/admin/webhooks/delivery',
-    title: `${delivery.eventName}, delivery ${deliveryId}`,
+    title: t('{event}, delivery {id}', { event: t(delivery.eventName), id: String(deliveryId) }),
     data: {
       webhook,
       delivery,
@@ -234,19 +234,14 @@ async function deliveryPage(services: DataServices, request: FastifyRequest, rep
 
 async function deletePage(services: DataServices, request: FastifyRequest): Promise<HtmlPage> {
   const webhook = await webhookStatus(merchantCaller(request, services), idIn(request))
-  const data = { webhook, address: hostAndPath(webhook.url), pending: counted(webhook.pending) }
-  return { template: '/pages/admin/webhooks/delete', title: `Delete ${webhook.name}?`, data }
+  const data = { webhook, address: hostAndPath(webhook.url), countedMax: COUNTED_MAX }
+  return { template: '/pages/admin/webhooks/delete', title: t('Delete {name}?', { name: webhook.name }), data }
 }
 
 /** `paused`: by the platform; `off`: by a person or program. */
 function webhookState({ enabled, failingSince, pauseReason }: WebhookSummary): 'on' | 'failing' | 'paused' | 'off' {
   if (enabled) return failingSince === null ? 'on' : 'failing'
   return pauseReason === null ? 'off' : 'paused'
-}
-
-/** Formats a count of a webhook's status, which stops at a thousand. */
-function counted(count: number): string {
-  return count >= COUNTED_MAX ? '1,000 or more' : String(count)
 }
 
 function idIn({ params }: FastifyRequest): number {
@@ -266,7 +261,7 @@ function newPage(caller: Caller, values: Form): HtmlPage {
   const offered = eventKinds.filter((kind) => canDirect(caller, resourceOf(kind)))
   return {
     template: '/pages/admin/webhooks/new',
-    title: 'New webhook',
+    title: t('New webhook'),
     values,
     data: { eventKinds: offered, hasMembers: true },
   }

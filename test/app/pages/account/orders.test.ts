@@ -161,6 +161,10 @@ describe('a customer', () => {
     expect(body).toContain('Waiting for &lt;money&gt;')
     expect(body).toContain('$61.23')
     expect(body).toContain(`<title>Your orders · ${shop.store.name} ·`)
+    const german = await person.open('/account', { 'accept-language': 'de-DE' })
+    expect(german.body).toContain(`<title>Ihre Bestellungen · ${shop.store.name} ·`)
+    expect(german.body).toContain('11. März 2026, 01:00 GMT+9')
+    expect(german.body).toMatch(/61,23\s\$/)
     expect((await person.call('GET', '/account')).json()[0]).toEqual({
       OrderID: two.id,
       InvoiceNumber: `AB-${two.invoiceNumber}`,

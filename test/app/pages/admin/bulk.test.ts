@@ -81,7 +81,7 @@ describe('many products', () => {
     await shop.call('PUT', `/Products/${one}`, { body: { CategoryList: [{ CategoryID: oak }] } })
     const ids = [String(one), String(two)]
     const hidden = await say(await choose({ ids }), { Kind: 'visibility', Hide: 'true' })
-    expect(await linesAt(hidden, 'changes')).toContainEqual(['Lamp 1 (P-1)', 'Hide: No → Yes'])
+    expect(await linesAt(hidden, 'changes')).toContainEqual(['Lamp 1 (P-1)', 'Hidden: No → Yes'])
     await apply(hidden)
     const added = await say(await choose({ ids }), { Kind: 'category', CategoryHow: 'add', CategoryID: 'Desk' })
     expect(await linesAt(added, 'changes')).toEqual([
@@ -293,7 +293,7 @@ describe('what was changed', () => {
     expect(await linesAt(putBack, 'changes')).toEqual([
       [
         'P-1',
-        'Name: Lamp → Lamp 1 | Price: $9.99 → $1.00 | Short description: New → Old | Hide: No → Yes | Stock: 4 → 1',
+        'Name: Lamp → Lamp 1 | Price: $9.99 → $1.00 | Short description: New → Old | Hidden: No → Yes | Stock: 4 → 1',
       ],
     ])
     await apply(putBack)

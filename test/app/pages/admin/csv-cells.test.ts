@@ -316,7 +316,7 @@ describe('what a spreadsheet seems to have changed is marked', () => {
     expect((await linesAt(address, 'changes'))[1]).toEqual(['3', 'ada@shop.example', `${change} | BillingCity Rome`])
     const { body } = await merchant.open(address)
     expect(wordsOf(body)).toContain(
-      '1 line has a value that a spreadsheet seems to have changed. Check this line before',
+      '1 line has a value that a spreadsheet seems to have changed. Show what to check before',
     )
     await apply(address)
     expect((await read('Customers', ada)).BillingZipCode).toBe('2134')

@@ -22,6 +22,7 @@ const { takeIn, refusalOf, apply, linesAt, countsAt } = csvPages(() => ({ server
 
 withMerchant((scene) => ({ server, shop, merchant } = scene))
 
+const unsaid = { name: 'logos.csv', decimal: null, sender: { locale: 'en-US', decimalSign: '.' } } as const
 const add = (service: string, body: object) => shop.add(`/${service}`, body)
 
 const read = async (service: string, id: number) => (await shop.call('GET', `/${service}/${id}`)).json()[0]
@@ -247,7 +248,7 @@ describe('a file', () => {
         sent += 500
       }
     }
-    await takeInFile(shop.caller, manufacturers, { name: 'logos.csv', bytes: bytes() }, server.services.secrets)
+    await takeInFile(shop.caller, manufacturers, { ...unsaid, bytes: bytes() }, server.services.secrets)
     expect(await stored()).toBe(lines)
     expect(most).toBeLessThan(5_000)
   }, 120_000)
@@ -268,7 +269,7 @@ describe('a file', () => {
       }
       yield Buffer.from(',logo.png\n')
     }
-    const file = { name: 'logos.csv', bytes: bytes() }
+    const file = { ...unsaid, bytes: bytes() }
     await takeInFile(shop.caller, manufacturers, file, server.services.secrets)
     expect(asked).toBe(20)
   })

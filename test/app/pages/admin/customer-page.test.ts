@@ -120,10 +120,10 @@ describe('a customer', () => {
       )
     expect(await why(id)).toEqual([
       [named, 'the same name and postcode'],
-      [phone, 'the same telephone number'],
+      [phone, 'the same phone number'],
       [email, 'nearly the same e-mail address'],
     ])
-    expect(await why(phone)).toEqual([[id, 'the same telephone number']])
+    expect(await why(phone)).toEqual([[id, 'the same phone number']])
     expect(await why(first)).toEqual([])
     const many = Array.from({ length: 5 }, (_, at) => add({ ...of(`m${at}`), ...others.phone }))
     await Promise.all(many)

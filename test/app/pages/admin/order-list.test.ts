@@ -66,7 +66,7 @@ describe('the list of orders', () => {
       expect(await found(both)).toEqual(['AB-1001', 'AB-1000'])
     }
     expect(await found('orderstatus=1&orderstatus=1')).toEqual(['AB-1001'])
-    expect((await merchant.open('/admin/orders?find=9999')).body).toContain('No order fits')
+    expect((await merchant.open('/admin/orders?find=9999')).body).toContain('No orders fit')
     expect(await found('sort=OrderID')).toEqual(['AB-1000', 'AB-1001'])
   })
 

@@ -12,7 +12,8 @@ let scene: Awaited<ReturnType<typeof shopWithOrder>>
 let server: TestServer
 
 const payments = '/admin/orders/1/payments'
-const saved = '/admin/orders/1?notice=transaction-recorded'
+const saved = '/admin/orders/1?notice=payment-recorded'
+const refundSaved = '/admin/orders/1?notice=refund-recorded'
 
 withServer(async (opened) => {
   server = opened
@@ -42,7 +43,7 @@ describe('payments of an order', () => {
       await form.send({ TransactionAmount: '100', TransactionReference: 'T-1', TransactionResponseText: 'By wire' }),
       saved,
     )
-    expectSaved(await record({ TransactionType: 'Refund', TransactionAmount: '30.50' }), saved)
+    expectSaved(await record({ TransactionType: 'Refund', TransactionAmount: '30.50' }), refundSaved)
     expectSaved(await record({ TransactionType: 'Authorize', TransactionAmount: '5' }), saved)
     expect(await facts()).toEqual({
       Total: '$135.25',
@@ -128,7 +129,7 @@ describe('payments of an order', () => {
 
     const changed = await form.send({ TransactionAmount: '7' })
     expect(changed.statusCode).toBe(409)
-    expect(changed.body).toContain('has recorded a transaction already')
+    expect(changed.body).toContain('has recorded a payment already')
     expectSaved(await scene.merchant.submit(payments, typedIn(changed.body, payments)), saved)
     expect(await transactions()).toHaveLength(2)
   })
@@ -382,7 +383,7 @@ describe('the payment state of an order', () => {
 describe('a transaction that is wrong', () => {
   const keyOf = async () => (await transactions()).at(-1).TransactionIndexID as number
   const voiding = (key: number) => `/admin/orders/1/payments/${key}/void`
-  const done = '/admin/orders/1/payments?notice=transaction-voided'
+  const done = (one: 'payment' | 'refund') => `/admin/orders/1/payments?notice=${one}-voided`
   const Reason = 'Entered twice'
 
   test('is made void with a reason, stays in sight with who and when, and counts as nothing', async () => {
@@ -391,11 +392,11 @@ describe('a transaction that is wrong', () => {
     const asked = await scene.merchant.open(voiding(key))
     expect(asked.body).toContain('Make the payment of $135.25 void?')
     expect(asked.body).toMatch(/<dt>Open<\/dt><dd>\$0.00 → <strong>\$135.25/)
-    expectSaved(await (await opened(scene.merchant, voiding(key))).send({ Reason }), done)
+    expectSaved(await (await opened(scene.merchant, voiding(key))).send({ Reason }), done('payment'))
 
     const { body } = await scene.merchant.open(payments)
     const [row = ''] = /<tr role="row" class="voided">[\s\S]*?<\/tr>/.exec(body) ?? []
-    expect(row).toMatch(/<s>Sale<\/s> <span class="badge">Void<\/span><br><small>by \S+@\S+, Mar 10, 2026/)
+    expect(row).toMatch(/<s>Payment<\/s> <span class="badge">Void<\/span><br><small>by \S+@\S+, Mar 10, 2026/)
     expect(row).toContain('<s>$135.25</s>')
     expect(row).toContain('By wire\nEntered twice')
     expect(row).not.toContain('Make void')
@@ -410,7 +411,7 @@ describe('a transaction that is wrong', () => {
     ])
     const page = (await scene.merchant.open('/admin/orders/1')).body
     expect(page).toContain('This order is not paid')
-    expect(page).toMatch(/Payment \d+: Type: <span[^>]*>Sale<\/span> → <span[^>]*>Void/)
+    expect(page).toMatch(/Payment \d+: Type: <span[^>]*>Payment<\/span> → <span[^>]*>Void/)
     expect((await scene.merchant.open('/admin/orders/1/invoice')).body).not.toContain('Void')
   })
 
@@ -422,7 +423,7 @@ describe('a transaction that is wrong', () => {
     const body = { TransactionType: 'Refund', TransactionAmount: 127.5, RefundItemList }
     const key = await shop.add('/Orders/1/Transactions', body)
     expect((await scene.merchant.open(voiding(key))).body).toContain('Make the refund of $127.50 void?')
-    expectSaved(await (await opened(scene.merchant, voiding(key))).send({ Reason }), done)
+    expectSaved(await (await opened(scene.merchant, voiding(key))).send({ Reason }), done('refund'))
     const [sums] = (await shop.call('GET', '/Orders/1/Sums')).json()
     expect(sums).toMatchObject({ PaidAmount: 135.25, RefundedAmount: 0, OpenAmount: 0 })
     expect(sums.ItemSumList[0].RefundedQuantity).toBe(0)
@@ -437,13 +438,13 @@ describe('a transaction that is wrong', () => {
     const answers = await Promise.all(forms.map((form) => form.send({ Reason })))
     expect(answers.map(({ statusCode }) => statusCode).toSorted()).toEqual([303, 412])
     expect((await transactions())[0].TransactionResponseText).toBe('Entered twice')
-    expect((await scene.merchant.open(voiding(key))).body).toContain('This transaction of $20.00 is void')
+    expect((await scene.merchant.open(voiding(key))).body).toContain('This payment of $20.00 is void')
 
     // A program that takes it back takes the mark away.
     await scene.shop.call('PUT', `/Orders/1/Transactions/${key}`, { body: { TransactionType: 'Sale' } })
     expect((await scene.merchant.open(payments)).body).not.toMatch(/class="voided"|<s>/)
     await scene.shop.call('PUT', `/Orders/1/Transactions/${key}`, { body: { TransactionType: 'void' } })
-    expect((await scene.merchant.open(payments)).body).toMatch(/<s>Sale<\/s>.*by [^@<]+,/)
+    expect((await scene.merchant.open(payments)).body).toMatch(/<s>Payment<\/s>.*by [^@<]+,/)
   })
 
   test.each(['', ' ', 'x'.repeat(256)])('is not made void with the reason "%.5s"', async (given) => {

@@ -184,7 +184,7 @@ test.each([
   const pages: [string, RegExp][] = [
     ['/admin/orders/1', /<dt>Ship to<\/dt>\s*<dd>([\s\S]*?)<\/dd>/],
     ['/admin/orders/1/packing-slip', /<dt>Ship to<\/dt><dd>([\s\S]*?)<\/dd>/],
-    ['/admin/orders/1/shipments/0', /<h2>To<\/h2>\s*<p>([\s\S]*?)<\/p>/],
+    ['/admin/orders/1/shipments/0', /<h2>Ship to<\/h2>\s*<p>([\s\S]*?)<\/p>/],
   ]
   for (const [address, place] of pages) {
     const { body } = await shop.merchant.open(address)

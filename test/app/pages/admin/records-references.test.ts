@@ -32,7 +32,10 @@ const choicesIn = (body: string) =>
 
 describe('a field that names a record', () => {
   const save = async (fields: Record<string, string>) =>
-    merchant.submit(edit('general'), { ...(await merchant.formOf(edit('general'))), ...fields })
+    merchant.submit(edit('name-price-and-stock'), {
+      ...(await merchant.formOf(edit('name-price-and-stock'))),
+      ...fields,
+    })
 
   test('takes a part of a name, or a SKU, that one record fits', async () => {
     await add('Manufacturers', { ManufacturerName: 'Birch' })
@@ -48,22 +51,25 @@ describe('a field that names a record', () => {
 
   test('shows the records that its words fit, and takes the one that is chosen', async () => {
     const other = await add('Manufacturers', { ManufacturerName: 'Alder Lamps' })
-    const form = await merchant.formOf(edit('general'))
+    const form = await merchant.formOf(edit('name-price-and-stock'))
     const typed = { ...form, ManufacturerID: 'ald', ShortDescription: 'typed' }
     const { statusCode, body } = await merchant.submit(
-      edit('general'),
+      edit('name-price-and-stock'),
       { ...typed, lookup: 'ManufacturerID' },
-      { to: rows('general') },
+      { to: rows('name-price-and-stock') },
     )
     expect(statusCode).toBe(200)
     expect(choicesIn(body)).toEqual([
       [other, `${other} Alder Lamps`],
       [alder, `${alder} Alder &amp; Finch`],
     ])
-    expect(fieldsAt(body, edit('general'))).toMatchObject({ ManufacturerID: 'ald', ShortDescription: 'typed' })
+    expect(fieldsAt(body, edit('name-price-and-stock'))).toMatchObject({
+      ManufacturerID: 'ald',
+      ShortDescription: 'typed',
+    })
     expect(await product()).toMatchObject({ ManufacturerID: 0, ShortDescription: '' })
 
-    await merchant.submit(edit('general'), { ...typed, 'ManufacturerID.choice': String(other) })
+    await merchant.submit(edit('name-price-and-stock'), { ...typed, 'ManufacturerID.choice': String(other) })
     expect(await product()).toMatchObject({ ManufacturerID: other, ShortDescription: 'typed' })
   })
 
@@ -80,9 +86,9 @@ describe('a field that names a record', () => {
   test.each(['2147483648', '4294967296', '9223372036854775807'])('refuses %s, which no record can have', async (id) => {
     expect((await save({ ManufacturerID: id })).statusCode).toBe(400)
     const looked = await merchant.submit(
-      edit('general'),
+      edit('name-price-and-stock'),
       { ManufacturerID: id, lookup: 'ManufacturerID' },
-      { to: rows('general') },
+      { to: rows('name-price-and-stock') },
     )
     expect(looked.statusCode).toBe(200)
     const added = await merchant.submit('/admin/products/new', { ManufacturerID: id }, { action: '/admin/products' })
@@ -116,8 +122,8 @@ describe('a field that names a record', () => {
     const named = `<a href="/admin/manufacturers/${alder}"><bdi>Alder &amp; Finch</bdi></a>`
     expect((await merchant.open(`/admin/products/${lamp}`)).body).toContain(named)
     expect((await merchant.open('/admin/products?columns=SKUInfo.SKU&columns=ManufacturerID')).body).toContain(named)
-    expect((await merchant.open(edit('general'))).body).toContain('>Alder &amp; Finch</small>')
-    expect((await merchant.open(edit('categories'))).body).toContain('</strong> Desk lamps</legend>')
+    expect((await merchant.open(edit('name-price-and-stock'))).body).toContain('>Alder &amp; Finch</small>')
+    expect((await merchant.open(edit('categories'))).body).toContain(' <bdi>Desk lamps</bdi></legend>')
   })
 })
 
@@ -162,7 +168,10 @@ describe('an amount', () => {
     const { body } = await merchant.open(`/admin/products/${lamp}`)
     for (const amount of ['$10.00', '$9.50', '$9.1234', '>2</dd>']) expect(body).toContain(amount)
     expect((await merchant.open('/admin/products?columns=SKUInfo.SKU&columns=SKUInfo.Price')).body).toContain('$10.00')
-    expect(await merchant.formOf(edit('general'))).toMatchObject({ 'SKUInfo.Price': '10', 'SKUInfo.Cost': '9.1234' })
+    expect(await merchant.formOf(edit('name-price-and-stock'))).toMatchObject({
+      'SKUInfo.Price': '10',
+      'SKUInfo.Cost': '9.1234',
+    })
     expect((await merchant.open('/admin/products/export?format=csv')).body).not.toContain('$')
   })
 })

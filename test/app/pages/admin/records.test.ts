@@ -72,6 +72,29 @@ describe('the list of a service', () => {
     }
   })
 
+  const filterWords = async (path: string, language = 'en') => {
+    const { body } = await merchant.open(path, { 'accept-language': language })
+    return Object.fromEntries(
+      [...body.matchAll(/<label for="(\w+)">([^<]*)</g)].map(([, name, words]) => [name, words]),
+    )
+  }
+
+  test('calls its filters as the fields that they compare, in the language of the reader', async () => {
+    expect(await filterWords('/admin/rma')).toMatchObject({
+      rmastatusid: 'Status',
+      catalogid: 'Product',
+      sku: 'SKU',
+      datestart: 'Return date, from',
+      dateend: 'Return date, to',
+      lastupdatestart: 'Last change, from',
+    })
+    expect(await filterWords('/admin/orders')).toMatchObject({
+      invoicenumber: 'Invoice number',
+      invoicenumberend: 'Invoice number, to',
+    })
+    expect(await filterWords('/admin/customers', 'de-DE')).toMatchObject({ city: 'Ort (Rechnung)', email: 'E-Mail' })
+  })
+
   test('shows the columns that are chosen', async () => {
     await add('Products', { SKUInfo: { SKU: 'LAMP', Name: 'Lamp' }, GTIN: '4006381333931', Weight: 1.5 })
     const { body } = await merchant.open('/admin/products?columns=GTIN&columns=Weight')
@@ -214,8 +237,21 @@ describe('a form of a record', () => {
   beforeEach(async () => {
     id = await add('Products', lamp)
   })
-  const general = () => `/admin/products/${id}/edit?section=general`
+  const general = () => `/admin/products/${id}/edit?section=name-price-and-stock`
   const features = () => `/admin/products/${id}/edit?section=features`
+
+  test('says beside a field what its name does not, and offers its numbers with what they mean', async () => {
+    const form = async (section: string, language: string) =>
+      (await merchant.open(`/admin/products/${id}/edit?section=${section}`, { 'accept-language': language })).body
+    const english = await form('stock-keeping', 'en')
+    expect(english).toContain('<small id="StockAlert-hint" class="hint">From this stock down, the product counts as')
+    expect(english).toMatch(/<option value="2">2: back order<\/option>/)
+    expect(english).toMatch(/<option value="-1" selected>-1: the store’s default<\/option>/)
+    const german = await form('stock-keeping', 'de-DE')
+    expect(german).toMatch(/<label id="StockAlert-label" for="StockAlert">Meldebestand\s*</)
+    expect(german).toContain('Ab diesem Bestand gilt das Produkt als knapp')
+    expect(german).toContain('2: Nachlieferung')
+  })
 
   test('changes what was typed, and nothing else', async () => {
     const before = await read('Products', id)
@@ -334,7 +370,7 @@ describe('a form of a record', () => {
   test.each([
     [{ 'SKUInfo.Price': 'much' }, 'SKUInfo.Price', 'Price'],
     [{ 'SKUInfo.SKU': ' ' }, 'SKUInfo.SKU', 'SKU'],
-    [{ ManufacturerID: '77' }, 'ManufacturerID', 'Manufacturer ID'],
+    [{ ManufacturerID: '77' }, 'ManufacturerID', 'Manufacturer'],
     [{ 'SKUInfo.Name': 'x'.repeat(256) }, 'SKUInfo.Name', 'Name'],
   ])('with %j is refused beside its field, and what was typed stays', async (changes, field, label) => {
     const before = await read('Products', id)

@@ -140,7 +140,7 @@ describe('letting an application in', () => {
     const words = wordsOf(page.body)
     expect(page.statusCode).toBe(200)
     expect(words).toContain('Let Stock Sync in?')
-    expect(words).toContain('Read and change Products Read Orders Change, without reading Gift Registries ')
+    expect(words).toContain('Read and change Products Read Orders Change, without reading Gift registries ')
     expect(words).not.toContain('RMA')
     expect(words).toContain('Its server at hooks.tools.example:8443 is asked to confirm first')
     expect(await leftOf(application)).toEqual(nothing)

@@ -88,8 +88,11 @@ describe('the lists of names for returns', () => {
     expect(await names('statuses')).toHaveLength(5)
     expect(await names('reasons', stranger)).toContain('1 Damaged item')
     const [hidden, changed] = (await merchant.call('GET', '/admin/audit?limit=2')).json()
-    expect(hidden).toMatchObject({ Action: 'return-lists.changed', Details: { reasons: ['2 Wrong item'] } })
-    expect(changed.Details).toEqual({ reasons: ['1 Broken on arrival', '70 Too late', '5 Too big'] })
+    expect(hidden).toMatchObject({ Action: 'return-lists.changed', Details: { returnReasons: [2] } })
+    expect(changed.Details).toEqual({ returnReasons: [1, 70, 5] })
+    expect((await merchant.open('/admin/audit')).body).toContain(
+      'reasons for returns: Broken on arrival, Too late, Too big',
+    )
   })
 
   test.each([
@@ -208,7 +211,7 @@ describe('a return', () => {
     expect(await readReturn()).toMatchObject({ RMAReasonID: 7, RMAStatusID: 44 })
     const list = (await merchant.open('/admin/rma')).body
     expect(optionsIn(list, 'rmareasonid')).toContain('7 Reason 7')
-    const edit = await opened(merchant, '/admin/rma/1/edit?section=general')
+    const edit = await opened(merchant, '/admin/rma/1/edit?section=order-reason-and-status')
     expect(edit.fields.RMAReasonID).toBe('7')
     expect((await edit.send({ Comments: 'Thanks' })).statusCode).toBe(303)
     expect(await readReturn()).toMatchObject({ RMAReasonID: 7, Comments: 'Thanks' })
@@ -270,7 +273,7 @@ describe('an order status of the store’s own', () => {
     const fields = (await merchant.open('/admin/orders/1/fields')).body
     expect(fields).toContain('Waiting for parts')
     expect(fields).toContain('Online Credit Card')
-    const form = '/admin/orders/1/edit?section=general'
+    const form = '/admin/orders/1/edit?section=number-customer-and-status'
     const edit = await merchant.formOf(form)
     expect(edit.OrderStatusID).toBe('13')
     expect((await merchant.submit(form, { ...edit, OrderStatusID: '14' })).statusCode).toBe(303)

@@ -160,7 +160,7 @@ describe('the search', () => {
     expect(body).toContain('href="/admin/products?find=scarf"')
     const list = (await merchant.open('/admin/products?find=scarf')).body
     expect(list).toContain('12 products')
-    expect((await merchant.open('/admin/products?find=scarf&hide=1')).body).toContain('No product fits')
+    expect((await merchant.open('/admin/products?find=scarf&hide=1')).body).toContain('No products fit')
   })
 
   test('offers the first of each service while somebody types', async () => {
@@ -173,6 +173,7 @@ describe('the search', () => {
       'return: Return 1',
       'gift registry: Ada and Paul',
     ])
+    expect(JSON.parse(body)[2].Details).toMatch(/^Mar 10, 2026, .* · TEE-01$/)
   })
 
   test('finds for a role what it may read, and by nothing that it may not', async () => {

@@ -85,7 +85,7 @@ describe('the deliveries of a webhook', () => {
     expect(idsOn(await page(home))).toEqual([ids.failed, ids.pending, ids.delivered])
 
     await server.services.db.delivery.deleteMany({ where: { id: ids.failed } })
-    expect(wordsOf(await page(`${home}?state=failed`))).toContain('No delivery is failed.')
+    expect(wordsOf(await page(`${home}?state=failed`))).toContain('No delivery failed.')
   })
 
   test('lead on, 50 a page and the newest first, within a state, until each was there once', async () => {

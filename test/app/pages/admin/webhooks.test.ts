@@ -392,7 +392,7 @@ describe('deleting a webhook', () => {
     await storedDelivery(server, webhook, { state: 'pending', endedAt: null, dueAt, log: [{ status: 500 }] })
     const address = `${home}/${webhook.id}/delete`
     expect(wordsOf(await page(address))).toContain(
-      'Delete Warehouse? hooks.example/orders?… is no longer notified of Order New. 1 waiting delivery is discarded.',
+      'Delete Warehouse? hooks.example/orders?… is no longer notified of Order New. One waiting delivery is discarded.',
     )
 
     const answer = await merchant.submit(address, {})

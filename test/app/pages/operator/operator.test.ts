@@ -85,6 +85,16 @@ test('every page opens, and none shows a secret of anybody', async () => {
   expect((await ann.open('/operator/deliveries')).body).toContain('desk.example')
 })
 
+test('the pages speak the language of the browser', async () => {
+  const german = { 'accept-language': 'de-DE' }
+  const { body } = await ann.open('/operator', german)
+  expect(body).toContain('<html lang="de">')
+  expect(body).toMatch(/<a href="\/operator\/stores">\d+ Shops?<\/a>, <a href="\/operator\/people">\d+ Kont/)
+  expect(body).toMatch(/\d wartend<\/a>, \d Webhooks? fehlerhaft, \d pausiert/)
+  const store = await ann.open(`/operator/stores/${shop.store.id}`, german)
+  expect(store.body).toMatch(/Shop \d+, eröffnet am 10\. März 2026, 16:00 UTC\./)
+})
+
 test('pages of records that there are not answer 404', async () => {
   for (const address of ['stores/999999', 'applications/999999', 'people/999999', 'nope']) {
     expect([address, (await ann.open(`/operator/${address}`)).statusCode]).toEqual([address, 404])

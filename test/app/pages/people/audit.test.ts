@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { auditActions, recordAudit } from '../../../../src/audit/audit.ts'
 import { inTransaction } from '../../../../src/database/client.ts'
 import { actionInWords, detailsInWords } from '../../../../src/pages/people/audit-words.ts'
+import { english, languageOf } from '../../../../src/texts/language.ts'
 import { operatorKey } from '../../../support/services.ts'
 import { developerIn, merchantIn } from '../../../support/signed-in.ts'
 import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
@@ -135,8 +136,19 @@ test('a log in which nothing is older says so', async () => {
   expect(body).toContain('There is nothing older.')
 })
 
+const inEnglish = { ...languageOf('en-US'), timeZone: 'Europe/Berlin' }
+
+test('details are told in the language of the reader', () => {
+  const inGerman = { ...languageOf('de-DE'), timeZone: 'Europe/Berlin' }
+  const details = { sessions: 12_345, privileges: { Orders: ['read', 'write'] }, mailed: true }
+
+  expect(detailsInWords(details, inGerman)).toBe(
+    'Sitzungen: 12.345; Berechtigungen: Bestellungen (lesen und ändern); per E-Mail',
+  )
+})
+
 test('every action has words of its own', () => {
-  const words = auditActions.map(actionInWords)
+  const words = auditActions.map((action) => english(actionInWords(action)))
 
   expect(new Set(words).size).toBe(auditActions.length)
   expect(words.filter((each) => each.includes('.'))).toEqual([])
@@ -145,24 +157,45 @@ test('every action has words of its own', () => {
 test.each([
   [{}, ''],
   [{ sessions: 2 }, 'sessions: 2'],
-  [{ forced: true, reason: 'no answer' }, 'forced; reason: no answer'],
+  [{ forced: true, reason: 'no answer' }, 'without its confirmation; reason: no answer'],
   [
     { secureUrl: { from: 'https://a.example', to: 'https://b.example' } },
-    'secure url: https://a.example → https://b.example',
+    'address: https://a.example → https://b.example',
   ],
-  [{ privileges: { Orders: ['read', 'write'], Products: ['read'] } }, 'privileges: Orders read, write, Products read'],
-  [{ statuses: [1, 2], note: null, hidden: false }, 'statuses: 1, 2'],
-  [{ enabled: { from: true, to: false } }, 'enabled: true → false'],
+  [
+    { privileges: { Orders: ['read', 'write'], Products: ['read'] } },
+    'privileges: Orders (read and change), Products (read)',
+  ],
+  [{ statuses: [1, 2], note: null, hidden: false }, 'order statuses: 1, 2'],
+  [{ enabled: { from: true, to: false } }, 'switched on: yes → no'],
   [{ name: { from: 'constructor', to: 'none' } }, 'name: constructor → none'],
+  [{ unknownHere: 'x' }, 'unknownHere: x'],
+  [{ sessions: 12_345 }, 'sessions: 12,345'],
+  [{ changed: ['callbackUrl', 'privileges'] }, 'changed: callback address, privileges'],
+  [{ language: { from: null, to: 'de-AT' } }, 'language: as the browser says → Deutsch (Österreich)'],
+  [{ role: { from: 'orders', to: 'Night shift' } }, 'role: orders → Night shift'],
+  [{ endsAt: '2026-03-10T16:00:00.000Z' }, 'they end: Mar 10, 2026, 5:00 PM GMT+1'],
   [{ cartApiEnabled: { from: false, to: true } }, 'cartAPI: off → on'],
   [
     { cartApiAddresses: { from: ['10.0.0.5', '10.1.0.0/16'], to: [] } },
     'cartAPI from: 10.0.0.5, 10.1.0.0/16 → anywhere',
   ],
 ])('the details %j are told as “%s”', (details, words) => {
-  expect(detailsInWords(details)).toBe(words)
+  expect(detailsInWords(details, inEnglish)).toBe(words)
+})
+
+test('a change of statuses and payment methods names them', async () => {
+  const { store } = await server.openStore()
+  const person = await merchantIn(server, store)
+  const settings = '/admin/settings'
+  await person.submit(`${settings}/order-statuses`, { 'StatusText.1': 'Just in' })
+  await person.submit(`${settings}/payment-methods`, { 'Name.2': 'By bank' })
+  const { body } = await person.open('/admin/audit')
+
+  expect(body).toMatch(/order statuses: Just in[,<]/)
+  expect(body).toMatch(/payment methods: [^<]*By bank/)
 })
 
 test('details without end are cut', () => {
-  expect(detailsInWords({ reason: 'x'.repeat(10_000) })).toHaveLength(301)
+  expect(detailsInWords({ reason: 'x'.repeat(10_000) }, inEnglish)).toHaveLength(301)
 })

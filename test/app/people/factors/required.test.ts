@@ -59,7 +59,7 @@ describe('an owner who requires a second factor', () => {
       ],
     })
     const { body } = await person.open(security)
-    expect(body).toMatch(new RegExp(`${other.account.Email}[\\s\\S]*>none<[\\s\\S]*${account.Email}[\\s\\S]*>yes<`))
+    expect(body).toMatch(new RegExp(`${other.account.Email}[\\s\\S]*>no<[\\s\\S]*${account.Email}[\\s\\S]*>yes<`))
   })
 
   test('tells everybody who has none until the day, and shuts them out from then on', async () => {

@@ -16,6 +16,7 @@ import { adminPages, orShowAgain } from '../../../../html/page-routes.ts'
 import { actorOf, formOf, merchantOf, textIn, wantsHtml } from '../../../../html/request.ts'
 import { readIds } from '../../../../server/parameters.ts'
 import { grantableBy } from '../../../../staff/roles.ts'
+import { t } from '../../../../texts/text.ts'
 import { namedObject, readInput, text } from '../../../../values/input.ts'
 import { KEY_LENGTH_MAX } from '../../../../values/key-strength.ts'
 import { callsShown } from '../../../calls.ts'
@@ -130,13 +131,17 @@ async function listPage(services: Subscribing, request: FastifyRequest, publicKe
   const nextOffset = found.length > LISTED_MAX ? offset + LISTED_MAX : null
   const data = { applications, offset, nextOffset, now: services.now() }
   const values = { PublicKey: publicKey }
-  return { template: '/pages/admin/modules/rest-api/applications', title: 'REST API', data, values }
+  return { template: '/pages/admin/modules/rest-api/applications', title: t('REST API'), data, values }
 }
 
 async function subscribePage(services: Subscribing, publicKey: string): Promise<HtmlPage> {
   const application = await findApplicationToSubscribe(services, publicKey)
   const data = { application, askedHost: hostOf(application.callbackUrl) }
-  return { template: '/pages/admin/modules/rest-api/subscribe', title: `Let ${application.name} in?`, data }
+  return {
+    template: '/pages/admin/modules/rest-api/subscribe',
+    title: t('Let {name} in?', { name: application.name }),
+    data,
+  }
 }
 
 async function applicationPage(services: Subscribing, request: FastifyRequest): Promise<HtmlPage> {
@@ -163,7 +168,11 @@ async function applicationPage(services: Subscribing, request: FastifyRequest): 
 async function unsubscribePage(services: Subscribing, request: FastifyRequest, isRefused: boolean): Promise<HtmlPage> {
   const application = await subscriptionIn(services, request)
   const data = { application, askedHost: hostOf(application.calledUrl), isRefused }
-  return { template: '/pages/admin/modules/rest-api/unsubscribe', title: `Remove ${application.name}?`, data }
+  return {
+    template: '/pages/admin/modules/rest-api/unsubscribe',
+    title: t('Remove {name}?', { name: application.name }),
+    data,
+  }
 }
 
 /** Returns the subscription in the address. Throws for another store's (404). */

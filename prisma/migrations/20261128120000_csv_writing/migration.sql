@@ -1,0 +1,2 @@
+-- AlterTable
+ALTER TABLE "CsvImport" ADD COLUMN "decimal" TEXT, ADD COLUMN "locale" TEXT;

@@ -1,0 +1,40 @@
+// What pages call what the server knows by a word of its own.
+
+import { type BuiltInRole, isBuiltIn, type Privilege } from '../staff/roles.ts'
+import { type Phrase, type Text, t } from '../texts/text.ts'
+
+const privileges: Readonly<Record<Privilege, Text>> = {
+  Orders: t('Orders'),
+  OrderStatus: t('Order statuses'),
+  Customers: t('Customers'),
+  CustomerGroups: t('Customer groups'),
+  Products: t('Products'),
+  Category: t('Categories'),
+  Manufacturers: t('Manufacturers'),
+  Distributors: t('Distributors'),
+  GiftRegistries: t('Gift registries'),
+  RMA: t('Returns'),
+  Webhooks: t('Webhooks'),
+  Cost: t('Cost'),
+  Settings: t('Settings'),
+  Keys: t('Keys'),
+  People: t('People'),
+}
+
+const roles: Readonly<Record<BuiltInRole, Text>> = {
+  owner: t('owner'),
+  manager: t('manager'),
+  orders: t('orders'),
+  catalogue: t('catalogue'),
+  reader: t('reader'),
+}
+
+/** One that the server does not know keeps its name. */
+export function privilegeName(privilege: string): Phrase {
+  return Object.hasOwn(privileges, privilege) ? privileges[privilege as Privilege] : privilege
+}
+
+/** The name of a role: a store calls its own as it likes, but not as one that every store has. */
+export function roleName(role: string): Phrase {
+  return isBuiltIn(role) ? roles[role] : role
+}
