@@ -50,7 +50,7 @@ type Decode = (piece: Buffer, isLast: boolean) => { readonly text: string; reado
 
 function decoderFor(start: Buffer): Decode {
   if (start.subarray(0, 4).equals(Buffer.from('PK\x03\x04'))) {
-    throw notText('This is a spreadsheet, not a CSV file.', 'Save it as "CSV UTF-8"')
+    throw notText('This is a spreadsheet, not a CSV file. Save it as "CSV UTF-8", and import that file.')
   }
   const mark = start.subarray(0, 2).toString('hex')
   if (mark !== 'fffe' && mark !== 'feff') return eightBits(start)
@@ -93,13 +93,13 @@ function wholeLength(bytes: Buffer): number {
   return bytes.length
 }
 
-function notText(problem: string, advice: string): StoreFailure {
-  return new StoreFailure('bad-request', `${problem} ${advice}, and import that file.`)
+function notText(message: string): StoreFailure {
+  return new StoreFailure('bad-request', message)
 }
 
 /** Refuses a file of another encoding by the line that shows it. */
 export function notUtf8(line: number): StoreFailure {
-  return notText(`Line ${line} has characters that are not UTF-8.`, 'Save the file as "CSV UTF-8"')
+  return notText(`Line ${line} has characters that are not UTF-8. Save the file as "CSV UTF-8", and import that file.`)
 }
 
 /** What DOS programs fill the end of a file with. */

@@ -105,15 +105,12 @@ export function refuseNamesAsPassword(
   if (comparable(password) === comparable(email)) {
     throw fieldFault(field, 'must differ from the e-mail address')
   }
-  const names = {
-    'beginning of the e-mail address': email.replace(/@[^@]*$/, ''),
-    'name of the store': storeName,
-  }
   const word = wordOf(password)
-  for (const [what, name] of Object.entries(names)) {
-    if (word === '' || word !== wordOf(name)) continue
-    throw fieldFault(field, `must not be the ${what}, with or without digits and signs`)
+  const isWord = (name: string) => word !== '' && word === wordOf(name)
+  if (isWord(email.replace(/@[^@]*$/, ''))) {
+    throw fieldFault(field, 'must not be the beginning of the e-mail address, with or without digits and signs')
   }
+  if (isWord(storeName)) throw fieldFault(field, 'must not be the name of the store, with or without digits and signs')
 }
 
 /** The text without separators, and without digits and signs at its ends. */

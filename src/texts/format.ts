@@ -53,6 +53,33 @@ export function formatOf(locale: string): Format {
 }
 
 function makeFormat(locale: string) {
+  const and = new Intl.ListFormat(locale, { type: 'conjunction' })
+  const or = new Intl.ListFormat(locale, { type: 'disjunction' })
+  return {
+    locale,
+    ...numbersOf(locale),
+    ...datesOf(locale),
+    ...addressesOf(locale),
+    /** Such as `a, b, and c`. */
+    and: (words: readonly string[]) => and.format(words),
+    /** Such as `a, b, or c`. */
+    or: (words: readonly string[]) => or.format(words),
+  }
+}
+
+function addressesOf(locale: string) {
+  const countryNames = new Intl.DisplayNames(locale, { type: 'region' })
+  return {
+    postalAddress,
+    shippingAddress,
+    phoneLink,
+    mailLink,
+    /** A country by its code, such as `Germany`. Returns text that is no code unchanged. */
+    country: (code: string) => (/^[A-Z]{2}$/.test(code) ? (countryNames.of(code) ?? code) : code),
+  }
+}
+
+function numbersOf(locale: string) {
   const moneyFormats = cached((currency) => new Intl.NumberFormat(locale, { style: 'currency', currency }))
   const shortMoneyFormats = cached(
     (currency) => new Intl.NumberFormat(locale, { style: 'currency', currency, notation: 'compact' }),
@@ -60,85 +87,79 @@ function makeFormat(locale: string) {
   const amountFormats = cached(
     (currency) => new Intl.NumberFormat(locale, { style: 'currency', currency, maximumFractionDigits: 4 }),
   )
-  const minuteFormats = cached((timeZone) => new Intl.DateTimeFormat(locale, { ...toTheMinute, timeZone }))
-  const secondFormats = cached(
-    (timeZone) => new Intl.DateTimeFormat(locale, { ...toTheMinute, second: '2-digit', timeZone }),
-  )
-  const ofDay = (options: Intl.DateTimeFormatOptions) =>
-    new Intl.DateTimeFormat(locale, { ...options, timeZone: 'UTC' })
-  const dayFormat = ofDay({ year: 'numeric', month: 'short', day: 'numeric' })
-  const monthFormat = ofDay({ year: 'numeric', month: 'long' })
-  const shortDayFormat = ofDay({ month: 'short', day: 'numeric' })
-  const weekdayFormat = ofDay({ weekday: 'short', month: 'short', day: 'numeric' })
-  const countryNames = new Intl.DisplayNames(locale, { type: 'region' })
   const numberFormat = new Intl.NumberFormat(locale, { maximumFractionDigits: 4 })
   const bytesFormat = new Intl.NumberFormat(locale, { maximumFractionDigits: 1 })
-  const relativeFormat = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' })
   const decimalSign = numberFormat.formatToParts(0.5).find(({ type }) => type === 'decimal')?.value ?? '.'
-  const lists = {
-    and: new Intl.ListFormat(locale, { type: 'conjunction' }),
-    or: new Intl.ListFormat(locale, { type: 'disjunction' }),
-  }
   /** In the currency's own decimals, such as `$1,234.50`. */
   const money = (amount: number | string, currency: string) => moneyFormats.memo(currency).format(Number(amount))
-  /** Such as `Mar 10, 2026, 4:05 PM EDT`, in an IANA zone. */
-  const date = (value: Date, timeZone: string) => minuteFormats.memo(timeZone).format(value)
   return {
-    locale,
     /** Between the whole part and the decimals. */
     decimalSign,
     money,
-    date,
-    postalAddress,
-    shippingAddress,
-    phoneLink,
-    mailLink,
     /** With its sign, such as `+$3.00` or `-$1.50`. */
     surcharge: (amount: number, currency: string) => `${amount > 0 ? '+' : ''}${money(amount, currency)}`,
     /** Formats a stored amount in full: `$10.00`, and `$9.1234` where money would be rounded. */
     amount: (amount: number | string, currency: string) => amountFormats.memo(currency).format(Number(amount)),
+    /** Formats a round amount for an axis, such as `$200` or `$40K`. */
+    shortMoney: (amount: number, currency: string) => shortMoneyFormats.memo(currency).format(amount),
+    number: (value: number | string) => numberFormat.format(Number(value)),
+    /** A number as people type it: with the sign of decimals, without separators of thousands. */
+    typed: (value: number | string) => String(value).replace('.', decimalSign),
     /** Such as `1.5 MB`, in powers of 1,000. */
     bytes: (value: number) => {
       const power = Math.min(Math.floor(Math.log10(Math.max(value, 1)) / 3), byteUnits.length - 1)
       return `${bytesFormat.format(value / 1_000 ** power)} ${byteUnits[power]}`
     },
-    /** A country by its code, such as `Germany`. Returns text that is no code unchanged. */
-    country: (code: string) => (/^[A-Z]{2}$/.test(code) ? (countryNames.of(code) ?? code) : code),
-    number: (value: number | string) => numberFormat.format(Number(value)),
-    /** A number as people type it: with the sign of decimals, without separators of thousands. */
-    typed: (value: number | string) => String(value).replace('.', decimalSign),
+  }
+}
+
+function datesOf(locale: string) {
+  const ofInstants = (options: Intl.DateTimeFormatOptions) => {
+    const inZones = cached((timeZone) => new Intl.DateTimeFormat(locale, { ...options, timeZone }))
+    // A zone such as `GMT−5` has a minus, at which no line breaks.
+    return (value: Date, timeZone: string) =>
+      inZones
+        .memo(timeZone)
+        .format(value)
+        .replace(/GMT-(?=\d)/, 'GMT−')
+  }
+  const ofDays = (options: Intl.DateTimeFormatOptions) => {
+    const inUtc = new Intl.DateTimeFormat(locale, { ...options, timeZone: 'UTC' })
+    return (day: string | Date) => inUtc.format(new Date(day))
+  }
+  const dayOf = ofDays({ year: 'numeric', month: 'short', day: 'numeric' })
+  const relativeFormat = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' })
+  const date = ofInstants(toTheMinute)
+  const brief = ofInstants({ dateStyle: 'medium', timeStyle: 'short' })
+  const recordDateBy = (formatter: typeof date) => (text: string, timeZone: string) => {
+    const read = readDate(text, timeZone)
+    return read === null ? text : formatter(read.instant, timeZone)
+  }
+  return {
+    /** Such as `Mar 10, 2026, 4:05 PM EDT`, in an IANA zone. */
+    date,
     /** Such as `Mar 10, 2026, 4:05:09 PM EDT`, in an IANA zone. */
-    second: (value: Date, timeZone: string) => secondFormats.memo(timeZone).format(value),
+    second: ofInstants({ ...toTheMinute, second: '2-digit' }),
     /** Formats a record's date, which is in the store's zone, like `date`. Returns text that is not a date unchanged. */
-    recordDate: (text: string, timeZone: string) => {
-      const read = readDate(text, timeZone)
-      return read === null ? text : date(read.instant, timeZone)
-    },
+    recordDate: recordDateBy(date),
+    /** The same for a list, whose dates are all in the store's zone: such as `Mar 10, 2026, 4:05 PM`. */
+    briefDate: recordDateBy(brief),
     /** Formats a date that a person typed, such as `Mar 10, 2026`. Returns text that is not a date unchanged. */
     day: (text: string) => {
       const read = readDate(text, 'UTC')
-      return read === null ? text : dayFormat.format(read.instant)
+      return read === null ? text : dayOf(read.instant)
     },
-    /** Formats a round amount for an axis, such as `$200` or `$40K`. */
-    shortMoney: (amount: number, currency: string) => shortMoneyFormats.memo(currency).format(amount),
     /** Formats a day such as `2026-03-10` as `Mar 10`. */
-    shortDay: (day: string) => shortDayFormat.format(new Date(day)),
+    shortDay: ofDays({ month: 'short', day: 'numeric' }),
     /** Formats a month such as `2026-03` as `March 2026`. */
-    month: (month: string) => monthFormat.format(new Date(month)),
+    month: ofDays({ year: 'numeric', month: 'long' }),
     /** Formats a day such as `2026-03-10` as `Tue, Mar 10`. */
-    weekday: (day: string) => weekdayFormat.format(new Date(day)),
-    /** Such as `3 hours ago`. Null: less than a minute. */
+    weekday: ofDays({ weekday: 'short', month: 'short', day: 'numeric' }),
+    /** Such as `3 hours ago`; `now`: less than a minute. */
     ago: (value: Date, now: Date) => {
       const ms = value.getTime() - now.getTime()
       const [unit, length] = units.find(([, each]) => Math.abs(ms) >= each) ?? []
       return unit ? relativeFormat.format(Math.trunc(ms / length), unit) : relativeFormat.format(0, 'second')
     },
-    /** Such as `a, b, and c`. */
-    and: (words: readonly string[]) => lists.and.format(words),
-    /** Such as `a, b, or c`. */
-    or: (words: readonly string[]) => lists.or.format(words),
   }
 }
-
-/** What formats values in English. */
-export const format = formatOf('en-US')

@@ -99,6 +99,6 @@ function makeLanguage(locale: Locale): Language {
     format,
     say,
     lookUp: (message) => catalogue.get(message) ?? null,
-    sayProblem: refusalsOf(refusals),
+    sayProblem: refusalsOf(refusals, locale),
   }
 }

@@ -17,7 +17,7 @@ export interface TestPerson {
     url: string,
     file: string | Uint8Array | Readable,
     name?: string,
-    fields?: Record<string, string>,
+    options?: { readonly fields?: Record<string, string>; readonly headers?: Record<string, string> },
   ) => Promise<LightMyRequestResponse>
   /** What a browser would send of the form of the page at `url`, the token aside. */
   readonly formOf: (url: string, action?: string) => Promise<Record<string, string>>
@@ -79,7 +79,7 @@ export function testPerson(app: FastifyInstance): TestPerson {
         body.toString(),
       )
     },
-    upload: async (url, file, name = 'file.csv', fields = {}) => {
+    upload: async (url, file, name = 'file.csv', { fields = {}, headers = {} } = {}) => {
       const { _csrf = '' } = Object.fromEntries(hiddenFields(formAt((await send(url)).body, url)))
       const boundary = '----a-browser-s-boundary'
       const part = (header: string) => `--${boundary}\r\nContent-Disposition: form-data; ${header}\r\n`
@@ -92,8 +92,8 @@ export function testPerson(app: FastifyInstance): TestPerson {
         else yield Buffer.from(file)
         yield Buffer.from(`\r\n--${boundary}--\r\n`)
       }
-      const headers = { accept: HTML, 'content-type': `multipart/form-data; boundary=${boundary}` }
-      return request('POST', url, headers, Readable.from(body()))
+      const type = `multipart/form-data; boundary=${boundary}`
+      return request('POST', url, { accept: HTML, 'content-type': type, ...headers }, Readable.from(body()))
     },
     formOf: async (url, action = url) => fieldsOf(formAt((await send(url)).body, action)),
     call: async (method, url, body) =>

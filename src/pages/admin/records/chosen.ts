@@ -3,7 +3,6 @@ import { CHOSEN_MAX as ALL_MAX } from '../../../csv/limits.ts'
 import { findOrdered, notFound, readTexts } from '../../../engine/reading/read.ts'
 import { refusedFields } from '../../../html/page-routes.ts'
 import { type CallerServices, formOf, merchantCaller, textIn } from '../../../html/request.ts'
-import { format } from '../../../texts/format.ts'
 import { isId } from '../../../values/int32.ts'
 import { askedIn, orderOf } from './list-page.ts'
 import type { Service } from './services.ts'
@@ -55,7 +54,7 @@ export async function chosenOrAll(
   const problem =
     ids.length === 0
       ? 'are none: nothing matches any more'
-      : `are more than ${format.number(ALL_MAX)} that match. Filter the list further`
+      : `are more than ${ALL_MAX} that match. Filter the list further`
   if (ids.length === 0 || next !== null) throw refusedFields([{ field: 'ids', problem }])
   return ids
 }

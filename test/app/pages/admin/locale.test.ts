@@ -273,7 +273,7 @@ describe('a CSV file', () => {
   const german = '&headings=words&separator=semicolon&decimal=comma'
 
   async function takeIn(file: string, fields: Record<string, string> = {}, service = 'products'): Promise<string> {
-    const answer = await merchant.upload(`/admin/${service}/csv`, file, 'file.csv', fields)
+    const answer = await merchant.upload(`/admin/${service}/csv`, file, 'file.csv', { fields })
     expect(answer.statusCode, wordsOf(answer.body)).toBe(303)
     return String(answer.headers.location)
   }
@@ -383,13 +383,15 @@ describe('a CSV file', () => {
 
   test('is refused with the choice still made', async () => {
     const file = 'SKUInfo.SKU,sku,SKU\nLAMP,LAMP,LAMP\n'
-    const { statusCode, body } = await merchant.upload('/admin/products/csv', file, 'file.csv', { decimal: 'comma' })
+    const { statusCode, body } = await merchant.upload('/admin/products/csv', file, 'file.csv', {
+      fields: { decimal: 'comma' },
+    })
     expect([statusCode, /<option value="comma" selected>/.test(body)]).toEqual([400, true])
   })
 
   test('is refused where it says what there is not', async () => {
     const { statusCode } = await merchant.upload('/admin/products/csv', 'SKUInfo.SKU\nLAMP\n', 'file.csv', {
-      decimal: 'both',
+      fields: { decimal: 'both' },
     })
     expect(statusCode).toBe(400)
   })

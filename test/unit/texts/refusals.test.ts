@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest'
+import { languageOf } from '../../../src/texts/language.ts'
+import { refusalsOf } from '../../../src/texts/refusals.ts'
+import { languages, readCatalogues } from '../../texts/catalogues.ts'
+
+describe.each(languages)('the refusals of %s', (language) => {
+  const { 'refusals.json': catalogue = {} } = readCatalogues(language)
+  const say = refusalsOf(new Map(Object.entries(catalogue)), 'de-DE')
+  const filled = (text: string) => text.replace(/\{(\d)(, number)?\}/g, (_, place) => `Zq${place}`)
+
+  it('are each found by their own message, whatever its values', () => {
+    // Words that are joined are only values of messages.
+    const sentences = Object.entries(catalogue).filter(([message]) => !/^\{1\};? (and|or) /.test(message))
+    const others = sentences.filter(([message, said]) => say(filled(message)) !== filled(said))
+    expect(others.map(([message]) => [message, say(filled(message))])).toEqual([])
+  })
+})
+
+describe('what says refusals', () => {
+  const { sayProblem: say } = languageOf('de-DE')
+
+  it('says values that are messages or lists of words themselves', () => {
+    expect(say('is missing and must be a text')).toBe('fehlt und muss ein Text sein')
+    expect(say('must be csv or ndjson')).toBe('muss csv oder ndjson sein')
+    expect(say('There is no Order 12')).toBe('Bestellung 12 gibt es nicht')
+  })
+
+  it('writes numbers as the reader does, with the decimals that they have, and identifiers as they are', () => {
+    const refund = 'must be at most 1012.50 for a refund: 1012.50 USD were paid, and 0 USD were refunded already'
+    expect(say(refund)).toBe(
+      'darf bei einer Erstattung höchstens 1.012,50 sein: 1.012,50 USD wurden bezahlt und 0 USD schon erstattet',
+    )
+    expect(languageOf('de-CH').sayProblem('must be a text of 1 to 4000 characters')).toContain("4'000")
+    expect(say('No customer has the id 12345')).toBe('Kein Kunde hat die Nummer 12345')
+  })
+
+  it('takes the message that leaves the least of it unsaid', () => {
+    const problem = 'must be at most 3: the order has 5 of LAMP, of which 2 went back to stock already'
+    expect(say(problem)).toBe('darf höchstens 3 sein: Die Bestellung hat 5 von LAMP, davon 2 schon wieder im Bestand')
+  })
+
+  it('says the problems of fields in one message', () => {
+    expect(say('Price must be a number; SKU is already used by another Product')).toBe(
+      'Price muss eine Zahl sein; SKU ist schon vergeben (Produkt)',
+    )
+  })
+
+  it('leaves what no message fits', () => {
+    expect(say('The moon must be full or new')).toBe('The moon must be full or new')
+  })
+
+  it('says the faults of a large form at once', () => {
+    const faults = Array.from({ length: 500 }, (_, at) => `must be a number from ${at} to 1000000, on weekdays`)
+    say('must be text')
+    const startedAt = performance.now()
+    for (const fault of faults) say(fault)
+    // Some 10 ms on an idle machine.
+    expect(performance.now() - startedAt).toBeLessThan(1000)
+  })
+})
