@@ -9,6 +9,7 @@ import { orderStatuses } from './resources/order-statuses/order-statuses.ts'
 import { orders } from './resources/orders/orders.ts'
 import { paymentMethods } from './resources/payment-methods/payment-methods.ts'
 import { products } from './resources/products/products.ts'
+import { returnMethods, returnReasons, returnStatuses } from './resources/return-lists/return-lists.ts'
 import { rma } from './resources/rma/rma.ts'
 import { webhooks } from './webhooks/webhooks.ts'
 
@@ -29,8 +30,14 @@ export const resources = [
   rma,
 ] as const satisfies readonly Resource[]
 
-/** What export and import carry: the resources, and a setting that orders refer to. */
-export const transferredResources = [paymentMethods, ...resources] as const satisfies readonly Resource[]
+/** What export and import carry: the resources, and settings that orders and returns refer to. */
+export const transferredResources = [
+  paymentMethods,
+  returnReasons,
+  returnMethods,
+  returnStatuses,
+  ...resources,
+] as const satisfies readonly Resource[]
 
 /**
  * Every service that the engine serves: routes, privileges, the reference and the conformance suite read this. Webhooks

@@ -43,6 +43,7 @@ export const auditActions = [
   'order-statuses.changed',
   'order-status.added',
   'payment-methods.changed',
+  'return-lists.changed',
   'customer.link-made',
   'webhook.created',
   'webhook.changed',

@@ -164,8 +164,15 @@ const initialMethods = [
   'Cash on Delivery',
 ]
 
+/** What the numbers of returns mean in a new store, from 1 in these orders (order-statuses §3). A store with others renames or hides these. */
+const initialReturnLists = {
+  reasons: ['Damaged item', 'Wrong item', 'No longer wanted', 'Other'],
+  methods: ['Money back', 'Exchange for the same product', 'Exchange for a different product'],
+  statuses: ['New', 'Approved', 'Received', 'Completed', 'Denied'],
+} as const
+
 /**
- * Creates a store with its owner's account, user key, order statuses and payment methods, in one transaction. Throws
+ * Creates a store with its owner's account, user key, order statuses and other lists, in one transaction. Throws
  * when the password is a name of the account or UserKey cannot be used here (400), or another store has a host (409).
  */
 export async function createStore(
@@ -212,8 +219,12 @@ export async function createUnownedStore(
       return { storeId, id: index + 1, sorting: index + 1, definition: name, text: name, visible, updatedAt: createdAt }
     })
     await tx.orderStatus.createMany({ data: statuses })
-    const methods = initialMethods.map((name, index) => ({ storeId, id: index + 1, name, visible: true }))
-    await tx.paymentMethod.createMany({ data: methods })
+    const named = (names: readonly string[]) =>
+      names.map((name, index) => ({ storeId, id: index + 1, name, visible: true }))
+    await tx.paymentMethod.createMany({ data: named(initialMethods) })
+    await tx.returnReason.createMany({ data: named(initialReturnLists.reasons) })
+    await tx.returnMethod.createMany({ data: named(initialReturnLists.methods) })
+    await tx.returnStatus.createMany({ data: named(initialReturnLists.statuses) })
     await recordAudit(tx, now, { actor, action: 'store.created', target, storeId })
     if (row.userKeyBroughtAt) await recordAudit(tx, now, { actor, action: 'store.user-key-brought', target, storeId })
     return storeOf(row, secrets)

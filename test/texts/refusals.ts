@@ -42,6 +42,7 @@ import {
 } from 'typescript-compiler/unstable/ast'
 import { API, type Project, SymbolFlags, TypeFlags } from 'typescript-compiler/unstable/sync'
 import { resources } from '../../src/registry.ts'
+import { administrationPrivileges } from '../../src/staff/roles.ts'
 
 // Finds what the server says of what it refuses: the texts that reach a StoreFailure, the problem of a field or a check of zod, followed
 // back through constants, conditions, functions and their callers.
@@ -71,6 +72,7 @@ export function refusals(): ReadonlySet<string> {
 /** Values of messages that are words, not data: what records are called, and what stands between them. */
 const VALUES = [
   ...resources.map(({ typeName }) => typeName),
+  ...Object.values(administrationPrivileges).map(({ key }) => key),
   'Webhook',
   'Delivery',
   'Add',

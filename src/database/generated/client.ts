@@ -308,6 +308,21 @@ export type OrderStatus = Prisma.OrderStatusModel
  */
 export type PaymentMethod = Prisma.PaymentMethodModel
 /**
+ * Model ReturnReason
+ * A reason of returns, which name it by its id. Rows are never removed.
+ */
+export type ReturnReason = Prisma.ReturnReasonModel
+/**
+ * Model ReturnMethod
+ * What the customer of a return gets. As `ReturnReason`.
+ */
+export type ReturnMethod = Prisma.ReturnMethodModel
+/**
+ * Model ReturnStatus
+ * How far a return has come. As `ReturnReason`.
+ */
+export type ReturnStatus = Prisma.ReturnStatusModel
+/**
  * Model Order
  * 
  */

@@ -1,5 +1,6 @@
 import type { AuditAction, AuditEntry } from '../../audit/audit.ts'
 import { privilegeName, roleName } from '../../html/names.ts'
+import { auditMembers } from '../../resources/return-lists/update-lists.ts'
 import { OPERATOR } from '../../staff/invitations.ts'
 import { isLocale, type Language, locales } from '../../texts/language.ts'
 import { type Phrase, type Reader, type Text, t } from '../../texts/text.ts'
@@ -32,6 +33,7 @@ const actions: Readonly<Record<AuditAction, Text>> = {
   'order-statuses.changed': t('Order statuses changed'),
   'order-status.added': t('Order status added'),
   'payment-methods.changed': t('Payment methods changed'),
+  'return-lists.changed': t('Names for returns changed'),
   'customer.link-made': t('Sign-in link made for a customer'),
   'webhook.created': t('Webhook added'),
   'webhook.changed': t('Webhook changed'),
@@ -148,6 +150,9 @@ const names: Readonly<Record<string, Text>> = {
   reason: t('reason'),
   redirectHost: t('host'),
   redirectUris: t('redirect addresses'),
+  returnMethods: t('compensation for returns'),
+  returnReasons: t('reasons for returns'),
+  returnStatuses: t('statuses of returns'),
   role: t('role'),
   secureUrl: t('address'),
   sessions: t('sessions'),
@@ -172,7 +177,7 @@ const meanings: Readonly<Record<string, Readonly<Record<string, Text>>>> = {
 }
 
 /** Their numbers name something. */
-const identifying = new Set(['methods', 'status', 'statuses'])
+const identifying = new Set<string>(['methods', 'status', 'statuses', ...Object.values(auditMembers)])
 
 const access: Readonly<Record<string, Text>> = {
   'read,write': t('read and change'),

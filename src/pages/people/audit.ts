@@ -9,6 +9,8 @@ import { id, operatorRoute, time } from '../../html/route-groups.ts'
 import type { Session } from '../../people/sessions.ts'
 import { listStatuses } from '../../resources/order-statuses/status-texts.ts'
 import { listPaymentMethods } from '../../resources/payment-methods/update-methods.ts'
+import { readReturnList, returnListNames } from '../../resources/return-lists/return-lists.ts'
+import { auditMembers } from '../../resources/return-lists/update-lists.ts'
 import { many, record } from '../../server/json-routes.ts'
 import { ref } from '../../server/openapi.ts'
 import { PAGE_LIMIT_MAX, wholeNumber } from '../../server/parameters.ts'
@@ -100,7 +102,7 @@ export async function auditPage(
   }
   const { person } = session
   const timeZone = 'store' in person ? person.store.timeZone : 'UTC'
-  const named = 'store' in person ? await namesIn(services.db, person.store.id, entries) : {}
+  const named = 'store' in person ? await namesIn({ db: services.db, store: person.store }, entries) : {}
   const words = { ...languageFor(reply.request), timeZone, named }
   const rows = entries.map((entry) => ({
     ...entry,
@@ -112,12 +114,19 @@ export async function auditPage(
   return sendPage(reply, { template: '/pages/people/audit', title: t('Audit log'), data })
 }
 
-/** The names of the order statuses and payment methods that changes of a store's settings give by number. */
-async function namesIn(db: Db, storeId: number, entries: readonly AuditEntry[]) {
+/** The names of the order statuses, payment methods and reasons, compensations and statuses of returns that changes of a store's settings give by number. */
+async function namesIn(reader: Parameters<typeof readReturnList>[0], entries: readonly AuditEntry[]) {
+  const { db, store } = reader
   const has = (action: AuditEntry['action']) => entries.some((entry) => entry.action === action)
-  const statuses = has('order-statuses.changed') ? await listStatuses(db, storeId) : []
-  const methods = has('payment-methods.changed') ? await listPaymentMethods(db, storeId) : []
+  const statuses = has('order-statuses.changed') ? await listStatuses(db, store.id) : []
+  const methods = has('payment-methods.changed') ? await listPaymentMethods(db, store.id) : []
+  const ofReturns = has('return-lists.changed') ? returnListNames : []
+  const returnNames = ofReturns.map(async (list) => {
+    const codes = await readReturnList(reader, list)
+    return [auditMembers[list], new Map(codes.map(({ id, name }) => [id, name]))] as const
+  })
   return {
+    ...Object.fromEntries(await Promise.all(returnNames)),
     statuses: new Map(statuses.map(({ id, text }) => [id, text])),
     methods: new Map(methods.map(({ id, name }) => [id, name])),
   }

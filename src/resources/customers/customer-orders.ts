@@ -24,6 +24,7 @@ export interface OrderSums {
 export interface ReturnOfCustomer {
   readonly id: number
   readonly returnedAt: Date
+  readonly statusId: number
   readonly orderId: number
   readonly invoiceNumber: string
 }
@@ -70,7 +71,7 @@ export function readCustomerReturns(
   return rowsInTurn(
     caller,
     sql`
-    SELECT r."id", r."rmaDate" AS "returnedAt", t."id" AS "orderId",
+    SELECT r."id", r."rmaDate" AS "returnedAt", r."statusId", t."id" AS "orderId",
       t."invoicePrefix" || t."invoiceNumber" AS "invoiceNumber"
     FROM (
       SELECT * FROM "Order" t WHERE t."storeId" = ${storeId(caller.store)} AND t."customerId" = ${customerId}::int

@@ -11,6 +11,7 @@ export const orderStatuses = defineResource({
   idParam: 'id',
   methods: ['GET'],
   maxRecords: 500,
+  calledBy: [['StatusText']],
   fields: {
     OrderStatusID: integer({
       column: 'id',

@@ -157,3 +157,29 @@ describe('the migration that works out what is paid of orders', () => {
     ])
   })
 })
+
+describe('the migration that gives the numbers of returns names', () => {
+  test('names those that no return has, and what a new return begins with', async () => {
+    await client.query('DROP TABLE "ReturnReason", "ReturnMethod", "ReturnStatus"')
+    await database.db.rma.create({
+      data: {
+        ...{ storeId: 1, id: 1, rmaDate: then, updatedAt: then, updatedBy: '', details: {} },
+        ...{ reasonId: 2, methodId: 3, statusId: 1 },
+      },
+    })
+    await applyAgain('return_lists')
+    const { rows } = await client.query(`
+      SELECT 'reason ' || "storeId" AS "list", string_agg("id"::text, ' ' ORDER BY "id") AS "ids" FROM "ReturnReason" GROUP BY "storeId"
+      UNION ALL SELECT 'method ' || "storeId", string_agg("id"::text, ' ' ORDER BY "id") FROM "ReturnMethod" GROUP BY "storeId"
+      UNION ALL SELECT 'status ' || "storeId", string_agg("id"::text, ' ' ORDER BY "id") FROM "ReturnStatus" GROUP BY "storeId"
+      ORDER BY 1`)
+    expect(rows.map(({ list, ids }) => `${list}: ${ids}`)).toEqual([
+      'method 1: 1 2',
+      'method 2: 1 2 3',
+      'reason 1: 1 3 4',
+      'reason 2: 1 2 3 4',
+      'status 1: 1 2 3 4 5',
+      'status 2: 1 2 3 4 5',
+    ])
+  })
+})

@@ -128,6 +128,7 @@ const pages = {
     ['admin-settings', '/admin/settings'],
     ['admin-order-statuses', '/admin/settings/order-statuses'],
     ['admin-payment-methods', '/admin/settings/payment-methods'],
+    ['admin-return-names', '/admin/settings/returns'],
     ['admin-people', '/admin/people'],
     ['admin-person-remove', '/admin/people/{userId}/remove'],
     ['admin-role-new', '/admin/people/roles/new'],

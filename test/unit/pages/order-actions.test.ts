@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { actionsOf, nextStep, type OrderState } from '../../../src/pages/admin/orders/order-actions.ts'
+import { english } from '../../../src/texts/language.ts'
 
 const settled: OrderState = { isLive: true, owed: 0, net: 50, open: 0, toShip: [], hasLeftInPart: true }
 
@@ -26,7 +27,7 @@ test.each<[Partial<OrderState>, string[]]>([
   [{ isLive: false, toShip: [7] }, ['Record a refund!']],
 ])('the actions of an order begin with its next step: %j', (changes, expected) => {
   const actions = actionsOf({ ...settled, ...changes })
-  expect(actions.map(({ text, isNext }) => (isNext ? `${text}!` : text))).toEqual([
+  expect(actions.map(({ text, isNext }) => (isNext ? `${english(text)}!` : english(text)))).toEqual([
     ...expected,
     'Packing slip',
     'Invoice',

@@ -448,6 +448,9 @@ export const ModelName = {
   CustomerNote: 'CustomerNote',
   OrderStatus: 'OrderStatus',
   PaymentMethod: 'PaymentMethod',
+  ReturnReason: 'ReturnReason',
+  ReturnMethod: 'ReturnMethod',
+  ReturnStatus: 'ReturnStatus',
   Order: 'Order',
   OrderShipment: 'OrderShipment',
   OrderItem: 'OrderItem',
@@ -492,7 +495,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "store" | "storeHost" | "identity" | "recoveryCode" | "passkey" | "challenge" | "resetLink" | "addressChange" | "storeUser" | "orderDraft" | "listView" | "storeRole" | "invitation" | "developer" | "operator" | "application" | "subscription" | "handshake" | "removalNotice" | "apiCall" | "refusedBody" | "secretKey" | "authorizationCode" | "accessToken" | "accessGrant" | "endedToken" | "session" | "alert" | "signInDelay" | "customerLoginToken" | "auditEntry" | "mail" | "historyEntry" | "counter" | "recordCount" | "salesSum" | "referencedVersion" | "searchText" | "manufacturer" | "distributor" | "category" | "customerGroup" | "product" | "productCategory" | "productDistributor" | "advancedOption" | "stockMovement" | "customer" | "customerNote" | "orderStatus" | "paymentMethod" | "order" | "orderShipment" | "orderItem" | "orderTransaction" | "rma" | "rmaItem" | "giftRegistry" | "giftRegistryItem" | "event" | "eventFeed" | "eventCut" | "webhook" | "delivery" | "deliveryAttempt" | "idempotencyKey" | "idempotencyAnswer" | "csvImport" | "csvImportPart" | "csvImportName" | "csvMapping" | "csvImportLine" | "switch" | "testStore" | "testChange" | "inbox" | "inboxMessage" | "backup" | "rateBucket" | "serverProcess"
+    modelProps: "store" | "storeHost" | "identity" | "recoveryCode" | "passkey" | "challenge" | "resetLink" | "addressChange" | "storeUser" | "orderDraft" | "listView" | "storeRole" | "invitation" | "developer" | "operator" | "application" | "subscription" | "handshake" | "removalNotice" | "apiCall" | "refusedBody" | "secretKey" | "authorizationCode" | "accessToken" | "accessGrant" | "endedToken" | "session" | "alert" | "signInDelay" | "customerLoginToken" | "auditEntry" | "mail" | "historyEntry" | "counter" | "recordCount" | "salesSum" | "referencedVersion" | "searchText" | "manufacturer" | "distributor" | "category" | "customerGroup" | "product" | "productCategory" | "productDistributor" | "advancedOption" | "stockMovement" | "customer" | "customerNote" | "orderStatus" | "paymentMethod" | "returnReason" | "returnMethod" | "returnStatus" | "order" | "orderShipment" | "orderItem" | "orderTransaction" | "rma" | "rmaItem" | "giftRegistry" | "giftRegistryItem" | "event" | "eventFeed" | "eventCut" | "webhook" | "delivery" | "deliveryAttempt" | "idempotencyKey" | "idempotencyAnswer" | "csvImport" | "csvImportPart" | "csvImportName" | "csvMapping" | "csvImportLine" | "switch" | "testStore" | "testChange" | "inbox" | "inboxMessage" | "backup" | "rateBucket" | "serverProcess"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -4270,6 +4273,228 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    ReturnReason: {
+      payload: Prisma.$ReturnReasonPayload<ExtArgs>
+      fields: Prisma.ReturnReasonFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ReturnReasonFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ReturnReasonPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ReturnReasonFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ReturnReasonPayload>
+        }
+        findFirst: {
+          args: Prisma.ReturnReasonFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ReturnReasonPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ReturnReasonFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ReturnReasonPayload>
+        }
+        findMany: {
+          args: Prisma.ReturnReasonFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ReturnReasonPayload>[]
+        }
+        create: {
+          args: Prisma.ReturnReasonCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ReturnReasonPayload>
+        }
+        createMany: {
+          args: Prisma.ReturnReasonCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ReturnReasonCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ReturnReasonPayload>[]
+        }
+        delete: {
+          args: Prisma.ReturnReasonDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ReturnReasonPayload>
+        }
+        update: {
+          args: Prisma.ReturnReasonUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ReturnReasonPayload>
+        }
+        deleteMany: {
+          args: Prisma.ReturnReasonDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ReturnReasonUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ReturnReasonUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ReturnReasonPayload>[]
+        }
+        upsert: {
+          args: Prisma.ReturnReasonUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ReturnReasonPayload>
+        }
+        aggregate: {
+          args: Prisma.ReturnReasonAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateReturnReason>
+        }
+        groupBy: {
+          args: Prisma.ReturnReasonGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ReturnReasonGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ReturnReasonCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ReturnReasonCountAggregateOutputType> | number
+        }
+      }
+    }
+    ReturnMethod: {
+      payload: Prisma.$ReturnMethodPayload<ExtArgs>
+      fields: Prisma.ReturnMethodFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ReturnMethodFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ReturnMethodPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ReturnMethodFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ReturnMethodPayload>
+        }
+        findFirst: {
+          args: Prisma.ReturnMethodFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ReturnMethodPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ReturnMethodFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ReturnMethodPayload>
+        }
+        findMany: {
+          args: Prisma.ReturnMethodFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ReturnMethodPayload>[]
+        }
+        create: {
+          args: Prisma.ReturnMethodCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ReturnMethodPayload>
+        }
+        createMany: {
+          args: Prisma.ReturnMethodCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ReturnMethodCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ReturnMethodPayload>[]
+        }
+        delete: {
+          args: Prisma.ReturnMethodDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ReturnMethodPayload>
+        }
+        update: {
+          args: Prisma.ReturnMethodUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ReturnMethodPayload>
+        }
+        deleteMany: {
+          args: Prisma.ReturnMethodDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ReturnMethodUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ReturnMethodUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ReturnMethodPayload>[]
+        }
+        upsert: {
+          args: Prisma.ReturnMethodUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ReturnMethodPayload>
+        }
+        aggregate: {
+          args: Prisma.ReturnMethodAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateReturnMethod>
+        }
+        groupBy: {
+          args: Prisma.ReturnMethodGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ReturnMethodGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ReturnMethodCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ReturnMethodCountAggregateOutputType> | number
+        }
+      }
+    }
+    ReturnStatus: {
+      payload: Prisma.$ReturnStatusPayload<ExtArgs>
+      fields: Prisma.ReturnStatusFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ReturnStatusFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ReturnStatusPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ReturnStatusFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ReturnStatusPayload>
+        }
+        findFirst: {
+          args: Prisma.ReturnStatusFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ReturnStatusPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ReturnStatusFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ReturnStatusPayload>
+        }
+        findMany: {
+          args: Prisma.ReturnStatusFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ReturnStatusPayload>[]
+        }
+        create: {
+          args: Prisma.ReturnStatusCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ReturnStatusPayload>
+        }
+        createMany: {
+          args: Prisma.ReturnStatusCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ReturnStatusCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ReturnStatusPayload>[]
+        }
+        delete: {
+          args: Prisma.ReturnStatusDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ReturnStatusPayload>
+        }
+        update: {
+          args: Prisma.ReturnStatusUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ReturnStatusPayload>
+        }
+        deleteMany: {
+          args: Prisma.ReturnStatusDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ReturnStatusUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ReturnStatusUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ReturnStatusPayload>[]
+        }
+        upsert: {
+          args: Prisma.ReturnStatusUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ReturnStatusPayload>
+        }
+        aggregate: {
+          args: Prisma.ReturnStatusAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateReturnStatus>
+        }
+        groupBy: {
+          args: Prisma.ReturnStatusGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ReturnStatusGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ReturnStatusCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ReturnStatusCountAggregateOutputType> | number
+        }
+      }
+    }
     Order: {
       payload: Prisma.$OrderPayload<ExtArgs>
       fields: Prisma.OrderFieldRefs
@@ -7177,6 +7402,36 @@ export const PaymentMethodScalarFieldEnum = {
 export type PaymentMethodScalarFieldEnum = (typeof PaymentMethodScalarFieldEnum)[keyof typeof PaymentMethodScalarFieldEnum]
 
 
+export const ReturnReasonScalarFieldEnum = {
+  storeId: 'storeId',
+  id: 'id',
+  name: 'name',
+  visible: 'visible'
+} as const
+
+export type ReturnReasonScalarFieldEnum = (typeof ReturnReasonScalarFieldEnum)[keyof typeof ReturnReasonScalarFieldEnum]
+
+
+export const ReturnMethodScalarFieldEnum = {
+  storeId: 'storeId',
+  id: 'id',
+  name: 'name',
+  visible: 'visible'
+} as const
+
+export type ReturnMethodScalarFieldEnum = (typeof ReturnMethodScalarFieldEnum)[keyof typeof ReturnMethodScalarFieldEnum]
+
+
+export const ReturnStatusScalarFieldEnum = {
+  storeId: 'storeId',
+  id: 'id',
+  name: 'name',
+  visible: 'visible'
+} as const
+
+export type ReturnStatusScalarFieldEnum = (typeof ReturnStatusScalarFieldEnum)[keyof typeof ReturnStatusScalarFieldEnum]
+
+
 export const OrderScalarFieldEnum = {
   storeId: 'storeId',
   id: 'id',
@@ -8003,6 +8258,9 @@ export type GlobalOmitConfig = {
   customerNote?: Prisma.CustomerNoteOmit
   orderStatus?: Prisma.OrderStatusOmit
   paymentMethod?: Prisma.PaymentMethodOmit
+  returnReason?: Prisma.ReturnReasonOmit
+  returnMethod?: Prisma.ReturnMethodOmit
+  returnStatus?: Prisma.ReturnStatusOmit
   order?: Prisma.OrderOmit
   orderShipment?: Prisma.OrderShipmentOmit
   orderItem?: Prisma.OrderItemOmit

@@ -102,6 +102,9 @@ export const ModelName = {
   CustomerNote: 'CustomerNote',
   OrderStatus: 'OrderStatus',
   PaymentMethod: 'PaymentMethod',
+  ReturnReason: 'ReturnReason',
+  ReturnMethod: 'ReturnMethod',
+  ReturnStatus: 'ReturnStatus',
   Order: 'Order',
   OrderShipment: 'OrderShipment',
   OrderItem: 'OrderItem',
@@ -869,6 +872,36 @@ export const PaymentMethodScalarFieldEnum = {
 } as const
 
 export type PaymentMethodScalarFieldEnum = (typeof PaymentMethodScalarFieldEnum)[keyof typeof PaymentMethodScalarFieldEnum]
+
+
+export const ReturnReasonScalarFieldEnum = {
+  storeId: 'storeId',
+  id: 'id',
+  name: 'name',
+  visible: 'visible'
+} as const
+
+export type ReturnReasonScalarFieldEnum = (typeof ReturnReasonScalarFieldEnum)[keyof typeof ReturnReasonScalarFieldEnum]
+
+
+export const ReturnMethodScalarFieldEnum = {
+  storeId: 'storeId',
+  id: 'id',
+  name: 'name',
+  visible: 'visible'
+} as const
+
+export type ReturnMethodScalarFieldEnum = (typeof ReturnMethodScalarFieldEnum)[keyof typeof ReturnMethodScalarFieldEnum]
+
+
+export const ReturnStatusScalarFieldEnum = {
+  storeId: 'storeId',
+  id: 'id',
+  name: 'name',
+  visible: 'visible'
+} as const
+
+export type ReturnStatusScalarFieldEnum = (typeof ReturnStatusScalarFieldEnum)[keyof typeof ReturnStatusScalarFieldEnum]
 
 
 export const OrderScalarFieldEnum = {

@@ -37,6 +37,7 @@ import { english } from '../../../texts/language.ts'
 import { andOf, type Phrase, type Text, t, written } from '../../../texts/text.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import type { Secrets } from '../../../values/secrets.ts'
+import { type Codes, codedInRecord, readCodes } from '../records/codes.ts'
 import { labelOf } from '../records/labels.ts'
 import { idIn } from '../records/record-page.ts'
 import { type NameOf, namesFor } from '../records/references.ts'
@@ -122,7 +123,10 @@ export async function importPage(request: FastifyRequest, services: CallerServic
   const isOpen = found.state === 'ready'
   const missing = missingFor(caller, names)
   const words = await wordsOf(caller, found)
-  const nameOf = await namesFor(caller, isOfRecords(found) ? referencesOf(seen, lines) : [])
+  const [nameOf, codes] = await Promise.all([
+    namesFor(caller, isOfRecords(found) ? referencesOf(seen, lines) : []),
+    readCodes(caller, codedInRecord(seen)),
+  ])
   return {
     template: '/pages/admin/csv/import',
     title: t('{change} ({records})', { change: words.title, records: service.all }),
@@ -131,7 +135,9 @@ export async function importPage(request: FastifyRequest, services: CallerServic
       name: words.title,
       notes: isOpen ? words.notes : [],
       isOfRecords: isOfRecords(found),
-      valueText: isOfRecords(found) ? valueTextOf(seen, words, { nameOf, store: caller.store }) : typedTextOf(seen),
+      valueText: isOfRecords(found)
+        ? valueTextOf(seen, words, { nameOf, codes, store: caller.store })
+        : typedTextOf(seen),
       canPutBack: await isPutBackable(caller, found),
       columnText: columnTextOf(service, found),
       service,
@@ -175,13 +181,15 @@ function columnTextOf({ values, sections }: Service, found: Import): (column: st
 function valueTextOf(
   service: Service,
   { textOf }: ChangeWords,
-  { nameOf, store: { timeZone, currency } }: { nameOf: NameOf; store: Caller['store'] },
+  { nameOf, codes, store: { timeZone, currency } }: { nameOf: NameOf; codes: Codes; store: Caller['store'] },
 ) {
   const targets = targetsOf(service)
   const fields = new Map(service.values.map(({ path, field }) => [path.join('.'), field]))
   return (column: string, text: string): Phrase => {
     const own = textOf(column, text)
     if (own !== null || text === '') return own ?? text
+    const coded = codes.textAt(column, text)
+    if (coded !== null) return coded
     const refersTo = targets.get(column)
     if (refersTo !== undefined) {
       return text

@@ -21,6 +21,7 @@ import { type Text, t } from '../../../texts/text.ts'
 import { writeDate } from '../../../values/dates.ts'
 import { chipsOf } from '../../order-states.ts'
 import { textsOf } from '../orders/listing.ts'
+import { readCodes } from '../records/codes.ts'
 import type { Extras } from '../records/extras.ts'
 import { readTitles } from '../records/names.ts'
 import { mayRead, seenBy } from '../records/seen.ts'
@@ -41,12 +42,13 @@ export const customerExtras: Extras = {
   partsTemplate: '/pages/admin/customers/customer-parts',
   read: async (caller, record) => {
     const { CustomerID: id } = record as unknown as CustomerRecord
-    const [bought, returns, statuses, notes, duplicates, own] = await Promise.all([
+    const [bought, returns, statuses, codes, notes, duplicates, own] = await Promise.all([
       mayRead(caller.privileges, orders) ? readCustomerOrders(caller, id, { shown: ORDERS_SHOWN }) : null,
       mayRead(caller.privileges, rma) && mayRead(caller.privileges, orders)
         ? readCustomerReturns(caller, id, { shown: RETURNS_SHOWN })
         : null,
       listStatuses(caller.db, caller.store.id),
+      readCodes(caller, ['RMAStatusID']),
       listNotes(caller, id),
       readDuplicates(caller, id, record as unknown as CustomerRecord),
       caller.db.customer.findUnique({
@@ -66,7 +68,7 @@ export const customerExtras: Extras = {
       bought,
       chipsOf,
       ordersSummedMax: ORDERS_SUMMED_MAX,
-      returns,
+      returns: returns?.map((each) => ({ ...each, status: codes.textAt('RMAStatusID', each.statusId) })) ?? null,
       since: since.length > 0 ? writeDate(new Date(Math.min(...since)), caller.store.timeZone).slice(0, 10) : null,
       statusText: textsOf(statuses),
       addresses,

@@ -40,6 +40,9 @@ function ownValue(name: string, label: Text, options: { description: string; nee
 const choicesOf = <Key extends string>(keys: readonly Key[], chips: Readonly<Record<Key, Chip>>) =>
   keys.map((key) => [key, chips[key].text] as const)
 
+const choicesOfStatuses = (statuses: readonly { id: number; text: string }[]) =>
+  statuses.map(({ id, text }) => [String(id), text] as const)
+
 /** The list of orders: whose they are, what is paid and what has left, and statuses by their texts. */
 export const orderListing: Listing = {
   values: ownValues,
@@ -51,7 +54,6 @@ export const orderListing: Listing = {
   files: '/pages/admin/orders/files',
   wordsOf: async (caller, ids) => {
     const [statuses, states] = await Promise.all([listStatuses(caller.db, caller.store.id), readStates(caller, ids)])
-    const statusText = textsOf(statuses)
     const chipOf = (name: string, { OrderID }: Wire): Chip | null => {
       const known = states.get(Number(OrderID))
       if (known === undefined) return null
@@ -59,16 +61,17 @@ export const orderListing: Listing = {
       return name === 'fulfilment' ? fulfilmentChips[known.fulfilment] : null
     }
     return {
-      inWords: ['InvoiceNumber', 'OrderStatusID'],
+      inWords: ['InvoiceNumber'],
       choices: {
-        OrderStatusID: statuses.map(({ id, text }) => [String(id), text] as const),
+        OrderStatusID: choicesOfStatuses(statuses),
         payment: choicesOf(paymentStates, paymentChips),
         fulfilment: choicesOf(fulfilments, fulfilmentChips),
       },
+      targets: { OrderStatusID: choicesOfStatuses(statuses.filter(({ visible }) => visible)) },
       textOf: (name, order) => {
         if (name === 'InvoiceNumber') return invoiceOf(order)
         if (name === 'customer') return billedTo(order)
-        return name === 'OrderStatusID' ? statusText(Number(order.OrderStatusID)) : (chipOf(name, order)?.text ?? null)
+        return chipOf(name, order)?.text ?? null
       },
       // Nobody waits for the money or the goods of an order that is cancelled.
       toneOf: (name, order) => {

@@ -23,7 +23,7 @@ import { invoiceOf } from './listing.ts'
 import { addOnce } from './once.ts'
 import { rehearse } from './rehearse.ts'
 import { type ReturnableLine, type ReturnBody, returnableLines, returnBody, returnLabels } from './return-form.ts'
-import { type ReturnedOrder, returnsOf, type ShownReturn } from './returns.ts'
+import { type ReturnedOrder, returnsOf, returnWords, type ShownReturn } from './returns.ts'
 
 /** The form of a new return of an order. */
 export async function newReturnPage(
@@ -35,10 +35,12 @@ export async function newReturnPage(
   const caller = merchantCaller(request, services)
   const order = JSON.parse(await getRecord(caller, orders, id)) as ReturnedOrder
   const lines = await returnableLines(caller, id)
+  const values = typed ?? { RMAReasonID: '0', RMAMethodID: '0', RMAStatusID: '1' }
+  const { choices } = await returnWords(caller, values)
   return {
     template: '/pages/admin/orders/new-return',
     title: t('Return of order {number}', { number: invoiceOf(order) }),
-    values: typed ?? { RMAReasonID: '0', RMAMethodID: '0', RMAStatusID: '1' },
+    values,
     data: {
       id,
       lines,
@@ -49,6 +51,7 @@ export async function newReturnPage(
       oneTimeKey: randomUUID(),
       stock,
       holdsStock: holdsStock(order.OrderStatusID),
+      choices,
       labels: returnLabels(lines),
     },
   }

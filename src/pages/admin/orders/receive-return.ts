@@ -16,12 +16,14 @@ import { ifUnchanged, tagOf } from '../records/unchanged.ts'
 import { invoiceOf } from './listing.ts'
 import { rehearse } from './rehearse.ts'
 import { returnLabels } from './return-form.ts'
-import type { ReturnedOrder, ShownReturn } from './returns.ts'
+import { type ReturnedOrder, returnWords, type ShownReturn } from './returns.ts'
 
 interface ReturnRecord {
   readonly RMAID: number
   readonly OrderID: number
   readonly RmaDate: string
+  readonly RMAReasonID: number
+  readonly RMAMethodID: number
   readonly RMAStatusID: number
   readonly RMAItemList: readonly {
     readonly CatalogID: number
@@ -66,15 +68,20 @@ export async function returnPage(
       ),
     ),
   }
+  // The rows typed may be of other items.
+  const values = typed === null || isOutdated ? stored : typed
+  const { choices, textOf } = await returnWords(caller, values)
   return {
     template: '/pages/admin/orders/receive-return',
     title: t('Return {id} of order {number}', { id: String(rmaId), number: invoiceOf(order) }),
-    // The rows typed may be of other items.
-    values: typed === null || isOutdated ? stored : typed,
+    values,
     data: {
       id,
       rmaId,
       record,
+      reason: textOf('RMAReasonID', record.RMAReasonID),
+      compensation: textOf('RMAMethodID', record.RMAMethodID),
+      choices,
       items,
       etag: tagOf(text, typed, isOutdated),
       stock,

@@ -1,13 +1,18 @@
 import type { Caller } from '../../../engine/caller.ts'
-import type { Form } from '../../../html/request.ts'
+import { type Form, textIn } from '../../../html/request.ts'
+import { rma } from '../../../resources/rma/rma.ts'
+import type { Phrase } from '../../../texts/text.ts'
+import { readCodes } from '../records/codes.ts'
+import { targetService } from '../records/services.ts'
 import type { StockEffect } from './rehearse.ts'
 
 /** The returns of an order that pages show. */
 const RETURNS_MAX = 100
 
 /** The latest returns of an order: for `returns.eta`. */
-export async function returnsOf({ db, store }: Caller, orderId: number) {
-  const rows = await db.rma.findMany({
+export async function returnsOf(caller: Caller, orderId: number) {
+  const { db, store } = caller
+  const found = db.rma.findMany({
     where: { storeId: store.id, orderId },
     select: {
       id: true,
@@ -21,8 +26,10 @@ export async function returnsOf({ db, store }: Caller, orderId: number) {
     orderBy: { id: 'desc' },
     take: RETURNS_MAX + 1,
   })
-  const returns = rows.slice(0, RETURNS_MAX).map(({ items, ...row }) => ({
+  const [rows, codes] = await Promise.all([found, readCodes(caller, ['RMAStatusID'])])
+  const returns = rows.slice(0, RETURNS_MAX).map(({ items, statusId, ...row }) => ({
     ...row,
+    status: codes.textAt('RMAStatusID', statusId),
     items: items.map(({ sku, ...item }) => ({
       sku,
       returned: Number(item.returnQuantity),
@@ -44,4 +51,22 @@ export interface ReturnedOrder {
   readonly InvoiceNumberPrefix: string
   readonly InvoiceNumber: number
   readonly OrderStatusID: number
+}
+
+const coded = ['RMAReasonID', 'RMAMethodID', 'RMAStatusID'] as const
+type Coded = (typeof coded)[number]
+
+/** What the numbers of a return are called, and what a form that has `typed` offers for them. */
+export async function returnWords(caller: Caller, typed: Form) {
+  const codes = await readCodes(caller, coded)
+  const { values } = targetService(rma)
+  const choices = coded.map((name) => {
+    const value = values.find(({ path }) => path[0] === name)
+    return [name, (value && codes.choicesFor(value, textIn(typed, name))) ?? []] as const
+  })
+  return {
+    choices: Object.fromEntries(choices),
+    /** Null: none is set. */
+    textOf: (name: Coded, number: number): Phrase | null => codes.textAt(name, number),
+  }
 }

@@ -9,13 +9,24 @@ import { inFormFields } from '../../../html/page-routes.ts'
 import { type CallerServices, type Form, formOf, merchantCaller, textIn } from '../../../html/request.ts'
 import { type Text, t } from '../../../texts/text.ts'
 import { StoreFailure } from '../../../values/failure.ts'
+import { type Codes, codedPaths, noCodes, readCodes } from './codes.ts'
 import { type Changes, changesOf, isTypedAs, listTyped, rowsOf, valuesTyped, withEdited } from './form.ts'
 import { plainOf } from './plain-html.ts'
-import { idIn, referenceOf, referring } from './record-page.ts'
+import { idIn, namedReferences } from './record-page.ts'
 import { formReferences, lookUp, namesFor, withNumbers } from './references.ts'
 import type { Section, Service, Value } from './services.ts'
 import { ifUnchanged, tagOf } from './unchanged.ts'
-import { inputOf, isTicked, isWritable, meaningsInList, meaningsOf, titleOf, typedOf, type Wire } from './values.ts'
+import {
+  type Input,
+  inputOf,
+  isTicked,
+  isWritable,
+  meaningsInList,
+  meaningsOf,
+  titleOf,
+  typedOf,
+  type Wire,
+} from './values.ts'
 
 /** Fields of a form that lists of a record may add up to; the server takes 2,000 in all. */
 export const FIELDS_MAX = 1_500
@@ -54,7 +65,8 @@ export async function editPage(
     ? { form: {}, choices: new Map() }
     : await lookUp(caller, section, sent ?? stored, textIn(sent, 'lookup'))
   const title = t('{record}: {part}', { record: titleOf(service, record), part: section.title })
-  const fields = fieldsOf(section.values, 'update', form, isOutdated ? stored : null)
+  const codes = await readCodes(caller, codedPaths({ values: section.values, lists: list === null ? [] : [list] }))
+  const fields = fieldsOf(section.values, 'update', form, isOutdated ? stored : null, codes)
   return {
     template: '/pages/admin/records/edit',
     title,
@@ -70,7 +82,7 @@ export async function editPage(
       address: `${service.path}/${id}/edit?section=${section.slug}`,
       moreAddress: `${service.path}/${id}/edit/rows?section=${section.slug}`,
       back: `${service.path}/${id}`,
-      inputOf,
+      inputOf: inputsWith(codes),
       isWritable,
       isTicked,
       labels: labelsOf(section),
@@ -85,13 +97,23 @@ function editorsOf({ values }: Pick<Section, 'values'>): string[] {
   return values.some(({ field }) => field.isHtml) ? ['editor.js'] : []
 }
 
+/** The form's field for a value: a choice of names where a list of the store has them. */
+function inputsWith(codes: Codes) {
+  return (value: Value, typed = ''): Input => {
+    const choices = codes.choicesFor(value, typed)
+    return choices === null ? inputOf(value, typed) : { type: 'select', attributes: {}, choices, hint: '' }
+  }
+}
+
 /** The fields of a form, each with what is stored if that is not what was typed. */
 export function fieldsOf(
   values: readonly Value[],
   kind: 'create' | 'update',
   form: Form,
   stored: Record<string, string> | null,
+  codes: Codes = noCodes,
 ) {
+  const inputWith = inputsWith(codes)
   return values
     .filter((value) => isWritable(value, kind))
     .map((value) => {
@@ -99,7 +121,8 @@ export function fieldsOf(
       const now = stored?.[name]
       const typed = value.field.kind === 'boolean' ? String(isTicked(form, name)) : textIn(form, name)
       const isOther = now !== undefined && value.field.access !== 'wo' && !isTypedAs(value, typed, now)
-      return { value, name, input: inputOf(value, textIn(form, name)), stored: isOther ? now : null }
+      const storedNow = isOther ? (codes.textAt(name, now) ?? now) : null
+      return { value, name, input: inputWith(value, textIn(form, name)), stored: storedNow }
     })
 }
 
@@ -166,9 +189,10 @@ export async function newPage(
   const all = { values: service.values, list: null }
   const sent = Object.keys(typed).length === 0 ? defaults : withEdited(typed)
   const { form: values, choices } = await lookUp(caller, all, sent, textIn(sent, 'lookup'))
+  const codes = await readCodes(caller, codedPaths(all))
   const sections = service.sections
     .filter(({ list }) => list === null)
-    .map((section) => ({ ...section, fields: fieldsOf(section.values, 'create', values, null) }))
+    .map((section) => ({ ...section, fields: fieldsOf(section.values, 'create', values, null, codes) }))
     .filter(({ fields }) => fields.length > 0)
     .map((section) => ({ ...section, meanings: meaningsOf(section.fields.map(({ value }) => value)) }))
   return {
@@ -209,7 +233,7 @@ export async function deletePage(
   const caller = merchantCaller(request, services)
   const { resource } = service
   const [text, found] = await Promise.all([getRecord(caller, resource, id), referencesTo(caller, resource, id)])
-  const references = found.map(referenceOf).filter(({ ids }) => ids.length > 0)
+  const references = await namedReferences(caller, found)
   const title = titleOf(service, JSON.parse(text))
   return {
     template: '/pages/admin/records/delete',
@@ -217,7 +241,6 @@ export async function deletePage(
     data: {
       service,
       id,
-      nameOf: await namesFor(caller, referring(references)),
       cleared: references.filter(({ rule }) => rule === 'clear'),
       refusing: references.filter(({ rule }) => rule === 'refuse'),
     },

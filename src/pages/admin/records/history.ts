@@ -25,6 +25,7 @@ import { english } from '../../../texts/language.ts'
 import { type Phrase, type Text, t, written } from '../../../texts/text.ts'
 import { readDate } from '../../../values/dates.ts'
 import type { Secrets } from '../../../values/secrets.ts'
+import { isCodedPath, readCodes } from './codes.ts'
 import { labelOf } from './labels.ts'
 import { readTitles } from './names.ts'
 import { namesFor } from './references.ts'
@@ -67,12 +68,12 @@ export async function historyPage(
   id: number,
 ): Promise<HtmlPage> {
   const caller = merchantCaller(request, services)
-  const records = [{ recordType: service.resource.table, recordId: id }] as const
+  const records = [{ recordType: service.resource.table, recordId: id }]
   const before = beforeIn(request)
   const page = await listHistory(caller, records, { before, limit: PAGE_ENTRIES })
   // Refuses what there never was.
   if (page.entries.length === 0) await getRecord(caller, service.resource, id)
-  const names = await titlesOf(caller, [records[0]])
+  const names = await titlesOf(caller, records)
   const record =
     names.get(service.resource.table)?.get(id) || t('{record} {id}', { record: service.oneTitle, id: String(id) })
   return {
@@ -185,7 +186,7 @@ function groupOf({ privileges, store }: Caller, { entry, counts, changed }: Hist
   }
   const service = serviceOfTable(entry.recordType)
   const labels = changed.flat().flatMap(([path]) => {
-    const bare = path.replaceAll(/\[.*?\]/g, '')
+    const bare = bareOf(path)
     return changeOf(service, [bare, '', ''], words).map(({ label }) => label)
   })
   const all = [...new Map(labels.map((label) => [english(label), label])).values()]
@@ -234,16 +235,19 @@ async function shown(
       return [...ids, ...keysIn(service, path)].filter((one) => mayRead(privileges, one.refersTo))
     }),
   )
-  const [titles, nameOfRecord] = await Promise.all([
+  const coded = entries.flatMap(({ changed }) => changed.map(([path]) => bareOf(path))).filter(isCodedPath)
+  const [titles, nameOfRecord, codes] = await Promise.all([
     isOfMany ? titlesOf(caller, entries) : new Map<string, ReadonlyMap<number, string>>(),
     namesFor(caller, named),
+    readCodes(caller, coded),
   ])
   const words: Words = {
     privileges,
     timeZone: store.timeZone,
     currency: store.currency,
     nameOf: (path, value, refersTo) => {
-      return nameOf(path, value, refersTo) ?? (refersTo === null ? null : nameOfRecord(refersTo, value) || null)
+      const ofRecord = refersTo === null ? null : nameOfRecord(refersTo, value) || null
+      return nameOf(path, value, refersTo) ?? ofRecord ?? codes.textAt(path, value)
     },
     titleOf: ({ recordType, recordId }) => titles.get(recordType)?.get(recordId) || null,
   }
@@ -330,6 +334,11 @@ function isShownTo(privileges: Privileges, field: ValueField | null): boolean {
 
 const NOTHING = t('nothing')
 
+/** A path without the keys of items. */
+function bareOf(path: string): string {
+  return path.replaceAll(/\[.*?\]/g, '')
+}
+
 interface Changed {
   readonly label: Phrase
   readonly before: Phrase | null
@@ -340,26 +349,23 @@ interface Changed {
 function changeOf(service: Service | null, [path, before, after]: Difference, words: Words): Changed[] {
   const { privileges, nameOf } = words
   const keyText: KeyText = (key, named) => (named === null ? null : nameOf('', key, named)) ?? key
-  const { label, field, refersTo, isItem } = fieldAt(service, path, keyText)
+  const { label, field, refersTo, item } = fieldAt(service, path, keyText)
   if (!isShownTo(privileges, field)) return []
   // Neither is known of a field that nobody is shown.
   if (before === null && after === null) return [{ label, before: null, after: t('changed') }]
-  if (isItem) return [{ label, before: null, after: before === null ? cameOf(after) : wentOf(before) }]
-  const bare = path.replaceAll(/\[.*?\]/g, '')
+  if (item !== null) {
+    // Of one without a text, the history has only that it was there.
+    const stored = before ?? after
+    const key = typeof stored === 'string' ? stored : item
+    const what = before === null ? t('added') : t('removed')
+    return [{ label: t('{item} {key}', { item: label, key }), before: null, after: what }]
+  }
+  const bare = bareOf(path)
   const text = (value: Difference[1]) => {
-    if (refersTo !== null && !value) return NOTHING
+    if ((refersTo !== null || isCodedPath(bare)) && !value) return NOTHING
     return (value === null ? null : nameOf(bare, value, refersTo)) ?? textOf(value, field, words)
   }
   return [{ label, before: text(before), after: text(after) }]
-}
-
-/** Of an item without any text, nothing but that it came is known. */
-function cameOf(name: Difference[1]): Text {
-  return typeof name === 'string' ? t('added: {name}', { name }) : t('added')
-}
-
-function wentOf(name: Difference[1]): Text {
-  return typeof name === 'string' ? t('removed: {name}', { name }) : t('removed')
 }
 
 function textOf(
@@ -381,8 +387,8 @@ interface Place {
   readonly field: ValueField | null
   /** The service whose record it names; null: none. */
   readonly refersTo: Resource | null
-  /** Whether an item of a list is meant as a whole. */
-  readonly isItem: boolean
+  /** What an item of a list is called that is meant as a whole; null: a value is meant. */
+  readonly item: Phrase | null
 }
 
 /** What the key of an item is in words, which may be the number of a record. */
@@ -402,12 +408,13 @@ function placeIn(values: readonly Value[], lists: readonly List[], path: string,
   if (brackets === undefined && (list === undefined || rest === undefined)) {
     const value = values.find((each) => each.path.join('.') === path)
     const label = value?.label ?? list?.label ?? labelOf(path)
-    return { label, field: value?.field ?? null, refersTo: value?.refersTo ?? null, isItem: false }
+    return { label, field: value?.field ?? null, refersTo: value?.leadsTo ?? value?.refersTo ?? null, item: null }
   }
   const named = list?.values.find(({ field }) => field.access === 'key')?.refersTo ?? null
   const one = list?.one ?? name
-  const item = brackets === undefined ? one : t('{item} {key}', { item: one, key: keyText(key, named) })
-  if (rest === undefined) return { label: item, field: null, refersTo: null, isItem: true }
+  const called = keyText(key, named)
+  if (rest === undefined) return { label: one, field: null, refersTo: null, item: called }
+  const item = brackets === undefined ? one : t('{item} {key}', { item: one, key: called })
   const inner = placeIn(list?.values ?? [], list?.lists ?? [], rest, keyText)
   return { ...inner, label: t('{item}: {field}', { item, field: inner.label }) }
 }

@@ -11,11 +11,12 @@ import { type Text, t } from '../../../texts/text.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import { INT32_MAX } from '../../../values/int32.ts'
 import { valueIn } from '../../../values/json.ts'
+import { type Codes, codedPaths, readCodes } from './codes.ts'
 import { csvChoices, spreadsheetForm } from './csv-form.ts'
 import { extrasOf } from './extras.ts'
 import { filesOf } from './files.ts'
 import { labelOf } from './labels.ts'
-import type { Listing } from './listing.ts'
+import type { Listing, Words } from './listing.ts'
 import { namesFor, referencesIn } from './references.ts'
 import { canCreate, canImport, pathOf, type Service, type Value } from './services.ts'
 import type { Sorting } from './sorts.ts'
@@ -71,13 +72,12 @@ export async function listPage(
     }
   })
   const references = rows.flatMap(({ record }) => [...referencesIn({ values: columns, lists: [] }, record)])
-  const [views, nameOf, words] = await Promise.all([
+  const ids = rows.map(({ id }) => Number(id))
+  const [views, nameOf, codes, words] = await Promise.all([
     listViews(services, { userId: merchantOf(request).id, service: resource.service }),
     namesFor(caller, references),
-    listing?.wordsOf(
-      caller,
-      rows.map(({ id }) => Number(id)),
-    ) ?? null,
+    readCodes(caller, codedPaths(service), { withUsed: true }),
+    listing?.wordsOf(caller, ids) ?? null,
   ])
   const cursor = given.cursor === '' ? {} : { cursor: given.cursor }
   return {
@@ -91,11 +91,12 @@ export async function listPage(
       columns,
       allColumns: offered,
       isBrief: listing !== null && given.columns === '',
-      filters: filtersOf(service, listing).map((filter) => ({ ...filter, choices: words?.choices[filter.of] ?? null })),
+      filters: filtersOf(service, listing).map(withChoices(words, codes, given.filters)),
+      codes,
       textOf: words?.textOf ?? (() => null),
       toneOf: words?.toneOf ?? (() => null),
       selection: extrasOf(resource).selection,
-      choices: words?.choices ?? {},
+      targets: words?.targets ?? {},
       views,
       query: String(new URLSearchParams(kept)),
       here: `?${new URLSearchParams({ ...kept, ...cursor })}`,
@@ -234,6 +235,14 @@ function filtersOf(service: Service, listing: Listing | null) {
   })
   const inSight = listing?.inSight ?? ['find']
   return filters.map((filter) => ({ ...filter, isInSight: inSight.includes(filter.name) }))
+}
+
+/** Adds what a filter offers where values have names; null: anything can be typed. */
+function withChoices(words: Words | null, codes: Codes, typed: Asked['filters']) {
+  return <Filter extends { readonly name: string; readonly of: string }>(filter: Filter) => {
+    const { name, of } = filter
+    return { ...filter, choices: words?.choices[of] ?? codes.filterFor(of, typed[name] ?? '') }
+  }
 }
 
 /** What a filter is called whose value is not one of the record's on pages: one of an item, or one that files alone have. */

@@ -34,6 +34,8 @@ export interface Words {
   readonly inWords: readonly string[]
   /** All values that there are, for filters of the same column. */
   readonly choices: Readonly<Record<string, readonly (readonly [value: string, text: Phrase])[]>>
+  /** Those of `choices` that people may give chosen records. */
+  readonly targets: Words['choices']
   /** Null: the value speaks for itself. */
   readonly textOf: (name: string, record: Wire) => Phrase | null
   /** The class of the badge that it is shown as; null: none. */

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Caller } from '../../../engine/caller.ts'
 import { NAMED_MAX, type References, type Referrer, referencesTo } from '../../../engine/changing/referrers.ts'
 import type { Resource } from '../../../engine/definition/define.ts'
 import { getRecord } from '../../../engine/reading/read.ts'
@@ -9,13 +10,15 @@ import { rma } from '../../../resources/rma/rma.ts'
 import { readIds } from '../../../server/parameters.ts'
 import { t } from '../../../texts/text.ts'
 import { valueIn } from '../../../values/json.ts'
+import { codedInRecord, readCodes } from './codes.ts'
 import { kindsOf, readEvents } from './events.ts'
 import { extrasOf } from './extras.ts'
 import { newestHistory } from './history.ts'
 import { frameHeight, hasMarkup, htmlValues } from './html-frame.ts'
 import { imagesOf } from './images.ts'
+import { readTitles } from './names.ts'
 import { namesFor, referencesIn } from './references.ts'
-import { mayRead, textSeenBy } from './seen.ts'
+import { mayRead, seenBy, textSeenBy } from './seen.ts'
 import { services as allServices, type List, pathOf, type Service, type Value } from './services.ts'
 import { isNumber, isSet, isWritable, itemsIn, plainText, titleOf, type Wire } from './values.ts'
 
@@ -45,11 +48,12 @@ export async function recordPage(
   const referrers = resource.referrers.filter((one) => {
     return !extras.referrers.includes(one.table) && mayRead(privileges, referringService(one).resource)
   })
-  const [text, references, history, events] = await Promise.all([
+  const [text, references, history, events, codes] = await Promise.all([
     getRecord(caller, resource, id),
     referencesTo(caller, { ...resource, referrers }, id),
     newestHistory(caller, [{ recordType: resource.table, recordId: id }]),
     kindsOf(service).length === 0 ? null : readEvents(caller, service, id, null),
+    readCodes(caller, codedInRecord(service)),
   ])
   const record = JSON.parse(text) as Wire
   const lists = service.sections.flatMap(({ list }) => list ?? [])
@@ -71,7 +75,6 @@ export async function recordPage(
         : columns.length <= SMALL_COLUMNS && list.lists.length === 0 && !columns.some(({ field }) => field.isImage)
     return { ...section, shown, items, columns, isSmall, hasForm }
   })
-  const shownReferences = references.map(referenceOf).filter(({ ids }) => ids.length > 0)
   const { parts = [], ...extraData } = await extras.read(caller, record)
   return {
     template: '/pages/admin/records/record',
@@ -89,11 +92,9 @@ export async function recordPage(
       },
       isLong,
       imageOf: (address: string) => images.addresses.get(address.trim()) ?? null,
-      references: shownReferences,
-      nameOf: await namesFor(caller, [
-        ...referencesIn({ values: service.values, lists }, record),
-        ...referring(shownReferences),
-      ]),
+      references: await namedReferences(caller, references),
+      nameOf: await namesFor(caller, referencesIn({ values: service.values, lists }, record)),
+      codes,
       events,
       hasReferrers: referrers.length > 0 && extras.template === null,
       history,
@@ -123,15 +124,21 @@ function ownPageOf(resource: Resource, id: number, { OrderID }: Wire) {
   return { address: `/admin/orders/${OrderID}/returns/${id}`, text: t('Receive and restock this return') }
 }
 
-/** Whose records refer to this one, in words. */
-export function referenceOf({ referrer, ids }: References) {
-  const from = referringService(referrer)
-  return { from, rule: referrer.rule, ids: ids.slice(0, NAMED_MAX), isMore: ids.length > NAMED_MAX }
-}
-
-/** The referring records, for their names. Pages that may not show them do not ask for them. */
-export function referring(references: readonly ReturnType<typeof referenceOf>[]) {
-  return references.flatMap(({ from, ids }) => ids.map((id) => ({ refersTo: from.resource, id })))
+/** Whose records refer to this one, by their names. */
+export function namedReferences(caller: Caller, found: readonly References[]) {
+  const { privileges } = caller
+  const some = found.filter(({ ids }) => ids.length > 0)
+  return Promise.all(
+    some.map(async ({ referrer, ids: all }) => {
+      const from = referringService(referrer)
+      const ids = all.slice(0, NAMED_MAX)
+      const names = mayRead(privileges, from.resource)
+        ? await readTitles(caller, seenBy(privileges, from), ids)
+        : new Map<number, string>()
+      const records = ids.map((id) => ({ id, name: names.get(id) || String(id) }))
+      return { from, rule: referrer.rule, records, isMore: all.length > NAMED_MAX }
+    }),
+  )
 }
 
 function referringService({ table }: Referrer): Service {

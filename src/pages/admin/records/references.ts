@@ -2,6 +2,7 @@ import type { Caller } from '../../../engine/caller.ts'
 import type { Resource } from '../../../engine/definition/define.ts'
 import { refusedFields } from '../../../html/page-routes.ts'
 import { type Form, textIn } from '../../../html/request.ts'
+import { orders } from '../../../resources/orders/orders.ts'
 import { isId } from '../../../values/int32.ts'
 import { valueIn } from '../../../values/json.ts'
 import { placesIn } from './form.ts'
@@ -34,7 +35,8 @@ export async function namesFor(caller: Caller, references: Iterable<Reference>):
   }
   const read = [...idsOf].map(async ([refersTo, ids]) => {
     const target = seenTarget(caller, refersTo)
-    const read = target.called.length > 0 ? readTitles : readNames
+    // What an order is searched by is more than what it is called.
+    const read = target.called.length > 0 || refersTo === orders ? readTitles : readNames
     return [refersTo, await read(caller, target, [...ids])] as const
   })
   const names = new Map(await Promise.all(read))
@@ -50,7 +52,9 @@ export function* referencesIn(
   { values, lists }: { readonly values: readonly Value[]; readonly lists: readonly List[] },
   record: Wire,
 ): Generator<Reference> {
-  for (const { path, refersTo } of values) if (refersTo !== null) yield { refersTo, id: Number(valueIn(record, path)) }
+  for (const { path, refersTo, leadsTo = refersTo } of values) {
+    if (leadsTo !== null) yield { refersTo: leadsTo, id: Number(valueIn(record, path)) }
+  }
   for (const list of lists) for (const item of itemsIn(record, list)) yield* referencesIn(list, item)
 }
 

@@ -38,9 +38,10 @@ export function seenBy(privileges: Privileges, service: Service): Service {
 export function seenValues(privileges: Privileges, values: readonly Value[]): readonly Value[] {
   return values
     .filter(({ field }) => shows(privileges, field))
-    .map((value) =>
-      value.refersTo === null || mayRead(privileges, value.refersTo) ? value : { ...value, refersTo: null },
-    )
+    .map((value) => {
+      const target = value.leadsTo ?? value.refersTo
+      return target === null || mayRead(privileges, target) ? value : { ...value, refersTo: null, leadsTo: null }
+    })
 }
 
 export function seenList(privileges: Privileges, list: List): List {

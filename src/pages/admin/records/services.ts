@@ -2,6 +2,7 @@ import type { Resource } from '../../../engine/definition/define.ts'
 import type { Leaf, ListField, ValueField } from '../../../engine/definition/fields.ts'
 import { containing, type Filter, type Filters } from '../../../engine/definition/filters.ts'
 import { resources, targetOf } from '../../../registry.ts'
+import { orders } from '../../../resources/orders/orders.ts'
 import { type Text, t } from '../../../texts/text.ts'
 import { capital, itemLabel, labelOf, plural, slugOf } from './labels.ts'
 import { type Sorting, sortsOf } from './sorts.ts'
@@ -16,6 +17,8 @@ export interface Value {
   readonly label: Text
   /** The service whose record it names by id; null: none. */
   readonly refersTo: Resource | null
+  /** The service to whose record pages lead from it, where forms take its number. */
+  readonly leadsTo?: Resource | null
 }
 
 /** A list as a table: its values are columns, and its lists stand in each row. */
@@ -159,7 +162,9 @@ function valuesOf(leaves: readonly Leaf[], resource: Resource, prefix: readonly 
   return leaves.flatMap(({ path, field }) => {
     if (field.kind === 'list') return []
     const label = field.label || labelOf(path.at(-1) ?? '', typeName)
-    return [{ path, field, label: t(label), refersTo: targetOf(resource, [...prefix, ...path].join('.')) }]
+    const refersTo = targetOf(resource, [...prefix, ...path].join('.'))
+    const leadsTo = path.at(-1) === 'OrderID' && field.access !== 'key' ? orders : refersTo
+    return [{ path, field, label: t(label), refersTo, leadsTo }]
   })
 }
 

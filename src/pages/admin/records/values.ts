@@ -6,6 +6,7 @@ import { orOf, type Phrase, type Text, t } from '../../../texts/text.ts'
 import { INT32_MAX, INT32_MIN } from '../../../values/int32.ts'
 import { valueIn } from '../../../values/json.ts'
 import { invoiceOf } from '../orders/listing.ts'
+import { isCoded } from './codes.ts'
 import { type List, type Service, targetService, type Value } from './services.ts'
 
 /** A record or an item of a list, as programs read it. */
@@ -42,9 +43,10 @@ export function isTicked(form: Form, name: string): boolean {
   return !['', 'false'].includes(textIn(form, name))
 }
 
-/** Whether tables align it as a number. A reference has the name of its record beside it. */
-export function isNumber({ field: { kind }, refersTo }: Value): boolean {
-  return (kind === 'decimal' || kind === 'integer') && refersTo === null
+/** Whether tables align it as a number. References and numbers of the store's lists have names. */
+export function isNumber(value: Value): boolean {
+  const { kind } = value.field
+  return (kind === 'decimal' || kind === 'integer') && value.refersTo === null && !isCoded(value)
 }
 
 type Named = Pick<Service, 'resource' | 'titles' | 'called' | 'oneTitle' | 'key'>

@@ -14,6 +14,7 @@ import { products } from '../../../resources/products/products.ts'
 import { rma } from '../../../resources/rma/rma.ts'
 import { type Phrase, t } from '../../../texts/text.ts'
 import { invoiceOf, textsOf } from '../orders/listing.ts'
+import { readCodes } from '../records/codes.ts'
 import { findersOf } from '../records/search.ts'
 import { mayRead, seenBy, textSeenBy } from '../records/seen.ts'
 import { type Service, targetService } from '../records/services.ts'
@@ -41,6 +42,7 @@ interface Words {
   readonly money: (amount: unknown) => string
   readonly date: (text: unknown) => string
   readonly status: (id: unknown) => string
+  readonly returnStatus: (number: unknown) => Phrase
 }
 
 /** The services that are searched, in the order of the page, and what tells their records apart; a title where it is not that of the record's page. */
@@ -73,8 +75,12 @@ const searched: readonly (readonly [
   ],
   [
     rma,
-    ({ RmaDate, RMAItemList }: Wire, { date }: Words) => ({
-      details: [date(RmaDate), ...(RMAItemList as Wire[]).slice(0, 2).map(({ SKU }) => text(SKU))],
+    ({ RmaDate, RMAStatusID, RMAItemList }: Wire, { date, returnStatus }: Words) => ({
+      details: [
+        date(RmaDate),
+        returnStatus(RMAStatusID),
+        ...(RMAItemList as Wire[]).slice(0, 2).map(({ SKU }) => text(SKU)),
+      ],
     }),
   ],
   [giftRegistries, ({ Event }: Wire, { date }: Words) => ({ details: [date(Event)] })],
@@ -110,12 +116,14 @@ async function groupsFor(request: FastifyRequest, services: CallerServices): Pro
   const q = readTyped(textIn(request.query, 'q'), 'q')
   if (q === '') return []
   const { privileges, store } = caller
-  const statusText = textsOf(await listStatuses(services.db, store.id))
+  const [statuses, codes] = await Promise.all([listStatuses(services.db, store.id), readCodes(caller, ['RMAStatusID'])])
+  const statusText = textsOf(statuses)
   const { format } = languageFor(request)
   const words: Words = {
     money: (amount) => format.money(Number(amount), store.currency),
     date: (date) => (date ? format.recordDate(String(date), store.timeZone) : ''),
     status: (id) => statusText(Number(id)),
+    returnStatus: (number) => codes.textAt('RMAStatusID', number) ?? '',
   }
   const allowed = searched.filter(([resource]) => mayRead(privileges, resource))
   const found = allowed.map(async ([resource, hitOf]): Promise<Group> => {

@@ -19,10 +19,11 @@ import { type ChangeStore, changedStore, storeWithKey, updateStore } from '../..
 import { type Phrase, type Text, t } from '../../../texts/text.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import { readInput } from '../../../values/input.ts'
+import { returnListPages } from './return-lists.ts'
 
 const zones = Intl.supportedValuesOf('timeZone')
 
-/** Adds the pages of a store's settings: name, address, currency, time zone, order statuses and payment methods. */
+/** Adds the pages of a store's settings: name, address, currency, time zone, order statuses, payment methods and names for returns. */
 export function settingsPages(app: FastifyInstance, services: ChangeStore): void {
   savedPage(app, services, { privilege: 'Settings', path: '/admin/settings', pageOf: settingsPage, save: saveSettings })
   savedPage(app, services, {
@@ -38,6 +39,7 @@ export function settingsPages(app: FastifyInstance, services: ChangeStore): void
     pageOf: methodsPage,
     save: saveMethods,
   })
+  returnListPages(app, services)
 }
 
 interface SavedPage<Services> {

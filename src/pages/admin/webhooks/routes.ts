@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { allows } from '../../../applications/privileges.ts'
 import type { DataServices } from '../../../database/client.ts'
 import type { Caller } from '../../../engine/caller.ts'
+import type { Resource } from '../../../engine/definition/define.ts'
 import { eventKind, eventKinds } from '../../../engine/definition/event-kinds.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { adminPages } from '../../../html/page-routes.ts'
@@ -25,7 +26,9 @@ import { namesMembers } from '../../../webhooks/members.ts'
 import { webhookSecret } from '../../../webhooks/secret.ts'
 import { COUNTED_MAX, listWebhooks, type WebhookSummary, webhookStatus } from '../../../webhooks/status.ts'
 import { resourceOf } from '../../../webhooks/told.ts'
-import { mayRead, textSeenBy } from '../records/seen.ts'
+import { readTitles } from '../records/names.ts'
+import { mayRead, seenBy, textSeenBy } from '../records/seen.ts'
+import { targetService } from '../records/services.ts'
 import {
   type By,
   canDirect,
@@ -175,6 +178,7 @@ async function webhookPage(services: DataServices, request: FastifyRequest, valu
       canOpenDeliveries: resource === null || mayRead(caller.privileges, resource),
       canChange: resource === null || canDirect(caller, resource),
       deliveries,
+      recordNames: await recordNames(caller, resource, deliveries),
       shownState: state,
       isNewest: before === null,
       older: next === null ? null : addressOf(id, state, next),
@@ -182,6 +186,17 @@ async function webhookPage(services: DataServices, request: FastifyRequest, valu
       isEdited: values !== undefined,
     },
   }
+}
+
+/** What the records of deliveries are called, for those who may read them. Records without a name, and those that are gone, are missing. */
+async function recordNames(
+  caller: Caller,
+  resource: Resource | null,
+  deliveries: readonly { readonly recordId: number; readonly isTest: boolean }[],
+): Promise<ReadonlyMap<number, string>> {
+  if (resource === null || !mayRead(caller.privileges, resource)) return new Map()
+  const ids = deliveries.filter(({ isTest }) => !isTest).map(({ recordId }) => recordId)
+  return readTitles(caller, seenBy(caller.privileges, targetService(resource)), [...new Set(ids)])
 }
 
 function deliveryAddress(id: number, deliveryId: number, looks: number): string {
@@ -207,6 +222,8 @@ async function deliveryPage(services: DataServices, request: FastifyRequest, rep
     data: {
       webhook,
       delivery,
+      recordName: (await recordNames(caller, resource, [delivery])).get(delivery.recordId) ?? null,
+      recordPath: resource === null ? null : targetService(resource).path,
       isLooking: looks > 0,
       body: body.slice(0, BODY_SHOWN_MAX).toWellFormed(),
       isBodyCut: body.length > BODY_SHOWN_MAX,

@@ -22,12 +22,13 @@ describe('a line that cannot be taken is reported with its number and reason, an
       name: 'an unknown service',
       line: { service: 'Prodcts', record: {} },
       service: 'Prodcts',
-      message: /^service "Prodcts" is not one of PaymentMethods, Category, Manufacturers, /,
+      message:
+        /^service "Prodcts" is not one of PaymentMethods, ReturnReasons, ReturnMethods, ReturnStatuses, Category, /,
     },
     {
       name: 'no service',
       line: { record: {} },
-      message: /^service must be one of PaymentMethods, Category, Manufacturers, /,
+      message: /^service must be one of PaymentMethods, ReturnReasons, ReturnMethods, ReturnStatuses, Category, /,
     },
     { name: 'no record', line: { service: 'Products' }, service: 'Products', message: /^record must be an object/ },
     {

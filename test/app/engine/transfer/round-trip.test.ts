@@ -183,6 +183,9 @@ const oddRecords = [
   { service: 'Orders', record: { OrderID: 9_005, OrderStatusID: 4, BillingPaymentMethodID: '40' } },
   { service: 'PaymentMethods', record: { PaymentMethodID: 40, Name: 'Voucher', Visible: false } },
   { service: 'PaymentMethods', record: { PaymentMethodID: 2, Name: 'Wallet' } },
+  { service: 'ReturnReasons', record: { ReturnReasonID: 7, Name: 'Recalled', Visible: false } },
+  { service: 'ReturnMethods', record: { ReturnMethodID: 1, Name: 'Voucher' } },
+  { service: 'ReturnStatuses', record: { ReturnStatusID: 90, Name: 'At the workshop' } },
   {
     service: 'OrderStatus',
     record: { OrderStatusID: 21, Sorting: 13, StatusDefinition: 'Quote', StatusText: 'Offer' },

@@ -43,6 +43,8 @@ async function read(url: string, language: string) {
   return { lang: /<html lang="(\w+)"/.exec(body)?.[1], title: /<title>([^<]*)/.exec(body)?.[1], main, text }
 }
 
+/** As lists have it, and as pages do. */
+const briefDate = { de: '10.03.2026, 17:00', en: 'Mar 10, 2026, 5:00 PM' }
 const date = { de: '10. März 2026, 17:00 MEZ', en: 'Mar 10, 2026, 5:00 PM GMT+1' }
 const pages: readonly {
   readonly url: string
@@ -55,11 +57,11 @@ const pages: readonly {
       'Unbezahlt',
       'Nicht versandt',
       '1.234,50 €',
-      date.de,
+      briefDate.de,
       'Mit den ausgewählten Bestellungen',
       'Rechnungen drucken',
     ],
-    en: ['Unpaid', 'Not shipped', '€1,234.50', date.en, 'With the chosen orders', 'Print invoices'],
+    en: ['Unpaid', 'Not shipped', '€1,234.50', briefDate.en, 'With the chosen orders', 'Print invoices'],
   },
   {
     url: '/admin/orders/1',
@@ -115,7 +117,7 @@ const pages: readonly {
   },
   {
     url: '/admin/reports?by=day&from=2026-03-10&to=2026-03-10',
-    de: ['Dieser Monat', 'Gruppieren nach', '10.03.2026 – 10.03.2026', '1.234,50 €', 'Nach Erstattungen'],
+    de: ['Dieser Monat', 'Gruppieren nach', '10. März 2026 – 10. März 2026', '1.234,50 €', 'Nach Erstattungen'],
     en: ['This month', 'Group by', 'Mar 10, 2026 – Mar 10, 2026', '€1,234.50', 'Net'],
   },
   {

@@ -67,7 +67,7 @@ test('the history says who did what, with amounts and names, in German', async (
   expect(history).toContain('1.234,50 $ → 12,00 $')
   expect(history).toContain('nichts → Acme')
   expect(history).toContain('Nein → Ja')
-  expect(history).toContain('Leuchten: hinzugefügt')
+  expect(history).toContain('Kategorie Leuchten: hinzugefügt')
   expect(history).toContain('Anwendung ')
   expect(await germanOf(`/admin/products/${id}/history`)).toContain('Änderungsverlauf: LAMP · Lampe')
 })

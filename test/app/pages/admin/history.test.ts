@@ -73,14 +73,33 @@ test('items of a list are told one by one', async () => {
     FeatureList: [{ FeatureTitle: 'Bright' }, { FeatureTitle: 'Small' }],
   })
   const { FeatureList: features } = (await shop.call('GET', `/Products/${id}`)).json()[0]
-  const [bright, small] = features.map(({ FeatureID }: { FeatureID: number }) => FeatureID)
+  const [bright] = features.map(({ FeatureID }: { FeatureID: number }) => FeatureID)
   await call('PUT', `/Products/${id}`, {
     FeatureList: [{ FeatureID: bright, FeatureTitle: 'Very bright' }, { FeatureTitle: 'Cheap' }],
   })
   const [changed] = await historyOn(`/admin/products/${id}`)
   expect(changed).toContain(`Feature ${bright}: Title: Bright → Very bright`)
-  expect(changed).toContain('added: Cheap')
-  expect(changed).toContain(`Feature ${small}: removed: Small`)
+  expect(changed).toContain('Feature Cheap: added')
+  expect(changed).toContain('Feature Small: removed')
+})
+
+test('what changes refer to is called by its name', async () => {
+  const category = await call('POST', '/Category', { CategoryName: 'Desk lamps' })
+  const other = await call('POST', '/Category', { CategoryName: 'Garden' })
+  const id = await call('POST', '/Products', {
+    SKUInfo: { SKU: 'LAMP', Name: 'Lamp', Price: 9.99 },
+    CategoryList: [{ CategoryID: other }],
+  })
+  await call('PUT', `/Products/${id}`, { SKUInfo: { Price: 12 }, CategoryList: [{ CategoryID: category }] })
+  const [changed] = await historyOn(`/admin/products/${id}`)
+  expect(changed).toContain('Price: $9.99 → $12.00')
+  expect(changed).toContain('Category Desk lamps: added')
+  expect(changed).toContain('Category Garden: removed')
+  const { body } = await merchant.open(`/admin/products/${id}/history`)
+  expect(body).toContain('<h1>History of LAMP · Lamp</h1>')
+  expect((await merchant.open('/admin/history')).body).toContain(
+    `<a href="/admin/products/${id}"><bdi>LAMP · Lamp</bdi></a>`,
+  )
 })
 
 test('says who: a merchant, the operator, cartAPI; of a password only that it changed', async () => {

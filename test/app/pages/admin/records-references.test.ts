@@ -115,11 +115,11 @@ describe('a field that names a record', () => {
     expect(body).toContain('Alder &amp; Finch')
   })
 
-  test('has the name of the record beside it, in forms, pages and lists', async () => {
+  test('has the name of the record, in pages and lists in place of its number, and in forms beside it', async () => {
     const category = await add('Category', { CategoryName: 'Desk lamps' })
     const body = { ManufacturerID: alder, CategoryList: [{ CategoryID: category }] }
     await shop.call('PUT', `/Products/${lamp}`, { body })
-    const named = `/admin/manufacturers/${alder}"><bdi>Alder &amp; Finch</bdi></a>`
+    const named = `<a href="/admin/manufacturers/${alder}"><bdi>Alder &amp; Finch</bdi></a>`
     expect((await merchant.open(`/admin/products/${lamp}`)).body).toContain(named)
     expect((await merchant.open('/admin/products?columns=SKUInfo.SKU&columns=ManufacturerID')).body).toContain(named)
     expect((await merchant.open(edit('name-price-and-stock'))).body).toContain('>Alder &amp; Finch</small>')

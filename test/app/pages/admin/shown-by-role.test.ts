@@ -398,4 +398,7 @@ test('settings are shown without a form to somebody who may only read them', asy
     expect([page, statusCode, body.includes(`action="${page}`)]).toEqual([page, 200, false])
     expect(fieldsAt((await owner.open(page)).body, page)).not.toEqual({})
   }
+  const returns = (await person.open('/admin/settings/returns')).body
+  expect(returns).toContain('value="Damaged item"')
+  expect(returns).not.toContain('action="/admin/settings/returns')
 })

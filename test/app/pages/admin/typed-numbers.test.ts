@@ -54,6 +54,12 @@ const typedFields: readonly TypedField[] = [
   { page: '/admin/products/1/prices', name: 'SKUInfo.Price', fields: {} },
   { page: '/admin/settings/order-statuses', name: 'Sorting.8', fields: { 'StatusText.8': 'Parts' } },
   { page: '/admin/settings/payment-methods', name: 'PaymentMethodID.new1', fields: { 'Name.new1': 'Voucher' } },
+  {
+    page: '/admin/settings/returns',
+    to: '/admin/settings/returns/reasons',
+    name: 'Number.reasons-new1',
+    fields: { 'Name.reasons-new1': 'Too big' },
+  },
 ]
 
 describe.each(typedFields)('$page: $name', ({ page, to = page, name, fields }) => {
