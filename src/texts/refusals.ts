@@ -22,6 +22,9 @@ interface Said {
 /** Words that are joined, such as `csv or ndjson`: only a value of a message is such a list, because many sentences have an `or`. */
 const LIST = /^\{1\};? (and|or) /
 
+/** Beyond it, what is repeated from the request could keep the expressions busy. The longest message has 200 characters. */
+const LENGTH_MAX = 600
+
 /** Returns what says refusals by a catalogue. What no message fits stays English. */
 export function refusalsOf(catalogue: ReadonlyMap<string, string>, locale: Locale): (problem: string) => string {
   const patterns = [...catalogue].filter(([message]) => /\{\d\}/.test(message)).map(patternOf)
@@ -50,7 +53,7 @@ export function refusalsOf(catalogue: ReadonlyMap<string, string>, locale: Local
   }
   /** By the message that leaves the least: "must be from {1} to {2}" fits better than "must be {1}". */
   const sayBest = (all: readonly Pattern[], text: string): Said | null =>
-    all
+    (text.length > LENGTH_MAX ? [] : all)
       .filter(({ prefix, suffix }) => text.startsWith(prefix) && text.endsWith(suffix))
       .flatMap((pattern) => sayBy(pattern, text) ?? [])
       .reduce<Said | null>((best, one) => (best === null || one.left < best.left ? one : best), null)

@@ -13,13 +13,13 @@ import {
   type Likeness,
 } from '../../../resources/customers/duplicates.ts'
 import { listNotes, NOTE_LENGTH_MAX, NOTES_MAX } from '../../../resources/customers/notes.ts'
-import { listStatuses } from '../../../resources/order-statuses/status-texts.ts'
 import { orders } from '../../../resources/orders/orders.ts'
 import { rma } from '../../../resources/rma/rma.ts'
 import { postalAddress } from '../../../texts/format.ts'
 import { type Text, t } from '../../../texts/text.ts'
 import { writeDate } from '../../../values/dates.ts'
 import { chipsOf } from '../../order-states.ts'
+import { listStatusNames } from '../../status-names.ts'
 import { textsOf } from '../orders/listing.ts'
 import { readCodes } from '../records/codes.ts'
 import type { Extras } from '../records/extras.ts'
@@ -47,7 +47,7 @@ export const customerExtras: Extras = {
       mayRead(caller.privileges, rma) && mayRead(caller.privileges, orders)
         ? readCustomerReturns(caller, id, { shown: RETURNS_SHOWN })
         : null,
-      listStatuses(caller.db, caller.store.id),
+      listStatusNames(caller.db, caller.store.id),
       readCodes(caller, ['RMAStatusID']),
       listNotes(caller, id),
       readDuplicates(caller, id, record as unknown as CustomerRecord),

@@ -5,12 +5,12 @@ import type { Caller } from '../../../engine/caller.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { adminPages, refusedFields } from '../../../html/page-routes.ts'
 import { type CallerServices, type Form, formOf, merchantCaller, textIn } from '../../../html/request.ts'
-import { listStatuses } from '../../../resources/order-statuses/status-texts.ts'
 import { orders } from '../../../resources/orders/orders.ts'
 import { holdsStock, statusPartial, statusShipped } from '../../../resources/orders/statuses.ts'
 import { type Text, t } from '../../../texts/text.ts'
 import type { Secrets } from '../../../values/secrets.ts'
 import { owedOf, type PaidRecord } from '../../order-payments.ts'
+import { listStatusNames } from '../../status-names.ts'
 import type { ChangeWords } from '../csv/change-words.ts'
 import { chosenIn, chosenOrAll, isAllChosen } from '../records/chosen.ts'
 import { askedIn, listPage } from '../records/list-page.ts'
@@ -94,7 +94,7 @@ function intendedWith(order: Order, statusId: number): Intended {
 }
 
 async function statusIn({ db, store }: Caller, form: Form) {
-  const statuses = await listStatuses(db, store.id)
+  const statuses = await listStatusNames(db, store.id)
   const status = statuses.find(({ id }) => String(id) === textIn(form, 'OrderStatusID'))
   if (status === undefined) throw refusedFields([{ field: 'OrderStatusID', problem: 'has to be one of the list' }])
   return status
@@ -129,7 +129,7 @@ export async function statusWords(
   { id, state }: Import,
   { statusId }: StatusChange,
 ): Promise<ChangeWords> {
-  const textOf = textsOf(await listStatuses(caller.db, caller.store.id))
+  const textOf = textsOf(await listStatusNames(caller.db, caller.store.id))
   const counts = new Map<StockEffect, number>()
   for (const [from, count] of state === 'ready' ? await countFormer(caller, id, 'OrderStatusID') : []) {
     const effect = stockEffect(Number(from), statusId)

@@ -1,11 +1,11 @@
 import { text } from '../../../engine/definition/fields.ts'
 import { oneOf } from '../../../engine/definition/filters.ts'
-import { listStatuses } from '../../../resources/order-statuses/status-texts.ts'
 import { billedTo } from '../../../resources/orders/buyer.ts'
 import { fulfilments, paymentStates, readStates } from '../../../resources/orders/states.ts'
 import { holdsStock } from '../../../resources/orders/statuses.ts'
-import { type Text, t } from '../../../texts/text.ts'
+import { type Phrase, type Text, t } from '../../../texts/text.ts'
 import { type Chip, fulfilmentChips, paymentChips } from '../../order-states.ts'
+import { listStatusNames } from '../../status-names.ts'
 import type { Listing } from '../records/listing.ts'
 import type { Value } from '../records/services.ts'
 import type { Wire } from '../records/values.ts'
@@ -21,9 +21,9 @@ export function invoiceOf({ InvoiceNumberPrefix, InvoiceNumber }: Numbered | Wir
   return `${InvoiceNumberPrefix}${InvoiceNumber}`
 }
 
-export function textsOf(statuses: readonly { id: number; text: string }[]) {
-  const texts = new Map(statuses.map((status) => [status.id, status.text]))
-  return (id: number) => texts.get(id) ?? String(id)
+export function textsOf<Said extends Phrase>(statuses: readonly { id: number; text: Said }[]) {
+  const texts = new Map<number, Said>(statuses.map((status) => [status.id, status.text]))
+  return (id: number): Said | string => texts.get(id) ?? String(id)
 }
 
 /** What the list shows beyond the record. Only those who may read customers see whose order it is. */
@@ -40,7 +40,7 @@ function ownValue(name: string, label: Text, options: { description: string; nee
 const choicesOf = <Key extends string>(keys: readonly Key[], chips: Readonly<Record<Key, Chip>>) =>
   keys.map((key) => [key, chips[key].text] as const)
 
-const choicesOfStatuses = (statuses: readonly { id: number; text: string }[]) =>
+const choicesOfStatuses = (statuses: readonly { id: number; text: Phrase }[]) =>
   statuses.map(({ id, text }) => [String(id), text] as const)
 
 /** The list of orders: whose they are, what is paid and what has left, and statuses by their texts. */
@@ -53,7 +53,7 @@ export const orderListing: Listing = {
   titleOf: invoiceOf,
   files: '/pages/admin/orders/files',
   wordsOf: async (caller, ids) => {
-    const [statuses, states] = await Promise.all([listStatuses(caller.db, caller.store.id), readStates(caller, ids)])
+    const [statuses, states] = await Promise.all([listStatusNames(caller.db, caller.store.id), readStates(caller, ids)])
     const chipOf = (name: string, { OrderID }: Wire): Chip | null => {
       const known = states.get(Number(OrderID))
       if (known === undefined) return null

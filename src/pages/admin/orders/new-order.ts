@@ -7,7 +7,6 @@ import { writingOf } from '../../../html/numbers.ts'
 import { type HtmlPage, sendPage } from '../../../html/page.ts'
 import { adminPages, inFormFields, refusedFields } from '../../../html/page-routes.ts'
 import { type CallerServices, type Form, formOf, merchantCaller, merchantOf, textIn } from '../../../html/request.ts'
-import { listStatuses } from '../../../resources/order-statuses/status-texts.ts'
 import { billedTo } from '../../../resources/orders/buyer.ts'
 import {
   DRAFT_BYTES_MAX,
@@ -38,6 +37,7 @@ import { type Text, t } from '../../../texts/text.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import { isId } from '../../../values/int32.ts'
 import { type OrderRecord, orderFigures } from '../../order-figures.ts'
+import { listStatusNames } from '../../status-names.ts'
 import { productSuggestions } from './find-products.ts'
 import { type LookedUp, lookUpLines } from './form-lines.ts'
 import { textsOf } from './listing.ts'
@@ -145,7 +145,7 @@ async function newOrderPage(request: FastifyRequest, services: CallerServices, s
   const [methods, shippingMethods, statuses, drafts, total] = await Promise.all([
     listPaymentMethods(services.db, caller.store.id),
     listUsedMethods(caller),
-    listStatuses(services.db, caller.store.id),
+    listStatusNames(services.db, caller.store.id),
     listDrafts(owner),
     workOut(caller, lookedUp, found),
   ])

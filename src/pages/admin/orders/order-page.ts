@@ -7,17 +7,17 @@ import type { HtmlPage } from '../../../html/page.ts'
 import { adminPages, inFormFields } from '../../../html/page-routes.ts'
 import { type CallerServices, type Form, formOf, languageFor, merchantCaller } from '../../../html/request.ts'
 import { customers } from '../../../resources/customers/customers.ts'
-import { listStatuses } from '../../../resources/order-statuses/status-texts.ts'
 import { billedTo } from '../../../resources/orders/buyer.ts'
 import { orders } from '../../../resources/orders/orders.ts'
 import { holdsStock, statusCancelled, statusNotCompleted } from '../../../resources/orders/statuses.ts'
 import { rma } from '../../../resources/rma/rma.ts'
 import { readIds } from '../../../server/parameters.ts'
 import { postalAddress, shippingAddress } from '../../../texts/format.ts'
-import { type Text, t } from '../../../texts/text.ts'
+import { andOf, type Phrase, type Text, t } from '../../../texts/text.ts'
 import { type OrderRecord, orderFigures } from '../../order-figures.ts'
 import { type Departures, parcelsOf, readDepartures } from '../../order-parcels.ts'
 import { type PaidRecord, readPayments } from '../../order-payments.ts'
+import { listStatusNames } from '../../status-names.ts'
 import { changesOf } from '../records/form.ts'
 import { mayRead } from '../records/seen.ts'
 import { services as allServices } from '../records/services.ts'
@@ -83,7 +83,7 @@ async function shownOrder(
   const order: ShownOrder = JSON.parse(text)
   const mayReadReturns = mayRead(caller.privileges, rma)
   const [statuses, returned] = await Promise.all([
-    listStatuses(services.db, caller.store.id),
+    listStatusNames(services.db, caller.store.id),
     mayReadReturns ? returnsOf(caller, id) : { orderId: id, returns: [], isMore: false },
   ])
   const statusText = textsOf(statuses)
@@ -185,13 +185,13 @@ function customerOf(order: ShownOrder, parcels: readonly { shipTo: ReturnType<ty
 }
 
 /** What a change of the status does to the stock. */
-function stockWords(statusId: number, statusText: (id: number) => string): Text {
+function stockWords(statusId: number, statusText: (id: number) => Phrase): Text {
   const without = [statusText(statusCancelled), statusText(statusNotCompleted)]
   return holdsStock(statusId)
     ? t('{statuses} put the goods back into stock. Any other status leaves the stock as it is.', {
-        statuses: ({ format }) => format.and(without),
+        statuses: andOf(without),
       })
     : t('Any status but {statuses} takes the goods from stock again.', {
-        statuses: ({ format }) => format.and(without),
+        statuses: andOf(without),
       })
 }

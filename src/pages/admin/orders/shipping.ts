@@ -4,7 +4,6 @@ import { numberIn, type Writing, writingOf } from '../../../html/numbers.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { adminPages, inFormFields, refusedFields } from '../../../html/page-routes.ts'
 import { type CallerServices, type Form, formOf, merchantCaller, textIn } from '../../../html/request.ts'
-import { listStatuses } from '../../../resources/order-statuses/status-texts.ts'
 import { orders } from '../../../resources/orders/orders.ts'
 import { changeConsignment, readConsignment, shipGoods } from '../../../resources/orders/ship.ts'
 import { holdsStock, statusPartial } from '../../../resources/orders/statuses.ts'
@@ -15,6 +14,7 @@ import { StoreFailure } from '../../../values/failure.ts'
 import { type OrderRecord, orderFigures } from '../../order-figures.ts'
 import { type Parcel, parcelsOf, readDepartures } from '../../order-parcels.ts'
 import { type PaidRecord, paymentsOf } from '../../order-payments.ts'
+import { listStatusNames } from '../../status-names.ts'
 import { ifUnchanged, tagOf } from '../records/unchanged.ts'
 import { invoiceOf, textsOf } from './listing.ts'
 
@@ -66,7 +66,7 @@ async function shippingPage(
       shipment,
       isShipped,
       lines,
-      partialStatus: textsOf(await listStatuses(services.db, caller.store.id))(statusPartial),
+      partialStatus: textsOf(await listStatusNames(services.db, caller.store.id))(statusPartial),
       payments: paymentsOf(order),
       etag: tagOf(text, typed, isOutdated),
       fieldLabels: labels,

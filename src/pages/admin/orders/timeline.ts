@@ -2,6 +2,7 @@ import type { Caller } from '../../../engine/caller.ts'
 import { orders } from '../../../resources/orders/orders.ts'
 import { rma } from '../../../resources/rma/rma.ts'
 import type { Language } from '../../../texts/language.ts'
+import type { Phrase } from '../../../texts/text.ts'
 import { typeName } from '../../order-payments.ts'
 import { type History, newestHistory } from '../records/history.ts'
 
@@ -12,7 +13,7 @@ export async function timelineOf(
   caller: Caller,
   orderId: number,
   returnIds: readonly number[],
-  { statusText, say }: { statusText: (id: number) => string; say: Language['say'] },
+  { statusText, say }: { statusText: (id: number) => Phrase; say: Language['say'] },
 ): Promise<History> {
   const records = [
     { recordType: orders.table, recordId: orderId },
@@ -21,7 +22,7 @@ export async function timelineOf(
   const isStatus = (path: string) => path === 'OrderStatusID' || path === 'ShipmentList.ShipmentOrderStatus'
   const nameOf = (path: string, value: unknown) => {
     if (path === 'TransactionList.TransactionType') return say(typeName(String(value)))
-    return isStatus(path) ? statusText(Number(value)) : null
+    return isStatus(path) ? say(statusText(Number(value))) : null
   }
   return newestHistory(caller, records, { limit: ENTRIES_MAX, nameOf })
 }

@@ -1,9 +1,9 @@
 import { categories } from '../../../resources/categories/categories.ts'
 import { readCategoryPaths } from '../../../resources/categories/tree.ts'
-import { listStatuses } from '../../../resources/order-statuses/status-texts.ts'
 import { orders } from '../../../resources/orders/orders.ts'
 import { readProductOrders } from '../../../resources/products/product-orders.ts'
 import { t } from '../../../texts/text.ts'
+import { listStatusNames } from '../../status-names.ts'
 import { textsOf } from '../orders/listing.ts'
 import type { Extras } from '../records/extras.ts'
 import { mayRead } from '../records/seen.ts'
@@ -27,7 +27,7 @@ export const productExtras: Extras = {
       mayRead(caller.privileges, orders)
         ? readProductOrders(caller, SKUInfo.CatalogID, { shown: ORDERS_SHOWN, countedMax: ORDERS_COUNTED_MAX })
         : { orders: [], count: 0 },
-      listStatuses(caller.db, caller.store.id),
+      listStatusNames(caller.db, caller.store.id),
     ])
     return {
       parts: [

@@ -1,5 +1,4 @@
 import type { Caller } from '../../../engine/caller.ts'
-import { listStatuses } from '../../../resources/order-statuses/status-texts.ts'
 import { listPaymentMethods } from '../../../resources/payment-methods/update-methods.ts'
 import {
   type Code,
@@ -8,6 +7,7 @@ import {
   readUsedNumbers,
 } from '../../../resources/return-lists/return-lists.ts'
 import { type Phrase, t } from '../../../texts/text.ts'
+import { listStatusNames } from '../../status-names.ts'
 import type { List, Service, Value } from './services.ts'
 
 // Numbers of records that a list of the store gives names: a page shows the name, and a form and a filter offer them.
@@ -131,10 +131,11 @@ function kindAt(path: string): Kind | null {
 }
 
 type Reader = Pick<Caller, 'db' | 'store'>
+type Named = Omit<Code, 'name'> & { readonly name: Phrase }
 
-const readers: Readonly<Record<'statuses' | 'payment', (reader: Reader) => Promise<readonly Code[]>>> = {
+const readers: Readonly<Record<'statuses' | 'payment', (reader: Reader) => Promise<readonly Named[]>>> = {
   statuses: async ({ db, store }) =>
-    (await listStatuses(db, store.id)).map(({ id, text, visible }) => ({ id, name: text, visible })),
+    (await listStatusNames(db, store.id)).map(({ id, text, visible }) => ({ id, name: text, visible })),
   payment: ({ db, store }) => listPaymentMethods(db, store.id),
 }
 

@@ -7,12 +7,12 @@ import { adminPages } from '../../../html/page-routes.ts'
 import { type CallerServices, languageFor, merchantCaller, textIn } from '../../../html/request.ts'
 import { customers } from '../../../resources/customers/customers.ts'
 import { giftRegistries } from '../../../resources/gift-registries/gift-registries.ts'
-import { listStatuses } from '../../../resources/order-statuses/status-texts.ts'
 import { billedTo } from '../../../resources/orders/buyer.ts'
 import { orders } from '../../../resources/orders/orders.ts'
 import { products } from '../../../resources/products/products.ts'
 import { rma } from '../../../resources/rma/rma.ts'
 import { type Phrase, t } from '../../../texts/text.ts'
+import { listStatusNames } from '../../status-names.ts'
 import { invoiceOf, textsOf } from '../orders/listing.ts'
 import { readCodes } from '../records/codes.ts'
 import { findersOf } from '../records/search.ts'
@@ -41,7 +41,7 @@ interface Group {
 interface Words {
   readonly money: (amount: unknown) => string
   readonly date: (text: unknown) => string
-  readonly status: (id: unknown) => string
+  readonly status: (id: unknown) => Phrase
   readonly returnStatus: (number: unknown) => Phrase
 }
 
@@ -116,7 +116,10 @@ async function groupsFor(request: FastifyRequest, services: CallerServices): Pro
   const q = readTyped(textIn(request.query, 'q'), 'q')
   if (q === '') return []
   const { privileges, store } = caller
-  const [statuses, codes] = await Promise.all([listStatuses(services.db, store.id), readCodes(caller, ['RMAStatusID'])])
+  const [statuses, codes] = await Promise.all([
+    listStatusNames(services.db, store.id),
+    readCodes(caller, ['RMAStatusID']),
+  ])
   const statusText = textsOf(statuses)
   const { format } = languageFor(request)
   const words: Words = {

@@ -7,7 +7,6 @@ import { actorOf, type Form, formOf, merchantCaller, merchantOf, textIn } from '
 import { addedStatus, addOrderStatus } from '../../../resources/order-statuses/add-status.ts'
 import { listStatuses } from '../../../resources/order-statuses/status-texts.ts'
 import { changedStatuses, updateOrderStatuses } from '../../../resources/order-statuses/update-statuses.ts'
-import { orderStatusMeanings } from '../../../resources/orders/statuses.ts'
 import { METHODS_MAX, NAME_LENGTH_MAX } from '../../../resources/payment-methods/payment-methods.ts'
 import {
   changedMethods,
@@ -16,9 +15,10 @@ import {
 } from '../../../resources/payment-methods/update-methods.ts'
 import type { Privilege } from '../../../staff/roles.ts'
 import { type ChangeStore, changedStore, storeWithKey, updateStore } from '../../../stores/stores.ts'
-import { type Phrase, type Text, t } from '../../../texts/text.ts'
+import { t } from '../../../texts/text.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import { readInput } from '../../../values/input.ts'
+import { builtInName } from '../../status-names.ts'
 import { returnListPages } from './return-lists.ts'
 
 const zones = Intl.supportedValuesOf('timeZone')
@@ -96,28 +96,8 @@ async function statusesPage(request: FastifyRequest, { db }: ChangeStore): Promi
     template: '/pages/admin/settings/order-statuses',
     title: t('Order statuses'),
     values,
-    data: { statuses: statuses.map(withName), labels },
+    data: { statuses: statuses.map((status) => ({ id: status.id, name: builtInName(status) })), labels },
   }
-}
-
-/** A status that every store has is called in the reader's language, one of the store's own as it was named. */
-function withName({ id, definition }: { id: number; definition: string }): { id: number; name: Phrase } {
-  return { id, name: statusNames[orderStatusMeanings[id] === definition ? definition : ''] ?? definition }
-}
-
-const statusNames: Readonly<Record<string, Text>> = {
-  New: t('New'),
-  Processing: t('Processing'),
-  Partial: t('Partly shipped'),
-  Shipped: t('Shipped'),
-  Cancel: t('Cancelled'),
-  Hold: t('On hold'),
-  'Not Completed': t('Not completed'),
-  'Custom 1': t('Custom 1'),
-  'Custom 2': t('Custom 2'),
-  'Custom 3': t('Custom 3'),
-  Unpaid: t('Unpaid'),
-  Review: t('In review'),
 }
 
 /** Adds the form that adds an order status, on the page of all of them. */
