@@ -72,7 +72,7 @@ const pages: readonly {
       'Waren verschicken',
       'Lieferschein',
       'Diese Bestellung ist nicht bezahlt: 1.234,50 € von 1.234,50 € sind offen.',
-      'Bei Cancel und Not Completed gehen die Waren zurück in den Bestand.',
+      'Bei Storniert und Nicht abgeschlossen gehen die Waren zurück in den Bestand.',
       'Ada Byron Gast',
     ],
     en: [
@@ -102,12 +102,12 @@ const pages: readonly {
   },
   {
     url: '/admin/orders/new',
-    de: ['Neue Bestellung', 'Position 3', 'Bestellung anlegen', 'Die Bestellung erhält den Status New, sonst Unpaid.'],
+    de: ['Neue Bestellung', 'Position 3', 'Bestellung anlegen', 'Die Bestellung erhält den Status Neu, sonst Unbezahlt.'],
     en: ['New order', 'Line 3', 'Place the order', 'the order is New. Otherwise it is Unpaid.'],
   },
   {
     url: '/admin/orders/1/shipments/0',
-    de: ['Bestellung AB-1000 verschicken', 'Sendung', 'hat den Status Partial, bis alles versandt ist'],
+    de: ['Bestellung AB-1000 verschicken', 'Sendung', 'hat den Status Teilweise versandt, bis alles versandt ist'],
     en: ['Ship order AB-1000', 'Shipment', 'the order is Partial until everything has shipped'],
   },
   {
