@@ -41,6 +41,8 @@ const pages = [
   '/admin/products/1/history',
   '/admin/products/search?q=cotton%20bag',
   '/admin/categories/tree',
+  '/admin/orders/new',
+  '/admin/reports',
   '/admin/csv',
   '/admin/customers',
   '/admin/customers/77777',

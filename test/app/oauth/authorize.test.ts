@@ -54,7 +54,7 @@ describe('who is let in', () => {
       expect(shown.body).toContain(text)
     }
     expect(shown.body).toMatch(/Read and change<\/strong> Products/)
-    expect(shown.body).toMatch(/Read<\/strong> Customer Groups/)
+    expect(shown.body).toMatch(/Read<\/strong> Customer groups/)
     expect(shown.body).not.toContain('already uses it')
 
     const back = await decide(shop.merchant, query)
