@@ -85,6 +85,17 @@ describe('payments of an order', () => {
     })
   })
 
+  test('are payments unless somebody comes by a link to a refund, also where nothing is open', async () => {
+    await record({ TransactionAmount: '135.25' })
+    const offered = async (url: string) => (await opened(scene.merchant, url)).fields
+    expect(await offered(payments)).toMatchObject({ TransactionType: 'Sale', TransactionAmount: '' })
+    await scene.shop.call('PUT', '/Orders/1', { body: { OrderStatusID: 5 } })
+    const { body } = await scene.merchant.open('/admin/orders/1')
+    const [, link = ''] = /<a href="([^"]*)" class="button">Record a refund</.exec(body) ?? []
+    const form = await scene.merchant.formOf(link, payments)
+    expect(form).toMatchObject({ TransactionType: 'Refund', TransactionAmount: '' })
+  })
+
   test.each([
     ['TransactionAmount', '0'],
     ['TransactionAmount', '-5'],
@@ -147,7 +158,7 @@ describe('payments of an order', () => {
     const afterRefund = { Total: '$135.25', Paid: '$135.25', Refunded: '$52.95', Net: '$82.30' }
     expect(await facts()).toEqual(afterRefund)
     expect((await opened(scene.merchant, payments)).fields).toMatchObject({
-      TransactionType: 'Refund',
+      TransactionType: 'Sale',
       TransactionAmount: '',
     })
     expect((await scene.merchant.open('/admin/orders/1')).body).not.toContain('Not paid')
