@@ -74,7 +74,7 @@ function idsWhere(table: string, store: Seeker['store'], condition: Sql): Sql {
 export function byWords(
   service: string,
   sourcesFor: (seeker: Seeker) => readonly number[] | null = () => null,
-): Finder[] {
+): readonly [beginnings: Finder, telephones: Finder, parts: Finder] {
   const rowsFor = (seeker: Seeker) => {
     const sources = sourcesFor(seeker)
     const within = sources === null ? empty : sql`AND w."source" = ANY (${`{${sources.join(',')}}`}::smallint[])`

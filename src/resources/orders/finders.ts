@@ -1,16 +1,36 @@
 import { sql, storeId } from '../../database/sql.ts'
 import { byFilter, byWords, type Finder, RANK_ITEM, RANK_NAME } from '../../engine/definition/finders.ts'
 import { sourcesFor } from '../searched-words.ts'
-import { hasInvoiceNumber, isInvoiceNumber } from './shown-invoice-number.ts'
+import { isInvoiceNumber, looksLikeInvoiceNumber } from './shown-invoice-number.ts'
 
-const invoices = byFilter('Order', hasInvoiceNumber)
+const invoices = byFilter('Order', looksLikeInvoiceNumber)
 
-/** With or without its prefix and a `#`. */
+/** With or without its prefix and a `#`, however the two are separated. */
 const byInvoice: Finder = {
   rank: RANK_NAME,
   ids: (text, seeker) => {
     const number = text.replace(/^#\s*/, '')
     return isInvoiceNumber(number) ? invoices.ids(number, seeker) : null
+  },
+}
+
+const words = byWords('Orders', sourcesFor)
+const [byBeginnings] = words
+
+// The words have no digits.
+const numberFirst = /^(?<number>.*\d)\s+(?<name>\D+)$/u
+const numberLast = /^(?<name>\D+)\s(?<number>\S*\d)$/u
+
+/** By its invoice and words beside it, such as `1002 abshire`. */
+const byInvoiceAndWords: Finder = {
+  rank: RANK_NAME,
+  ids: (text, seeker) => {
+    const { number = '', name = '' } = (numberFirst.exec(text) ?? numberLast.exec(text))?.groups ?? {}
+    const numbered = byInvoice.ids(number, seeker)
+    const named = byBeginnings.ids(name, seeker)
+    if (numbered === null || named === null) return null
+    // Few orders have the number, and only their words are read.
+    return sql`SELECT n."id" FROM (${numbered}) n WHERE EXISTS (SELECT 1 FROM (${named}) w WHERE w."id" = n."id")`
   },
 }
 
@@ -22,4 +42,4 @@ const bySku: Finder = {
 }
 
 /** How people find an order: by its invoice, a SKU, names, addresses, telephone numbers, parcels and payments. */
-export const orderFinders: readonly Finder[] = [byInvoice, bySku, ...byWords('Orders', sourcesFor)]
+export const orderFinders: readonly Finder[] = [byInvoice, byInvoiceAndWords, bySku, ...words]

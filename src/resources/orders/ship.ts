@@ -4,9 +4,10 @@ import { keep } from '../../engine/changing/merge.ts'
 import { emptyPatch } from '../../engine/changing/plan-change.ts'
 import { readRows } from '../../engine/changing/write.ts'
 import { type Json, type Patch, readPatch } from '../../engine/definition/input.ts'
-import { refused, wrongField } from '../../engine/definition/refused.ts'
+import { wrongField } from '../../engine/definition/refused.ts'
 import type { Document, Row } from '../../engine/definition/stored-row.ts'
 import { notFound } from '../../engine/reading/read.ts'
+import { StoreFailure } from '../../values/failure.ts'
 import { exact, toNumber } from './amounts.ts'
 import { orderItemList, shipmentList } from './lists.ts'
 import { orders } from './orders.ts'
@@ -36,8 +37,8 @@ type Precondition = (record: string) => void
 
 /**
  * Ships goods of a shipment, all or some of them, in one change of the order: they are Shipped, and the order is Shipped or, as
- * long as something has not left, Partial. No stock and no amount changes. Throws `bad-request` with the field
- * `Quantity.ID` of a line for what cannot leave, `not-found` for a shipment that there is not, and what `precondition` throws.
+ * long as something has not left, Partial. No stock and no amount changes. Throws `bad-request` where nothing leaves, and with the field
+ * `Quantity.ID` of a line for a quantity that cannot leave; `not-found` for a shipment that there is not; and what `precondition` throws.
  */
 export async function shipGoods(
   caller: Caller,
@@ -50,7 +51,7 @@ export async function shipGoods(
   for (const line of own) refuseTooMuch(line, quantities.get(Number(line.id)) ?? 0)
   const leaves = (line: Row) => (own.includes(line) ? (quantities.get(Number(line.id)) ?? 0) : 0)
   if (own.length > 0 && !own.some((line) => leaves(line) > 0)) {
-    throw refused(`Quantity.${own[0]?.id}`, 'Nothing is shipped: enter a quantity for at least one line')
+    throw new StoreFailure('bad-request', 'Nothing is shipped: enter a quantity for at least one line')
   }
   const isWhole = own.every((line) => leaves(line) === Number(line.quantity))
   const othersLeft = shipments.every((one) => one === shipment || isShipped(one))
@@ -112,9 +113,10 @@ function isShipped({ shippedDate, statusId }: Row): boolean {
   return hasLeft(String(shippedDate), Number(statusId))
 }
 
-function refuseTooMuch({ id, quantity, sku }: Row, leaves: number): void {
-  if (leaves >= 0 && leaves <= Number(quantity)) return
-  throw wrongField(`Quantity.${id}`, `must be a number from 0 to ${quantity}: the order has no more of ${sku} here`)
+function refuseTooMuch({ id, quantity }: Row, leaves: number): void {
+  const field = `Quantity.${id}`
+  if (leaves < 0) throw wrongField(field, 'must not be below 0')
+  if (leaves > Number(quantity)) throw wrongField(field, `must be at most ${quantity}: this parcel has no more of it`)
 }
 
 function stamped({ columns, details }: Consignment, statusId: number): Consignment {

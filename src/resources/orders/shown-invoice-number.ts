@@ -40,6 +40,28 @@ export const hasInvoiceNumber: Filter = {
   },
 }
 
+/** Blanks and dashes. */
+const separators = ' \u00A0\u202F-\u2010\u2011\u2013\u2014'
+
+/** The same for a text as people type it, whatever blanks and dashes it has or leaves out. */
+export const looksLikeInvoiceNumber: Filter = {
+  kind: 'text',
+  read: (given, name, store) => {
+    const typed = [...given].filter((character) => !separators.includes(character)).join('')
+    const exact = hasInvoiceNumber.read(given, name, store)
+    const behind = numbersBehind(typed, name, 1)
+    const prefix = sql`translate(t."invoicePrefix", ${separators}, '')`
+    const numbers = [
+      isBare(given) ? Math.min(Number(given), INT32_MAX) : -1,
+      ...behind.filter((number) => number !== null),
+    ]
+    // Redundant, but it lets PostgreSQL use an index.
+    return sql`t."invoiceNumber" = ANY (string_to_array(${numbers.join(',')}, ',')::int[])
+      AND ((${exact}) OR (${prefix} <> '' AND lower(${prefix}) = lower(left(${typed}, length(${prefix})))
+        AND t."invoiceNumber" = ${numberBehind(prefix, behind)}))`
+  },
+}
+
 /** Orders with this invoice number or a higher one; with a prefix, only those with the same prefix. */
 export const fromInvoiceNumber: Filter = {
   kind: 'text',
@@ -60,7 +82,11 @@ function startsWithPrefix(given: string): Sql {
 
 /** NULL where no valid number follows the prefix. */
 function numberBehindPrefix(behind: readonly (number | null)[]): Sql {
-  return sql`(SELECT string_to_array(${behind.join(',')}, ',', '')::int[])[length(t."invoicePrefix") + 1]`
+  return numberBehind(sql`t."invoicePrefix"`, behind)
+}
+
+function numberBehind(prefix: Sql, behind: readonly (number | null)[]): Sql {
+  return sql`(SELECT string_to_array(${behind.join(',')}, ',', '')::int[])[length(${prefix}) + 1]`
 }
 
 /**

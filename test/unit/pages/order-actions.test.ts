@@ -34,6 +34,9 @@ test.each<[Partial<OrderState>, string[]]>([
     'Return goods',
     'Change goods',
   ])
+  expect(actions.find(({ route }) => route === 'payments')?.part).toBe(
+    expected.includes('Record a refund!') ? 'payments?type=Refund' : 'payments',
+  )
   expect(actions.filter(({ route }) => route === 'shipments/:shipmentId').map(({ part }) => part)).toEqual(
     expected.some((text) => text.startsWith('Ship')) ? ['shipments/7'] : [],
   )

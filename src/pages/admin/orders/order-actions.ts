@@ -40,7 +40,10 @@ export function actionsOf(state: OrderState): OrderAction[] {
   const action = (part: string, text: Text, isNext = false) => ({ part, route: part, text, isNext })
   const texts = { payment: t('Record a payment'), refund: t('Record a refund') }
   const text = next === 'payment' || next === 'refund' ? texts[next] : t('Record a payment or refund')
-  const pay = action('payments', text, next === 'payment' || next === 'refund')
+  const pay = {
+    ...action('payments', text, next === 'payment' || next === 'refund'),
+    part: next === 'refund' ? 'payments?type=Refund' : 'payments',
+  }
   const [first] = state.isLive ? state.toShip : []
   const ship = {
     ...action(

@@ -124,7 +124,9 @@ export function faultsOfOrder({ values, lines, writing }: LookedUp): Fault[] {
   const discount = plainNumber(textIn(values, 'OrderDiscountPromotion'), writing)
   const isWithout = hasReason && discount !== null && Number(discount) <= 0
   return [
-    ...filled.flatMap((line) => faultsOf(line, values)),
+    ...(filled.length > 0
+      ? filled.flatMap((line) => faultsOf(line, values))
+      : [{ field: `ItemID.${lines[0]?.number ?? 1}`, problem: 'has to be chosen' }]),
     ...wrong.map((field) => ({ field, problem: notANumber(writing) })),
     ...(isWithout
       ? [{ field: 'OrderDiscountPromotion', problem: 'must be above 0, because a reason for it is given' }]

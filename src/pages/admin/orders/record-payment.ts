@@ -59,11 +59,13 @@ async function paymentPage(
   const own = String(order.BillingPaymentMethod ?? '')
   const names = new Set([own, ...stored.filter(({ visible }) => visible).map(({ name }) => name)])
   names.delete('')
+  // Who has come by a link to a refund records one. Otherwise an order that is paid says nothing of what is recorded next.
+  const isRefund = textIn(request.query, 'type') === 'Refund'
   const values = {
     TransactionDateTime: writeDate(caller.now(), caller.store.timeZone),
-    TransactionType: payments.open > 0 ? 'Sale' : 'Refund',
+    TransactionType: isRefund ? 'Refund' : 'Sale',
     TransactionMethod: own,
-    TransactionAmount: payments.open > 0 ? writingOf(request).typed(payments.open) : '',
+    TransactionAmount: payments.open > 0 && !isRefund ? writingOf(request).typed(payments.open) : '',
   }
   return {
     template: '/pages/admin/orders/record-payment',

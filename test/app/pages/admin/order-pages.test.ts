@@ -79,6 +79,16 @@ describe('an order that is placed by hand', () => {
   test('is Unpaid where it was not paid online', async () => {
     await place()
     expect(await order(1)).toMatchObject({ OrderStatusID: 11 })
+    expect((await merchant.open('/admin/orders/1')).body).toContain('<dt>Payment method</dt><dd>Not chosen</dd>')
+  })
+
+  test('without goods and without a customer is told both at once', async () => {
+    const answer = await place({ 'ItemID.1': '', BillingEmail: '' })
+    expect(answer.statusCode).toBe(400)
+    const [, said = ''] = /role="alert">([\s\S]*?)<\/div>/.exec(answer.body) ?? []
+    expect(said).toContain('<a href="#ItemID.1">Line 1: the product</a> has to be chosen')
+    expect(said).toContain('<a href="#BillingEmail">')
+    expect(answer.body).toContain('<small id="ItemID.1-problem" class="problem">Product has to be chosen</small>')
   })
 
   test.each([

@@ -85,6 +85,17 @@ describe('payments of an order', () => {
     })
   })
 
+  test('are payments unless somebody comes by a link to a refund, also where nothing is open', async () => {
+    await record({ TransactionAmount: '135.25' })
+    const offered = async (url: string) => (await opened(scene.merchant, url)).fields
+    expect(await offered(payments)).toMatchObject({ TransactionType: 'Sale', TransactionAmount: '' })
+    await scene.shop.call('PUT', '/Orders/1', { body: { OrderStatusID: 5 } })
+    const { body } = await scene.merchant.open('/admin/orders/1')
+    const [, link = ''] = /<a href="([^"]*)" class="button">Record a refund</.exec(body) ?? []
+    const form = await scene.merchant.formOf(link, payments)
+    expect(form).toMatchObject({ TransactionType: 'Refund', TransactionAmount: '' })
+  })
+
   test.each([
     ['TransactionAmount', '0'],
     ['TransactionAmount', '-5'],
@@ -147,7 +158,7 @@ describe('payments of an order', () => {
     const afterRefund = { Total: '$135.25', Paid: '$135.25', Refunded: '$52.95', Net: '$82.30' }
     expect(await facts()).toEqual(afterRefund)
     expect((await opened(scene.merchant, payments)).fields).toMatchObject({
-      TransactionType: 'Refund',
+      TransactionType: 'Sale',
       TransactionAmount: '',
     })
     expect((await scene.merchant.open('/admin/orders/1')).body).not.toContain('Not paid')
@@ -389,6 +400,9 @@ describe('a transaction that is wrong', () => {
   test('is made void with a reason, stays in sight with who and when, and counts as nothing', async () => {
     await record({ TransactionAmount: '135.25', TransactionResponseText: 'By wire' })
     const key = await keyOf()
+    for (const url of ['/admin/orders/1', payments]) {
+      expect((await scene.merchant.open(url)).body).toContain(`<a href="${voiding(key)}">Void…</a>`)
+    }
     const asked = await scene.merchant.open(voiding(key))
     expect(asked.body).toContain('Make the payment of $135.25 void?')
     expect(asked.body).toMatch(/<dt>Open<\/dt><dd>\$0.00 → <strong>\$135.25/)
@@ -399,7 +413,7 @@ describe('a transaction that is wrong', () => {
     expect(row).toMatch(/<s>Payment<\/s> <span class="badge">Void<\/span><br><small>by \S+@\S+, Mar 10, 2026/)
     expect(row).toContain('<s>$135.25</s>')
     expect(row).toContain('By wire\nEntered twice')
-    expect(row).not.toContain('Make void')
+    expect(row).not.toContain('Void…')
     expect(await facts()).toMatchObject({ Paid: '$0.00', Open: '$135.25' })
     expect(await transactions()).toMatchObject([
       {
