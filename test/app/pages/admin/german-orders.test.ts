@@ -102,7 +102,12 @@ const pages: readonly {
   },
   {
     url: '/admin/orders/new',
-    de: ['Neue Bestellung', 'Position 3', 'Bestellung anlegen', 'Die Bestellung erhält den Status Neu, sonst Unbezahlt.'],
+    de: [
+      'Neue Bestellung',
+      'Position 3',
+      'Bestellung anlegen',
+      'Die Bestellung erhält den Status Neu, sonst Unbezahlt.',
+    ],
     en: ['New order', 'Line 3', 'Place the order', 'the order is New. Otherwise it is Unpaid.'],
   },
   {
