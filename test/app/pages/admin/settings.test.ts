@@ -61,7 +61,7 @@ describe('the settings of a store', () => {
   test('offer the currencies by code and name, and keep one that is in no list', async () => {
     const chosen = async (locale: string) => {
       const { body } = await merchant.open('/admin/settings', { 'accept-language': locale })
-      const [select = ''] = /<select id="Currency"[^]*?<\/select>/.exec(body) ?? []
+      const [select = ''] = /<select id="Currency"[\s\S]*?<\/select>/.exec(body) ?? []
       const options = [...select.matchAll(/<option value="(\w+)"( selected)?>([^<]*)/g)]
       const selected = options.flatMap(([, code, isSelected]) => (isSelected ? [code] : []))
       return { selected, names: options.map(([, , , name]) => name) }
