@@ -408,6 +408,12 @@ describe('a form of a record', () => {
   })
 })
 
+test('the list of all kinds of records is called as the menu calls it', async () => {
+  const { body } = await merchant.open('/admin/records')
+  expect(body).toContain('<a href="/admin/records" aria-current="page">More records</a>')
+  expect(body).toContain('<h1>More records</h1>')
+})
+
 describe('a new record', () => {
   test('is added with what was typed, and defaults for the rest', async () => {
     const address = '/admin/customers/new'
