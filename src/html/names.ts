@@ -22,11 +22,11 @@ const privileges: Readonly<Record<Privilege, Text>> = {
 }
 
 const roles: Readonly<Record<BuiltInRole, Text>> = {
-  owner: t('owner'),
-  manager: t('manager'),
-  orders: t('orders'),
-  catalogue: t('catalogue'),
-  reader: t('reader'),
+  owner: t('Owner'),
+  manager: t('Manager'),
+  orders: t('Orders'),
+  catalogue: t('Catalogue'),
+  reader: t('Reader'),
 }
 
 /** One that the server does not know keeps its name. */

@@ -174,6 +174,11 @@ export function memberById({ db }: DataServices, storeId: number, id: number): P
   return memberIn(db, storeId, id)
 }
 
+/** Whether the store would have no owner without this one. */
+export async function isLastOwner(db: Db | Transaction, storeId: number, { role }: Member): Promise<boolean> {
+  return role === 'owner' && (await db.storeUser.count({ where: { storeId, role: 'owner' } })) === 1
+}
+
 async function memberIn(tx: Db | Transaction, storeId: number, id: number): Promise<Member> {
   const row = await tx.storeUser.findFirst({ where: { id, storeId }, select: columns })
   if (!row) throw noSuchMember(id)
@@ -181,10 +186,10 @@ async function memberIn(tx: Db | Transaction, storeId: number, id: number): Prom
 }
 
 /** Under the lock of the store, so that of concurrent requests one finds the other owner gone. */
-async function refuseLastOwner(tx: Transaction, storeId: number, { id, role }: Member): Promise<void> {
-  if (role !== 'owner' || (await tx.storeUser.count({ where: { storeId, role: 'owner' } })) > 1) return
+async function refuseLastOwner(tx: Transaction, storeId: number, member: Member): Promise<void> {
+  if (!(await isLastOwner(tx, storeId, member))) return
   const message = 'This is the last owner of the store; make somebody else an owner first'
-  throw new StoreFailure('conflict', message, { field: String(id) })
+  throw new StoreFailure('conflict', message, { field: String(member.id) })
 }
 
 function noSuchMember(userId: number): StoreFailure {

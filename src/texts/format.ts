@@ -87,6 +87,7 @@ function numbersOf(locale: string) {
   const amountFormats = cached(
     (currency) => new Intl.NumberFormat(locale, { style: 'currency', currency, maximumFractionDigits: 4 }),
   )
+  const currencyNames = new Intl.DisplayNames(locale, { type: 'currency' })
   const numberFormat = new Intl.NumberFormat(locale, { maximumFractionDigits: 4 })
   const bytesFormat = new Intl.NumberFormat(locale, { maximumFractionDigits: 1 })
   const decimalSign = numberFormat.formatToParts(0.5).find(({ type }) => type === 'decimal')?.value ?? '.'
@@ -102,6 +103,8 @@ function numbersOf(locale: string) {
     amount: (amount: number | string, currency: string) => amountFormats.memo(currency).format(Number(amount)),
     /** Formats a round amount for an axis, such as `$200` or `$40K`. */
     shortMoney: (amount: number, currency: string) => shortMoneyFormats.memo(currency).format(amount),
+    /** A currency by its ISO 4217 code, such as `Euro`. Returns a text that is no code, or an unknown one, unchanged. */
+    currency: (code: string) => (/^[A-Z]{3}$/.test(code) ? (currencyNames.of(code) ?? code) : code),
     number: (value: number | string) => numberFormat.format(Number(value)),
     /** A number as people type it: with the sign of decimals, without separators of thousands. */
     typed: (value: number | string) => String(value).replace('.', decimalSign),

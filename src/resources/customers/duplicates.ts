@@ -12,6 +12,7 @@ export interface Likeness {
 
 export interface Duplicate extends Likeness {
   readonly id: number
+  readonly email: string | null
 }
 
 /** What is compared of a customer's record. */
@@ -66,7 +67,7 @@ export async function findDuplicates(caller: Caller, id: number, record: Compare
     caller,
     sql`
     SELECT * FROM (
-      SELECT c."id",
+      SELECT c."id", c."email",
         ${email} <> '' AND coalesce("folded"(c."email") = "folded"(${email}), false) AS "likeEmail",
         coalesce(${hasDigits(sql`c."phone"`)}, false)
           OR coalesce(${hasDigits(sql`c."details" ->> 'ShippingPhoneNumber'`)}, false) AS "samePhone",

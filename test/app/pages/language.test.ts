@@ -186,6 +186,14 @@ test('the sign-in page is as the browser says again once somebody with a setting
   expect((await person.open('/admin/sign-in', english)).body).toContain('<h1>Sign in</h1>')
 })
 
+test('roles that every store has stand on English pages with a capital, whatever programs call them', async () => {
+  const person = await newMerchant()
+  expect((await person.open('/admin/account')).body).toContain('<dd>Owner</dd>')
+  const { body } = await person.open('/admin/people')
+  const roles = [...body.matchAll(/name="Role" value="(\w+)"[^>]*> <strong>(\w+)/g)].map(([, ...role]) => role.join())
+  expect(roles).toEqual(['owner,Owner', 'manager,Manager', 'orders,Orders', 'catalogue,Catalogue', 'reader,Reader'])
+})
+
 test('numbers, dates, event names, roles and the log are as the locale writes them', async () => {
   const person = await newMerchant()
   await person.call('POST', '/admin/account/language', { Locale: 'de-DE' })

@@ -114,7 +114,7 @@ describe.skipIf(!hasBrowser)('people', () => {
       await owner.waitForURL('**/admin')
       await owner.goto('/admin/people')
       await owner.getByLabel('E-mail address').fill(email)
-      await owner.getByRole('radio', { name: /^orders/ }).check()
+      await owner.getByRole('radio', { name: /^Orders/ }).check()
       await look(owner, `${place}-inviting`)
       await owner.getByRole('button', { name: 'Invite' }).click()
       await owner.getByRole('rowheader', { name: email }).waitFor()

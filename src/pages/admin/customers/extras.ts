@@ -101,6 +101,7 @@ async function readDuplicates(caller: Caller, id: number, record: Compared) {
   )
   return found.map((duplicate: Duplicate) => ({
     id: duplicate.id,
+    email: duplicate.email,
     name: names.get(duplicate.id) || t('Customer {id}', { id: String(duplicate.id) }),
     reasons: reasons.flatMap(([name, text]) => (duplicate[name] ? [text] : [])),
   }))

@@ -5,7 +5,7 @@ import { type Form, formOf, merchantOf } from '../../../html/request.ts'
 import { mailsAre } from '../../../mail/write.ts'
 import { readIds } from '../../../server/parameters.ts'
 import { type InvitationServices, listInvitations, OPERATOR, withdrawInvitation } from '../../../staff/invitations.ts'
-import { changeRole, listMembers, memberById, removeMember } from '../../../staff/members.ts'
+import { changeRole, isLastOwner, listMembers, memberById, removeMember } from '../../../staff/members.ts'
 import { builtInRoles, privilegesOf } from '../../../staff/roles.ts'
 import { listRoles, mayGrant } from '../../../staff/store-roles.ts'
 import { t } from '../../../texts/text.ts'
@@ -98,6 +98,10 @@ async function removePage(services: InvitationServices, request: FastifyRequest)
   const { id } = readIds(request.params, 'id')
   const { store } = merchantOf(request)
   const member = await memberById(services, store.id, id)
-  const data = { member, isSelf: id === merchantOf(request).id }
+  const data = {
+    member,
+    isSelf: id === merchantOf(request).id,
+    isLastOwner: await isLastOwner(services.db, store.id, member),
+  }
   return { template: '/pages/admin/people/remove', title: t('Remove {email}?', { email: member.email }), data }
 }

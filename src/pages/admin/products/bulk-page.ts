@@ -101,6 +101,7 @@ async function changePage(request: FastifyRequest, services: BulkServices, typed
       currency,
       hows: priceHows.map((how) => [how, howTexts[how]]),
       roundings: roundingsFor(currency),
+      smallest: 10 ** -digitsOf(currency),
       mayPlace: mayRead(caller.privileges, categories),
       category: { value: category, name: 'CategoryID', input: inputOf(category), stored: null },
       moreAddress: `${address}/change/find`,
@@ -108,7 +109,7 @@ async function changePage(request: FastifyRequest, services: BulkServices, typed
       nameOf: await namesFor(caller, formReferences(categorySection, form)),
       isTicked: () => false,
       labels: {
-        Value: t('By, or to'),
+        Value: t('Percent or amount'),
         How: t('How'),
         CategoryID: t('Category'),
         Quantity: t('Pieces'),
@@ -119,9 +120,11 @@ async function changePage(request: FastifyRequest, services: BulkServices, typed
   }
 }
 
-/** A currency without decimals is rounded to whole amounts. */
+/** The steps of amounts that are usual in currencies with two decimals. `unit` is the whole amount in one without decimals. */
 function roundingsFor(currency: string): readonly (typeof roundings)[number][] {
-  return digitsOf(currency) === 2 ? roundings : ['unit', '1']
+  const digits = digitsOf(currency)
+  if (digits === 2) return roundings
+  return digits === 0 ? ['unit'] : ['unit', '1']
 }
 
 /** Works out what is to be done with each product, which changes nothing yet. */

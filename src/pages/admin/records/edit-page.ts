@@ -190,10 +190,17 @@ export async function newPage(
   const sent = Object.keys(typed).length === 0 ? defaults : withEdited(typed)
   const { form: values, choices } = await lookUp(caller, all, sent, textIn(sent, 'lookup'))
   const codes = await readCodes(caller, codedPaths(all))
+  // Browsers say nothing of a required field that is folded.
+  const isToSee = ({ value: { field }, name }: { value: Value; name: string }) =>
+    field.required ||
+    (field.kind === 'boolean'
+      ? isTicked(values, name) !== (field.default === true)
+      : textIn(values, name) !== typedOf(field.default, writing))
   const sections = service.sections
     .filter(({ list }) => list === null)
     .map((section) => ({ ...section, fields: fieldsOf(section.values, 'create', values, null, codes) }))
     .filter(({ fields }) => fields.length > 0)
+    .map((section) => ({ ...section, isOpen: section.fields.some(isToSee) }))
     .map((section) => ({ ...section, meanings: meaningsOf(section.fields.map(({ value }) => value)) }))
   return {
     template: '/pages/admin/records/new',

@@ -29,7 +29,7 @@ export function recordPages(app: FastifyInstance, services: RecordServices): voi
   adminPages(app).page('/admin/records', (request) => {
     const { privileges } = merchantCaller(request, services)
     const data = { services: allServices.filter(({ resource }) => mayRead(privileges, resource)) }
-    return { template: '/pages/admin/records/index', title: t('Records'), data }
+    return { template: '/pages/admin/records/index', title: t('More records'), data }
   })
   adminPages(app, ['Settings', 'read']).page('/admin/history', (request) => storeHistoryPage(request, services))
   for (const service of allServices) recordPagesOf(app, services, service)

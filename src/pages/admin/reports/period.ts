@@ -25,7 +25,9 @@ export const presets = {
   'last-year': t('Last year'),
 } as const
 
-export function isPreset(name: string): name is keyof typeof presets {
+export type Preset = keyof typeof presets
+
+function isPreset(name: string): name is Preset {
   return Object.hasOwn(presets, name)
 }
 
@@ -55,9 +57,20 @@ function dayIn(query: unknown, name: string, zone: string): DateTime | null {
   return DateTime.fromJSDate(read.instant, { zone }).startOf('day')
 }
 
+/** The name of the time that has just these days. Null: none has. */
+export function presetOf({ from, until }: Period, now: Date, zone: string): Preset | null {
+  const today = DateTime.fromJSDate(now, { zone }).startOf('day')
+  const isSame = (preset: Period) => dayText(preset.from) === dayText(from) && dayText(preset.until) === dayText(until)
+  return (Object.keys(presets) as Preset[]).find((name) => isSame(daysOfPreset(name, today))) ?? null
+}
+
 function presetIn(query: unknown, today: DateTime): Period {
   const name = textIn(query, 'period') || 'this-month'
   if (!isPreset(name)) throw wrongField('period', `must be ${Object.keys(presets).join(', ')}`)
+  return daysOfPreset(name, today)
+}
+
+function daysOfPreset(name: Preset, today: DateTime): Period {
   const [which, unit] = name.split('-') as ['this' | 'last', 'month' | 'quarter' | 'year']
   const start = today.startOf(unit)
   const from = which === 'this' ? start : start.minus({ [unit]: 1 })

@@ -10,7 +10,7 @@ import { StoreFailure } from '../../../values/failure.ts'
 import { chartOf } from '../overview/sales-chart.ts'
 import { type CsvCell, csvChoices, csvFormIn, sendCsv, spreadsheetForm } from '../records/csv-form.ts'
 import { figures, isKind, type KindName, kinds } from './kinds.ts'
-import { dayText, isPreset, type Period, periodIn, presets } from './period.ts'
+import { dayText, type Period, periodIn, presetOf, presets } from './period.ts'
 import { type Report, readReport, readShownReport } from './report.ts'
 
 const ROWS_SHOWN = 1_000
@@ -42,10 +42,6 @@ async function reportPage(request: FastifyRequest, services: CallerServices): Pr
   })
   const kind = kinds[name]
   const days = period === null ? typedDays(request.query) : daysOf(period)
-  const preset =
-    textIn(request.query, 'from') + textIn(request.query, 'to') === ''
-      ? textIn(request.query, 'period') || 'this-month'
-      : ''
   return {
     template: '/pages/admin/reports/reports',
     title: t('Reports'),
@@ -56,7 +52,7 @@ async function reportPage(request: FastifyRequest, services: CallerServices): Pr
       kind,
       offered,
       presets: Object.entries(presets),
-      preset: isPreset(preset) ? preset : null,
+      preset: period && presetOf(period, services.now(), caller.store.timeZone),
       period: period && daysOf(period),
       report,
       columns: report === null ? [] : shownFigures(report),

@@ -22,6 +22,7 @@ import { builtInName } from '../../status-names.ts'
 import { returnListPages } from './return-lists.ts'
 
 const zones = Intl.supportedValuesOf('timeZone')
+const currencies = Intl.supportedValuesOf('currency')
 
 /** Adds the pages of a store's settings: name, address, currency, time zone, order statuses, payment methods and names for returns. */
 export function settingsPages(app: FastifyInstance, services: ChangeStore): void {
@@ -73,7 +74,7 @@ export function savedPage<Services>(
 async function settingsPage(request: FastifyRequest, services: ChangeStore): Promise<HtmlPage> {
   const store = await storeWithKey(services, merchantOf(request).store.id)
   const values = { Name: store.name, SecureURL: store.secureUrl, Currency: store.currency, TimeZone: store.timeZone }
-  const data = { zones, throttle: store.throttle ?? contractRateLimit }
+  const data = { zones, currencies, throttle: store.throttle ?? contractRateLimit }
   return { template: '/pages/admin/settings/settings', title: t('Settings'), values, data }
 }
 

@@ -177,10 +177,28 @@ describe('many products', () => {
     expect([moves, sum?.sum]).toEqual([130, (130 * 131) / 2 + 130 * 5])
   }, 60_000)
 
+  test('are rounded to amounts of the currency, the smallest first', async () => {
+    const [id] = await addLamps(1)
+    const asking = await choose({ ids: String(id) })
+    const steps = async () => {
+      const { body } = await merchant.open(asking)
+      const [select = ''] = /<select id="Round"[\s\S]*?<\/select>/.exec(body) ?? []
+      return [...select.matchAll(/<option[^>]*>([^<]*)/g)].map(([, text]) => text)
+    }
+    const inCurrency = (currency: string) =>
+      server.services.db.store.update({ where: { id: shop.store.id }, data: { currency } })
+    expect(await steps()).toEqual(['$0.01', '$0.05', '$0.10', '$1.00', 'Prices that end in .99'])
+    await inCurrency('JPY')
+    expect(await steps()).toEqual(['¥1'])
+    await inCurrency('KWD')
+    expect((await steps()).map((text) => text?.replace(/\s/, ' '))).toEqual(['KWD 0.001', 'KWD 1.000'])
+    await inCurrency('USD')
+  })
+
   test.each([
-    [price({ Value: '0' }), 'By, or to must be above 0'],
-    [price({ Value: '1,5' }), 'By, or to must be a number'],
-    [price({ How: 'lower-percent', Value: '101' }), 'By, or to must be from 0 to 100'],
+    [price({ Value: '0' }), 'Percent or amount must be above 0'],
+    [price({ Value: '1,5' }), 'Percent or amount must be a number'],
+    [price({ How: 'lower-percent', Value: '101' }), 'Percent or amount must be from 0 to 100'],
     [price({ How: 'below-price' }), 'is for the sale price alone'],
     [{ Kind: 'category', CategoryHow: 'add', CategoryID: 'No such' }, 'Category names no record that exists'],
     [{ Kind: 'category', CategoryHow: 'add', CategoryID: '77' }, 'Category has to be one of the store'],

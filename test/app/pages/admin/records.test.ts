@@ -408,6 +408,12 @@ describe('a form of a record', () => {
   })
 })
 
+test('the list of all kinds of records is called as the menu calls it', async () => {
+  const { body } = await merchant.open('/admin/records')
+  expect(body).toContain('<a href="/admin/records" aria-current="page">More records</a>')
+  expect(body).toContain('<h1>More records</h1>')
+})
+
 describe('a new record', () => {
   test('is added with what was typed, and defaults for the rest', async () => {
     const address = '/admin/customers/new'
@@ -430,6 +436,28 @@ describe('a new record', () => {
     expect(answer.body).toContain('value="Köln"')
     expect(answer.body).not.toContain('secret-of-ada')
     expect((await shop.call('GET', '/Customers')).statusCode).toBe(404)
+  })
+
+  test('marks all that it needs, a password too, which an update may leave out', async () => {
+    const marked = async (address: string) =>
+      [...(await merchant.open(address)).body.matchAll(/for="([\w.]+)">[^<]* <small>\(required\)/g)].map(
+        ([, name]) => name,
+      )
+    expect(await marked('/admin/customers/new')).toEqual(['Email', 'Password'])
+    await shop.call('POST', '/Customers', { body: [{ Email: 'ada@shop.example', Password: 'secret' }] })
+    expect(await marked('/admin/customers/1/edit')).toEqual(['Email'])
+  })
+
+  test('unfolds the parts where something was typed, or is wrong', async () => {
+    const address = '/admin/customers/new'
+    const form = await merchant.formOf(address, '/admin/customers')
+    const folded = ({ body }: { body: string }) =>
+      [...body.matchAll(/<details( open)?>/g)].map(([, open]) => open ?? '')
+    const first = folded(await merchant.open(address))
+    expect([first.length > 2, new Set(first)]).toEqual([true, new Set([''])])
+    const typed = { ...form, Email: 'nobody', BillingCity: 'Köln', ShippingFirstName: 'x'.repeat(300) }
+    const refused = folded(await merchant.submit(address, typed, { action: '/admin/customers' }))
+    expect(refused.filter((open) => open !== '')).toHaveLength(2)
   })
 
   test('is offered where programs may add one', async () => {

@@ -218,6 +218,19 @@ describe('reports', () => {
     expect(await Promise.all(counted)).toEqual([0, 0, 1, 4, 1, 4])
   })
 
+  test('mark the preset that has the days shown, however they were asked for', async () => {
+    const current = async (query: string) => {
+      const { body } = await merchant.open(`/admin/reports?${query}`)
+      const [tabs = ''] = /<nav aria-label="Time"[\s\S]*?<\/nav>/.exec(body) ?? []
+      return [...tabs.matchAll(/aria-current="page">([^<]*)/g)].map(([, text]) => text)
+    }
+    const form = await merchant.formOf('/admin/reports?period=last-quarter', '/admin/reports')
+    expect(await current(`by=country&from=${form.from}&to=${form.to}`)).toEqual(['Last quarter'])
+    expect(await current('period=last-quarter&by=month')).toEqual(['Last quarter'])
+    expect(await current('')).toEqual(['This month'])
+    expect(await current(inOctober)).toEqual([])
+  })
+
   test('are by product, customer, country and tax', async () => {
     const by = async (name: string) => file(`/admin/reports.csv?by=${name}&headings=names&${inOctober}`)
     expect(await by('product')).toEqual([

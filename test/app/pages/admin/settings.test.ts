@@ -58,6 +58,23 @@ describe('the settings of a store', () => {
     expect(audit).toMatchObject([{ Action: 'store.changed', Details: { currency: { from: 'USD', to: 'EUR' } } }])
   })
 
+  test('offer the currencies by code and name, and keep one that is in no list', async () => {
+    const chosen = async (locale: string) => {
+      const { body } = await merchant.open('/admin/settings', { 'accept-language': locale })
+      const [select = ''] = /<select id="Currency"[\s\S]*?<\/select>/.exec(body) ?? []
+      const options = [...select.matchAll(/<option value="(\w+)"( selected)?>([^<]*)/g)]
+      const selected = options.flatMap(([, code, isSelected]) => (isSelected ? [code] : []))
+      return { selected, names: options.map(([, , , name]) => name) }
+    }
+    const offered = await chosen('en-US')
+    expect(offered.selected).toEqual(['USD'])
+    expect(offered.names).toContain('JPY: Japanese Yen')
+    expect((await chosen('de-DE')).names).toContain('USD: US-Dollar')
+    await put(`/admin/stores/${shop.store.id}`, { Currency: 'XYZ' })
+    expect(await chosen('en-US')).toEqual({ selected: ['XYZ'], names: expect.arrayContaining(['XYZ']) })
+    await put(`/admin/stores/${shop.store.id}`, { Currency: 'USD' })
+  })
+
   test('are refused with what is wrong beside each field, and nothing is saved', async () => {
     const answer = await save({ Name: '', Currency: 'dollars', TimeZone: 'Moon/Base', SecureURL: 'ftp://x' })
     expect(answer.statusCode).toBe(400)

@@ -70,6 +70,14 @@ describe.each(areas)('/$area/account', ({ area, prepare }) => {
     await open()
   })
 
+  test('the menu of every page leads to it by name, under the address', async () => {
+    const { account, open } = await prepare()
+    const { body } = await (await open()).open(`/${area}/audit`)
+    const [menu = ''] = /<div class="who">[\s\S]*?<\/div>/.exec(body) ?? []
+    expect(menu).toContain(`<span class="quiet">${account.Email}</span>`)
+    expect(menu).toContain(`<a href="${page}">Your account</a>`)
+  })
+
   test('the browsers are listed, this one marked, with address and what they say they are', async () => {
     const { open } = await prepare()
     await open()
@@ -79,7 +87,7 @@ describe.each(areas)('/$area/account', ({ area, prepare }) => {
 
     expect(listed.map(({ IsThis }) => IsThis).toSorted()).toEqual([false, true])
     expect(listed[0]).toMatchObject({ Address: '127.0.0.1', UserAgent: 'lightMyRequest' })
-    expect(body).toContain('This one')
+    expect(body).toContain('This device')
     expect(body).toContain('lightMyRequest')
     expect(body).toContain('127.0.0.1')
   })

@@ -173,7 +173,7 @@ test.each([
   [{ sessions: 12_345 }, 'sessions: 12,345'],
   [{ changed: ['callbackUrl', 'privileges'] }, 'changed: callback address, privileges'],
   [{ language: { from: null, to: 'de-AT' } }, 'language: as the browser says → Deutsch (Österreich)'],
-  [{ role: { from: 'orders', to: 'Night shift' } }, 'role: orders → Night shift'],
+  [{ role: { from: 'orders', to: 'Night shift' } }, 'role: Orders → Night shift'],
   [{ endsAt: '2026-03-10T16:00:00.000Z' }, 'they end: Mar 10, 2026, 5:00 PM GMT+1'],
   [{ cartApiEnabled: { from: false, to: true } }, 'cartAPI: off → on'],
   [
