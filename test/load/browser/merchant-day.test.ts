@@ -21,13 +21,17 @@ const places = [
   { place: 'phone', options: phone },
 ] as const
 
-/** In each language, with its own way to write numbers; forms are found by the names of their fields. */
-const afternoons = [
+/** In each language, with its own way to write numbers; forms are found by the names of their fields. All of them are for pictures. */
+const allAfternoons = [
   { place: 'desk', language: 'English', options: { ...desk, locale: 'en-US' }, sign: '.', paid: '127.50' },
   { place: 'phone', language: 'English', options: { ...phone, locale: 'en-US' }, sign: '.', paid: '127.50' },
   { place: 'dark desk', language: 'German', options: { ...desk, ...german() }, sign: ',', paid: '127,50' },
   { place: 'dark phone', language: 'German', options: { ...phone, ...german() }, sign: ',', paid: '127,50' },
 ]
+
+const afternoons = process.env.SCREENSHOTS
+  ? allAfternoons
+  : [allAfternoons[0], allAfternoons[3]].flatMap((one) => one ?? [])
 
 function german() {
   return { locale: 'de-DE', colorScheme: 'dark' } as const
