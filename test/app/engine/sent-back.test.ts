@@ -249,12 +249,12 @@ const byForm: Door = async (resource) => {
   }
 }
 
-/** Line breaks as HTML reads and sends them. */
+/** Line breaks as HTML reads and sends them: a field of one line has none, a choice those of its value. */
 function asBrowserSends(page: string, fields: Record<string, string>): Record<string, string> {
-  const areas = new Set([...page.matchAll(/<textarea\b[^>]*?\sname="([^"]*)"/g)].map(([, name]) => name))
+  const ofLines = new Set([...page.matchAll(/<(?:textarea|select)\b[^>]*?\sname="([^"]*)"/g)].map(([, name]) => name))
   const sent = ([name, value]: [string, string]) => {
     const read = value.replace(/\r\n?/g, '\n')
-    return [name, areas.has(name) ? read.replaceAll('\n', '\r\n') : read.replaceAll('\n', '')]
+    return [name, ofLines.has(name) ? read.replaceAll('\n', '\r\n') : read.replaceAll('\n', '')]
   }
   return Object.fromEntries(Object.entries(fields).map((field) => sent(field)))
 }
