@@ -237,6 +237,7 @@ describe('a backup of an older version', () => {
     ...['Store', 'StoreHost', 'Application', 'Subscription', 'CsvImport'],
     ...['Event', 'Webhook', 'OrderStatus', 'Product', 'AccessToken', 'ApiCall'],
     ...['Order', 'OrderTransaction', 'OrderShipment', 'HistoryEntry', 'SearchText'],
+    ...['ReturnReason', 'ReturnMethod', 'ReturnStatus'],
   ]
   /** A database that has stopped at `LAST_BEFORE`, and its backup. */
   let old: Database
