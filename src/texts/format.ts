@@ -11,8 +11,12 @@ const units = [
 
 /** Returns the non-empty lines of the `Billing…` or `Shipment…` address of an order's record, from name to country. */
 export function postalAddress(record: object, prefix: 'Billing' | 'Shipment'): string[] {
-  const fields = record as Readonly<Record<string, string | undefined>>
-  const of = (name: string) => fields[prefix + name]?.trim() ?? ''
+  const fields = record as Readonly<Record<string, unknown>>
+  const of = (name: string) => {
+    const field = fields[prefix + name]
+    // A form may send a field twice.
+    return typeof field === 'string' ? field.trim() : ''
+  }
   const joined = (separator: string, ...words: string[]) => words.filter((word) => word !== '').join(separator)
   const place = joined(', ', of('City'), joined(' ', of('State'), of('ZipCode')))
   const name = joined(' ', of('FirstName'), of('LastName'))

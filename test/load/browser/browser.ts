@@ -83,14 +83,18 @@ function rulesOfLooks() {
   return ['color-contrast', 'scrollable-region-focusable', 'html-has-lang', 'html-lang-valid']
 }
 
-/** The last is that of a desk at 200 %. */
-const narrowWidths = [320, 360, 390, 640]
+const phoneWidths = [320, 360, 390]
+/** That of a desk at 200 %, where tables may scroll in their place. */
+const zoomed = { width: 640, height: 450 }
 
 /** What is wider than its room: the page, or a part of it that scrolls by itself. Fields scroll what is typed. */
 const sideways = `[...document.querySelectorAll('*:not(input, textarea, select)')]
   .filter((each) => each === document.documentElement || /auto|scroll/.test(getComputedStyle(each).overflowX))
   .filter((each) => each.scrollWidth > each.clientWidth)
   .map((each) => each.outerHTML.slice(0, 150))`
+
+/** By how much the page is wider than the window. */
+const overhang = 'document.documentElement.scrollWidth - document.documentElement.clientWidth'
 
 /** Keeps a picture of the page in test-output/screenshots, with SCREENSHOTS set. */
 export async function picture(page: Page, name: string): Promise<void> {
@@ -120,13 +124,14 @@ export async function inspect(page: Page, name: string, again?: () => Promise<un
     )) as AxeResults
     const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 150)).join(' | ')}`)
     expect({ name, look, found }).toMatchObject({ found: [] })
-    const overhang = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')
-    expect({ name, look, overhang }).toMatchObject({ overhang: 0 })
+    expect({ name, look, overhang: await page.evaluate(overhang) }).toMatchObject({ overhang: 0 })
   }
-  for (const width of narrowWidths) {
+  for (const width of phoneWidths) {
     await page.setViewportSize({ ...phone, width })
     expect({ name, width, sideways: await page.evaluate(sideways) }).toMatchObject({ sideways: [] })
   }
+  await page.setViewportSize(zoomed)
+  expect({ name, zoomed: await page.evaluate(overhang) }).toMatchObject({ zoomed: 0 })
   await page.setViewportSize(desk)
   if (again !== undefined) await page.setExtraHTTPHeaders({})
 }

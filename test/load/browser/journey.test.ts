@@ -64,7 +64,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     const callbackSecret = await secretOf(developer, 'CallBackSecret')
     new Webhook(callbackSecret).verify(authorize?.body ?? '', authorize?.headers as Record<string, string>)
 
-    await developer.getByRole('link', { name: 'stores use this application' }).click()
+    await developer.getByRole('link', { name: 'store uses this application' }).click()
     await developer.getByText('Token: show').click()
     expect(await developer.locator('details.secret code').textContent()).toBe(token)
 

@@ -667,7 +667,7 @@ describe.skipIf(!hasBrowser)('every page', () => {
     await page.getByLabel('Name', { exact: true }).fill('Order sync')
     await page.getByLabel('An existing program').check()
     await page.locator('[name=RedirectURIs]').fill('https://app.example/back')
-    await page.getByLabel('read Orders', { exact: true }).check()
+    await page.getByLabel('Read Orders', { exact: true }).check()
     await page.getByRole('button', { name: 'Register' }).click()
     await page.getByText('The application is registered.').waitFor()
     const applicationId = /\/(\d+)/.exec(new URL(page.url()).pathname)?.[1] ?? ''

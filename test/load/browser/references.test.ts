@@ -56,7 +56,7 @@ describe.skipIf(!hasBrowser)('a field that names a record', () => {
     const { context, page, field } = await openForm(javaScriptEnabled)
     await field.fill('alder')
     await page.getByRole('textbox', { name: 'Short description' }).fill('typed')
-    await page.getByRole('button', { name: 'Look up the Manufacturer ID' }).click()
+    await page.getByRole('button', { name: 'Look up the Manufacturer' }).click()
     await page.getByText('What fits “alder”').waitFor()
     if (javaScriptEnabled) await inspect(page, 'admin-product-choices')
     await page.getByLabel('2 Alder Lamps').check()

@@ -179,7 +179,7 @@ describe('an export', () => {
     expect(written).toHaveLength(1)
     open()
     await finished
-    expect(linesOf(written.join(''))).toHaveLength(450 + 12 + 6 + 1)
+    expect(linesOf(written.join(''))).toHaveLength(450 + 12 + 12 + 6 + 1)
   })
 
   test('gives the store as it was when it began', async () => {
