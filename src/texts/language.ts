@@ -24,18 +24,33 @@ const isSaid = ([, said]: readonly [string, string]) => said !== ''
 /** By English message, in ICU syntax; or as a template has it, with `{1}` for what it prints and tags without attributes. */
 type Catalogue = ReadonlyMap<string, string>
 
-/** Without the language whose messages the keys are. */
-const catalogues: Readonly<Record<string, { messages: Catalogue; refusals: Catalogue }>> = {
-  de: readCatalogue(new URL('./de/', import.meta.url)),
+interface Catalogues {
+  readonly messages: Catalogue
+  readonly refusals: Catalogue
+}
+
+/** Of the language whose messages the keys are. */
+const noCatalogues: Catalogues = { messages: new Map(), refusals: new Map() }
+
+const read = new Map<string, Catalogues>([['en', noCatalogues]])
+
+/** Reads the files of a language when somebody wants it first, because most commands and many servers never do. */
+function cataloguesOf(tag: string): Catalogues {
+  const known = read.get(tag)
+  if (known !== undefined) return known
+  const found = readCatalogues(new URL(`./${tag}/`, import.meta.url))
+  read.set(tag, found)
+  return found
 }
 
 /** Reads a language from its files: one for the refusals, and the others for what pages say, in parts of a handy size. */
-function readCatalogue(directory: URL) {
-  const read = (file: string) => JSON.parse(readFileSync(new URL(file, directory), 'utf8')) as Record<string, string>
+function readCatalogues(directory: URL): Catalogues {
+  const entriesOf = (file: string) =>
+    JSON.parse(readFileSync(new URL(file, directory), 'utf8')) as Record<string, string>
   const files = readdirSync(directory).filter((file) => file !== REFUSALS)
   return {
-    messages: new Map(files.flatMap((file) => Object.entries(read(file)).filter(isSaid))),
-    refusals: new Map(Object.entries(read(REFUSALS)).filter(isSaid)),
+    messages: new Map(files.flatMap((file) => Object.entries(entriesOf(file)).filter(isSaid))),
+    refusals: new Map(Object.entries(entriesOf(REFUSALS)).filter(isSaid)),
   }
 }
 
@@ -75,7 +90,7 @@ export function isLocale(text: string): text is Locale {
 
 function makeLanguage(locale: Locale): Language {
   const tag = locale.slice(0, 2)
-  const { messages: catalogue = new Map(), refusals = new Map() } = catalogues[tag] ?? {}
+  const { messages: catalogue, refusals } = cataloguesOf(tag)
   const format = formatOf(locale)
   const messages = new LRUCache<string, IntlMessageFormat>({
     max: 2000,

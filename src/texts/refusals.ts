@@ -27,6 +27,7 @@ const LENGTH_MAX = 600
 
 /** Returns what says refusals by a catalogue. What no message fits stays English. */
 export function refusalsOf(catalogue: ReadonlyMap<string, string>, locale: Locale): (problem: string) => string {
+  if (catalogue.size === 0) return (problem) => problem
   const patterns = [...catalogue].filter(([message]) => /\{\d\}/.test(message)).map(patternOf)
   const sentences = Map.groupBy(
     patterns.filter(({ message }) => !LIST.test(message)),
