@@ -4,6 +4,7 @@ import { inStoreTransaction } from '../../database/client.ts'
 import type { Caller } from '../../engine/caller.ts'
 import { StoreFailure } from '../../values/failure.ts'
 import { namedObject, text } from '../../values/input.ts'
+import { lowestFree } from '../../values/lowest-free.ts'
 import { lockStatuses, refuseEqualTexts, SORTING_MAX, STATUSES_MAX, sortingInput } from './update-statuses.ts'
 
 /** The first id of a merchant's own status (order-statuses §1.1). */
@@ -54,7 +55,7 @@ export async function addOrderStatus(
       )
     }
     const ids = new Set(statuses.map((status) => status.id))
-    const added = given.OrderStatusID ?? lowestFree(ids)
+    const added = given.OrderStatusID ?? lowestFree((id) => ids.has(id), OWN_STATUS_MIN)
     const last = Math.max(0, ...statuses.map(({ sorting }) => sorting))
     const sorting = given.Sorting ?? Math.min(last + 1, SORTING_MAX)
     const texts = { definition: StatusText, text: StatusText }
@@ -74,10 +75,4 @@ export async function addOrderStatus(
     })
     return added
   })
-}
-
-function lowestFree(ids: ReadonlySet<number>): number {
-  let free = OWN_STATUS_MIN
-  while (ids.has(free)) free++
-  return free
 }

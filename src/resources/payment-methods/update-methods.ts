@@ -5,6 +5,7 @@ import type { PaymentMethod as MethodRow } from '../../database/generated/client
 import type { Caller } from '../../engine/caller.ts'
 import { StoreFailure } from '../../values/failure.ts'
 import { namedObject, text } from '../../values/input.ts'
+import { lowestFree } from '../../values/lowest-free.ts'
 import { METHODS_MAX, NAME_LENGTH_MAX, tooManyMethods } from './payment-methods.ts'
 
 /** `visible`: whether it is offered for new orders. */
@@ -89,7 +90,7 @@ function apply(
   { PaymentMethodID, Name, Visible }: ChangedMethods[number],
   index: number,
 ) {
-  const changed = PaymentMethodID ?? lowestFreeId(methods)
+  const changed = PaymentMethodID ?? lowestFree((id) => methods.has(id))
   const { name = Name, visible = true } = methods.get(changed) ?? {}
   if (name === undefined) {
     const field = `${index}.Name`
@@ -97,12 +98,6 @@ function apply(
   }
   methods.set(changed, { id: changed, name: Name ?? name, visible: Visible ?? visible })
   return changed
-}
-
-function lowestFreeId(methods: ReadonlyMap<number, unknown>): number {
-  let free = 1
-  while (methods.has(free)) free++
-  return free
 }
 
 function refuseEqualNames(methods: readonly PaymentMethod[]): void {

@@ -5,6 +5,7 @@ import { identifier, sql } from '../../database/sql.ts'
 import type { Caller } from '../../engine/caller.ts'
 import { StoreFailure } from '../../values/failure.ts'
 import { namedObject, text } from '../../values/input.ts'
+import { lowestFree } from '../../values/lowest-free.ts'
 import {
   CODES_MAX,
   type Code,
@@ -61,7 +62,7 @@ export async function updateReturnList(
     const codes = new Map(stored.map((code) => [code.id, code]))
     const given = new Set(changes.map((change) => change.Number))
     const ids = changes.map(({ Number: number, Name, Visible }) => {
-      const id = number ?? lowestFree(codes, given)
+      const id = number ?? lowestFree((free) => codes.has(free) || given.has(free))
       codes.set(id, { id, name: Name, visible: Visible })
       return id
     })
@@ -88,12 +89,6 @@ export async function updateReturnList(
       details: { [auditMembers[name]]: changed.map(({ id }) => id) },
     })
   })
-}
-
-function lowestFree(codes: ReadonlyMap<number, unknown>, given: ReadonlySet<number | undefined>): number {
-  let free = 1
-  while (codes.has(free) || given.has(free)) free++
-  return free
 }
 
 function refuseEqualNumbers(ids: readonly number[]): void {

@@ -1,6 +1,7 @@
 import { describe, expect, it, test } from 'vitest'
-import { itemLabel, labelOf, plural, slugOf } from '../../../src/pages/admin/records/labels.ts'
+import { itemLabel, plural, slugOf } from '../../../src/pages/admin/records/labels.ts'
 import { services, type Value } from '../../../src/pages/admin/records/services.ts'
+import { labelOf } from '../../../src/texts/label.ts'
 import { english, languageOf } from '../../../src/texts/language.ts'
 import type { Text } from '../../../src/texts/text.ts'
 import { lettersOf } from '../../../src/values/nearest.ts'

@@ -1,7 +1,5 @@
 import { labelOf } from '../../../texts/label.ts'
 
-export { labelOf }
-
 /** The name of an item of a list, such as `Image gallery` of `ImageGalleryList`. */
 export function itemLabel(name: string, typeName = ''): string {
   return labelOf(name.replace(/s?List$/, ''), typeName)

@@ -3,8 +3,9 @@ import type { Leaf, ListField, ValueField } from '../../../engine/definition/fie
 import { containing, type Filter, type Filters } from '../../../engine/definition/filters.ts'
 import { resources, targetOf } from '../../../registry.ts'
 import { orders } from '../../../resources/orders/orders.ts'
+import { labelOf } from '../../../texts/label.ts'
 import { type Text, t } from '../../../texts/text.ts'
-import { capital, itemLabel, labelOf, plural, slugOf } from './labels.ts'
+import { capital, itemLabel, plural, slugOf } from './labels.ts'
 import { type Sorting, sortsOf } from './sorts.ts'
 
 // What the pages of a service's records are made from: its definition, and nothing else.
