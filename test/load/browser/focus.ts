@@ -23,8 +23,7 @@ interface Box {
 
 interface Comparison extends Control {
   readonly scheme: Scheme
-  readonly isOfBox: boolean
-  /** PNG files in base64: of the box, and of the whole page, or of the box too where a menu has to be open. */
+  /** PNG files in base64, of the box. */
   readonly focused: string
   readonly unfocused: string
 }
@@ -62,35 +61,31 @@ export async function findFaintControls(page: Page, known: Set<string>): Promise
 }
 
 async function compare(page: Page, devtools: CDPSession, scheme: Scheme, chosen: number[]): Promise<Comparison[]> {
-  const shoot = async (clip: Control['box']) =>
-    (await devtools.send('Page.captureScreenshot', { format: 'png', clip: { ...clip, scale: 1 }, ...whereItIs })).data
+  const shoot = async ({ box, isInView }: ShownControl) =>
+    // Beyond the window, a picture takes as long as one of the whole page.
+    (
+      await devtools.send('Page.captureScreenshot', {
+        format: 'png',
+        optimizeForSpeed: true,
+        clip: { ...box, scale: 1 },
+        captureBeyondViewport: !isInView,
+      })
+    ).data
   await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' })
-  const focused: (Control & { focused: string; unfocused?: string })[] = []
+  const comparisons: Comparison[] = []
   for (const index of chosen) {
-    const control = (await page.evaluate(`(${focusControl})(${index})`)) as Control & { isInMenu: boolean }
-    const shot = { ...control, focused: await shoot(control.box) }
-    if (control.isInMenu) await page.evaluate('document.activeElement.blur()')
-    focused.push({ ...shot, ...(control.isInMenu && { unfocused: await shoot(control.box) }) })
+    const control = (await page.evaluate(`(${focusControl})(${index})`)) as ShownControl
+    const focused = await shoot(control)
+    await page.evaluate('document.activeElement.blur()')
+    comparisons.push({ ...control, scheme, focused, unfocused: await shoot(control) })
   }
-  const { width, height } = (await page.evaluate(blurred)) as { width: number; height: number }
-  const whole = await shoot({ x: 0, y: 0, width, height })
-  return focused.map((control) => ({
-    ...control,
-    scheme,
-    isOfBox: control.unfocused !== undefined,
-    unfocused: control.unfocused ?? whole,
-  }))
+  return comparisons
 }
 
-/** Also outside the window, wherever it is scrolled to. */
-const whereItIs = { captureBeyondViewport: true }
-
-const blurred = `(() => {
-  document.activeElement.blur()
-  openMenuOf(null)
-  const { scrollWidth, scrollHeight } = document.documentElement
-  return { width: scrollWidth, height: scrollHeight }
-})()`
+/** Whether all of its box is in the window, and nothing has to be pictured beyond it. */
+interface ShownControl extends Control {
+  readonly isInView: boolean
+}
 
 /** Returns the kinds of all that Tab can reach, in details too, and lets no caret blink. Menus cover what is below them, so each is open alone. */
 const findControls = `(() => {
@@ -119,6 +114,7 @@ const focusControl = `(index) => {
   const control = window.controls[index]
   openMenuOf(control)
   control.focus()
+  control.scrollIntoView({ block: 'center', inline: 'center', behavior: 'instant' })
   const { left, top, right, bottom } = control.getBoundingClientRect()
   const x = Math.max(0, Math.floor(left + scrollX) - ${MARGIN})
   const y = Math.max(0, Math.floor(top + scrollY) - ${MARGIN})
@@ -128,8 +124,8 @@ const focusControl = `(index) => {
   const edges = isBordered
     ? { x: Math.round(left + scrollX) - x, y: Math.round(top + scrollY) - y, width: Math.round(right - left), height: Math.round(bottom - top) }
     : null
-  const isInMenu = control.closest('details.menu[open]') !== null
-  return { html: control.outerHTML.slice(0, 150), box: { x, y, width, height }, edges, isInMenu }
+  const isInView = y >= scrollY && y + height <= scrollY + innerHeight && x >= scrollX && x + width <= scrollX + innerWidth
+  return { html: control.outerHTML.slice(0, 150), box: { x, y, width, height }, edges, isInView }
 }`
 
 interface Measure {
@@ -151,14 +147,13 @@ async function measure(page: Page, comparisons: readonly Comparison[]): Promise<
 }
 
 const measurePixels = `async (comparisons) => {
-  const images = new Map()
   const imageOf = async (base64) => {
     const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0))
     return createImageBitmap(new Blob([bytes], { type: 'image/png' }))
   }
-  const pixelsOf = (image, x, y, { width, height }) => {
+  const pixelsOf = (image, { width, height }) => {
     const context = new OffscreenCanvas(width, height).getContext('2d')
-    context.drawImage(image, -x, -y)
+    context.drawImage(image, 0, 0)
     return context.getImageData(0, 0, width, height).data
   }
   const linear = Array.from({ length: 256 }, (_, value) => {
@@ -181,10 +176,9 @@ const measurePixels = `async (comparisons) => {
     return Math.min(...sides.map((side) => Math.max(...[-1, 0, 1, 2].map((inwards) => contrast(side(-2), side(inwards))))))
   }
   const measures = []
-  for (const { box, edges, scheme, isOfBox, focused, unfocused } of comparisons) {
-    if (!isOfBox && !images.has(scheme)) images.set(scheme, await imageOf(unfocused))
-    const before = isOfBox ? pixelsOf(await imageOf(unfocused), 0, 0, box) : pixelsOf(images.get(scheme), box.x, box.y, box)
-    const after = pixelsOf(await imageOf(focused), 0, 0, box)
+  for (const { box, edges, focused, unfocused } of comparisons) {
+    const before = pixelsOf(await imageOf(unfocused), box)
+    const after = pixelsOf(await imageOf(focused), box)
     let changed = 0
     for (let at = 0; at < before.length; at += 4) {
       if (contrast(luminance(before, at), luminance(after, at)) >= ${CONTRAST_MIN}) changed++
