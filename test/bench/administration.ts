@@ -1,3 +1,4 @@
+import pg from 'pg'
 import { createProgress } from '../../src/cli/progress.ts'
 import { fillLargeStore, recordsOf } from '../support/large-store/fill.ts'
 import type { BenchOptions, Stops } from './bench.ts'
@@ -9,6 +10,7 @@ import { median, number } from './rest-table.ts'
 const PRODUCTS = 100_000
 const ORDERS = 1_000_000
 const ORDER = 500_000
+const HISTORY_ENTRIES = 1_000_000
 /** Requests of a page in a round, one after another. */
 const REQUESTS = 20
 
@@ -43,14 +45,21 @@ const pages = [
   '/admin/categories/tree',
   '/admin/orders/new',
   '/admin/reports',
+  '/admin/reports?period=last-year',
   '/admin/csv',
   '/admin/customers',
   '/admin/customers/77777',
   '/admin/history',
   '/admin/history?by=nobody',
+  '/admin/history?of=Products&field=SKUInfo.Price',
+  `/admin/history?to=${daysAgo(365)}`,
   '/admin/rma',
   '/admin/webhooks',
 ]
+
+function daysAgo(days: number): string {
+  return new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 'yyyy-mm-dd'.length)
+}
 
 /** Prints how long each page of the administration takes in a store of a million orders, one request after another. */
 export async function benchAdministration({ rounds, cases }: BenchOptions, stops: Stops): Promise<void> {
@@ -80,6 +89,23 @@ async function fill({ databaseUrl }: BenchServer, storeId: number): Promise<void
   const progress = createProgress({ label: 'Filling the store', total: recordsOf(size) })
   await fillLargeStore(databaseUrl, storeId, size, { isWhole: true, onRecords: progress.advance })
   progress.done()
+  await fillHistory(databaseUrl, storeId)
+}
+
+/** A price of each product and the status of each order has changed now and then, evenly over two years. */
+async function fillHistory(databaseUrl: string, storeId: number): Promise<void> {
+  const client = new pg.Client({ connectionString: databaseUrl })
+  await client.connect()
+  await client.query(
+    `INSERT INTO "HistoryEntry" ("storeId", "at", "recordType", "recordId", "kind", "actorKind", "actor", "changed", "more")
+    SELECT $1::int, now() - interval '730 days' * (1 - n / $2::float8), CASE n % 2 WHEN 0 THEN 'Product' ELSE 'Order' END,
+      CASE n % 2 WHEN 0 THEN 1 + n % $3::int ELSE 1 + n % $4::int END, 'update', 'merchant', 'merchant@large.example',
+      CASE n % 2 WHEN 0 THEN '[["SKUInfo.Price", 9.99, 12]]' ELSE '[["OrderStatusID", 1, 4]]' END::json, 0
+    FROM generate_series(1, $2::int) n`,
+    [storeId, HISTORY_ENTRIES, PRODUCTS, ORDERS],
+  )
+  await client.query('ANALYZE "HistoryEntry"')
+  await client.end()
 }
 
 async function timeOf(url: string, headers: Record<string, string>): Promise<number> {
