@@ -6,7 +6,7 @@ import type { Access } from '../engine/caller.ts'
 import type { Person } from '../people/sessions.ts'
 import type { Need } from '../server/roles.ts'
 import { privilegesOf } from '../staff/roles.ts'
-import type { Language } from '../texts/language.ts'
+import { type Language, type Locale, languageOf } from '../texts/language.ts'
 import { translateTemplate } from '../texts/template.ts'
 import { type Phrase, Text, type TextValues, t } from '../texts/text.ts'
 import type { Fault, StoreFailure } from '../values/failure.ts'
@@ -27,6 +27,8 @@ export interface HtmlPage {
   readonly values?: Readonly<Record<string, unknown>>
   /** Styles and a script of its own, by their names at `/assets`. */
   readonly assets?: readonly string[]
+  /** How it is written, where that is not for the reader. */
+  readonly locale?: Locale
 }
 
 declare module 'fastify' {
@@ -128,6 +130,8 @@ const notices = new Map(
     'order-placed': t('The order is placed.'),
     'draft-deleted': t('The draft is thrown away.'),
     'status-changed': t('The status is changed.'),
+    'status-changed-back': t('The status is changed, and the goods are back in stock.'),
+    'status-changed-taken': t('The status is changed, and the goods are taken from stock again.'),
     'goods-shipped': t('The goods are shipped.'),
     'notes-saved': t('The notes are saved.'),
     'note-added': t('The note is added.'),
@@ -171,7 +175,7 @@ export function renderPage(
   const person = request.session?.person ?? null
   const store = person && 'store' in person ? person.store : null
   const segment = /^\/([a-z]*)/.exec(request.url)?.[1] ?? ''
-  const language = languageFor(request)
+  const language = page.locale === undefined ? languageFor(request) : languageOf(page.locale)
   const { format, say, sayProblem } = language
   const shared = {
     title: say(title),

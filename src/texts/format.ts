@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { readDate } from '../values/dates.ts'
 import { cachedFormatters as cached, toTheMinute } from '../values/shown-date.ts'
+import { countryCodes, isPostalCodeFirst } from './countries.ts'
 
 const byteUnits = ['B', 'kB', 'MB', 'GB', 'TB']
 const units = [
@@ -9,8 +10,15 @@ const units = [
   ['minute', 60_000],
 ] as const
 
-/** Returns the non-empty lines of the `Billing…` or `Shipment…` address of an order's record, from name to country. */
-export function postalAddress(record: object, prefix: 'Billing' | 'Shipment'): string[] {
+/**
+ * Returns the non-empty lines of the `Billing…` or `Shipment…` address of an order's record, from name to country, in the order of its
+ * country.
+ */
+export function postalAddress(
+  record: object,
+  prefix: 'Billing' | 'Shipment',
+  countryOf = (country: string) => country,
+): string[] {
   const fields = record as Readonly<Record<string, unknown>>
   const of = (name: string) => {
     const field = fields[prefix + name]
@@ -18,15 +26,23 @@ export function postalAddress(record: object, prefix: 'Billing' | 'Shipment'): s
     return typeof field === 'string' ? field.trim() : ''
   }
   const joined = (separator: string, ...words: string[]) => words.filter((word) => word !== '').join(separator)
-  const place = joined(', ', of('City'), joined(' ', of('State'), of('ZipCode')))
+  const country = of('Country')
+  const place = isPostalCodeFirst(country)
+    ? joined(', ', joined(' ', of('ZipCode'), of('City')), of('State'))
+    : joined(', ', of('City'), joined(' ', of('State'), of('ZipCode')))
   const name = joined(' ', of('FirstName'), of('LastName'))
-  return [name, of('Company'), of('Address'), of('Address2'), place, of('Country')].filter((line) => line !== '')
+  const lines = [name, of('Company'), of('Address'), of('Address2'), place, countryOf(country)]
+  return lines.filter((line) => line !== '')
 }
 
 /** Returns the lines of the address that a shipment goes to: its own, or the billing address if it has none. */
-export function shippingAddress(order: object, shipment: object | null): string[] {
-  const own = shipment === null ? [] : postalAddress(shipment, 'Shipment')
-  return own.length > 0 ? own : postalAddress(order, 'Billing')
+export function shippingAddress(
+  order: object,
+  shipment: object | null,
+  countryOf?: (country: string) => string,
+): string[] {
+  const own = shipment === null ? [] : postalAddress(shipment, 'Shipment', countryOf)
+  return own.length > 0 ? own : postalAddress(order, 'Billing', countryOf)
 }
 
 /** Returns the link that dials a telephone number as somebody wrote it. Null: it has too few digits for one. */
@@ -73,13 +89,23 @@ function makeFormat(locale: string) {
 
 function addressesOf(locale: string) {
   const countryNames = new Intl.DisplayNames(locale, { type: 'region' })
+  const country = (code: string) => (/^[A-Z]{2}$/.test(code) ? (countryNames.of(code) ?? code) : code)
+  const { compare } = new Intl.Collator(locale)
+  const countries = countryCodes
+    .map((code) => [code, country(code)] as const)
+    .sort(([, one], [, other]) => compare(one, other))
   return {
-    postalAddress,
-    shippingAddress,
+    /** As `postalAddress` of this module, with the country's name. */
+    postalAddress: (record: object, prefix: 'Billing' | 'Shipment') => postalAddress(record, prefix, country),
+    /** As `shippingAddress` of this module, with the country's name. */
+    shippingAddress: (order: object, shipment: object | null) => shippingAddress(order, shipment, country),
     phoneLink,
     mailLink,
     /** A country by its code, such as `Germany`. Returns text that is no code unchanged. */
-    country: (code: string) => (/^[A-Z]{2}$/.test(code) ? (countryNames.of(code) ?? code) : code),
+    country,
+    /** All countries as code and name, by name; behind them the text that is none of them. */
+    countries: (typed: string) =>
+      typed === '' || countryCodes.includes(typed) ? countries : [...countries, [typed, typed] as const],
   }
 }
 

@@ -39,6 +39,14 @@ export function text(lengthMax: number) {
   return z.string(allowed).trim().min(1, allowed).max(lengthMax, allowed).refine(isOneLine, allowed)
 }
 
+/** A text of several lines, or none, trimmed, with line breaks as LF. */
+export function lines(lengthMax: number) {
+  const allowed = `must be a text of at most ${lengthMax} characters`
+  const isStorable = (given: string) => given.isWellFormed() && !/[^\P{Cc}\n\t]/u.test(given)
+  const unbroken = z.string(allowed).transform((given) => given.replaceAll('\r\n', '\n').trim())
+  return unbroken.pipe(z.string().max(lengthMax, allowed).refine(isStorable, allowed))
+}
+
 /** Whether PostgreSQL can store the text, and it has no line breaks or other control characters. */
 export function isOneLine(given: string): boolean {
   return given.isWellFormed() && !/\p{Cc}/u.test(given)

@@ -62,6 +62,8 @@ export interface ValueField {
   readonly isImage: boolean
   /** Whether it holds HTML for the storefront, which pages show as it looks. */
   readonly isHtml: boolean
+  /** Whether it is a country by its ISO 3166 code of two letters, which forms offer by name. Other texts are taken too. */
+  readonly isCountry: boolean
   /** Texts that mean something, each with what it means, for forms to offer. Others are taken too. */
   readonly offered: Readonly<Record<string, string>> | undefined
   /** The service of whose records it has to name one, where that service's `referrers` do not say so. */
@@ -238,6 +240,7 @@ type ValueOptions = Partial<
     | 'hint'
     | 'isImage'
     | 'isHtml'
+    | 'isCountry'
     | 'offered'
     | 'names'
     | 'needs'
@@ -383,7 +386,8 @@ function value(
   options: ValueOptions & { defaultNow?: boolean },
 ): ValueField {
   const { column, sql, required = false, nullable = false, defaultNow = false } = options
-  const { description = '', label = '', hint = '', isImage = false, isHtml = false, isOptional = false } = options
+  const { description = '', label = '', hint = '', isOptional = false } = options
+  const { isImage = false, isHtml = false, isCountry = false } = options
   const access = options.access ?? (sql !== undefined && column === undefined ? 'derived' : 'rw')
   return {
     kind,
@@ -404,6 +408,7 @@ function value(
     isMoney: false,
     isImage,
     isHtml,
+    isCountry,
     offered: options.offered,
     names: options.names,
     needs: options.needs,

@@ -4,14 +4,14 @@ import type { Prisma } from '../../database/generated/client.ts'
 import { getRecord, notFound } from '../../engine/reading/read.ts'
 import { sendPage } from '../../html/page.ts'
 import { pagesFor } from '../../html/page-routes.ts'
-import { type CallerServices, personOf, wantsHtml } from '../../html/request.ts'
+import { type CallerServices, languageFor, personOf, wantsHtml } from '../../html/request.ts'
 import type { Person } from '../../people/sessions.ts'
 import { readStatusTexts, type StatusTexts } from '../../resources/order-statuses/status-texts.ts'
 import { orders } from '../../resources/orders/orders.ts'
 import { isOwed, type PaymentState } from '../../resources/orders/states.ts'
 import { statusNew, statusUnpaid } from '../../resources/orders/statuses.ts'
 import { readIds, wholeNumber } from '../../server/parameters.ts'
-import { shippingAddress } from '../../texts/format.ts'
+import { type Format, shippingAddress } from '../../texts/format.ts'
 import { t } from '../../texts/text.ts'
 import { writeDate } from '../../values/dates.ts'
 import { namedObject, readInput } from '../../values/input.ts'
@@ -58,8 +58,9 @@ export function customerOrders(app: FastifyInstance, services: CallerServices): 
   get('/account/orders/:id', async (request, reply) => {
     const customer = personOf(request, 'customer')
     const { store } = customer
-    const order = await findOrder(services, customer, readIds(request.params, 'id').id)
-    if (!wantsHtml(request)) return detailsRecord(order, store)
+    const { id } = readIds(request.params, 'id')
+    if (!wantsHtml(request)) return detailsRecord(await findOrder(services, customer, id, { shippingAddress }), store)
+    const order = await findOrder(services, customer, id, languageFor(request).format)
     const title = t('Order {number} · {store}', { number: order.invoice, store: store.name })
     return sendPage(reply, { template: '/pages/account/order', title, data: { order } })
   })
@@ -96,7 +97,12 @@ function orderOf(row: ShownRow, statuses: StatusTexts) {
 }
 
 /** Returns one order with its lines and shipments. Throws for an order that is not the customer's (404). */
-async function findOrder(services: CallerServices, { id: customerId, store }: Customer, id: number) {
+async function findOrder(
+  services: CallerServices,
+  { id: customerId, store }: Customer,
+  id: number,
+  format: Pick<Format, 'shippingAddress'>,
+) {
   const row = await services.db.order.findFirst({ where: { storeId: store.id, id, customerId }, select: shownColumns })
   if (!row) throw notFound(orders, id)
   const caller = { store, application: null, channel: 'customer' as const, privileges: null, actor: '', ...services }
@@ -112,7 +118,7 @@ async function findOrder(services: CallerServices, { id: customerId, store }: Cu
     /** As entered. Empty: not shipped yet. */
     shippedDate: shipment.ShipmentShippedDate,
     trackingCode: shipment.ShipmentTrackingCode,
-    address: shippingAddress(record, shipment),
+    address: format.shippingAddress(record, shipment),
   }))
   return {
     ...orderOf(row, statuses),

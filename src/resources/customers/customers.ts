@@ -92,6 +92,7 @@ export const customers = defineResource({
     }),
     BillingZipCode: text(20, { label: 'Billing postal code', description: 'The postal code of the billing address.' }),
     BillingCountry: text(100, {
+      isCountry: true,
       column: 'country',
       description: 'The country of the billing address by its ISO 3166 code of two letters, such as `US`.',
     }),
@@ -128,6 +129,7 @@ export const customers = defineResource({
       description: 'The postal code of the shipping address.',
     }),
     ShippingCountry: text(100, {
+      isCountry: true,
       description: 'The country of the shipping address by its ISO 3166 code of two letters, such as `US`.',
     }),
     ShippingPhoneNumber: text(50, {

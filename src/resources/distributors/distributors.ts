@@ -35,7 +35,11 @@ export const distributors = defineResource({
     City: text(50, { column: 'city', description: 'The town of the distributor.' }),
     State: text(50, { column: 'state', description: 'The state, province or county of the distributor.' }),
     Zip: text(50, { label: 'Postal code', description: 'The postal code of the distributor.' }),
-    Country: text(50, { column: 'country', description: 'The country of the distributor, such as `US`.' }),
+    Country: text(50, {
+      isCountry: true,
+      column: 'country',
+      description: 'The country of the distributor, such as `US`.',
+    }),
     Phone: text(50, { column: 'phone', description: 'The telephone number of the distributor.' }),
     Fax: text(50, { description: 'The fax number of the distributor.' }),
     Email: text(50, {

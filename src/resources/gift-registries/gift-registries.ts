@@ -54,7 +54,10 @@ export const giftRegistries = defineResource({
           City: text(100, { description: 'The town of the address for the gifts.' }),
           State: text(100, { description: 'The state, province or county of the address for the gifts.' }),
           ZipCode: text(20, { label: 'Postal code', description: 'The postal code of the address for the gifts.' }),
-          Country: text(100, { description: 'The country of the address for the gifts, such as `US`.' }),
+          Country: text(100, {
+            isCountry: true,
+            description: 'The country of the address for the gifts, such as `US`.',
+          }),
           Company: text(255, { description: 'The company in the address for the gifts.' }),
           PhoneNumber: text(50, {
             label: 'Phone',

@@ -59,6 +59,7 @@ export const shipmentList = list(
         'The price that the customer pays for shipping. A new order adds it to OrderAmount; a later change does not change OrderAmount, which the caller sets.',
     }),
     ShipmentCountry: text(50, {
+      isCountry: true,
       description: 'The country of the recipient by its two-letter ISO 3166 code, such as `US`.',
     }),
     ShipmentEmail: text(100, {

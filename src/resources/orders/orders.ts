@@ -142,6 +142,7 @@ export const orders = defineResource({
         description: 'The postal code of the billing address.',
       }),
       BillingCountry: text(50, {
+        isCountry: true,
         description: 'The country of the billing address by its ISO 3166 code of two letters, such as `US`.',
       }),
       BillingPhoneNumber: text(30, {

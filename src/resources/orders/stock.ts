@@ -93,8 +93,12 @@ async function readOptions({ db, store }: Caller, productIds: readonly number[])
   return new Set(found.map(({ productId, code }) => `${productId} ${code}`))
 }
 
-/** The InventoryControl of a product that may be sold without stock. */
 const BACK_ORDER = 2
+
+/** Whether the product may be sold without stock. */
+export function takesBackOrders({ inventoryControl }: SoldProduct): boolean {
+  return inventoryControl === BACK_ORDER
+}
 
 /**
  * Writes into each line the available stock (ItemUnitStock) and the product's message about it (ItemAvailability). With
@@ -111,9 +115,10 @@ export function noteStocks(lines: readonly OrderLine[], takes: boolean): void {
   }
 }
 
-function availabilityOf({ details, inventoryControl }: SoldProduct, isInStock: boolean): string {
+function availabilityOf(product: SoldProduct, isInStock: boolean): string {
+  const { details } = product
   if (isInStock) return String(details.InStockMessage ?? '')
-  return String((inventoryControl === BACK_ORDER ? details.BackOrderMessage : details.OutOfStockMessage) ?? '')
+  return String((takesBackOrders(product) ? details.BackOrderMessage : details.OutOfStockMessage) ?? '')
 }
 
 /**
@@ -129,7 +134,7 @@ export async function takeStock(caller: Caller, orderId: number, lines: readonly
   }))
   for (const { productId, optionCode, quantity } of difference([], ordered)) {
     const line = lines.find((one) => one.product.id === productId && variantCode(one) === optionCode) as OrderLine
-    const onlyIfEnough = line.product.inventoryControl !== BACK_ORDER
+    const onlyIfEnough = !takesBackOrders(line.product)
     const move = {
       productId,
       optionCode,

@@ -129,6 +129,7 @@ const pages = {
     ['admin-order-statuses', '/admin/settings/order-statuses'],
     ['admin-payment-methods', '/admin/settings/payment-methods'],
     ['admin-return-names', '/admin/settings/returns'],
+    ['admin-documents', '/admin/settings/documents'],
     ['admin-people', '/admin/people'],
     ['admin-person-remove', '/admin/people/{userId}/remove'],
     ['admin-role-new', '/admin/people/roles/new'],

@@ -6697,6 +6697,10 @@ export const StoreScalarFieldEnum = {
   invoicePrefix: 'invoicePrefix',
   nextInvoiceNumber: 'nextInvoiceNumber',
   createdAt: 'createdAt',
+  documentSeller: 'documentSeller',
+  documentTaxNumbers: 'documentTaxNumbers',
+  documentFooter: 'documentFooter',
+  documentLocale: 'documentLocale',
   factorRequiredFrom: 'factorRequiredFrom'
 } as const
 

@@ -169,6 +169,10 @@ export const StoreScalarFieldEnum = {
   invoicePrefix: 'invoicePrefix',
   nextInvoiceNumber: 'nextInvoiceNumber',
   createdAt: 'createdAt',
+  documentSeller: 'documentSeller',
+  documentTaxNumbers: 'documentTaxNumbers',
+  documentFooter: 'documentFooter',
+  documentLocale: 'documentLocale',
   factorRequiredFrom: 'factorRequiredFrom'
 } as const
 

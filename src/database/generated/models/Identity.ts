@@ -557,10 +557,6 @@ export type IdentityNullableScalarRelationFilter = {
   isNot?: Prisma.IdentityWhereInput | null
 }
 
-export type NullableStringFieldUpdateOperationsInput = {
-  set?: string | null
-}
-
 export type IdentityCreateNestedOneWithoutRecoveryCodesInput = {
   create?: Prisma.XOR<Prisma.IdentityCreateWithoutRecoveryCodesInput, Prisma.IdentityUncheckedCreateWithoutRecoveryCodesInput>
   connectOrCreate?: Prisma.IdentityCreateOrConnectWithoutRecoveryCodesInput

@@ -55,6 +55,10 @@ export type StoreMinAggregateOutputType = {
   invoicePrefix: string | null
   nextInvoiceNumber: number | null
   createdAt: Date | null
+  documentSeller: string | null
+  documentTaxNumbers: string | null
+  documentFooter: string | null
+  documentLocale: string | null
   factorRequiredFrom: Date | null
 }
 
@@ -73,6 +77,10 @@ export type StoreMaxAggregateOutputType = {
   invoicePrefix: string | null
   nextInvoiceNumber: number | null
   createdAt: Date | null
+  documentSeller: string | null
+  documentTaxNumbers: string | null
+  documentFooter: string | null
+  documentLocale: string | null
   factorRequiredFrom: Date | null
 }
 
@@ -93,6 +101,10 @@ export type StoreCountAggregateOutputType = {
   invoicePrefix: number
   nextInvoiceNumber: number
   createdAt: number
+  documentSeller: number
+  documentTaxNumbers: number
+  documentFooter: number
+  documentLocale: number
   factorRequiredFrom: number
   _all: number
 }
@@ -127,6 +139,10 @@ export type StoreMinAggregateInputType = {
   invoicePrefix?: true
   nextInvoiceNumber?: true
   createdAt?: true
+  documentSeller?: true
+  documentTaxNumbers?: true
+  documentFooter?: true
+  documentLocale?: true
   factorRequiredFrom?: true
 }
 
@@ -145,6 +161,10 @@ export type StoreMaxAggregateInputType = {
   invoicePrefix?: true
   nextInvoiceNumber?: true
   createdAt?: true
+  documentSeller?: true
+  documentTaxNumbers?: true
+  documentFooter?: true
+  documentLocale?: true
   factorRequiredFrom?: true
 }
 
@@ -165,6 +185,10 @@ export type StoreCountAggregateInputType = {
   invoicePrefix?: true
   nextInvoiceNumber?: true
   createdAt?: true
+  documentSeller?: true
+  documentTaxNumbers?: true
+  documentFooter?: true
+  documentLocale?: true
   factorRequiredFrom?: true
   _all?: true
 }
@@ -272,6 +296,10 @@ export type StoreGroupByOutputType = {
   invoicePrefix: string
   nextInvoiceNumber: number
   createdAt: Date
+  documentSeller: string
+  documentTaxNumbers: string
+  documentFooter: string
+  documentLocale: string | null
   factorRequiredFrom: Date | null
   _count: StoreCountAggregateOutputType | null
   _avg: StoreAvgAggregateOutputType | null
@@ -315,6 +343,10 @@ export type StoreWhereInput = {
   invoicePrefix?: Prisma.StringFilter<"Store"> | string
   nextInvoiceNumber?: Prisma.IntFilter<"Store"> | number
   createdAt?: Prisma.DateTimeFilter<"Store"> | Date | string
+  documentSeller?: Prisma.StringFilter<"Store"> | string
+  documentTaxNumbers?: Prisma.StringFilter<"Store"> | string
+  documentFooter?: Prisma.StringFilter<"Store"> | string
+  documentLocale?: Prisma.StringNullableFilter<"Store"> | string | null
   factorRequiredFrom?: Prisma.DateTimeNullableFilter<"Store"> | Date | string | null
   hosts?: Prisma.StoreHostListRelationFilter
   users?: Prisma.StoreUserListRelationFilter
@@ -344,6 +376,10 @@ export type StoreOrderByWithRelationInput = {
   invoicePrefix?: Prisma.SortOrder
   nextInvoiceNumber?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  documentSeller?: Prisma.SortOrder
+  documentTaxNumbers?: Prisma.SortOrder
+  documentFooter?: Prisma.SortOrder
+  documentLocale?: Prisma.SortOrderInput | Prisma.SortOrder
   factorRequiredFrom?: Prisma.SortOrderInput | Prisma.SortOrder
   hosts?: Prisma.StoreHostOrderByRelationAggregateInput
   users?: Prisma.StoreUserOrderByRelationAggregateInput
@@ -376,6 +412,10 @@ export type StoreWhereUniqueInput = Prisma.AtLeast<{
   invoicePrefix?: Prisma.StringFilter<"Store"> | string
   nextInvoiceNumber?: Prisma.IntFilter<"Store"> | number
   createdAt?: Prisma.DateTimeFilter<"Store"> | Date | string
+  documentSeller?: Prisma.StringFilter<"Store"> | string
+  documentTaxNumbers?: Prisma.StringFilter<"Store"> | string
+  documentFooter?: Prisma.StringFilter<"Store"> | string
+  documentLocale?: Prisma.StringNullableFilter<"Store"> | string | null
   factorRequiredFrom?: Prisma.DateTimeNullableFilter<"Store"> | Date | string | null
   hosts?: Prisma.StoreHostListRelationFilter
   users?: Prisma.StoreUserListRelationFilter
@@ -405,6 +445,10 @@ export type StoreOrderByWithAggregationInput = {
   invoicePrefix?: Prisma.SortOrder
   nextInvoiceNumber?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  documentSeller?: Prisma.SortOrder
+  documentTaxNumbers?: Prisma.SortOrder
+  documentFooter?: Prisma.SortOrder
+  documentLocale?: Prisma.SortOrderInput | Prisma.SortOrder
   factorRequiredFrom?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.StoreCountOrderByAggregateInput
   _avg?: Prisma.StoreAvgOrderByAggregateInput
@@ -433,6 +477,10 @@ export type StoreScalarWhereWithAggregatesInput = {
   invoicePrefix?: Prisma.StringWithAggregatesFilter<"Store"> | string
   nextInvoiceNumber?: Prisma.IntWithAggregatesFilter<"Store"> | number
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Store"> | Date | string
+  documentSeller?: Prisma.StringWithAggregatesFilter<"Store"> | string
+  documentTaxNumbers?: Prisma.StringWithAggregatesFilter<"Store"> | string
+  documentFooter?: Prisma.StringWithAggregatesFilter<"Store"> | string
+  documentLocale?: Prisma.StringNullableWithAggregatesFilter<"Store"> | string | null
   factorRequiredFrom?: Prisma.DateTimeNullableWithAggregatesFilter<"Store"> | Date | string | null
 }
 
@@ -452,6 +500,10 @@ export type StoreCreateInput = {
   invoicePrefix?: string
   nextInvoiceNumber?: number
   createdAt: Date | string
+  documentSeller?: string
+  documentTaxNumbers?: string
+  documentFooter?: string
+  documentLocale?: string | null
   factorRequiredFrom?: Date | string | null
   hosts?: Prisma.StoreHostCreateNestedManyWithoutStoreInput
   users?: Prisma.StoreUserCreateNestedManyWithoutStoreInput
@@ -481,6 +533,10 @@ export type StoreUncheckedCreateInput = {
   invoicePrefix?: string
   nextInvoiceNumber?: number
   createdAt: Date | string
+  documentSeller?: string
+  documentTaxNumbers?: string
+  documentFooter?: string
+  documentLocale?: string | null
   factorRequiredFrom?: Date | string | null
   hosts?: Prisma.StoreHostUncheckedCreateNestedManyWithoutStoreInput
   users?: Prisma.StoreUserUncheckedCreateNestedManyWithoutStoreInput
@@ -509,6 +565,10 @@ export type StoreUpdateInput = {
   invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
   nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  documentSeller?: Prisma.StringFieldUpdateOperationsInput | string
+  documentTaxNumbers?: Prisma.StringFieldUpdateOperationsInput | string
+  documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
+  documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   hosts?: Prisma.StoreHostUpdateManyWithoutStoreNestedInput
   users?: Prisma.StoreUserUpdateManyWithoutStoreNestedInput
@@ -538,6 +598,10 @@ export type StoreUncheckedUpdateInput = {
   invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
   nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  documentSeller?: Prisma.StringFieldUpdateOperationsInput | string
+  documentTaxNumbers?: Prisma.StringFieldUpdateOperationsInput | string
+  documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
+  documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   hosts?: Prisma.StoreHostUncheckedUpdateManyWithoutStoreNestedInput
   users?: Prisma.StoreUserUncheckedUpdateManyWithoutStoreNestedInput
@@ -567,6 +631,10 @@ export type StoreCreateManyInput = {
   invoicePrefix?: string
   nextInvoiceNumber?: number
   createdAt: Date | string
+  documentSeller?: string
+  documentTaxNumbers?: string
+  documentFooter?: string
+  documentLocale?: string | null
   factorRequiredFrom?: Date | string | null
 }
 
@@ -586,6 +654,10 @@ export type StoreUpdateManyMutationInput = {
   invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
   nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  documentSeller?: Prisma.StringFieldUpdateOperationsInput | string
+  documentTaxNumbers?: Prisma.StringFieldUpdateOperationsInput | string
+  documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
+  documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
@@ -606,6 +678,10 @@ export type StoreUncheckedUpdateManyInput = {
   invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
   nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  documentSeller?: Prisma.StringFieldUpdateOperationsInput | string
+  documentTaxNumbers?: Prisma.StringFieldUpdateOperationsInput | string
+  documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
+  documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
@@ -634,6 +710,10 @@ export type StoreCountOrderByAggregateInput = {
   invoicePrefix?: Prisma.SortOrder
   nextInvoiceNumber?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  documentSeller?: Prisma.SortOrder
+  documentTaxNumbers?: Prisma.SortOrder
+  documentFooter?: Prisma.SortOrder
+  documentLocale?: Prisma.SortOrder
   factorRequiredFrom?: Prisma.SortOrder
 }
 
@@ -659,6 +739,10 @@ export type StoreMaxOrderByAggregateInput = {
   invoicePrefix?: Prisma.SortOrder
   nextInvoiceNumber?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  documentSeller?: Prisma.SortOrder
+  documentTaxNumbers?: Prisma.SortOrder
+  documentFooter?: Prisma.SortOrder
+  documentLocale?: Prisma.SortOrder
   factorRequiredFrom?: Prisma.SortOrder
 }
 
@@ -677,6 +761,10 @@ export type StoreMinOrderByAggregateInput = {
   invoicePrefix?: Prisma.SortOrder
   nextInvoiceNumber?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  documentSeller?: Prisma.SortOrder
+  documentTaxNumbers?: Prisma.SortOrder
+  documentFooter?: Prisma.SortOrder
+  documentLocale?: Prisma.SortOrder
   factorRequiredFrom?: Prisma.SortOrder
 }
 
@@ -753,6 +841,10 @@ export type IntFieldUpdateOperationsInput = {
 
 export type DateTimeFieldUpdateOperationsInput = {
   set?: Date | string
+}
+
+export type NullableStringFieldUpdateOperationsInput = {
+  set?: string | null
 }
 
 export type StoreCreateNestedOneWithoutHostsInput = {
@@ -899,6 +991,10 @@ export type StoreCreateWithoutHostsInput = {
   invoicePrefix?: string
   nextInvoiceNumber?: number
   createdAt: Date | string
+  documentSeller?: string
+  documentTaxNumbers?: string
+  documentFooter?: string
+  documentLocale?: string | null
   factorRequiredFrom?: Date | string | null
   users?: Prisma.StoreUserCreateNestedManyWithoutStoreInput
   roles?: Prisma.StoreRoleCreateNestedManyWithoutStoreInput
@@ -927,6 +1023,10 @@ export type StoreUncheckedCreateWithoutHostsInput = {
   invoicePrefix?: string
   nextInvoiceNumber?: number
   createdAt: Date | string
+  documentSeller?: string
+  documentTaxNumbers?: string
+  documentFooter?: string
+  documentLocale?: string | null
   factorRequiredFrom?: Date | string | null
   users?: Prisma.StoreUserUncheckedCreateNestedManyWithoutStoreInput
   roles?: Prisma.StoreRoleUncheckedCreateNestedManyWithoutStoreInput
@@ -970,6 +1070,10 @@ export type StoreUpdateWithoutHostsInput = {
   invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
   nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  documentSeller?: Prisma.StringFieldUpdateOperationsInput | string
+  documentTaxNumbers?: Prisma.StringFieldUpdateOperationsInput | string
+  documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
+  documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   users?: Prisma.StoreUserUpdateManyWithoutStoreNestedInput
   roles?: Prisma.StoreRoleUpdateManyWithoutStoreNestedInput
@@ -998,6 +1102,10 @@ export type StoreUncheckedUpdateWithoutHostsInput = {
   invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
   nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  documentSeller?: Prisma.StringFieldUpdateOperationsInput | string
+  documentTaxNumbers?: Prisma.StringFieldUpdateOperationsInput | string
+  documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
+  documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   users?: Prisma.StoreUserUncheckedUpdateManyWithoutStoreNestedInput
   roles?: Prisma.StoreRoleUncheckedUpdateManyWithoutStoreNestedInput
@@ -1025,6 +1133,10 @@ export type StoreCreateWithoutUsersInput = {
   invoicePrefix?: string
   nextInvoiceNumber?: number
   createdAt: Date | string
+  documentSeller?: string
+  documentTaxNumbers?: string
+  documentFooter?: string
+  documentLocale?: string | null
   factorRequiredFrom?: Date | string | null
   hosts?: Prisma.StoreHostCreateNestedManyWithoutStoreInput
   roles?: Prisma.StoreRoleCreateNestedManyWithoutStoreInput
@@ -1053,6 +1165,10 @@ export type StoreUncheckedCreateWithoutUsersInput = {
   invoicePrefix?: string
   nextInvoiceNumber?: number
   createdAt: Date | string
+  documentSeller?: string
+  documentTaxNumbers?: string
+  documentFooter?: string
+  documentLocale?: string | null
   factorRequiredFrom?: Date | string | null
   hosts?: Prisma.StoreHostUncheckedCreateNestedManyWithoutStoreInput
   roles?: Prisma.StoreRoleUncheckedCreateNestedManyWithoutStoreInput
@@ -1096,6 +1212,10 @@ export type StoreUpdateWithoutUsersInput = {
   invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
   nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  documentSeller?: Prisma.StringFieldUpdateOperationsInput | string
+  documentTaxNumbers?: Prisma.StringFieldUpdateOperationsInput | string
+  documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
+  documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   hosts?: Prisma.StoreHostUpdateManyWithoutStoreNestedInput
   roles?: Prisma.StoreRoleUpdateManyWithoutStoreNestedInput
@@ -1124,6 +1244,10 @@ export type StoreUncheckedUpdateWithoutUsersInput = {
   invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
   nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  documentSeller?: Prisma.StringFieldUpdateOperationsInput | string
+  documentTaxNumbers?: Prisma.StringFieldUpdateOperationsInput | string
+  documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
+  documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   hosts?: Prisma.StoreHostUncheckedUpdateManyWithoutStoreNestedInput
   roles?: Prisma.StoreRoleUncheckedUpdateManyWithoutStoreNestedInput
@@ -1151,6 +1275,10 @@ export type StoreCreateWithoutRolesInput = {
   invoicePrefix?: string
   nextInvoiceNumber?: number
   createdAt: Date | string
+  documentSeller?: string
+  documentTaxNumbers?: string
+  documentFooter?: string
+  documentLocale?: string | null
   factorRequiredFrom?: Date | string | null
   hosts?: Prisma.StoreHostCreateNestedManyWithoutStoreInput
   users?: Prisma.StoreUserCreateNestedManyWithoutStoreInput
@@ -1179,6 +1307,10 @@ export type StoreUncheckedCreateWithoutRolesInput = {
   invoicePrefix?: string
   nextInvoiceNumber?: number
   createdAt: Date | string
+  documentSeller?: string
+  documentTaxNumbers?: string
+  documentFooter?: string
+  documentLocale?: string | null
   factorRequiredFrom?: Date | string | null
   hosts?: Prisma.StoreHostUncheckedCreateNestedManyWithoutStoreInput
   users?: Prisma.StoreUserUncheckedCreateNestedManyWithoutStoreInput
@@ -1222,6 +1354,10 @@ export type StoreUpdateWithoutRolesInput = {
   invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
   nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  documentSeller?: Prisma.StringFieldUpdateOperationsInput | string
+  documentTaxNumbers?: Prisma.StringFieldUpdateOperationsInput | string
+  documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
+  documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   hosts?: Prisma.StoreHostUpdateManyWithoutStoreNestedInput
   users?: Prisma.StoreUserUpdateManyWithoutStoreNestedInput
@@ -1250,6 +1386,10 @@ export type StoreUncheckedUpdateWithoutRolesInput = {
   invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
   nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  documentSeller?: Prisma.StringFieldUpdateOperationsInput | string
+  documentTaxNumbers?: Prisma.StringFieldUpdateOperationsInput | string
+  documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
+  documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   hosts?: Prisma.StoreHostUncheckedUpdateManyWithoutStoreNestedInput
   users?: Prisma.StoreUserUncheckedUpdateManyWithoutStoreNestedInput
@@ -1277,6 +1417,10 @@ export type StoreCreateWithoutInvitationsInput = {
   invoicePrefix?: string
   nextInvoiceNumber?: number
   createdAt: Date | string
+  documentSeller?: string
+  documentTaxNumbers?: string
+  documentFooter?: string
+  documentLocale?: string | null
   factorRequiredFrom?: Date | string | null
   hosts?: Prisma.StoreHostCreateNestedManyWithoutStoreInput
   users?: Prisma.StoreUserCreateNestedManyWithoutStoreInput
@@ -1305,6 +1449,10 @@ export type StoreUncheckedCreateWithoutInvitationsInput = {
   invoicePrefix?: string
   nextInvoiceNumber?: number
   createdAt: Date | string
+  documentSeller?: string
+  documentTaxNumbers?: string
+  documentFooter?: string
+  documentLocale?: string | null
   factorRequiredFrom?: Date | string | null
   hosts?: Prisma.StoreHostUncheckedCreateNestedManyWithoutStoreInput
   users?: Prisma.StoreUserUncheckedCreateNestedManyWithoutStoreInput
@@ -1348,6 +1496,10 @@ export type StoreUpdateWithoutInvitationsInput = {
   invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
   nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  documentSeller?: Prisma.StringFieldUpdateOperationsInput | string
+  documentTaxNumbers?: Prisma.StringFieldUpdateOperationsInput | string
+  documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
+  documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   hosts?: Prisma.StoreHostUpdateManyWithoutStoreNestedInput
   users?: Prisma.StoreUserUpdateManyWithoutStoreNestedInput
@@ -1376,6 +1528,10 @@ export type StoreUncheckedUpdateWithoutInvitationsInput = {
   invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
   nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  documentSeller?: Prisma.StringFieldUpdateOperationsInput | string
+  documentTaxNumbers?: Prisma.StringFieldUpdateOperationsInput | string
+  documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
+  documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   hosts?: Prisma.StoreHostUncheckedUpdateManyWithoutStoreNestedInput
   users?: Prisma.StoreUserUncheckedUpdateManyWithoutStoreNestedInput
@@ -1403,6 +1559,10 @@ export type StoreCreateWithoutSubscriptionsInput = {
   invoicePrefix?: string
   nextInvoiceNumber?: number
   createdAt: Date | string
+  documentSeller?: string
+  documentTaxNumbers?: string
+  documentFooter?: string
+  documentLocale?: string | null
   factorRequiredFrom?: Date | string | null
   hosts?: Prisma.StoreHostCreateNestedManyWithoutStoreInput
   users?: Prisma.StoreUserCreateNestedManyWithoutStoreInput
@@ -1431,6 +1591,10 @@ export type StoreUncheckedCreateWithoutSubscriptionsInput = {
   invoicePrefix?: string
   nextInvoiceNumber?: number
   createdAt: Date | string
+  documentSeller?: string
+  documentTaxNumbers?: string
+  documentFooter?: string
+  documentLocale?: string | null
   factorRequiredFrom?: Date | string | null
   hosts?: Prisma.StoreHostUncheckedCreateNestedManyWithoutStoreInput
   users?: Prisma.StoreUserUncheckedCreateNestedManyWithoutStoreInput
@@ -1474,6 +1638,10 @@ export type StoreUpdateWithoutSubscriptionsInput = {
   invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
   nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  documentSeller?: Prisma.StringFieldUpdateOperationsInput | string
+  documentTaxNumbers?: Prisma.StringFieldUpdateOperationsInput | string
+  documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
+  documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   hosts?: Prisma.StoreHostUpdateManyWithoutStoreNestedInput
   users?: Prisma.StoreUserUpdateManyWithoutStoreNestedInput
@@ -1502,6 +1670,10 @@ export type StoreUncheckedUpdateWithoutSubscriptionsInput = {
   invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
   nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  documentSeller?: Prisma.StringFieldUpdateOperationsInput | string
+  documentTaxNumbers?: Prisma.StringFieldUpdateOperationsInput | string
+  documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
+  documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   hosts?: Prisma.StoreHostUncheckedUpdateManyWithoutStoreNestedInput
   users?: Prisma.StoreUserUncheckedUpdateManyWithoutStoreNestedInput
@@ -1529,6 +1701,10 @@ export type StoreCreateWithoutHandshakesInput = {
   invoicePrefix?: string
   nextInvoiceNumber?: number
   createdAt: Date | string
+  documentSeller?: string
+  documentTaxNumbers?: string
+  documentFooter?: string
+  documentLocale?: string | null
   factorRequiredFrom?: Date | string | null
   hosts?: Prisma.StoreHostCreateNestedManyWithoutStoreInput
   users?: Prisma.StoreUserCreateNestedManyWithoutStoreInput
@@ -1557,6 +1733,10 @@ export type StoreUncheckedCreateWithoutHandshakesInput = {
   invoicePrefix?: string
   nextInvoiceNumber?: number
   createdAt: Date | string
+  documentSeller?: string
+  documentTaxNumbers?: string
+  documentFooter?: string
+  documentLocale?: string | null
   factorRequiredFrom?: Date | string | null
   hosts?: Prisma.StoreHostUncheckedCreateNestedManyWithoutStoreInput
   users?: Prisma.StoreUserUncheckedCreateNestedManyWithoutStoreInput
@@ -1600,6 +1780,10 @@ export type StoreUpdateWithoutHandshakesInput = {
   invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
   nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  documentSeller?: Prisma.StringFieldUpdateOperationsInput | string
+  documentTaxNumbers?: Prisma.StringFieldUpdateOperationsInput | string
+  documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
+  documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   hosts?: Prisma.StoreHostUpdateManyWithoutStoreNestedInput
   users?: Prisma.StoreUserUpdateManyWithoutStoreNestedInput
@@ -1628,6 +1812,10 @@ export type StoreUncheckedUpdateWithoutHandshakesInput = {
   invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
   nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  documentSeller?: Prisma.StringFieldUpdateOperationsInput | string
+  documentTaxNumbers?: Prisma.StringFieldUpdateOperationsInput | string
+  documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
+  documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   hosts?: Prisma.StoreHostUncheckedUpdateManyWithoutStoreNestedInput
   users?: Prisma.StoreUserUncheckedUpdateManyWithoutStoreNestedInput
@@ -1655,6 +1843,10 @@ export type StoreCreateWithoutMailsInput = {
   invoicePrefix?: string
   nextInvoiceNumber?: number
   createdAt: Date | string
+  documentSeller?: string
+  documentTaxNumbers?: string
+  documentFooter?: string
+  documentLocale?: string | null
   factorRequiredFrom?: Date | string | null
   hosts?: Prisma.StoreHostCreateNestedManyWithoutStoreInput
   users?: Prisma.StoreUserCreateNestedManyWithoutStoreInput
@@ -1683,6 +1875,10 @@ export type StoreUncheckedCreateWithoutMailsInput = {
   invoicePrefix?: string
   nextInvoiceNumber?: number
   createdAt: Date | string
+  documentSeller?: string
+  documentTaxNumbers?: string
+  documentFooter?: string
+  documentLocale?: string | null
   factorRequiredFrom?: Date | string | null
   hosts?: Prisma.StoreHostUncheckedCreateNestedManyWithoutStoreInput
   users?: Prisma.StoreUserUncheckedCreateNestedManyWithoutStoreInput
@@ -1726,6 +1922,10 @@ export type StoreUpdateWithoutMailsInput = {
   invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
   nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  documentSeller?: Prisma.StringFieldUpdateOperationsInput | string
+  documentTaxNumbers?: Prisma.StringFieldUpdateOperationsInput | string
+  documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
+  documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   hosts?: Prisma.StoreHostUpdateManyWithoutStoreNestedInput
   users?: Prisma.StoreUserUpdateManyWithoutStoreNestedInput
@@ -1754,6 +1954,10 @@ export type StoreUncheckedUpdateWithoutMailsInput = {
   invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
   nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  documentSeller?: Prisma.StringFieldUpdateOperationsInput | string
+  documentTaxNumbers?: Prisma.StringFieldUpdateOperationsInput | string
+  documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
+  documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   hosts?: Prisma.StoreHostUncheckedUpdateManyWithoutStoreNestedInput
   users?: Prisma.StoreUserUncheckedUpdateManyWithoutStoreNestedInput
@@ -1781,6 +1985,10 @@ export type StoreCreateWithoutWebhooksInput = {
   invoicePrefix?: string
   nextInvoiceNumber?: number
   createdAt: Date | string
+  documentSeller?: string
+  documentTaxNumbers?: string
+  documentFooter?: string
+  documentLocale?: string | null
   factorRequiredFrom?: Date | string | null
   hosts?: Prisma.StoreHostCreateNestedManyWithoutStoreInput
   users?: Prisma.StoreUserCreateNestedManyWithoutStoreInput
@@ -1809,6 +2017,10 @@ export type StoreUncheckedCreateWithoutWebhooksInput = {
   invoicePrefix?: string
   nextInvoiceNumber?: number
   createdAt: Date | string
+  documentSeller?: string
+  documentTaxNumbers?: string
+  documentFooter?: string
+  documentLocale?: string | null
   factorRequiredFrom?: Date | string | null
   hosts?: Prisma.StoreHostUncheckedCreateNestedManyWithoutStoreInput
   users?: Prisma.StoreUserUncheckedCreateNestedManyWithoutStoreInput
@@ -1852,6 +2064,10 @@ export type StoreUpdateWithoutWebhooksInput = {
   invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
   nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  documentSeller?: Prisma.StringFieldUpdateOperationsInput | string
+  documentTaxNumbers?: Prisma.StringFieldUpdateOperationsInput | string
+  documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
+  documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   hosts?: Prisma.StoreHostUpdateManyWithoutStoreNestedInput
   users?: Prisma.StoreUserUpdateManyWithoutStoreNestedInput
@@ -1880,6 +2096,10 @@ export type StoreUncheckedUpdateWithoutWebhooksInput = {
   invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
   nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  documentSeller?: Prisma.StringFieldUpdateOperationsInput | string
+  documentTaxNumbers?: Prisma.StringFieldUpdateOperationsInput | string
+  documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
+  documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   hosts?: Prisma.StoreHostUncheckedUpdateManyWithoutStoreNestedInput
   users?: Prisma.StoreUserUncheckedUpdateManyWithoutStoreNestedInput
@@ -1907,6 +2127,10 @@ export type StoreCreateWithoutTestStoreInput = {
   invoicePrefix?: string
   nextInvoiceNumber?: number
   createdAt: Date | string
+  documentSeller?: string
+  documentTaxNumbers?: string
+  documentFooter?: string
+  documentLocale?: string | null
   factorRequiredFrom?: Date | string | null
   hosts?: Prisma.StoreHostCreateNestedManyWithoutStoreInput
   users?: Prisma.StoreUserCreateNestedManyWithoutStoreInput
@@ -1935,6 +2159,10 @@ export type StoreUncheckedCreateWithoutTestStoreInput = {
   invoicePrefix?: string
   nextInvoiceNumber?: number
   createdAt: Date | string
+  documentSeller?: string
+  documentTaxNumbers?: string
+  documentFooter?: string
+  documentLocale?: string | null
   factorRequiredFrom?: Date | string | null
   hosts?: Prisma.StoreHostUncheckedCreateNestedManyWithoutStoreInput
   users?: Prisma.StoreUserUncheckedCreateNestedManyWithoutStoreInput
@@ -1978,6 +2206,10 @@ export type StoreUpdateWithoutTestStoreInput = {
   invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
   nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  documentSeller?: Prisma.StringFieldUpdateOperationsInput | string
+  documentTaxNumbers?: Prisma.StringFieldUpdateOperationsInput | string
+  documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
+  documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   hosts?: Prisma.StoreHostUpdateManyWithoutStoreNestedInput
   users?: Prisma.StoreUserUpdateManyWithoutStoreNestedInput
@@ -2006,6 +2238,10 @@ export type StoreUncheckedUpdateWithoutTestStoreInput = {
   invoicePrefix?: Prisma.StringFieldUpdateOperationsInput | string
   nextInvoiceNumber?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  documentSeller?: Prisma.StringFieldUpdateOperationsInput | string
+  documentTaxNumbers?: Prisma.StringFieldUpdateOperationsInput | string
+  documentFooter?: Prisma.StringFieldUpdateOperationsInput | string
+  documentLocale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   factorRequiredFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   hosts?: Prisma.StoreHostUncheckedUpdateManyWithoutStoreNestedInput
   users?: Prisma.StoreUserUncheckedUpdateManyWithoutStoreNestedInput
@@ -2128,6 +2364,10 @@ export type StoreSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   invoicePrefix?: boolean
   nextInvoiceNumber?: boolean
   createdAt?: boolean
+  documentSeller?: boolean
+  documentTaxNumbers?: boolean
+  documentFooter?: boolean
+  documentLocale?: boolean
   factorRequiredFrom?: boolean
   hosts?: boolean | Prisma.Store$hostsArgs<ExtArgs>
   users?: boolean | Prisma.Store$usersArgs<ExtArgs>
@@ -2158,6 +2398,10 @@ export type StoreSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensi
   invoicePrefix?: boolean
   nextInvoiceNumber?: boolean
   createdAt?: boolean
+  documentSeller?: boolean
+  documentTaxNumbers?: boolean
+  documentFooter?: boolean
+  documentLocale?: boolean
   factorRequiredFrom?: boolean
 }, ExtArgs["result"]["store"]>
 
@@ -2178,6 +2422,10 @@ export type StoreSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensi
   invoicePrefix?: boolean
   nextInvoiceNumber?: boolean
   createdAt?: boolean
+  documentSeller?: boolean
+  documentTaxNumbers?: boolean
+  documentFooter?: boolean
+  documentLocale?: boolean
   factorRequiredFrom?: boolean
 }, ExtArgs["result"]["store"]>
 
@@ -2198,10 +2446,14 @@ export type StoreSelectScalar = {
   invoicePrefix?: boolean
   nextInvoiceNumber?: boolean
   createdAt?: boolean
+  documentSeller?: boolean
+  documentTaxNumbers?: boolean
+  documentFooter?: boolean
+  documentLocale?: boolean
   factorRequiredFrom?: boolean
 }
 
-export type StoreOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "name" | "secureUrl" | "furtherUrls" | "currency" | "timeZone" | "userKeyHash" | "userKeySealed" | "userKeyBroughtAt" | "cartApiEnabled" | "cartApiAddresses" | "throttleCapacity" | "throttleLeakPerSecond" | "invoicePrefix" | "nextInvoiceNumber" | "createdAt" | "factorRequiredFrom", ExtArgs["result"]["store"]>
+export type StoreOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "name" | "secureUrl" | "furtherUrls" | "currency" | "timeZone" | "userKeyHash" | "userKeySealed" | "userKeyBroughtAt" | "cartApiEnabled" | "cartApiAddresses" | "throttleCapacity" | "throttleLeakPerSecond" | "invoicePrefix" | "nextInvoiceNumber" | "createdAt" | "documentSeller" | "documentTaxNumbers" | "documentFooter" | "documentLocale" | "factorRequiredFrom", ExtArgs["result"]["store"]>
 export type StoreInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   hosts?: boolean | Prisma.Store$hostsArgs<ExtArgs>
   users?: boolean | Prisma.Store$usersArgs<ExtArgs>
@@ -2268,6 +2520,16 @@ export type $StorePayload<ExtArgs extends runtime.Types.Extensions.InternalArgs 
     invoicePrefix: string
     nextInvoiceNumber: number
     createdAt: Date
+    /**
+     * What invoices and packing slips have of the seller; of several lines, and empty at first.
+     */
+    documentSeller: string
+    documentTaxNumbers: string
+    documentFooter: string
+    /**
+     * How they are written, a BCP 47 locale; NULL: as for who prints them.
+     */
+    documentLocale: string | null
     /**
      * From then on, everybody who signs in to the administration needs a second factor; NULL: nobody does.
      */
@@ -2720,6 +2982,10 @@ export interface StoreFieldRefs {
   readonly invoicePrefix: Prisma.FieldRef<"Store", 'String'>
   readonly nextInvoiceNumber: Prisma.FieldRef<"Store", 'Int'>
   readonly createdAt: Prisma.FieldRef<"Store", 'DateTime'>
+  readonly documentSeller: Prisma.FieldRef<"Store", 'String'>
+  readonly documentTaxNumbers: Prisma.FieldRef<"Store", 'String'>
+  readonly documentFooter: Prisma.FieldRef<"Store", 'String'>
+  readonly documentLocale: Prisma.FieldRef<"Store", 'String'>
   readonly factorRequiredFrom: Prisma.FieldRef<"Store", 'DateTime'>
 }
     

@@ -15,7 +15,6 @@ import {
 import { listNotes, NOTE_LENGTH_MAX, NOTES_MAX } from '../../../resources/customers/notes.ts'
 import { orders } from '../../../resources/orders/orders.ts'
 import { rma } from '../../../resources/rma/rma.ts'
-import { postalAddress } from '../../../texts/format.ts'
 import { type Text, t } from '../../../texts/text.ts'
 import { writeDate } from '../../../values/dates.ts'
 import { chipsOf } from '../../order-states.ts'
@@ -115,7 +114,7 @@ function addressOf(record: Wire, prefix: 'Billing' | 'Shipping') {
   return {
     slug: `${prefix.toLowerCase()}-address`,
     title: prefix === 'Billing' ? t('Billing address') : t('Shipping address'),
-    lines: postalAddress({ ...parts, BillingAddress: of('Address1') }, 'Billing'),
+    record: { ...parts, BillingAddress: of('Address1') },
     phone: of('PhoneNumber'),
     taxId: of('TaxID'),
     kind: kinds.get(of('AddressType')) ?? '',

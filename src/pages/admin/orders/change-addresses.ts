@@ -41,7 +41,7 @@ export function addressPages(app: FastifyInstance, services: CallerServices): vo
 
 const parts = ['FirstName', 'LastName', 'Company', 'Address', 'Address2', 'City', 'State', 'ZipCode', 'Country']
 const allBilling = valuesNamed(
-  serviceOfOrders().values,
+  serviceOfOrders().sections.flatMap(({ values }) => values),
   [...parts, 'PhoneNumber', 'Email'].map((name) => `Billing${name}`),
 )
 const allShipments = shipmentsWith([...parts, 'Phone', 'Email'].map((name) => `Shipment${name}`))

@@ -18,6 +18,7 @@ import {
   skuOf,
   variantOf,
 } from '../../../resources/orders/sold-products.ts'
+import { takesBackOrders } from '../../../resources/orders/stock.ts'
 import { type Phrase, type TextValue, t } from '../../../texts/text.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import { isOneLine } from '../../../values/input.ts'
@@ -215,6 +216,8 @@ function lineProduct(product: SoldProduct, number: number, { values, writing, pr
     /** The price of one piece for the customer of the form, with the selected options, at the line's quantity. */
     price: toNumber(unitPrice + optionPrice),
     stock: (variant ?? product).stock,
+    /** Whether a new order of so many is refused. */
+    isShort: quantity > (variant ?? product).stock && !takesBackOrders(product),
     isForSale: !product.notForSale,
     minimum: Number(product.details.MinimumQuantity ?? 0),
     fields: named.length > 0 ? [...fields, variantsField(product, named, number, currency)] : fields,

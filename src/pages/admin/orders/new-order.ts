@@ -6,7 +6,15 @@ import { getRecord } from '../../../engine/reading/read.ts'
 import { writingOf } from '../../../html/numbers.ts'
 import { type HtmlPage, sendPage } from '../../../html/page.ts'
 import { adminPages, inFormFields, refusedFields } from '../../../html/page-routes.ts'
-import { type CallerServices, type Form, formOf, merchantCaller, merchantOf, textIn } from '../../../html/request.ts'
+import {
+  type CallerServices,
+  type Form,
+  formOf,
+  languageFor,
+  merchantCaller,
+  merchantOf,
+  textIn,
+} from '../../../html/request.ts'
 import { billedTo } from '../../../resources/orders/buyer.ts'
 import {
   DRAFT_BYTES_MAX,
@@ -32,7 +40,6 @@ import { listUsedMethods } from '../../../resources/orders/shipping-methods.ts'
 import { statusNew, statusUnpaid } from '../../../resources/orders/statuses.ts'
 import { listPaymentMethods } from '../../../resources/payment-methods/update-methods.ts'
 import { readIds } from '../../../server/parameters.ts'
-import { postalAddress } from '../../../texts/format.ts'
 import { type Text, t } from '../../../texts/text.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import { isId } from '../../../values/int32.ts'
@@ -136,6 +143,7 @@ async function newOrderPage(request: FastifyRequest, services: CallerServices, s
   const caller = merchantCaller(request, services)
   const found = await lookUpBuyer(caller, shown.form)
   const writing = writingOf(request)
+  const { format } = languageFor(request)
   const lookedUp = withQuantities(await lookUpLines(caller, { form: found.form, writing }))
   const { lines, values } = lookedUp
   const owner = ownerOf(request, services)
@@ -170,8 +178,8 @@ async function newOrderPage(request: FastifyRequest, services: CallerServices, s
       buyer,
       fits,
       namesake,
-      billTo: postalAddress(values, 'Billing').join(', '),
-      shipTo: postalAddress(values, 'Shipment').join(', '),
+      billTo: format.postalAddress(values, 'Billing').join(', '),
+      shipTo: format.postalAddress(values, 'Shipment').join(', '),
       hasOtherAddresses: buyer !== null && hasOtherAddresses(values, buyer),
       total,
       draft,

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { changeRecord, updateRecord } from '../../../engine/changing/change.ts'
+import { changeRecord } from '../../../engine/changing/change.ts'
 import { getRecord } from '../../../engine/reading/read.ts'
 import { numberIn, writingOf } from '../../../html/numbers.ts'
 import type { HtmlPage } from '../../../html/page.ts'
@@ -9,10 +9,17 @@ import { type CallerServices, type Form, formOf, languageFor, merchantCaller } f
 import { customers } from '../../../resources/customers/customers.ts'
 import { billedTo } from '../../../resources/orders/buyer.ts'
 import { orders } from '../../../resources/orders/orders.ts'
-import { holdsStock, statusCancelled, statusNotCompleted } from '../../../resources/orders/statuses.ts'
+import {
+  holdsStock,
+  statusCancelled,
+  statusNew,
+  statusNotCompleted,
+  statusShipped,
+  statusUnpaid,
+} from '../../../resources/orders/statuses.ts'
 import { rma } from '../../../resources/rma/rma.ts'
 import { readIds } from '../../../server/parameters.ts'
-import { postalAddress, shippingAddress } from '../../../texts/format.ts'
+import type { Format } from '../../../texts/format.ts'
 import { andOf, type Phrase, type Text, t } from '../../../texts/text.ts'
 import { type OrderRecord, orderFigures } from '../../order-figures.ts'
 import { type Departures, parcelsOf, readDepartures } from '../../order-parcels.ts'
@@ -50,8 +57,15 @@ export function orderPage(app: FastifyInstance, services: CallerServices): void 
 async function changeStatus(request: FastifyRequest, services: CallerServices): Promise<string> {
   const { id } = readIds(request.params, 'id')
   const OrderStatusID = numberIn(formOf(request), 'OrderStatusID', writingOf(request)) ?? 0
-  await updateRecord(merchantCaller(request, services), orders, id, { OrderStatusID })
-  return `/admin/orders/${id}?notice=status-changed`
+  let held = false
+  const precondition = (text: string) => {
+    held = holdsStock(JSON.parse(text).OrderStatusID)
+  }
+  const change = { kind: 'update', id, body: { OrderStatusID } } as const
+  await changeRecord(merchantCaller(request, services), orders, change, { precondition })
+  const holds = holdsStock(OrderStatusID)
+  const effect = held === holds ? '' : holds ? '-taken' : '-back'
+  return `/admin/orders/${id}?notice=status-changed${effect}`
 }
 
 const notes = (allServices.find(({ resource }) => resource === orders)?.values ?? []).filter(({ path: [name] }) =>
@@ -88,8 +102,9 @@ async function shownOrder(
   ])
   const statusText = textsOf(statuses)
   const [departures, payments] = await Promise.all([readDepartures(caller, [order]), readPayments(caller, order)])
+  const { say, format } = languageFor(request)
   const figures = orderFigures(order)
-  const parcels = shownParcels(order, figures.lines, departures)
+  const parcels = shownParcels(order, figures.lines, { departures, format })
   const waiting = parcels.filter((parcel) => !parcel.hasLeft)
   const isLive = holdsStock(order.OrderStatusID)
   const state = {
@@ -117,14 +132,15 @@ async function shownOrder(
       isLive,
       // Without its shipments, an order has the address of its customer alone.
       hasAddress: order.ShipmentList.length > 0 || mayRead(caller.privileges, customers),
-      customer: customerOf(order, parcels),
+      customer: customerOf(order, parcels, format),
       payments,
       returned,
       statuses,
       statusText,
       stockWords: stockWords(order.OrderStatusID, statusText),
+      statusIds: { unpaid: statusUnpaid, new: statusNew, shipped: statusShipped },
       etag: tagOf(text, typed, isOutdated),
-      timeline: await timelineOf(caller, id, returnIds, { statusText, say: languageFor(request).say }),
+      timeline: await timelineOf(caller, id, returnIds, { statusText, say }),
     },
   }
 }
@@ -153,28 +169,32 @@ interface ShownOrder extends OrderRecord, PaidRecord {
 }
 
 /** The parcels of an order with their lines, and where each goes. */
-function shownParcels(order: ShownOrder, lines: ReturnType<typeof orderFigures>['lines'], departures: Departures) {
+function shownParcels(
+  order: ShownOrder,
+  lines: ReturnType<typeof orderFigures>['lines'],
+  { departures, format }: { departures: Departures; format: Format },
+) {
   const figures = new Map(order.OrderItemList.map((item, at) => [item, { ...lines[at], productId: item.CatalogID }]))
   return parcelsOf(order, departures).map(({ items, ...parcel }) => ({
     ...parcel,
     lines: items.map((item) => figures.get(item)),
-    shipTo: shipToOf(order, parcel.shipment),
+    shipTo: shipToOf(order, parcel.shipment, format),
   }))
 }
 
 /** Where a shipment goes, with the contact that it has beside that of the order. */
-function shipToOf(order: ShownOrder, shipment: ShownOrder['ShipmentList'][number] | null) {
+function shipToOf(order: ShownOrder, shipment: ShownOrder['ShipmentList'][number] | null, format: Format) {
   const own = (value: string | undefined, other: string) => (value === other ? '' : (value ?? ''))
   return {
-    lines: shippingAddress(order, shipment),
+    lines: format.shippingAddress(order, shipment),
     phone: own(shipment?.ShipmentPhone, order.BillingPhoneNumber),
     email: own(shipment?.ShipmentEmail, order.BillingEmail),
   }
 }
 
 /** Who the order is for, and where it goes if all of it goes to one place. */
-function customerOf(order: ShownOrder, parcels: readonly { shipTo: ReturnType<typeof shipToOf> }[]) {
-  const [billTo, [first, ...others]] = [postalAddress(order, 'Billing'), parcels.map(({ shipTo }) => shipTo)]
+function customerOf(order: ShownOrder, parcels: readonly { shipTo: ReturnType<typeof shipToOf> }[], format: Format) {
+  const [billTo, [first, ...others]] = [format.postalAddress(order, 'Billing'), parcels.map(({ shipTo }) => shipTo)]
   const isOnePlace = others.every((other) => isDeepStrictEqual(other, first))
   return {
     name: billedTo(order),

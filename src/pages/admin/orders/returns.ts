@@ -19,7 +19,7 @@ export async function returnsOf(caller: Caller, orderId: number) {
       rmaDate: true,
       statusId: true,
       items: {
-        select: { sku: true, returnQuantity: true, receivedQuantity: true, restockQuantity: true },
+        select: { sku: true, name: true, returnQuantity: true, receivedQuantity: true, restockQuantity: true },
         orderBy: { position: 'asc' },
       },
     },
@@ -30,8 +30,9 @@ export async function returnsOf(caller: Caller, orderId: number) {
   const returns = rows.slice(0, RETURNS_MAX).map(({ items, statusId, ...row }) => ({
     ...row,
     status: codes.textAt('RMAStatusID', statusId),
-    items: items.map(({ sku, ...item }) => ({
+    items: items.map(({ sku, name, ...item }) => ({
       sku,
+      name,
       returned: Number(item.returnQuantity),
       received: Number(item.receivedQuantity),
       restocked: Number(item.restockQuantity),

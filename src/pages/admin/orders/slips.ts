@@ -5,12 +5,21 @@ import { refused } from '../../../engine/definition/refused.ts'
 import { getRecord, getRecords } from '../../../engine/reading/read.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { adminPages } from '../../../html/page-routes.ts'
-import { type CallerServices, merchantCaller, merchantOf, requirePrivileges, textIn } from '../../../html/request.ts'
+import {
+  type CallerServices,
+  languageFor,
+  merchantCaller,
+  merchantOf,
+  requirePrivileges,
+  textIn,
+} from '../../../html/request.ts'
 import { withoutPrice } from '../../../resources/orders/line-description.ts'
 import { orders } from '../../../resources/orders/orders.ts'
 import { isVoid } from '../../../resources/orders/payments.ts'
 import { readIds } from '../../../server/parameters.ts'
-import { postalAddress, shippingAddress } from '../../../texts/format.ts'
+import { type Documents, readDocuments } from '../../../stores/documents.ts'
+import type { Format } from '../../../texts/format.ts'
+import { languageOf } from '../../../texts/language.ts'
 import { type Text, t } from '../../../texts/text.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import { type OrderRecord, orderFigures } from '../../order-figures.ts'
@@ -64,15 +73,16 @@ export function slipPages(app: FastifyInstance, services: CallerServices): void 
     requireForSlips(request, kind)
     const caller = merchantCaller(request, services)
     const records = (await getRecords(caller, orders, chosenIn(request.query))).map(readOrder)
-    return slipPage(caller, kind, records, '/admin/orders')
+    return slipPage(request, caller, { kind, all: records, back: '/admin/orders' })
   })
   page('/admin/orders/:id/packing-slip', async (request) => {
     const { caller, order } = await orderIn(request, services)
-    return slipPage(caller, 'packing-slip', [order], backTo(order), textIn(request.query, 'shipment') || null)
+    const only = textIn(request.query, 'shipment') || null
+    return slipPage(request, caller, { kind: 'packing-slip', all: [order], back: backTo(order), only })
   })
   adminPages(app, ['Orders', 'read'], ...needs.invoice).page('/admin/orders/:id/invoice', async (request) => {
     const { caller, order } = await orderIn(request, services)
-    return slipPage(caller, 'invoice', [order], backTo(order))
+    return slipPage(request, caller, { kind: 'invoice', all: [order], back: backTo(order) })
   })
 }
 
@@ -107,27 +117,36 @@ function readOrder(text: string): Order {
   return JSON.parse(text)
 }
 
-/** `only`: the id of the one shipment that a slip of one order is for; null: all of each order. */
+interface Slips {
+  readonly kind: SlipKind
+  readonly all: readonly Order[]
+  readonly back: string
+  /** The id of the one shipment that a slip of one order is for; null: all of each order. */
+  readonly only?: string | null
+}
+
 async function slipPage(
+  request: FastifyRequest,
   caller: Caller,
-  kind: SlipKind,
-  all: readonly Order[],
-  back: string,
-  only: string | null = null,
+  { kind, all, back, only = null }: Slips,
 ): Promise<HtmlPage> {
   const lines = all.reduce((sum, { OrderItemList }) => sum + OrderItemList.length, 0)
   // A single order can always be printed.
   if (lines > LINES_MAX && all.length > 1) {
     throw refused('ids', `These orders have ${lines} lines. Choose fewer: together ${LINES_MAX} at most`)
   }
+  const documents = await readDocuments(caller.db, caller.store.id)
+  const { locale, format } = documents.locale === null ? languageFor(request) : languageOf(documents.locale)
   const departures = await readDepartures(caller, all)
-  const slips = all.map((order) => slipOf(order, departures, only))
+  const slips = all.map((order) => slipOf(order, departures, { only, format }))
   const [first] = slips
   const title = slips.length === 1 && first !== undefined ? titleOf(kind, first) : titles[kind].all(all.length)
   return {
     template: `/pages/admin/orders/${kind}`,
     title,
+    locale,
     data: {
+      documents: linesOf(documents),
       slips,
       back,
       headOf: ({ invoice }: Slip) => titles[kind].one(invoice),
@@ -136,6 +155,11 @@ async function slipPage(
       typeName,
     },
   }
+}
+
+function linesOf({ seller, taxNumbers, footer }: Documents) {
+  const inLines = (text: string) => (text === '' ? [] : text.split('\n'))
+  return { seller: inLines(seller), taxNumbers: inLines(taxNumbers), footer: inLines(footer) }
 }
 
 type Slip = ReturnType<typeof slipOf>
@@ -155,12 +179,12 @@ interface ShownParcel {
   readonly address: readonly string[]
 }
 
-function slipOf(order: Order, departures: Departures, only: string | null) {
+function slipOf(order: Order, departures: Departures, { only, format }: { only: string | null; format: Format }) {
   const figures = orderFigures(order)
   const lineOf = new Map(order.OrderItemList.map((item, at) => [item, figures.lines[at]]))
   const all = parcelsOf(order, departures).map(({ items, ...parcel }) => ({
     ...parcel,
-    address: shippingAddress(order, parcel.shipment),
+    address: format.shippingAddress(order, parcel.shipment),
     lines: items.flatMap((item) => lineOf.get(item) ?? []),
   }))
   const isOnly = ({ shipment }: (typeof all)[number]) => only === null || String(shipment?.ShipmentID) === only
@@ -174,7 +198,7 @@ function slipOf(order: Order, departures: Departures, only: string | null) {
     transactions: order.TransactionList.filter(({ TransactionType }) => !isVoid(TransactionType)),
     invoice: invoiceOf(order),
     figures,
-    billTo: postalAddress(order, 'Billing'),
+    billTo: format.postalAddress(order, 'Billing'),
     parcels,
     /** Of the order. */
     count: all.length,

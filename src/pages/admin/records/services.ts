@@ -193,13 +193,29 @@ function listOf(
 }
 
 function grouped(values: readonly Value[], beginning: ReadonlyMap<string, string>, first: string): Section[] {
-  const sections: Section[] = []
+  const groups: { title: string; values: Value[] }[] = []
   let title = first
   for (const value of values) {
     title = beginning.get(value.path[0] ?? '') ?? title
-    const last = sections.at(-1)
-    if (last?.title.key === title) sections.splice(-1, 1, { ...last, values: [...last.values, value] })
-    else sections.push({ slug: slugOf(title), title: t(title), values: [value], list: null })
+    const last = groups.at(-1)
+    if (last?.title === title) last.values.push(value)
+    else groups.push({ title, values: [value] })
   }
-  return sections
+  return groups.map((group) => ({
+    slug: slugOf(group.title),
+    title: t(group.title),
+    values: group.title.endsWith(' address') ? asAddress(group) : group.values,
+    list: null,
+  }))
+}
+
+/** The name comes first, and what is said by the title is not said again: `First name` for `Billing first name`. */
+function asAddress({ title, values }: { title: string; values: readonly Value[] }): Value[] {
+  const whose = title.replace(/address$/, '')
+  const short = values.map((value) => {
+    const { key } = value.label
+    return key.startsWith(whose) ? { ...value, label: t(capital(key.slice(whose.length))) } : value
+  })
+  const isName = ({ label: { key } }: Value) => key === 'First name' || key === 'Last name'
+  return [...short.filter(isName), ...short.filter((value) => !isName(value))]
 }

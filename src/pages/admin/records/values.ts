@@ -91,7 +91,7 @@ export function meaningsInList({ label, field, values, lists }: List): Meaning[]
 export const LINE_MAX = 255
 
 export interface Input {
-  readonly type: 'checkbox' | 'select' | 'textarea' | 'password' | 'datetime-local' | 'text' | 'reference'
+  readonly type: 'checkbox' | 'select' | 'country' | 'textarea' | 'password' | 'datetime-local' | 'text' | 'reference'
   readonly attributes: Readonly<Record<string, string | number>>
   readonly choices: readonly (readonly [value: string, text: Phrase])[]
   /** What is allowed, in words; empty: what the field itself shows. */
@@ -121,6 +121,7 @@ function plainInputOf({ field, refersTo }: Value, typed: string): Input {
     return { ...none, type: 'select', choices }
   }
   if (kind === 'date') return { ...none, type: 'datetime-local', attributes: { step: 1 } }
+  if (field.isCountry) return { ...none, type: 'country' }
   if (kind === 'text') {
     const { maxLength = LINE_MAX } = bounds
     const attributes = { maxlength: maxLength }

@@ -19,12 +19,13 @@ import { t } from '../../../texts/text.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import { readInput } from '../../../values/input.ts'
 import { builtInName } from '../../status-names.ts'
+import { documentPages } from './documents.ts'
 import { returnListPages } from './return-lists.ts'
 
 const zones = Intl.supportedValuesOf('timeZone')
 const currencies = Intl.supportedValuesOf('currency')
 
-/** Adds the pages of a store's settings: name, address, currency, time zone, order statuses, payment methods and names for returns. */
+/** Adds the pages of a store's settings: name, address, currency, time zone, order statuses, payment methods, names for returns and documents. */
 export function settingsPages(app: FastifyInstance, services: ChangeStore): void {
   savedPage(app, services, { privilege: 'Settings', path: '/admin/settings', pageOf: settingsPage, save: saveSettings })
   savedPage(app, services, {
@@ -41,6 +42,7 @@ export function settingsPages(app: FastifyInstance, services: ChangeStore): void
     save: saveMethods,
   })
   returnListPages(app, services)
+  documentPages(app, services)
 }
 
 interface SavedPage<Services> {

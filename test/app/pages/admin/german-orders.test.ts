@@ -117,8 +117,8 @@ const pages: readonly {
   },
   {
     url: '/admin/orders/1/invoice',
-    de: ['Rechnung AB-1000', `Bestellt am ${date.de}`, '1.234,50 €'],
-    en: ['Invoice AB-1000', `Ordered ${date.en}`, '€1,234.50'],
+    de: ['Rechnung AB-1000', 'Rechnungs- und Bestelldatum: 10. März 2026', '1.234,50 €'],
+    en: ['Invoice AB-1000', 'Date of invoice and order: Mar 10, 2026', '€1,234.50'],
   },
   {
     url: '/admin/reports?by=day&from=2026-03-10&to=2026-03-10',

@@ -727,6 +727,37 @@ describe('the status of an order', () => {
     expect([await stock(), (await order(1)).OrderStatusID]).toEqual([7, 2])
   })
 
+  test('says what the change did to the stock', async () => {
+    await place()
+    const noticed = async (statusId: string) => {
+      const { headers } = await move(statusId)
+      return /<p[^>]*role="status"[^>]*>([^<]*)/.exec((await merchant.open(String(headers.location))).body)?.[1]
+    }
+    expect(await noticed('2')).toBe('The status is changed.')
+    expect(await noticed('5')).toBe('The status is changed, and the goods are back in stock.')
+    expect(await noticed('7')).toBe('The status is changed.')
+    expect(await noticed('2')).toBe('The status is changed, and the goods are taken from stock again.')
+  })
+
+  test('is offered to be New once an unpaid order is paid, and Shipped leads to the parcels', async () => {
+    await place()
+    const page = async () => (await merchant.open('/admin/orders/1')).body
+    const offer = /still in the status <strong>Unpaid<\/strong>/
+    expect(await page()).not.toMatch(offer)
+    const pay = async (TransactionAmount: number) =>
+      shop.call('POST', '/Orders/1/Transactions', { body: { TransactionType: 'Sale', TransactionAmount } })
+    await pay(100)
+    expect(await page()).not.toMatch(offer)
+    await pay(27.5)
+    expect(await page()).toMatch(offer)
+    expect(await page()).toContain('Shipped chosen here records no parcel: <a href="/admin/orders/1/shipments/0">')
+    expect(await page()).toContain('<input type="hidden" name="OrderStatusID" value="1">')
+    await move('1')
+    expect(await page()).not.toMatch(offer)
+    await move('5')
+    expect(await page()).not.toContain('records no parcel')
+  })
+
   test('is refused on the page when the store does not have it', async () => {
     await place()
     const answer = await move('99')

@@ -57,6 +57,7 @@ describe('a return of an order', () => {
     const page = (await scene.merchant.open(newReturn)).body
     expect(page).toContain('2 in other returns')
     expect(page).toContain('<a href="/admin/orders/1/returns/1">Return 1</a>')
+    expect(page).toContain('2 × Lamp <small class="quiet">LAMP</small>')
   })
 
   test.each([

@@ -193,3 +193,45 @@ test('another store’s slips do not exist', async () => {
     expect((await stranger.open(`/admin/orders/${path}`)).statusCode).toBe(404)
   }
 })
+
+const documents = '/admin/settings/documents'
+const settings = {
+  Seller: 'Lamps & Co\r\nHafenstraße 3\r\n50667 Köln',
+  TaxNumbers: 'DE123456789',
+  Footer: 'Thank you',
+  Locale: 'de-DE',
+}
+
+test('documents have the seller, tax numbers and footer of the settings, in their language, whoever prints them', async () => {
+  await place({ BillingCity: 'Köln', BillingZipCode: '50667', BillingCountry: 'DE' })
+  expect((await merchant.submit(documents, settings)).headers.location).toBe(`${documents}?notice=settings-saved`)
+  const [invoice = ''] = sheets((await merchant.open('/admin/orders/1/invoice', { 'accept-language': 'en-US' })).body)
+  for (const text of [
+    ...['Lamps &amp; Co</p>', 'Hafenstraße 3<br>50667 Köln<br>', 'DE123456789', 'Thank you', 'Rechnung AB-1000'],
+    ...['Rechnungs- und Bestelldatum: 10. März 2026', '50667 Köln<br>Deutschland<br>', '127,50'],
+  ]) {
+    expect(invoice).toContain(text)
+  }
+  expect(invoice).not.toContain(shop.store.name)
+  const [slip = ''] = sheets((await merchant.open('/admin/orders/1/packing-slip')).body)
+  expect(slip).toContain('Hafenstraße 3')
+  expect(slip).not.toMatch(/DE123456789|Thank you/)
+  expect((await merchant.open('/admin/audit')).body).toContain('seller on documents: none → Lamps &amp; Co')
+
+  await merchant.submit(documents, { Seller: '', TaxNumbers: '', Footer: '', Locale: '' })
+  const [plain = ''] = sheets((await merchant.open('/admin/orders/1/invoice', { 'accept-language': 'en-US' })).body)
+  expect(plain).toContain('Invoice AB-1000')
+  expect(plain).toContain(shop.store.name)
+})
+
+test.each([
+  { field: 'Seller', value: 'x'.repeat(501), says: 'must be a text of at most 500 characters' },
+  { field: 'TaxNumbers', value: 'DE\u0000', says: 'must be a text of at most 200 characters' },
+  { field: 'Locale', value: 'fr-FR', says: 'must be one of en-US' },
+])('a wrong $field of documents is refused beside it, and nothing is stored', async ({ field, value, says }) => {
+  const answer = await merchant.submit(documents, { ...settings, [field]: value })
+  expect(answer.statusCode).toBe(400)
+  expect(answer.body).toMatch(new RegExp(`id="${field}-problem" class="problem">[^<]*${says}`))
+  const { documentFooter } = await server.database.db.store.findUniqueOrThrow({ where: { id: shop.store.id } })
+  expect(documentFooter).toBe('')
+})
