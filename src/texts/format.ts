@@ -135,6 +135,8 @@ function numbersOf(locale: string) {
     shortMoney: (amount: number, currency: string) => shortMoneyFormats.memo(currency).format(amount),
     /** A currency by its ISO 4217 code, such as `Euro`. Returns a text that is no code, or an unknown one, unchanged. */
     currency: (code: string) => (/^[A-Z]{3}$/.test(code) ? (currencyNames.of(code) ?? code) : code),
+    /** How many decimals amounts of a currency have. */
+    decimals: (currency: string) => moneyFormats.memo(currency).resolvedOptions().maximumFractionDigits ?? 0,
     number: (value: number | string) => numberFormat.format(Number(value)),
     /** A number as people type it: with the sign of decimals, without separators of thousands. */
     typed: (value: number | string) => String(value).replace('.', decimalSign),

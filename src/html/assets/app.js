@@ -1,7 +1,7 @@
 // Comfort on top of pages that work without it: copying, opening an application's set-up beside the page, looking up the
 // products of a new order in place, suggesting records while somebody types, following work in progress, printing, choosing all of a
-// page, what can be done with what is chosen, closing menus, and passkeys, which only a script can ask for. What it says stands in
-// attributes of the page, in the reader's language.
+// page, what can be done with what is chosen, closing menus, asking before what was typed is lost, and passkeys, which only a script
+// can ask for. What it says stands in attributes of the page, in the reader's language.
 
 for (const button of document.querySelectorAll('button[data-copy]')) {
   button.hidden = false
@@ -57,6 +57,20 @@ function showFailure([{ Message }]) {
 
 // A refused form begins with what is wrong. Browsers that put the focus of a page into fields alone get it there by this.
 document.querySelector('main > .failure[tabindex]')?.focus()
+
+// Browsers ask before somebody leaves a form of the signed-in pages with something typed into it. Ticks that choose rows are no loss.
+if (document.getElementById('menu')) {
+  let isUnsent = false
+  document.addEventListener('input', ({ target }) => {
+    if (target.form?.method === 'post' && target.type !== 'password' && !target.closest('.tick, [data-choose]')) isUnsent = true
+  })
+  document.addEventListener('submit', () => {
+    isUnsent = false
+  })
+  window.addEventListener('beforeunload', (event) => {
+    if (isUnsent) event.preventDefault()
+  })
+}
 
 // The menus of the bar close by Escape, which leads back to them, and by a click beside them.
 const menus = document.querySelectorAll('details.menu')

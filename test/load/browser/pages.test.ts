@@ -1,4 +1,4 @@
-import type { Browser, BrowserContext, Page } from 'playwright-core'
+import type { Browser, BrowserContext, Dialog, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { inTransaction } from '../../../src/database/client.ts'
 import { writeMail } from '../../../src/mail/write.ts'
@@ -434,6 +434,32 @@ describe.skipIf(!hasBrowser)('every page', () => {
     await page.frameLocator('iframe').getByText('Two & <three>').waitFor()
     await inspect(page, 'admin-product-framed')
     expect(faults).toEqual([])
+  })
+
+  test('what was typed and not sent is not left without a question', async () => {
+    const page = pageOf('merchant')
+    const asked: string[] = []
+    const refuse = async (dialog: Dialog) => {
+      asked.push(dialog.type())
+      await dialog.dismiss()
+    }
+    page.on('dialog', refuse)
+    await page.goto('/admin/products/1/edit')
+    const name = page.locator('[id="SKUInfo.Name"]')
+    await name.click()
+    await page.keyboard.type('New ')
+    await page.getByRole('link', { name: 'Orders', exact: true }).click()
+    await expect.poll(() => asked).toEqual(['beforeunload'])
+    expect(await name.inputValue()).toContain('New ')
+    await name.press('Control+z')
+    await page.getByRole('button', { name: 'Save' }).first().click()
+    await page.waitForURL(/\/admin\/products\/1(\?|$)/)
+    await page.goto('/admin/orders')
+    await page.getByRole('checkbox').first().check()
+    await page.getByRole('link', { name: 'Products', exact: true }).click()
+    await page.waitForURL('**/admin/products')
+    expect(asked).toHaveLength(1)
+    page.off('dialog', refuse)
   })
 
   test('a webhook is added, and the result of a test event appears by itself', async () => {

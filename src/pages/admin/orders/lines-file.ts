@@ -43,6 +43,7 @@ const ofItem = (name: string, label: Text, cell: (item: Wire) => CsvCell): LineC
   label,
   cell: ({ item }) => (item === null ? '' : cell(item)),
 })
+const money = (column: LineColumn): LineColumn => ({ ...column, isMoney: true })
 const ofShipment = (name: string, label: Text): LineColumn => ({
   name,
   label,
@@ -52,6 +53,7 @@ const ofShipment = (name: string, label: Text): LineColumn => ({
 const once = (name: string, label: Text, amount: (order: Order) => bigint): LineColumn => ({
   name,
   label,
+  isMoney: true,
   cell: ({ order, item }) => (item === null || item === order.OrderItemList[0] ? toNumber(amount(order)) : ''),
 })
 
@@ -74,7 +76,7 @@ const referencesOf = ({ TransactionList }: Order) =>
 /** Goods less discount, with shipping, taxes and what else there is, are the total. */
 const columns: readonly LineColumn[] = [
   ofOrder('InvoiceNumber', t('Invoice'), invoiceOf),
-  ofOrder('OrderID', t('Order'), ({ OrderID }) => Number(OrderID)),
+  ofOrder('OrderID', t('Number in this system'), ({ OrderID }) => Number(OrderID)),
   ofOrder('OrderDate', t('Date'), ({ OrderDate }) => String(OrderDate).slice(0, 'yyyy-mm-dd'.length)),
   {
     name: 'OrderStatus',
@@ -96,10 +98,12 @@ const columns: readonly LineColumn[] = [
     descriptionLines(String(ItemDescription)).join(', '),
   ),
   ofItem('ItemQuantity', t('Quantity'), ({ ItemQuantity }) => Number(ItemQuantity)),
-  ofItem('ItemPrice', t('Price'), ({ ItemUnitPrice, ItemOptionPrice }) =>
-    toNumber(exact(Number(ItemUnitPrice)) + exact(Number(ItemOptionPrice))),
+  money(
+    ofItem('ItemPrice', t('Price'), ({ ItemUnitPrice, ItemOptionPrice }) =>
+      toNumber(exact(Number(ItemUnitPrice)) + exact(Number(ItemOptionPrice))),
+    ),
   ),
-  ofItem('ItemTotal', t('Amount'), (item) => toNumber(amountOfItem(item))),
+  money(ofItem('ItemTotal', t('Amount'), (item) => toNumber(amountOfItem(item)))),
   once('DiscountTotal', t('Discount'), discountsOf),
   once('ShippingTotal', t('Shipping'), shippingOf),
   once('SalesTax', t('Tax'), ({ SalesTax }) => cents(SalesTax)),
@@ -148,7 +152,7 @@ export async function sendLines(
     }
   }
   const name = `order-lines-${services.now().toISOString().slice(0, 10)}.csv`
-  return sendCsv(reply, name, form, { columns: shown, rows: rows() })
+  return sendCsv(reply, name, form, { columns: shown, rows: rows(), currency: caller.store.currency })
 }
 
 function linesOf(order: Order, statusText: Line['statusText']): Line[] {

@@ -50,18 +50,22 @@ export function csvFormIn(query: unknown, otherwise: CsvForm): CsvForm {
 export interface CsvColumn {
   readonly name: string
   readonly label: Text
+  /** Whether its numbers have all decimals of the currency, as in a ledger. */
+  readonly isMoney?: true
+}
+
+interface CsvFile {
+  readonly columns: readonly CsvColumn[]
+  readonly rows: AsyncIterable<readonly (readonly CsvCell[])[]>
+  /** Of columns of money. */
+  readonly currency?: string
 }
 
 /** Numbers get the decimal sign of the file; texts that a spreadsheet would take for a formula an apostrophe. */
 export type CsvCell = string | number
 
 /** Sends a file of these columns, as its rows come. */
-export function sendCsv(
-  reply: FastifyReply,
-  name: string,
-  form: CsvForm,
-  file: { readonly columns: readonly CsvColumn[]; readonly rows: AsyncIterable<readonly (readonly CsvCell[])[]> },
-): FastifyReply {
+export function sendCsv(reply: FastifyReply, name: string, form: CsvForm, file: CsvFile): FastifyReply {
   return reply
     .type(fileTypes.csv)
     .header('content-disposition', `attachment; filename="${name}"`)
@@ -70,15 +74,18 @@ export function sendCsv(
 
 async function* textsOf(
   form: CsvForm,
-  { columns, rows }: Parameters<typeof sendCsv>[3],
-  { say }: Language,
+  { columns, rows, currency = 'XXX' }: CsvFile,
+  { say, format }: Language,
 ): AsyncGenerator<string> {
   // Loaded with the first file, because a start does not need it.
   const { stringify } = await import('csv-stringify/sync')
   const delimiter = separatorSigns[form.separator]
-  const cellOf = (cell: CsvCell) => {
+  const decimals = format.decimals(currency)
+  const cellOf = (cell: CsvCell, at: number) => {
     if (typeof cell === 'string') return disarm(cell)
-    return form.decimal === 'comma' ? String(cell).replace('.', ',') : String(cell)
+    const [, given = ''] = String(cell).split('.')
+    const text = columns[at]?.isMoney && given.length < decimals ? cell.toFixed(decimals) : String(cell)
+    return form.decimal === 'comma' ? text.replace('.', ',') : text
   }
   // Spreadsheets take a file without a byte order mark for one in the computer's own encoding.
   yield stringify([columns.map(({ name, label }) => (form.headings === 'words' ? say(label) : name))], {

@@ -17,6 +17,7 @@ const figure = (name: string, label: Text, kind: FigureColumn['kind'], isRare?: 
   name,
   label,
   kind,
+  ...(kind === 'money' && { isMoney: true }),
   ...(isRare && { isRare }),
 })
 

@@ -89,6 +89,7 @@ async function sendReport(
   return sendCsv(reply, `orders-by-${name}-${from}-${to}.csv`, form, {
     columns: [...heads, ...names.map((figure) => figures[figure])],
     rows: lines(),
+    currency: caller.store.currency,
   })
 }
 

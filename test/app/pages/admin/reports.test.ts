@@ -90,7 +90,7 @@ describe('the lines of orders', () => {
     expect(rows).toHaveLength(2)
     expect(rows[0]).toEqual({
       Invoice: 'AB-1001',
-      Order: '2',
+      'Number in this system': '2',
       Date: '2025-10-26',
       Status: 'New',
       'Customer number': '',
@@ -101,21 +101,21 @@ describe('the lines of orders', () => {
       SKU: 'LAMP',
       Description: 'Lamp',
       Quantity: '2',
-      Price: '1234.5',
-      Amount: '2469',
+      Price: '1234.50',
+      Amount: '2469.00',
       Discount: '2.25',
-      Shipping: '7.5',
-      Tax: '4.4',
-      'Second tax': '0.6',
-      'Third tax': '0',
-      Other: '0',
+      Shipping: '7.50',
+      Tax: '4.40',
+      'Second tax': '0.60',
+      'Third tax': '0.00',
+      Other: '0.00',
       Total: '2509.25',
       'Payment method': '',
       'Payment references': 'BANK-7',
-      Paid: '2000',
+      Paid: '2000.00',
       Refunded: '50.25',
       Net: '1949.75',
-      Open: '559.5',
+      Open: '559.50',
       'Shipping country': 'at',
       'Shipping method': '',
       'Shipped on': '',
@@ -125,7 +125,7 @@ describe('the lines of orders', () => {
       Invoice: 'AB-1001',
       SKU: "'=1+1",
       Description: "'=Sum",
-      Amount: '30',
+      Amount: '30.00',
       Total: '',
       Net: '',
     })
@@ -155,7 +155,7 @@ describe('the lines of orders', () => {
   test('have semicolons and decimal commas where the browser prefers a language that has them, unless the address says otherwise', async () => {
     const address = '/admin/orders/lines.csv?find=ada'
     const [row] = await file(address, { headers: german, delimiter: ';' })
-    expect([row?.Preis, row?.Gesamtbetrag]).toEqual(['1234,5', '2509,25'])
+    expect([row?.Preis, row?.Gesamtbetrag]).toEqual(['1234,50', '2509,25'])
     const [own] = await file(`${address}&separator=tab&decimal=point`, { headers: german, delimiter: '\t' })
     expect(own?.Gesamtbetrag).toBe('2509.25')
     const { body } = await merchant.open('/admin/orders', german)
@@ -184,17 +184,17 @@ describe('reports', () => {
   test('have the days of the store’s zone, without cancelled orders', async () => {
     const rows = await file(`/admin/reports.csv?by=day&headings=names&${inOctober}`)
     expect(rows.map(({ Day, Orders, ItemQuantity, OrderAmount }) => [Day, Orders, ItemQuantity, OrderAmount])).toEqual([
-      ['2025-10-25', '1', '1', '1234.5'],
+      ['2025-10-25', '1', '1', '1234.50'],
       ['2025-10-26', '2', '6', '3743.75'],
-      ['2025-10-27', '1', '1', '1234.5'],
+      ['2025-10-27', '1', '1', '1234.50'],
     ])
     expect(rows[1]).toMatchObject({
-      ItemTotal: '3733.5',
+      ItemTotal: '3733.50',
       DiscountTotal: '2.25',
-      ShippingTotal: '7.5',
-      TaxTotal: '5',
-      OtherAmount: '0',
-      PaidAmount: '2000',
+      ShippingTotal: '7.50',
+      TaxTotal: '5.00',
+      OtherAmount: '0.00',
+      PaidAmount: '2000.00',
       RefundedAmount: '50.25',
       NetAmount: '1949.75',
     })
@@ -234,8 +234,8 @@ describe('reports', () => {
   test('are by product, customer, country and tax', async () => {
     const by = async (name: string) => file(`/admin/reports.csv?by=${name}&headings=names&${inOctober}`)
     expect(await by('product')).toEqual([
-      { ItemID: 'LAMP', ItemDescription: 'Lamp', Orders: '4', ItemQuantity: '5', ItemTotal: '6172.5' },
-      { ItemID: "'=1+1", ItemDescription: "'=Sum", Orders: '1', ItemQuantity: '3', ItemTotal: '30' },
+      { ItemID: 'LAMP', ItemDescription: 'Lamp', Orders: '4', ItemQuantity: '5', ItemTotal: '6172.50' },
+      { ItemID: "'=1+1", ItemDescription: "'=Sum", Orders: '1', ItemQuantity: '3', ItemTotal: '30.00' },
     ])
     const customers = await by('customer')
     expect(customers.map(({ BillingEmail, Orders }) => [BillingEmail, Orders])).toEqual([
@@ -253,11 +253,11 @@ describe('reports', () => {
       ShipmentState: 'W',
       Orders: '1',
       TaxedAmount: '2504.25',
-      UntaxedAmount: '0',
-      SalesTax: '4.4',
-      SalesTax2: '0.6',
-      SalesTax3: '0',
-      TaxTotal: '5',
+      UntaxedAmount: '0.00',
+      SalesTax: '4.40',
+      SalesTax2: '0.60',
+      SalesTax3: '0.00',
+      TaxTotal: '5.00',
       OrderAmount: '2509.25',
     })
   })
