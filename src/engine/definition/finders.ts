@@ -10,8 +10,11 @@ export type Seeker = Pick<Caller, 'store' | 'privileges'>
 export interface Finder {
   /** Records that it finds stand before those of finders with a higher one. */
   readonly rank: number
-  /** A SELECT of the records' ids as "id", perhaps repeated; null: no record is called so, or the seeker may not know. `text` is checked and trimmed. */
-  readonly ids: (text: string, seeker: Seeker) => Sql | null
+  /**
+   * A SELECT of the records' ids as "id", perhaps repeated, with at least the newest `max` of them; null: no record is called so, or the
+   * seeker may not know. `text` is checked and trimmed.
+   */
+  readonly ids: (text: string, seeker: Seeker, max: number) => Sql | null
 }
 
 /** The ranks: what was typed is the number of the record; names it; names a part of it; begins words of it; is a part of them. */
@@ -26,8 +29,10 @@ export const TYPED_MAX = 100
 const WORDS_MAX = 8
 /** An index of trigrams finds no part that is shorter, but beginnings of words. */
 const PART_MIN = 3
-/** Words among which a shorter part is looked for: those of the newest records. */
+/** Words of the newest records, among which a shorter part is looked for, and at first what many records may have. */
 const WALKED_MAX = 1_000
+/** As many may well be among those. */
+const FEW = WALKED_MAX / 10
 /** Fewer digits are in too many telephone numbers. */
 const DIGITS_MIN = 5
 /** Without the code of a country or town, which people write or leave out. */
@@ -85,6 +90,14 @@ export function byWords(
   const amongNewest = (condition: Sql, seeker: Seeker) =>
     sql`SELECT w."recordId" AS "id" FROM (
       SELECT * FROM ${rowsFor(seeker)} ORDER BY w."recordId" DESC LIMIT ${constant(WALKED_MAX)}) w WHERE ${condition}`
+  // Words that many records have are found in the newest ones already, in place of tens of thousands of which most are not asked for.
+  const newest = (condition: Sql, seeker: Seeker, max: number) =>
+    max > FEW
+      ? where(condition, seeker)
+      : sql`WITH "newest" AS MATERIALIZED (${amongNewest(condition, seeker)}),
+          "counted" AS MATERIALIZED (SELECT count(DISTINCT "id") >= ${constant(max)} AS "isEnough" FROM "newest")
+        SELECT "id" FROM "newest" WHERE (SELECT "isEnough" FROM "counted")
+        UNION ALL SELECT "id" FROM (${where(condition, seeker)}) every WHERE NOT (SELECT "isEnough" FROM "counted")`
   const like = (pattern: Sql) => sql`lower(w."words") LIKE ${pattern}`
   const all = (conditions: readonly Sql[]) => conditions.reduce((one, other) => sql`${one} AND ${other}`)
   const beginning = (word: string) => like(sql`'% ' || ltrim("folded"(${word})) || '%'`)
@@ -92,9 +105,9 @@ export function byWords(
   return [
     {
       rank: RANK_BEGINNING,
-      ids: (text, seeker) => {
+      ids: (text, seeker, max) => {
         const words = wordsIn(text)
-        return words.length === 0 ? null : where(all(words.map(beginning)), seeker)
+        return words.length === 0 ? null : newest(all(words.map(beginning)), seeker, max)
       },
     },
     {
@@ -106,11 +119,11 @@ export function byWords(
     },
     {
       rank: RANK_PART,
-      ids: (text, seeker) => {
+      ids: (text, seeker, max) => {
         const words = wordsIn(text)
         if (words.length === 0) return null
-        const among = words.some((word) => word.length >= PART_MIN) ? where : amongNewest
-        return among(all(words.map(inside)), seeker)
+        const parts = all(words.map(inside))
+        return words.some((word) => word.length >= PART_MIN) ? newest(parts, seeker, max) : amongNewest(parts, seeker)
       },
     },
   ]
@@ -133,7 +146,7 @@ function phoneDigits(text: string): string | null {
 /** The ids of the records that finders find, at most `max` of each and the newest of them, with the lowest rank of each. */
 export function foundBy(finders: readonly Finder[], text: string, seeker: Seeker, max: number): Sql | null {
   const found = finders.flatMap(({ rank, ids }) => {
-    const select = ids(text, seeker)
+    const select = ids(text, seeker, max)
     // A limit in the text of the statement: the planner walks the newest records for words that most of them have.
     return select === null
       ? []

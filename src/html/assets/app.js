@@ -62,7 +62,8 @@ document.querySelector('main > .failure[tabindex]')?.focus()
 if (document.getElementById('menu')) {
   let isUnsent = false
   document.addEventListener('input', ({ target }) => {
-    if (target.form?.method === 'post' && target.type !== 'password' && !target.closest('.tick, [data-choose]')) isUnsent = true
+    if (target.form?.method === 'post' && target.type !== 'password' && !target.closest('.tick, [data-choose]'))
+      isUnsent = true
   })
   document.addEventListener('submit', () => {
     isUnsent = false

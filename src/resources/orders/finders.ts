@@ -8,9 +8,9 @@ const invoices = byFilter('Order', looksLikeInvoiceNumber)
 /** With or without its prefix and a `#`, however the two are separated. */
 const byInvoice: Finder = {
   rank: RANK_NAME,
-  ids: (text, seeker) => {
+  ids: (text, seeker, max) => {
     const number = text.replace(/^#\s*/, '')
-    return isInvoiceNumber(number) ? invoices.ids(number, seeker) : null
+    return isInvoiceNumber(number) ? invoices.ids(number, seeker, max) : null
   },
 }
 
@@ -26,8 +26,8 @@ const byInvoiceAndWords: Finder = {
   rank: RANK_NAME,
   ids: (text, seeker) => {
     const { number = '', name = '' } = (numberFirst.exec(text) ?? numberLast.exec(text))?.groups ?? {}
-    const numbered = byInvoice.ids(number, seeker)
-    const named = byBeginnings.ids(name, seeker)
+    const numbered = byInvoice.ids(number, seeker, Number.POSITIVE_INFINITY)
+    const named = byBeginnings.ids(name, seeker, Number.POSITIVE_INFINITY)
     if (numbered === null || named === null) return null
     // Few orders have the number, and only their words are read.
     return sql`SELECT n."id" FROM (${numbered}) n WHERE EXISTS (SELECT 1 FROM (${named}) w WHERE w."id" = n."id")`

@@ -14,7 +14,7 @@ function ofOrder({ rank, ids }: Finder): Finder {
   return {
     rank,
     ids: (text, seeker) => {
-      const orders = allows(seeker.privileges, 'Orders', 'read') ? ids(text, seeker) : null
+      const orders = allows(seeker.privileges, 'Orders', 'read') ? ids(text, seeker, ORDERS_MAX) : null
       return (
         orders &&
         sql`SELECT r."id" FROM "Rma" r WHERE r."storeId" = ${storeId(seeker.store)}

@@ -6,7 +6,7 @@ import { isEmailAddress } from '../../../resources/customers/rules.ts'
 import { type Buyer, readWholeBuyer } from '../../../resources/orders/buyer.ts'
 import type { Fault } from '../../../values/failure.ts'
 import { isId } from '../../../values/int32.ts'
-import { findMatches, type Matches } from '../records/search.ts'
+import { findMatches } from '../records/search.ts'
 import { seenBy } from '../records/seen.ts'
 import { targetService } from '../records/services.ts'
 
@@ -42,8 +42,8 @@ export interface LookedUpBuyer {
   readonly form: Form
   /** Null: a guest, or nobody was found. */
   readonly buyer: Buyer | null
-  /** What fits the words that were typed; null: none were, or the number of a customer. */
-  readonly fits: Matches | null
+  /** Who fits the words that were typed; null: none were, or the number of a customer. */
+  readonly fits: Fitting | null
   /** A customer with the e-mail address of a guest; null: none. */
   readonly namesake: Buyer | null
 }
@@ -94,8 +94,17 @@ function isNumber(text: string): boolean {
   return /^\d{1,10}$/.test(text) && isId(Number(text))
 }
 
-function findCustomers(caller: Caller, typed: string): Promise<Matches> {
-  return findMatches(caller, seenBy(caller.privileges, targetService(customers)), typed)
+type Fitting = Awaited<ReturnType<typeof findCustomers>>
+
+/** Each with what tells those of one name apart. */
+async function findCustomers(caller: Caller, typed: string) {
+  const { db, store, privileges } = caller
+  const { matches, isMore } = await findMatches(caller, seenBy(privileges, targetService(customers)), typed)
+  const ids = matches.map(({ id }) => id)
+  const columns = { id: true, city: true, phone: true } as const
+  const rows = await db.customer.findMany({ where: { storeId: store.id, id: { in: ids } }, select: columns })
+  const about = new Map(rows.map(({ id, city, phone }) => [id, [city, phone].filter(Boolean).join(' · ')]))
+  return { matches: matches.map(({ id, name }) => ({ id, name, about: about.get(id) ?? '' })), isMore }
 }
 
 async function findNamesake(caller: Caller, email: string): Promise<Buyer | null> {

@@ -32,7 +32,8 @@ async function reportPage(request: FastifyRequest, services: CallerServices): Pr
   const read = async () => {
     const name = kindIn(request.query, caller.privileges)
     const period = periodIn(request.query, services.now(), caller.store.timeZone)
-    const report = await readShownReport(caller, name, period, ROWS_SHOWN)
+    const addsAll = textIn(request.query, 'figures') === 'all'
+    const report = await readShownReport(caller, name, period, { rowsMax: ROWS_SHOWN, addsAll })
     return { name, period, report, failure: undefined }
   }
   // What cannot be read is shown where it was typed.

@@ -423,7 +423,9 @@ describe('the customer of a new order', () => {
       ShippingAddress1: '',
     })
     const form = await tab(merchant)
-    expect(await form.lookUp({ CustomerID: 'byron' })).toMatch(/name="CustomerID\.choice" value="1"/)
+    expect(await form.lookUp({ CustomerID: 'byron' })).toMatch(
+      /name="CustomerID\.choice" value="1"[^>]*><strong>Ada Byron · ada@customers\.example<\/strong> [^<]*\(202\) 555-0120</,
+    )
     await form.lookUp({ 'CustomerID.choice': '2', BillingCity: 'Köln' })
     // A city was typed, so the address is not the customer's until somebody asks for it.
     expect(form.fields()).toMatchObject({
