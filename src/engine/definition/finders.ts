@@ -15,6 +15,8 @@ export interface Finder {
    * seeker may not know. `text` is checked and trimmed.
    */
   readonly ids: (text: string, seeker: Seeker, max: number) => Sql | null
+  /** Whether another finder beside it finds all that it does, behind others. Absent: none does. */
+  readonly isCovered?: (text: string) => boolean
 }
 
 /** The ranks: what was typed is the number of the record; names it; names a part of it; begins words of it; is a part of them. */
@@ -109,6 +111,7 @@ export function byWords(
         const words = wordsIn(text)
         return words.length === 0 ? null : newest(all(words.map(beginning)), seeker, max)
       },
+      isCovered: (text) => isFoundInside(wordsIn(text)),
     },
     {
       rank: RANK_BEGINNING,
@@ -123,10 +126,15 @@ export function byWords(
         const words = wordsIn(text)
         if (words.length === 0) return null
         const parts = all(words.map(inside))
-        return words.some((word) => word.length >= PART_MIN) ? newest(parts, seeker, max) : amongNewest(parts, seeker)
+        return isFoundInside(words) ? newest(parts, seeker, max) : amongNewest(parts, seeker)
       },
     },
   ]
+}
+
+/** Whether an index finds words that have these inside. */
+function isFoundInside(words: readonly string[]): boolean {
+  return words.some((word) => word.length >= PART_MIN)
 }
 
 function wordsIn(text: string): string[] {

@@ -32,7 +32,9 @@ export function foundFilter(finders: readonly Finder[], privileges: Seeker['priv
     read: (given, name, store) => {
       const text = readTyped(given, name)
       if (text === '') return null
-      const found = foundBy(finders, text, { store, privileges }, LISTED_MAX)
+      // A list has an order of its own.
+      const needed = finders.filter(({ isCovered }) => isCovered?.(text) !== true)
+      const found = foundBy(needed, text, { store, privileges }, LISTED_MAX)
       return found === null ? sql`false` : sql`t."id" = ANY (ARRAY (SELECT "id" FROM (${found}) ranked))`
     },
   }
