@@ -399,3 +399,19 @@ for (const form of document.querySelectorAll('form[method=post]:not([data-popup]
 window.addEventListener('pageshow', () => {
   for (const form of document.querySelectorAll('form[data-sent]')) delete form.dataset.sent
 })
+
+// What was changed in a form of the administration and not sent is not lost by a click on a link: the browser asks. A form that was
+// refused came back with what is not stored.
+const edited = new Set()
+if (location.pathname.startsWith('/admin/')) {
+  const isRefused = document.querySelector('main > .failure') !== null
+  for (const form of document.querySelectorAll('form[method=post]:is(.form, [data-edited]):not([data-safe])')) {
+    if (isRefused) edited.add(form)
+    for (const kind of ['input', 'change']) form.addEventListener(kind, () => edited.add(form))
+  }
+  document.addEventListener('submit', () => edited.clear())
+  for (const link of document.querySelectorAll('a[data-discard]')) link.addEventListener('click', () => edited.clear())
+  window.addEventListener('beforeunload', (event) => {
+    if (edited.size > 0) event.preventDefault()
+  })
+}

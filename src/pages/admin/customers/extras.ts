@@ -83,6 +83,8 @@ export const customerExtras: Extras = {
   sections: ['billing-address', 'shipping-address'],
   referrers: ['Order'],
   listLinks: [],
+  isHidden: () => false,
+  technical: ['UserID'],
   selection: null,
 }
 

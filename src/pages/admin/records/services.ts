@@ -20,6 +20,8 @@ export interface Value {
   readonly refersTo: Resource | null
   /** The service to whose record pages lead from it, where forms take its number. */
   readonly leadsTo?: Resource | null
+  /** What its numbers mean. */
+  readonly meanings?: ReadonlyMap<string, Text>
 }
 
 /** A list as a table: its values are columns, and its lists stand in each row. */
@@ -165,7 +167,8 @@ function valuesOf(leaves: readonly Leaf[], resource: Resource, prefix: readonly 
     const label = field.label || labelOf(path.at(-1) ?? '', typeName)
     const refersTo = targetOf(resource, [...prefix, ...path].join('.'))
     const leadsTo = path.at(-1) === 'OrderID' && field.access !== 'key' ? orders : refersTo
-    return [{ path, field, label: t(label), refersTo, leadsTo }]
+    const meanings = new Map(Object.entries(field.meanings ?? {}).map(([number, words]) => [number, t(capital(words))]))
+    return [{ path, field, label: t(label), refersTo, leadsTo, meanings }]
   })
 }
 
@@ -201,5 +204,16 @@ function grouped(values: readonly Value[], beginning: ReadonlyMap<string, string
     if (last?.title.key === title) sections.splice(-1, 1, { ...last, values: [...last.values, value] })
     else sections.push({ slug: slugOf(title), title: t(title), values: [value], list: null })
   }
-  return sections
+  return sections.map((section) => ({ ...section, values: inGroup(section) }))
+}
+
+/** The values of an address without the word that its heading says already, such as `City` of `Billing city`; whose it is comes first. */
+function inGroup({ title, values }: Section): readonly Value[] {
+  const [, word] = /^(Billing|Shipping) address$/.exec(title.key) ?? []
+  if (word === undefined) return values
+  const isName = ({ path }: Value) => /(First|Last)Name$/.test(path.at(-1) ?? '')
+  return [...values.filter(isName), ...values.filter((value) => !isName(value))].map((value) => {
+    const { key } = value.label
+    return key.startsWith(`${word} `) ? { ...value, label: t(capital(key.slice(word.length + 1))) } : value
+  })
 }
