@@ -274,5 +274,6 @@ test('what only who connects programs needs is folded at the end, and tags in te
   const [before = '', technical = ''] = body.split('<summary>Technical details</summary>')
   expect(before).toContain('<span class="lines">Sold out.\nBack &amp; soon.</span>')
   expect(before).toMatch(/<dt>When stock runs out<\/dt>\s*<dd class="text">\s*Back order\s*<\/dd>/)
-  expect(technical).toContain('"CatalogID"')
+  expect(before).not.toContain('<dt>Internal number</dt>')
+  expect(technical).toContain('<dt>Internal number</dt>')
 })
