@@ -377,7 +377,11 @@ function changeOf(service: Service | null, [path, before, after]: Difference, wo
 function changeOfHtml(before: string, after: string): Omit<Changed, 'label'> {
   const source = { before, after }
   const part = changedPart(textOfHtml(before), textOfHtml(after))
-  if (part.before === part.after) return { before: null, after: t('only how it looks was changed'), source }
+  if (part.before === part.after) {
+    // Of a long text the history has only the beginning, which may be the same.
+    const isCut = [before, after].some((text) => text.endsWith('…'))
+    return { before: null, after: isCut ? t('changed') : t('only how it looks was changed'), source }
+  }
   return { before: part.before || NOTHING, after: part.after || NOTHING, source }
 }
 
