@@ -10,6 +10,7 @@ import { type Language, type Locale, languageOf } from '../texts/language.ts'
 import { translateTemplate } from '../texts/template.ts'
 import { type Phrase, Text, type TextValues, t } from '../texts/text.ts'
 import type { Fault, StoreFailure } from '../values/failure.ts'
+import { htmlText } from '../values/html-text.ts'
 import { privilegeName, roleName } from './names.ts'
 import { languageFor, textIn } from './request.ts'
 
@@ -197,6 +198,7 @@ export function renderPage(
     factorFrom:
       person?.kind === 'merchant' && person.factorMissingFromMs !== null ? new Date(person.factorMissingFromMs) : null,
     may: (privilege: string, access: Access) => mayDo(person, privilege, access),
+    htmlText,
     can: (route: string) => needsOf(request, route).every(([privilege, access]) => mayDo(person, privilege, access)),
     problem: (field: string) => sayProblem(faultIn(failure, field)?.problem ?? ''),
     /** What stands beside a field: what is wrong, of the label. */

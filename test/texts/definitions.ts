@@ -1,6 +1,6 @@
 import { eventKinds } from '../../src/engine/definition/event-kinds.ts'
 import { type List, services, type Value } from '../../src/pages/admin/records/services.ts'
-import { codesOf, meaningsInList, meaningsOf } from '../../src/pages/admin/records/values.ts'
+import { meaningsInList, meaningsOf } from '../../src/pages/admin/records/values.ts'
 import { english } from '../../src/texts/language.ts'
 import { Text } from '../../src/texts/text.ts'
 
@@ -26,7 +26,7 @@ export function spokenByDefinitions(): Set<string> {
 
 function ofValues(values: readonly Value[]) {
   return [
-    ...values.map(({ label }) => label),
+    ...values.flatMap(({ label, meanings }) => [label, ...(meanings?.values() ?? [])]),
     ...meaningsOf(values).map(({ text }) => text),
     ...values.flatMap(ofInput),
   ]
@@ -34,7 +34,7 @@ function ofValues(values: readonly Value[]) {
 
 /** What forms say beside the label. */
 function ofInput({ field }: Value) {
-  return [field.hint, ...Object.values(field.offered ?? {}), ...codesOf(field).map(([, meaning]) => meaning)]
+  return [field.hint, ...Object.values(field.offered ?? {})]
 }
 
 function ofList(list: List): ReturnType<typeof ofValues> {

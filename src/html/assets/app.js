@@ -58,21 +58,6 @@ function showFailure([{ Message }]) {
 // A refused form begins with what is wrong. Browsers that put the focus of a page into fields alone get it there by this.
 document.querySelector('main > .failure[tabindex]')?.focus()
 
-// Browsers ask before somebody leaves a form of the signed-in pages with something typed into it. Ticks that choose rows are no loss.
-if (document.getElementById('menu')) {
-  let isUnsent = false
-  document.addEventListener('input', ({ target }) => {
-    if (target.form?.method === 'post' && target.type !== 'password' && !target.closest('.tick, [data-choose]'))
-      isUnsent = true
-  })
-  document.addEventListener('submit', () => {
-    isUnsent = false
-  })
-  window.addEventListener('beforeunload', (event) => {
-    if (isUnsent) event.preventDefault()
-  })
-}
-
 // The menus of the bar close by Escape, which leads back to them, and by a click beside them.
 const menus = document.querySelectorAll('details.menu')
 for (const menu of menus) {
@@ -414,3 +399,19 @@ for (const form of document.querySelectorAll('form[method=post]:not([data-popup]
 window.addEventListener('pageshow', () => {
   for (const form of document.querySelectorAll('form[data-sent]')) delete form.dataset.sent
 })
+
+// What was changed in a form of the administration and not sent is not lost by a click on a link: the browser asks. A form that was
+// refused came back with what is not stored.
+const edited = new Set()
+if (location.pathname.startsWith('/admin/')) {
+  const isRefused = document.querySelector('main > .failure') !== null
+  for (const form of document.querySelectorAll('main form[method=post]:not([data-safe])')) {
+    if (isRefused) edited.add(form)
+    for (const kind of ['input', 'change']) form.addEventListener(kind, () => edited.add(form))
+  }
+  document.addEventListener('submit', () => edited.clear())
+  for (const link of document.querySelectorAll('a[data-discard]')) link.addEventListener('click', () => edited.clear())
+  window.addEventListener('beforeunload', (event) => {
+    if (edited.size > 0) event.preventDefault()
+  })
+}

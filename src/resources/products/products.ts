@@ -395,7 +395,7 @@ export const products = defineResource({
       max: 3,
       default: -1,
       label: 'When stock runs out',
-      hint: 'Only with 2, orders above the stock are taken',
+      hint: 'Only with “Back order”, orders above the stock are taken',
       description:
         'The handling of new orders when there is not enough stock. With 2 the order is taken, and Stock goes below 0; with any other number it is refused (409). The numbers also tell the storefront what to show:',
       meanings: {

@@ -13,5 +13,7 @@ export const categoryExtras: Extras = {
   sections: [],
   referrers: [],
   listLinks: [{ address: '/admin/categories/tree', text: t('Show as a tree') }],
+  isHidden: () => false,
+  technical: [],
   selection: null,
 }

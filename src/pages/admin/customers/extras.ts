@@ -82,6 +82,8 @@ export const customerExtras: Extras = {
   sections: ['billing-address', 'shipping-address'],
   referrers: ['Order'],
   listLinks: [],
+  isHidden: () => false,
+  technical: ['UserID'],
   selection: null,
 }
 

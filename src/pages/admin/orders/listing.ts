@@ -1,5 +1,5 @@
 import { text } from '../../../engine/definition/fields.ts'
-import { oneOf } from '../../../engine/definition/filters.ts'
+import { equalTo, oneOf } from '../../../engine/definition/filters.ts'
 import { billedTo } from '../../../resources/orders/buyer.ts'
 import { fulfilments, paymentStates, readStates } from '../../../resources/orders/states.ts'
 import { holdsStock } from '../../../resources/orders/statuses.ts'
@@ -46,7 +46,11 @@ const choicesOfStatuses = (statuses: readonly { id: number; text: Phrase }[]) =>
 /** The list of orders: whose they are, what is paid and what has left, and statuses by their texts. */
 export const orderListing: Listing = {
   values: ownValues,
-  filters: { payment: oneOf('payment', paymentStates), fulfilment: oneOf('fulfilment', fulfilments) },
+  filters: {
+    customerid: equalTo('customerId'),
+    payment: oneOf('payment', paymentStates),
+    fulfilment: oneOf('fulfilment', fulfilments),
+  },
   labels: {},
   inSight: ['find', 'payment', 'fulfilment', 'orderstatus', 'datestart', 'dateend'],
   columns: ['InvoiceNumber', 'OrderDate', 'customer', 'OrderAmount', 'payment', 'fulfilment', 'OrderStatusID'],

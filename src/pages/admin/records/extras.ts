@@ -29,6 +29,10 @@ export interface Extras {
   readonly referrers: readonly string[]
   /** Beside the heading of the list. */
   readonly listLinks: readonly { readonly address: string; readonly text: Phrase }[]
+  /** Whether the shop does not show the record, which its list says. */
+  readonly isHidden: (record: Wire) => boolean
+  /** Wire names of values that only who connects programs needs: they stand folded at the end of a record's page. */
+  readonly technical: readonly string[]
   /** What can be done with the records of the list that are chosen: the template of its buttons, and the address of one of them. */
   readonly selection: { readonly template: string; readonly action: string } | null
 }
@@ -40,6 +44,8 @@ const none: Extras = {
   sections: [],
   referrers: [],
   listLinks: [],
+  isHidden: () => false,
+  technical: [],
   selection: null,
 }
 

@@ -25,6 +25,7 @@ import { labelOf } from '../../../texts/label.ts'
 import { english } from '../../../texts/language.ts'
 import { type Phrase, type Text, t, written } from '../../../texts/text.ts'
 import { readDate } from '../../../values/dates.ts'
+import { changedPart, isHtmlText, textOfHtml } from '../../../values/html-text.ts'
 import type { Secrets } from '../../../values/secrets.ts'
 import { isCodedPath, readCodes } from './codes.ts'
 import { readTitles } from './names.ts'
@@ -343,6 +344,8 @@ interface Changed {
   readonly label: Phrase
   readonly before: Phrase | null
   readonly after: Phrase
+  /** The HTML that was and is stored, where the others say its words; null: they are all there is. */
+  readonly source: { readonly before: string; readonly after: string } | null
 }
 
 /** A change in words: the field, and what became of it. None: the reader is not shown it. */
@@ -352,20 +355,34 @@ function changeOf(service: Service | null, [path, before, after]: Difference, wo
   const { label, field, refersTo, item } = fieldAt(service, path, keyText)
   if (!isShownTo(privileges, field)) return []
   // Neither is known of a field that nobody is shown.
-  if (before === null && after === null) return [{ label, before: null, after: t('changed') }]
+  if (before === null && after === null) return [{ label, before: null, after: t('changed'), source: null }]
   if (item !== null) {
     // Of one without a text, the history has only that it was there.
     const stored = before ?? after
     const key = typeof stored === 'string' ? stored : item
     const what = before === null ? t('added') : t('removed')
-    return [{ label: t('{item} {key}', { item: label, key }), before: null, after: what }]
+    return [{ label: t('{item} {key}', { item: label, key }), before: null, after: what, source: null }]
   }
   const bare = bareOf(path)
   const text = (value: Difference[1]) => {
     if ((refersTo !== null || isCodedPath(bare)) && !value) return NOTHING
     return (value === null ? null : nameOf(bare, value, refersTo)) ?? textOf(value, field, words)
   }
-  return [{ label, before: text(before), after: text(after) }]
+  const html = [before, after].map((value) => (typeof value === 'string' ? value : ''))
+  if (html.some(isHtmlText)) return [{ label, ...changeOfHtml(html[0] ?? '', html[1] ?? '') }]
+  return [{ label, before: text(before), after: text(after), source: null }]
+}
+
+/** What a person reads of a change of HTML: the words that differ, and the source for who wants it. */
+function changeOfHtml(before: string, after: string): Omit<Changed, 'label'> {
+  const source = { before, after }
+  const part = changedPart(textOfHtml(before), textOfHtml(after))
+  if (part.before === part.after) {
+    // Of a long text the history has only the beginning, which may be the same.
+    const isCut = [before, after].some((text) => text.endsWith('…'))
+    return { before: null, after: isCut ? t('changed') : t('only how it looks was changed'), source }
+  }
+  return { before: part.before || NOTHING, after: part.after || NOTHING, source }
 }
 
 function textOf(

@@ -95,6 +95,7 @@ export async function listPage(
       codes,
       textOf: words?.textOf ?? (() => null),
       toneOf: words?.toneOf ?? (() => null),
+      isHidden: extrasOf(resource).isHidden,
       selection: extrasOf(resource).selection,
       targets: words?.targets ?? {},
       views,

@@ -48,8 +48,19 @@ const listings = new Map<Resource, Listing>([[orders, orderListing]])
 export function listedOf(privileges: Privileges, service: Service): { listed: Service; listing: Listing | null } {
   const { resource } = service
   const seen = seenBy(privileges, service)
+  const hasColumn = (values: readonly Value[], column: string) => values.some(({ field }) => field.column === column)
+  // A field that the reader is not shown is none to filter by either.
+  const isUnseen = (column?: string) =>
+    column !== undefined && hasColumn(service.values, column) && !hasColumn(seen.values, column)
   const whole = listings.get(resource)
-  const listing = whole === undefined ? null : { ...whole, values: seenValues(privileges, whole.values) }
+  const listing =
+    whole === undefined
+      ? null
+      : {
+          ...whole,
+          values: seenValues(privileges, whole.values),
+          filters: Object.fromEntries(Object.entries(whole.filters).filter(([, { column }]) => !isUnseen(column))),
+        }
   const find = foundFilter(findersOf(seen), privileges)
   const withOwn = (filters: Filters) => ({ find, ...listing?.filters, ...filters })
   const read = { ...resource, filters: withOwn(resource.filters) }

@@ -1,6 +1,7 @@
 import { LONG_TEXT } from '../../../engine/definition/fields.ts'
 import { type Text, t } from '../../../texts/text.ts'
 import { align } from '../../../values/align.ts'
+import { entityIn, latin1 } from '../../../values/html-entities.ts'
 
 // HTML that a plain editor can change: paragraphs, headings, lists, links and marked words. What a person did not touch stays byte for
 // byte. The editor gives back the same tokens as the source has, written in one way (`&mdash;` as a dash, `<P>` as `<p>`), so each
@@ -34,52 +35,6 @@ const lists = new Set('ol ul'.split(' '))
 const voids = new Set('br hr img'.split(' '))
 const blocks = new Set([...leaves, ...containers, ...lists, 'li', 'br', 'hr'])
 
-const latin1 =
-  'nbsp iexcl cent pound curren yen brvbar sect uml copy ordf laquo not shy reg macr deg plusmn sup2 sup3 acute micro para middot cedil sup1 ordm raquo frac14 frac12 frac34 iquest Agrave Aacute Acirc Atilde Auml Aring AElig Ccedil Egrave Eacute Ecirc Euml Igrave Iacute Icirc Iuml ETH Ntilde Ograve Oacute Ocirc Otilde Ouml times Oslash Ugrave Uacute Ucirc Uuml Yacute THORN szlig agrave aacute acirc atilde auml aring aelig ccedil egrave eacute ecirc euml igrave iacute icirc iuml eth ntilde ograve oacute ocirc otilde ouml divide oslash ugrave uacute ucirc uuml yacute thorn yuml'.split(
-    ' ',
-  )
-const entities = new Map<string, string>([
-  ...latin1.map((name, at) => [name, String.fromCharCode(0xa0 + at)] as const),
-  ...Object.entries({
-    amp: '&',
-    lt: '<',
-    gt: '>',
-    quot: '"',
-    apos: "'",
-    ndash: '–',
-    mdash: '—',
-    lsquo: '‘',
-    rsquo: '’',
-    sbquo: '‚',
-    ldquo: '“',
-    rdquo: '”',
-    bdquo: '„',
-    bull: '•',
-    hellip: '…',
-    trade: '™',
-    euro: '€',
-    dagger: '†',
-    prime: '′',
-    Prime: '″',
-    minus: '−',
-    larr: '←',
-    rarr: '→',
-    le: '≤',
-    ge: '≥',
-    ne: '≠',
-    infin: '∞',
-    OElig: 'Œ',
-    oelig: 'œ',
-    Scaron: 'Š',
-    scaron: 'š',
-    ensp: '\u2002',
-    emsp: '\u2003',
-    thinsp: '\u2009',
-    zwnj: '\u200c',
-    zwj: '\u200d',
-  }),
-])
-
 const ENTITY_LENGTH = 6
 const bareEntities = [...latin1, ...'amp lt gt quot AMP LT GT QUOT COPY REG'.split(' ')]
 
@@ -96,18 +51,6 @@ function tokensOf(source: string): Token[] {
 function tagOf(isEnd: boolean, name: string, written: string): Tag {
   const attributes = isEnd ? written.trim() : voids.has(name) ? written.replace(/\s*\/?\s*$/, '') : written.trimEnd()
   return { name, isEnd, attributes: attributes.replaceAll(/\r\n?/g, '\n') }
-}
-
-/** The character that an entity is, or the entity where this does not know it. A character of two units is itself. */
-function entityIn(text: string): string {
-  if (!text.startsWith('&')) return text
-  const name = text.slice(1, -1)
-  if (!name.startsWith('#')) return entities.get(name) ?? text
-  const point = /^#x/i.test(name) ? Number.parseInt(name.slice(2), 16) : Number.parseInt(name.slice(1), 10)
-  // Browsers read 128 to 159 as Windows does; those and surrogates are rare enough.
-  const isPlain =
-    point >= 32 && point <= 0x10ffff && !(point >= 127 && point < 160) && !(point >= 0xd800 && point <= 0xdfff)
-  return isPlain ? String.fromCodePoint(point) : text
 }
 
 export type Plain =

@@ -63,9 +63,13 @@ export async function recordPage(
   const isLong = ({ path, field }: Value) =>
     field.kind === 'text' && plainText(valueIn(record, path)).length > LINE_LENGTH_MAX
   const ownSections = service.sections.filter(({ slug }) => !extras.sections.includes(slug))
+  const isTechnical = (path: readonly string[]) => extras.technical.includes(path.join('.'))
+  const technical = service.values.filter(({ path, field }) => isTechnical(path) && isSet(field, valueIn(record, path)))
   const sections = ownSections.map((section) => {
     const { values, list } = section
-    const shown = values.filter(({ path, field }) => field.access !== 'wo' && isSet(field, valueIn(record, path)))
+    const shown = values.filter(
+      ({ path, field }) => !isTechnical(path) && field.access !== 'wo' && isSet(field, valueIn(record, path)),
+    )
     const hasForm = list === null ? values.some((value) => isWritable(value, 'update')) : list.field.access === 'rw'
     const items = list === null ? [] : itemsIn(record, list)
     const columns = list === null ? [] : columnsOf(list, items)
@@ -73,7 +77,8 @@ export async function recordPage(
       list === null
         ? shown.length <= SMALL_FACTS && !shown.some(isLong)
         : columns.length <= SMALL_COLUMNS && list.lists.length === 0 && !columns.some(({ field }) => field.isImage)
-    return { ...section, shown, items, columns, isSmall, hasForm }
+    const isFolded = list !== null && isTechnical([list.name])
+    return { ...section, shown, items, columns, isSmall, hasForm, isFolded }
   })
   const { parts = [], ...extraData } = await extras.read(caller, record)
   return {
@@ -83,7 +88,9 @@ export async function recordPage(
       service,
       id,
       record,
-      sections,
+      sections: sections.filter(({ isFolded }) => !isFolded),
+      technical,
+      technicalLists: sections.filter(({ isFolded, items }) => isFolded && items.length > 0),
       json: JSON.stringify(JSON.parse(textSeenBy(privileges, resource)(text)), null, 2),
       extras: { template: extras.template, partsTemplate: extras.partsTemplate, parts, ...extraData },
       framed: ({ path, field }: Value) => {

@@ -20,6 +20,8 @@ export interface Value {
   readonly refersTo: Resource | null
   /** The service to whose record pages lead from it, where forms take its number. */
   readonly leadsTo?: Resource | null
+  /** What its numbers mean. */
+  readonly meanings?: ReadonlyMap<string, Text>
 }
 
 /** A list as a table: its values are columns, and its lists stand in each row. */
@@ -165,7 +167,8 @@ function valuesOf(leaves: readonly Leaf[], resource: Resource, prefix: readonly 
     const label = field.label || labelOf(path.at(-1) ?? '', typeName)
     const refersTo = targetOf(resource, [...prefix, ...path].join('.'))
     const leadsTo = path.at(-1) === 'OrderID' && field.access !== 'key' ? orders : refersTo
-    return [{ path, field, label: t(label), refersTo, leadsTo }]
+    const meanings = new Map(Object.entries(field.meanings ?? {}).map(([number, words]) => [number, t(capital(words))]))
+    return [{ path, field, label: t(label), refersTo, leadsTo, meanings }]
   })
 }
 

@@ -7,6 +7,7 @@ import { INT32_MAX, INT32_MIN } from '../../../values/int32.ts'
 import { valueIn } from '../../../values/json.ts'
 import { invoiceOf } from '../orders/listing.ts'
 import { isCoded } from './codes.ts'
+import { capital } from './labels.ts'
 import { type List, type Service, targetService, type Value } from './services.ts'
 
 /** A record or an item of a list, as programs read it. */
@@ -115,9 +116,7 @@ function plainInputOf({ field, refersTo }: Value, typed: string): Input {
   if (field.offered !== undefined) return { ...none, type: 'select', choices: offeredChoices(field.offered, typed) }
   const codes = codesOf(field)
   if (codes.length > 0) {
-    const choices = codes.map(
-      ([code, meaning]) => [code, t('{name}: {meaning}', { name: code, meaning: t(meaning) })] as const,
-    )
+    const choices = codes.map(([code, meaning]) => [code, t(capital(meaning))] as const)
     return { ...none, type: 'select', choices }
   }
   if (kind === 'date') return { ...none, type: 'datetime-local', attributes: { step: 1 } }

@@ -247,3 +247,18 @@ describe('a sign-in link', () => {
     expect(await scene.server.database.db.customerLoginToken.count({ where: { storeId: scene.shop.store.id } })).toBe(0)
   })
 })
+
+test('leads to all orders of exactly this customer', async () => {
+  const one = await add({ Email: 'many@shop.example' })
+  const other = await add({ Email: 'few@shop.example' })
+  await scene.shop.add('/Products', { SKUInfo: { SKU: 'CHAIR', Name: 'Chair', Stock: 100 } })
+  const order = async (CustomerID: number) =>
+    (await placeOrder(scene.shop.caller, { CustomerID, OrderItemList: [{ ItemID: 'CHAIR', ItemQuantity: 1 }] })).id
+  const ids: number[] = []
+  for (let count = 0; count < 11; count++) ids.push(await order(one))
+  await order(other)
+  expect(await pageOf(one)).toContain(`<a href="/admin/orders?customerid=${one}">All orders</a>`)
+  const list = (await scene.merchant.open(`/admin/orders?customerid=${one}`)).body
+  const listed = [...list.matchAll(/scope="row"><a href="\/admin\/orders\/(\d+)"/g)].map(([, id]) => Number(id))
+  expect(listed).toEqual(ids.toReversed())
+})

@@ -267,3 +267,20 @@ test('a change that is stored whole is put back from its line, and one that was 
   const refused = await merchant.submit(address, {}, { action, to: `/admin/products/${id}/history/${cut.id}/back` })
   expect([refused.statusCode, refused.body.includes('has not kept everything')]).toEqual([409, true])
 })
+
+test('a change of HTML is told by its words, with the source behind them', async () => {
+  const long = `<p>${'Made of oak. '.repeat(8)}</p>`
+  const id = await call('POST', '/Products', {
+    SKUInfo: { SKU: 'DESK', Name: 'Desk' },
+    Description: `${long}<p>Six legs.</p>`,
+  })
+  await call('PUT', `/Products/${id}`, { Description: `${long}<p>Four <b>strong</b> legs.</p>` })
+  await call('PUT', `/Products/${id}`, { Description: `${long}<p>Four strong legs.</p>` })
+  await call('PUT', `/Products/${id}`, { Description: `${long.repeat(3)}<p>One.</p>` })
+  await call('PUT', `/Products/${id}`, { Description: `${long.repeat(3)}<p>Two.</p>` })
+  const [cut = '', , looks = '', words = ''] = await historyOn(`/admin/products/${id}/history`)
+  expect(cut).toContain('Description: changed')
+  expect(looks).toContain('Description: only how it looks was changed')
+  expect(words.length).toBeLessThan(1_500)
+  expect(words).toMatch(/Description: … [^<]*Six legs\. → … [^<]*Four strong legs\. Source/)
+})

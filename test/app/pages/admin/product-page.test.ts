@@ -262,3 +262,18 @@ test('names the newest orders with the product, each once, and the other records
   expect(body).toContain(`<a href="/admin/products/${shade}"><bdi>SHADE · Shade</bdi></a>`)
   expect(body).toContain(`/admin/giftregistries/${registry}"`)
 })
+
+test('the list leads to a product by its name, and says that it is hidden', async () => {
+  const id = await open.add('/Products', { SKUInfo: { SKU: 'HID', Name: 'Hidden lamp' }, Hide: true })
+  const list = (await open.merchant.open('/admin/products?find=Hidden')).body
+  expect(list).toContain(`<a href="/admin/products/${id}">Hidden lamp</a> <span class="badge">Hidden</span>`)
+})
+
+test('what only who connects programs needs is folded at the end, and tags in texts are shown as line breaks', async () => {
+  const { body } = await pageOf({ OutOfStockMessage: 'Sold out.<br>Back &amp; soon.', InventoryControl: 2 })
+  const [before = '', technical = ''] = body.split('<summary>Technical details</summary>')
+  expect(before).toContain('<span class="lines">Sold out.\nBack &amp; soon.</span>')
+  expect(before).toMatch(/<dt>When stock runs out<\/dt>\s*<dd class="text">\s*Back order\s*<\/dd>/)
+  expect(before).not.toContain('<dt>Internal number</dt>')
+  expect(technical).toContain('<dt>Internal number</dt>')
+})
