@@ -6,6 +6,7 @@ import { type MailServices, writeMail } from '../mail/write.ts'
 import { networkOf } from '../values/address-blocks.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { namedObject, readInput } from '../values/input.ts'
+import { browserName } from './browser-name.ts'
 import type { EnteredSession } from './enter.ts'
 import { insertIdentity, type NewIdentity, refuseTaken } from './identities.ts'
 import {
@@ -118,7 +119,7 @@ export async function changePassword(
       target: email,
       ...ownerOf(person),
     })
-    const data = { at: now(), address: by.actor.address, userAgent: by.userAgent ?? '' }
+    const data = { at: now(), address: by.actor.address, userAgent: browserName(by.userAgent ?? '') }
     const { locale } = by.actor
     const mail = {
       kind: 'password-changed',

@@ -7,6 +7,7 @@ import { type Phrase, t } from '../texts/text.ts'
 import { networkOf } from '../values/address-blocks.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { namedObject, readInput } from '../values/input.ts'
+import { browserName } from './browser-name.ts'
 import { tableOf } from './enter.ts'
 import { linkUsed, newLink, tokenHashes } from './links.ts'
 import { emailInput, fieldFault, hashPassword, lowerCase, refuseNamesAsPassword } from './passwords.ts'
@@ -191,7 +192,7 @@ export async function resetPassword(
         details,
       })
     }
-    const notice = { at: now(), address, userAgent }
+    const notice = { at: now(), address, userAgent: browserName(userAgent) }
     const [{ storeId = null } = {}] = accounts
     await writeMail(tx, services, {
       kind: 'password-changed',

@@ -6,6 +6,7 @@ import { actorOf, formId, sentBy, sessionOf, wantsHtml } from '../../html/reques
 import { mailsAre } from '../../mail/write.ts'
 import { changePassword } from '../../people/accounts.ts'
 import type { AddressServices } from '../../people/address.ts'
+import { browserName } from '../../people/browser-name.ts'
 import { listFactors } from '../../people/factors/changes.ts'
 import { chooseLocale, chosenLocale } from '../../people/locale.ts'
 import { identityOf } from '../../people/proof.ts'
@@ -40,7 +41,18 @@ export function accountPages(app: FastifyInstance, services: AddressServices, ar
     const locale = identityOf(session).locale ?? ''
     // Both forms have a field CurrentPassword.
     const isOfAddress = request.url.startsWith(`${account}/address`)
-    const data = { account, sessions, canMail, factors, alerts, locales, locale, isOfAddress, now: services.now() }
+    const data = {
+      account,
+      sessions,
+      canMail,
+      factors,
+      alerts,
+      locales,
+      locale,
+      isOfAddress,
+      browserName,
+      now: services.now(),
+    }
     return { template: '/pages/people/account', title: t('Your account'), data }
   }
 
