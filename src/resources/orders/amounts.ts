@@ -41,6 +41,11 @@ export function reduced(price: bigint, percent: bigint): bigint {
   return divide(price * (hundred - percent), hundred * unit) * unit
 }
 
+/** A percentage of an amount, rounded to a cent. */
+export function percentOf(amount: bigint, percent: bigint): bigint {
+  return inCents(divide(amount * percent, 100n * SCALE))
+}
+
 /** The bound of decimal fields (fields.ts). */
 export const ORDER_AMOUNT_MAX = exact(99_999_999_999.99)
 

@@ -1,6 +1,7 @@
 import { rowsInTurn } from '../../database/client.ts'
-import { anyOf, sql, storeId } from '../../database/sql.ts'
+import { anyOf, constant, type Sql, sql, storeId } from '../../database/sql.ts'
 import type { Caller } from '../../engine/caller.ts'
+import { statusCancelled, statusNotCompleted } from './statuses.ts'
 
 // What is paid of an order, and what of it has left. The database works both out from the order's lists ("paymentState" and
 // "fulfilmentState", which triggers call), and everything reads them there: docs/decisions/orders.md.
@@ -30,6 +31,12 @@ export async function readStates(
   )
   return new Map(rows.map(({ id, payment, fulfilment }) => [id, { payment, fulfilment }]))
 }
+
+/**
+ * Whether something of an order `t` is still to be paid, and the order is neither cancelled nor not completed. The condition is that of
+ * the partial index "Order_owed", so it has no parameters.
+ */
+export const isToBePaid: Sql = sql`t."payment" IN ('unpaid', 'part-paid') AND t."statusId" NOT IN (${constant(statusCancelled)}, ${constant(statusNotCompleted)})`
 
 /** Whether something of it is still to be paid. */
 export function isOwed(payment: PaymentState): boolean {

@@ -1,7 +1,7 @@
 import { text } from '../../../engine/definition/fields.ts'
-import { equalTo, oneOf } from '../../../engine/definition/filters.ts'
+import { equalTo, type Filter, oneOf } from '../../../engine/definition/filters.ts'
 import { billedTo } from '../../../resources/orders/buyer.ts'
-import { fulfilments, paymentStates, readStates } from '../../../resources/orders/states.ts'
+import { fulfilments, isToBePaid, paymentStates, readStates } from '../../../resources/orders/states.ts'
 import { holdsStock } from '../../../resources/orders/statuses.ts'
 import { type Phrase, type Text, t } from '../../../texts/text.ts'
 import { type Chip, fulfilmentChips, paymentChips } from '../../order-states.ts'
@@ -43,12 +43,21 @@ const choicesOf = <Key extends string>(keys: readonly Key[], chips: Readonly<Rec
 const choicesOfStatuses = (statuses: readonly { id: number; text: Phrase }[]) =>
   statuses.map(({ id, text }) => [String(id), text] as const)
 
+/** The value of the payment filter for what a shop waits for: unpaid and partly paid orders without those that are cancelled or not completed. */
+export const TO_BE_PAID = 'to-be-paid'
+
+const oneState = oneOf('payment', [...paymentStates, TO_BE_PAID])
+const paymentFilter: Filter = {
+  ...oneState,
+  read: (given, name, store) => (given === TO_BE_PAID ? isToBePaid : oneState.read(given, name, store)),
+}
+
 /** The list of orders: whose they are, what is paid and what has left, and statuses by their texts. */
 export const orderListing: Listing = {
   values: ownValues,
   filters: {
     customerid: equalTo('customerId'),
-    payment: oneOf('payment', paymentStates),
+    payment: paymentFilter,
     fulfilment: oneOf('fulfilment', fulfilments),
   },
   labels: {},
@@ -68,7 +77,7 @@ export const orderListing: Listing = {
       inWords: ['InvoiceNumber'],
       choices: {
         OrderStatusID: choicesOfStatuses(statuses),
-        payment: choicesOf(paymentStates, paymentChips),
+        payment: [[TO_BE_PAID, t('Still to be paid')], ...choicesOf(paymentStates, paymentChips)],
         fulfilment: choicesOf(fulfilments, fulfilmentChips),
       },
       targets: { OrderStatusID: choicesOfStatuses(statuses.filter(({ visible }) => visible)) },

@@ -10,6 +10,7 @@ import { shippingToBuyer } from '../../../resources/orders/buyer.ts'
 import { type Phrase, type Text, t } from '../../../texts/text.ts'
 import { type Fault, StoreFailure } from '../../../values/failure.ts'
 import { runInSlices } from '../../../values/slices.ts'
+import { DISCOUNT, discountIn, discountTyped, NO_DISCOUNT, plainDiscount } from './discount.ts'
 import { type FormLine, isOfLine, type LookedUp } from './form-lines.ts'
 import { billingNames, hasAddressesOfBuyer, shippingNames, shipsToBilling } from './order-buyer.ts'
 
@@ -83,7 +84,7 @@ export function orderOf(lookedUp: LookedUp): Record<string, unknown> {
     InternalComments: text('InternalComments'),
     CustomerID: numberIn(values, 'CustomerID', writing),
     SalesTax: numberIn(values, 'SalesTax', writing),
-    OrderDiscountPromotion: numberIn(values, 'OrderDiscountPromotion', writing),
+    OrderDiscountPromotion: discountIn(lookedUp),
     BillingOnLinePayment: values.BillingOnLinePayment !== undefined,
     PromotionList: promotionsOf(lookedUp),
     OrderItemList: itemsOf(lookedUp),
@@ -92,7 +93,7 @@ export function orderOf(lookedUp: LookedUp): Record<string, unknown> {
   return hasAddressesOfBuyer(values) ? { ...billing, ...body } : body
 }
 
-const amountNames = ['ShipmentCost', 'SalesTax', 'OrderDiscountPromotion']
+const amountNames = ['ShipmentCost', 'SalesTax']
 
 /** Whether people type a number into the field, with decimals. */
 function isAmount(name: string): boolean {
@@ -106,13 +107,16 @@ function isAmount(name: string): boolean {
 export function rewritten(form: Form, former: Pick<Writing, 'decimalSign'>, writing: Writing): Form {
   if (former.decimalSign === writing.decimalSign) return form
   const numbers = Object.keys(form).filter(isAmount)
-  const texts = numbers.map((name) => {
-    const text = textIn(form, name)
+  const inWriting = (text: string) => {
     const plain = plainNumber(text, former)
-    if (plain !== null) return [name, writing.typed(plain)]
-    return [name, plainNumber(text, writing) === null ? text : '']
-  })
-  return { ...form, ...Object.fromEntries(texts) }
+    if (plain !== null) return writing.typed(plain)
+    return plainNumber(text, writing) === null ? text : ''
+  }
+  const texts = numbers.map((name) => [name, inWriting(textIn(form, name))])
+  const { text, isPercent } = discountTyped(textIn(form, DISCOUNT))
+  const discount = inWriting(text)
+  const isKept = isPercent && discount !== ''
+  return { ...form, ...Object.fromEntries(texts), [DISCOUNT]: isKept ? `${discount}%` : discount }
 }
 
 /** Everything that is wrong with the form as far as it says so itself. */
@@ -121,24 +125,23 @@ export function faultsOfOrder({ values, lines, writing }: LookedUp): Fault[] {
   const numbers = ['CustomerID', ...filled.map(({ number }) => `ItemQuantity.${number}`), ...amountNames]
   const wrong = numbers.filter((name) => plainNumber(textIn(values, name), writing) === null)
   const hasReason = textIn(values, 'DiscountReason').trim() !== ''
-  const discount = plainNumber(textIn(values, 'OrderDiscountPromotion'), writing)
+  const discount = plainDiscount(textIn(values, DISCOUNT), writing)
   const isWithout = hasReason && discount !== null && Number(discount) <= 0
   return [
     ...(filled.length > 0
       ? filled.flatMap((line) => faultsOf(line, values))
       : [{ field: `ItemID.${lines[0]?.number ?? 1}`, problem: 'has to be chosen' }]),
     ...wrong.map((field) => ({ field, problem: notANumber(writing) })),
-    ...(isWithout
-      ? [{ field: 'OrderDiscountPromotion', problem: 'must be above 0, because a reason for it is given' }]
-      : []),
+    ...(discount === null ? [{ field: DISCOUNT, problem: NO_DISCOUNT }] : []),
+    ...(isWithout ? [{ field: DISCOUNT, problem: 'must be above 0, because a reason for it is given' }] : []),
   ]
 }
 
 /** The reason for a discount, as the order names it. */
-function promotionsOf({ values, writing }: LookedUp) {
-  const reason = textIn(values, 'DiscountReason').trim()
+function promotionsOf(lookedUp: LookedUp) {
+  const reason = textIn(lookedUp.values, 'DiscountReason').trim()
   if (reason === '') return undefined
-  return [{ PromotionName: reason, DiscountAmount: numberIn(values, 'OrderDiscountPromotion', writing) }]
+  return [{ PromotionName: reason, DiscountAmount: discountIn(lookedUp) }]
 }
 
 /** The lines of the form as items of an order, without prices. Throws likewise. */

@@ -127,6 +127,7 @@ async function shownOrder(
       order,
       actions: actionsOf(state),
       figures,
+      discountReasons: discountReasonsOf(order),
       waiting,
       sent: parcels.filter((parcel) => parcel.hasLeft),
       isLive,
@@ -157,6 +158,7 @@ interface ShownOrder extends OrderRecord, PaidRecord {
   readonly BillingCompany: string
   readonly BillingEmail: string
   readonly BillingPhoneNumber: string
+  readonly PromotionList: readonly { readonly PromotionName: string; readonly Coupon: string }[]
   readonly ShipmentList: readonly (OrderRecord['ShipmentList'][number] & {
     readonly ShipmentID: number
     readonly ShipmentPhone: string
@@ -166,6 +168,12 @@ interface ShownOrder extends OrderRecord, PaidRecord {
     readonly CatalogID: number
     readonly ItemShipmentID: number
   })[]
+}
+
+/** What took off the discount: the names of promotions, with the code of a coupon. */
+function discountReasonsOf({ PromotionList }: ShownOrder): string[] {
+  const named = PromotionList.map(({ PromotionName, Coupon }) => [PromotionName, Coupon].filter(Boolean).join(' · '))
+  return named.filter((name) => name !== '')
 }
 
 /** The parcels of an order with their lines, and where each goes. */

@@ -56,6 +56,8 @@ async function askPage(
         [t('Net'), before.net, after.net],
         [t('Open'), before.open, after.open],
       ].filter(([, from, to]) => from !== to),
+      // What was paid back without having been paid is open beside the total.
+      unpaidRefund: after.open > 0 ? Math.max(-after.net, 0) : 0,
       etag: tagOf(text, typed, isOutdated),
       reasonMax: REASON_MAX,
       labels: { Reason: t('Reason') },

@@ -4,9 +4,8 @@ import { type DataServices, queryRows } from '../../../database/client.ts'
 import { constant, sql, storeId } from '../../../database/sql.ts'
 import type { CallerStore } from '../../../engine/caller.ts'
 import { keptCount } from '../../../engine/reading/read.ts'
+import { isToBePaid } from '../../../resources/orders/states.ts'
 import { statusCancelled, statusNotCompleted, statusShipped } from '../../../resources/orders/statuses.ts'
-import type { Phrase } from '../../../texts/text.ts'
-import { statusName } from '../../status-names.ts'
 
 type Services = Pick<DataServices, 'db'>
 
@@ -17,7 +16,6 @@ const PRODUCTS_SHOWN = 10
 
 export interface WaitingOrders {
   readonly statusId: number
-  readonly status: Phrase
   /** Up to `COUNTED_MAX` + 1. */
   readonly count: number
   /** The order with the lowest id. */
@@ -35,10 +33,10 @@ export async function readWaiting({ db }: Services, store: CallerStore): Promise
   const done = sql`${constant(statusShipped)}, ${constant(statusCancelled)}, ${constant(statusNotCompleted)}`
   const rows = await queryRows<WaitingRow>(
     db,
-    sql`SELECT s."id" AS "statusId", s."definition", s."text", w."count", o."id", o."invoicePrefix", o."invoiceNumber",
+    sql`SELECT s."id" AS "statusId", w."count", o."id", o."invoicePrefix", o."invoiceNumber",
         o."orderDate"
       FROM (
-        SELECT "id", "definition", "text", "sorting" FROM "OrderStatus"
+        SELECT "id", "sorting" FROM "OrderStatus"
         WHERE "storeId" = ${storeId(store)} AND "visible" AND "id" NOT IN (${done})
         ORDER BY "sorting", "id" LIMIT ${constant(STATUSES_MAX)}
       ) s
@@ -51,15 +49,24 @@ export async function readWaiting({ db }: Services, store: CallerStore): Promise
       JOIN "Order" o ON o."storeId" = ${storeId(store)} AND o."id" = w."firstId"
       ORDER BY s."sorting", s."id"`,
   )
-  return rows.map(({ statusId, definition, text, count, id, invoicePrefix, invoiceNumber, orderDate: date }) => {
-    const status = statusName({ id: statusId, definition, text })
-    return { statusId, status, count, first: { id, invoice: `${invoicePrefix}${invoiceNumber}`, date } }
+  return rows.map(({ statusId, count, id, invoicePrefix, invoiceNumber, orderDate: date }) => {
+    return { statusId, count, first: { id, invoice: `${invoicePrefix}${invoiceNumber}`, date } }
   })
 }
 
-interface WaitingRow extends Omit<WaitingOrders, 'status' | 'first'> {
-  readonly definition: string
-  readonly text: string
+/** Returns how many orders are still to be paid, up to `COUNTED_MAX` + 1. */
+export async function countToBePaid({ db }: Services, store: CallerStore): Promise<number> {
+  const [row] = await queryRows<{ count: number }>(
+    db,
+    sql`SELECT count(*)::int AS "count" FROM (
+        SELECT FROM "Order" t WHERE t."storeId" = ${storeId(store)} AND ${isToBePaid}
+        ORDER BY t."id" LIMIT ${constant(COUNTED_MAX + 1)}
+      ) c`,
+  )
+  return row?.count ?? 0
+}
+
+interface WaitingRow extends Omit<WaitingOrders, 'first'> {
   readonly id: number
   readonly invoicePrefix: string
   readonly invoiceNumber: number

@@ -181,6 +181,7 @@ describe('a form of somebody who writes decimals with a comma', () => {
       'ItemQuantity.1': '1,5',
       ShipmentCost: '4,99',
       SalesTax: '1.234',
+      OrderDiscountPromotion: '12,5 %',
       BillingEmail: 'guest@shop.example',
     }
     const toPlace = { action: '/admin/orders' }
@@ -195,7 +196,12 @@ describe('a form of somebody who writes decimals with a comma', () => {
     expect(await shown()).toMatchObject({ 'ItemQuantity.1': '1,5', ShipmentCost: '4,99', SalesTax: '1.234' })
     await speak('en-US')
     // 1.234 was no number when it was typed, and must not become one.
-    expect(await shown()).toMatchObject({ 'ItemQuantity.1': '1.5', ShipmentCost: '4.99', SalesTax: '' })
+    expect(await shown()).toMatchObject({
+      'ItemQuantity.1': '1.5',
+      ShipmentCost: '4.99',
+      SalesTax: '',
+      OrderDiscountPromotion: '12.5%',
+    })
     await speak('de-DE')
     const place = async (changes: Record<string, string>) =>
       merchant.submit(address, { ...(await shown()), ...changes }, toPlace)
@@ -205,6 +211,7 @@ describe('a form of somebody who writes decimals with a comma', () => {
     expect(placed.headers.location, alertIn(placed.body)).toBe('/admin/orders/1?notice=order-placed')
     expect(await order()).toMatchObject({
       SalesTax: 0.75,
+      OrderDiscountPromotion: 7.97,
       OrderItemList: [{ ItemQuantity: 1.5, ItemUnitPrice: 42.5 }],
       ShipmentList: [{ ShipmentCost: 4.99 }],
     })

@@ -511,6 +511,46 @@ describe('what a new order comes to', () => {
     })
   })
 
+  test('has a discount in percent of the goods, which is an amount of the order with its reason', async () => {
+    const form = await tab(merchant)
+    const given = { ShipmentCost: '6.5', OrderDiscountPromotion: ' 12.5 %', DiscountReason: 'Late' }
+    const page = await form.lookUp({ ...guest, ...given })
+    expect(page).toMatch(/Discount<\/th><td class="right">-\$10.63/)
+    expect(page).toContain('value=" 12.5 %"')
+    expect((await form.place()).headers.location).toBe('/admin/orders/1?notice=order-placed')
+    expect(await order(1)).toMatchObject({
+      OrderAmount: 80.87,
+      OrderDiscountPromotion: 10.63,
+      PromotionList: [{ PromotionName: 'Late', DiscountAmount: 10.63 }],
+    })
+    expect((await merchant.open('/admin/orders/1')).body).toMatch(
+      /<dt>Discount<br><small class="quiet">Late<\/small><\/dt><dd>-\$10.63/,
+    )
+  })
+
+  test.each(['ten %', '%', '10 % 5', '10,5%'])('has no discount of %s', async (OrderDiscountPromotion) => {
+    const refused = await (await tab(merchant)).place({ ...guest, OrderDiscountPromotion })
+    expect(refused.statusCode).toBe(400)
+    expect(alertIn(refused.body)).toContain('Discount</a> must be an amount, such as 12, or a percentage, such as 10%')
+  })
+
+  test('has a discount of the goods at most', async () => {
+    const form = await tab(merchant)
+    const page = await form.lookUp({ ...guest, OrderDiscountPromotion: '100.1%' })
+    expect(page).toContain('<a href="#OrderDiscountPromotion">Discount</a> must not be above the goods')
+    expect((await form.place({ OrderDiscountPromotion: '100%' })).statusCode).toBe(303)
+    expect(await order(1)).toMatchObject({ OrderAmount: 0, OrderDiscountPromotion: 85 })
+  })
+
+  test('is told beside the line where more is wanted than there is, and that nothing says where it goes', async () => {
+    const form = await tab(merchant)
+    expect(await form.lookUp({ ...guest, 'ItemQuantity.1': '10' })).not.toContain('not enough in stock')
+    const page = await form.lookUp({ 'ItemQuantity.1': '11' })
+    expect(page).toMatch(/id="ItemID.1-name"[^\n]*<span class="badge bad">not enough in stock<\/span>/)
+    expect(page).toContain('No shipping address: the goods go to the billing address.')
+    expect(await form.lookUp({ ShipmentCity: 'Oslo' })).not.toContain('No shipping address')
+  })
+
   test('is not known while something is missing, which is named', async () => {
     const form = await tab(merchant)
     expect(await form.lookUp({ ...guest, 'ItemQuantity.1': '11' })).toMatch(

@@ -352,6 +352,12 @@ describe('the payment state of an order', () => {
         ['unpaid', 'part-paid'].includes(state),
       ])
     }
+    const owed = ids.filter((_id, at) => ['unpaid', 'part-paid'].includes(String(cases[at]?.[0])))
+    expect(await listed('payment=to-be-paid')).toEqual([1, ...owed])
+    for (const [at, OrderStatusID] of [5, 7].entries()) {
+      await shop.call('PUT', `/Orders/${owed[at]}`, { body: { OrderStatusID } })
+    }
+    expect(await listed('payment=to-be-paid')).toEqual([1, ...owed.slice(2)])
     const wrong = await merchant.open('/admin/orders?payment=late')
     expect([wrong.statusCode, wrong.body.includes('must be one of unpaid, part-paid, paid')]).toEqual([400, true])
   })
@@ -443,6 +449,26 @@ describe('a transaction that is wrong', () => {
     expect(sums.ItemSumList[0].RefundedQuantity).toBe(0)
     expect((await scene.merchant.open(payments)).body).toContain('<s>-$127.50</s>')
     await shop.add('/Orders/1/Transactions', body)
+  })
+
+  test('leaves more open than the total where its money went back, which is said before and after', async () => {
+    await record({ TransactionAmount: '135.25' })
+    const key = await keyOf()
+    expect((await scene.merchant.open(voiding(key))).body).not.toContain('More would be refunded than was paid')
+    await record({ TransactionType: 'Refund', TransactionAmount: '30' })
+    const { body } = await scene.merchant.open(voiding(key))
+    expect(body).toMatch(/<dt>Open<\/dt><dd>\$0.00 → <strong>\$165.25/)
+    expect(body).toContain('More would be refunded than was paid: the $30.00 that')
+    expectSaved(await (await opened(scene.merchant, voiding(key))).send({ Reason }), done('payment'))
+    const [{ OpenAmount }] = (await scene.shop.call('GET', '/Orders/1/Sums')).json()
+    expect(OpenAmount).toBe(165.25)
+    expect((await scene.merchant.open('/admin/orders/1')).body).toContain(
+      '<strong>$165.25</strong> is open, its total of $135.25 and $30.00 that was refunded without being paid',
+    )
+    const refund = (await scene.order()).TransactionList.find(
+      (one: { TransactionType: string }) => one.TransactionType === 'Refund',
+    ).TransactionIndexID
+    expect((await scene.merchant.open(voiding(refund))).body).not.toContain('More would be refunded')
   })
 
   test('is made void once by two at once', async () => {

@@ -144,6 +144,21 @@ describe('a return that has been added', () => {
     expect(await scene.ledger()).toEqual(['LAMP order -3', 'LAMP return 2', 'LAMP return -1'])
   })
 
+  test('leads to a refund from the page of its order, once goods of a paid order have been received', async () => {
+    const hasLink = async () =>
+      /<h2>Returns<\/h2>[\s\S]*?href="\/admin\/orders\/1\/payments\?type=Refund">Record a refund</.test(
+        (await scene.merchant.open('/admin/orders/1')).body,
+      )
+    await (await opened(scene.merchant, stored)).send({ 'Item.0.ReceivedQuantity': '2' })
+    expect(await hasLink()).toBe(false)
+    const pay = (TransactionType: string) =>
+      scene.shop.add('/Orders/1/Transactions', { TransactionType, TransactionAmount: 20 })
+    await pay('Sale')
+    expect(await hasLink()).toBe(true)
+    await pay('Refund')
+    expect(await hasLink()).toBe(false)
+  })
+
   test('is refused beside the field when more goes back than was sold', async () => {
     const answer = await (await opened(scene.merchant, stored)).send({ 'Item.0.RestockQuantity': '4' })
     expect(answer.statusCode).toBe(400)

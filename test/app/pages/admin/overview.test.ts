@@ -249,6 +249,24 @@ describe('orders that wait', () => {
     ])
   })
 
+  test('come first with what is still to be paid, and have the names of the reader’s language', async () => {
+    await orderAt('2026-03-10T15:00:00Z')
+    expect(await words()).not.toContain('still to be paid')
+    const guest = { BillingEmail: 'guest@shop.example', OrderItemList: [{ ItemID: 'LAMP', ItemQuantity: 1 }] }
+    const { id } = await placeOrder(shop.caller, guest)
+    const { id: cancelled } = await placeOrder(shop.caller, guest)
+    await shop.call('PUT', `/Orders/${cancelled}`, { body: { OrderStatusID: 5 } })
+    await shop.add(`/Orders/${id}/Transactions`, { TransactionType: 'Sale', TransactionAmount: 10 })
+
+    const body = await page()
+    expect(body).toContain('<a href="/admin/orders?payment=to-be-paid">1 order still to be paid</a>')
+    const titles = [...body.matchAll(/<h2 id="([^"]+)"/g)].map(([, title]) => title)
+    expect(titles.slice(0, 3)).toEqual(['waiting', 'low-stock', 'sales'])
+    const german = (await merchants.get(shop)?.open('/admin', { 'accept-language': 'de-DE' }))?.body
+    expect(german).toContain('<a href="/admin/orders?payment=to-be-paid">1 Bestellung noch zu bezahlen</a>')
+    expect(german).toContain('<a href="/admin/orders?orderstatus=11">Unbezahlt</a>')
+  })
+
   test('are none where all are shipped', async () => {
     const shipped = await orderAt('2026-03-10T15:00:00Z')
     await shop.call('PUT', `/Orders/${shipped}`, { body: { OrderStatusID: 4 } })

@@ -1,0 +1,42 @@
+import { numberIn, plainNumber, type Writing } from '../../../html/numbers.ts'
+import { refusedFields } from '../../../html/page-routes.ts'
+import { textIn } from '../../../html/request.ts'
+import { amountOf, exact, percentOf, sum, toNumber } from '../../../resources/orders/amounts.ts'
+import type { LookedUp } from './form-lines.ts'
+
+// The discount on a new order, which is typed as an amount, or as a percentage of the goods. The order has the amount.
+
+export const DISCOUNT = 'OrderDiscountPromotion'
+export const NO_DISCOUNT = 'must be an amount, such as 12, or a percentage, such as 10%'
+
+interface TypedDiscount {
+  readonly text: string
+  readonly isPercent: boolean
+}
+
+/** Splits what was typed into its number and whether it is a percentage. */
+export function discountTyped(typed: string): TypedDiscount {
+  const [, percent] = /^(.*?)\s*%\s*$/s.exec(typed) ?? []
+  return percent === undefined ? { text: typed, isPercent: false } : { text: percent, isPercent: true }
+}
+
+/** Returns the number of a discount as programs write it; empty: nothing was typed; null: it is neither amount nor percentage. */
+export function plainDiscount(typed: string, writing: Pick<Writing, 'decimalSign'>): string | null {
+  const { text, isPercent } = discountTyped(typed)
+  const plain = plainNumber(text, writing)
+  return plain === '' && isPercent ? null : plain
+}
+
+/** Returns the amount of the form's discount; null: none. Throws (400, naming the field) for what is neither amount nor percentage. */
+export function discountIn({ values, lines, writing }: LookedUp): number | null {
+  const typed = textIn(values, DISCOUNT)
+  const plain = plainDiscount(typed, writing)
+  if (plain === null) throw refusedFields([{ field: DISCOUNT, problem: NO_DISCOUNT }])
+  if (plain === '') return null
+  if (!discountTyped(typed).isPercent) return numberIn(values, DISCOUNT, writing)
+  const goods = lines.map(({ number, product }) => {
+    const quantity = numberIn(values, `ItemQuantity.${number}`, writing)
+    return amountOf(exact(product?.price ?? 0), exact(quantity ?? 1))
+  })
+  return toNumber(percentOf(sum(goods), exact(Number(plain))))
+}
