@@ -10,6 +10,7 @@ import { listFactors } from '../../people/factors/changes.ts'
 import { chooseLocale, chosenLocale } from '../../people/locale.ts'
 import { identityOf } from '../../people/proof.ts'
 import { endOtherSessions, endSession, type ListedSession, listSessions } from '../../people/sessions.ts'
+import { browserName } from '../../texts/browsers.ts'
 import { locales } from '../../texts/language.ts'
 import { t } from '../../texts/text.ts'
 import { StoreFailure } from '../../values/failure.ts'
@@ -33,7 +34,8 @@ export function accountPages(app: FastifyInstance, services: AddressServices, ar
     wantsHtml(reply.request) ? `${account}?notice=${notice}` : reply.code(204).send()
   const again = async (request: FastifyRequest): Promise<HtmlPage> => {
     const session = sessionOf(request)
-    const sessions = await listSessions(services, session)
+    const listed = await listSessions(services, session)
+    const sessions = listed.map((each) => ({ ...each, browser: browserName(each.userAgent) }))
     const canMail = mailsAre(services.config) !== 'none'
     const factors = await listFactors(services, session)
     const alerts = await alertChoices(services, session.person)

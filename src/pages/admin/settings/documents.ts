@@ -13,7 +13,7 @@ import type { ChangeStore } from '../../../stores/stores.ts'
 import { locales } from '../../../texts/language.ts'
 import { t } from '../../../texts/text.ts'
 import { readInput } from '../../../values/input.ts'
-import { savedPage } from './routes.ts'
+import { savedPage } from './saved-page.ts'
 
 /** Adds the page of what invoices and packing slips have of the store. */
 export function documentPages(app: FastifyInstance, services: ChangeStore): void {

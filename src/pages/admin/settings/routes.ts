@@ -13,7 +13,6 @@ import {
   listPaymentMethods,
   updatePaymentMethods,
 } from '../../../resources/payment-methods/update-methods.ts'
-import type { Privilege } from '../../../staff/roles.ts'
 import { type ChangeStore, changedStore, storeWithKey, updateStore } from '../../../stores/stores.ts'
 import { t } from '../../../texts/text.ts'
 import { StoreFailure } from '../../../values/failure.ts'
@@ -21,6 +20,7 @@ import { readInput } from '../../../values/input.ts'
 import { builtInName } from '../../status-names.ts'
 import { documentPages } from './documents.ts'
 import { returnListPages } from './return-lists.ts'
+import { savedPage } from './saved-page.ts'
 
 const zones = Intl.supportedValuesOf('timeZone')
 const currencies = Intl.supportedValuesOf('currency')
@@ -43,34 +43,6 @@ export function settingsPages(app: FastifyInstance, services: ChangeStore): void
   })
   returnListPages(app, services)
   documentPages(app, services)
-}
-
-interface SavedPage<Services> {
-  /** What reading the page and saving need. */
-  readonly privilege: Privilege
-  readonly path: string
-  pageOf(request: FastifyRequest, services: Services): Promise<HtmlPage>
-  save(request: FastifyRequest, services: Services): Promise<unknown>
-  /** Returns the submitted values, to show the form again. */
-  valuesOf?(form: Form): Form
-}
-
-/** Adds a merchant's page and its form, which `save` saves. */
-export function savedPage<Services>(
-  app: FastifyInstance,
-  services: Services,
-  { privilege, path, pageOf, save, valuesOf = (form) => form }: SavedPage<Services>,
-): void {
-  const { page } = adminPages(app, [privilege, 'read'])
-  const { form } = adminPages(app, [privilege, 'write'])
-  page(path, (request) => pageOf(request, services))
-  const carryOut = async (request: FastifyRequest) => {
-    await save(request, services)
-    return `${path}?notice=settings-saved`
-  }
-  form(path, carryOut, async (request) => {
-    return { ...(await pageOf(request, services)), values: valuesOf(formOf(request)) }
-  })
 }
 
 async function settingsPage(request: FastifyRequest, services: ChangeStore): Promise<HtmlPage> {

@@ -5,7 +5,7 @@ import { actorOf, type Form, formOf, linesIn, merchantOf } from '../../../../htm
 import { type ChangeStore, changedStore, rotateUserKey, storeWithKey, updateStore } from '../../../../stores/stores.ts'
 import { type Fault, StoreFailure } from '../../../../values/failure.ts'
 import { readInput } from '../../../../values/input.ts'
-import { savedPage } from '../../settings/routes.ts'
+import { savedPage } from '../../settings/saved-page.ts'
 
 export interface CartApiServices extends ChangeStore {
   readonly config: { readonly publicUrl: string; readonly soapPath: string; readonly soapNamespaces: readonly string[] }
