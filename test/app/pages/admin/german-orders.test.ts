@@ -153,7 +153,7 @@ test('scripts and files get the language too', async () => {
 
   const file = '/admin/orders/lines.csv'
   expect((await asked(file, 'de-DE')).split('\n')[0]).toMatch(
-    /^\uFEFFRechnung;.*;Zahlungsart;.*;Nach Erstattungen;Offen;/,
+    /^\uFEFFRechnungsnummer;.*;Zahlungsart;.*;Nach Erstattungen;Offen;/,
   )
   expect((await asked(file, 'en-US')).split('\n')[0]).toMatch(/^\uFEFFInvoice,.*,Payment method,.*,Net,Open,/)
 })
