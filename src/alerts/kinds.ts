@@ -6,7 +6,7 @@ import type { Access, Privileges } from '../engine/caller.ts'
 import type { OwnPath } from '../mail/kinds.ts'
 import type { Config } from '../process/settings.ts'
 import { resourceNamed } from '../registry.ts'
-import { type Text, t } from '../texts/text.ts'
+import { type Phrase, type Text, t } from '../texts/text.ts'
 
 // What people can be told of by mail, if they want to: what it is, who may, and how it is found.
 
@@ -37,7 +37,7 @@ interface Kind<Place> {
   /** The page that a mail leads to. */
   readonly link: OwnPath
   /** Returns what there is to tell, a sentence each; none: nothing. */
-  readonly find: (look: Look, place: Place) => Promise<readonly string[]>
+  readonly find: (look: Look, place: Place) => Promise<readonly Phrase[]>
 }
 
 export interface StorePlace {
@@ -51,7 +51,7 @@ export interface StoreKind extends Kind<StorePlace> {
   readonly need: readonly [privilege: string, access: Access] | null
 }
 
-const ended = { done: 'ended', cancelled: 'was stopped' } as const
+const ended = ['done', 'cancelled']
 
 export const storeAlerts = {
   'webhook-paused': {
@@ -66,7 +66,9 @@ export const storeAlerts = {
         orderBy: { id: 'asc' },
         take: LINES_MAX,
       })
-      return paused.map(({ name, pauseReason }) => `The webhook ${name} is paused: ${pauseReason}.`)
+      return paused.map(({ name, pauseReason }) =>
+        t('The webhook {name} is paused: {reason}.', { name, reason: pauseReason ?? '' }),
+      )
     },
   },
   'application-failing': {
@@ -79,8 +81,8 @@ export const storeAlerts = {
       return failing
         .filter(({ last }) => last.at > since)
         .slice(0, LINES_MAX)
-        .map(
-          ({ name, last }) => `The last calls of ${name} were refused: ${last.method} ${last.path}, ${last.message}.`,
+        .map(({ name, last: { method, path, message } }) =>
+          t('The last calls of {name} were refused: {method} {path}, {message}.', { name, method, path, message }),
         )
     },
   },
@@ -95,7 +97,7 @@ export const storeAlerts = {
           AND EXISTS (SELECT FROM "StockMovement" WHERE "StockMovement"."storeId" = ${storeId} AND "productId" = "Product"."id"
             AND "createdAt" > ${since} AND "createdAt" <= ${now})
         ORDER BY "stock", "id" LIMIT ${LINES_MAX}`
-      return products.map(({ name, sku }) => `${name} (${sku}) has run out.`)
+      return products.map(({ name, sku }) => t('{name} ({sku}) has run out.', { name, sku }))
     },
   },
   'import-ended': {
@@ -105,7 +107,7 @@ export const storeAlerts = {
     link: '/admin/csv',
     find: async ({ tx, since, now }, { storeId, privileges }) => {
       const imports = await tx.csvImport.findMany({
-        where: { storeId, state: { in: Object.keys(ended) }, endedAt: { gt: since, lte: now } },
+        where: { storeId, state: { in: ended }, endedAt: { gt: since, lte: now } },
         select: { service: true, source: true, fileName: true, state: true, changed: true, added: true, failed: true },
         orderBy: { id: 'asc' },
         take: LINES_MAX,
@@ -113,11 +115,21 @@ export const storeAlerts = {
       return imports
         .filter(({ service }) => allows(privileges, resourceNamed(service).privilege, 'write'))
         .map(({ source, fileName, service, state, changed, added, failed }) => {
-          const counts = `${changed} changed, ${added} added, ${failed} failed`
-          const end = ended[state as keyof typeof ended]
-          if (source === 'bulk') return `The change of many records (${service}) ${end}: ${counts}.`
-          if (source === 'back') return `The change that puts records back (${service}) ${end}: ${counts}.`
-          return `The import of ${fileName || 'a CSV file'} (${service}) ${end}: ${counts}.`
+          const values = { service, state, changed, added, failed, file: fileName || t('a CSV file') }
+          if (source === 'bulk')
+            return t(
+              'The change of many records ({service}) {state, select, done {ended} other {was stopped}}: {changed, number} changed, {added, number} added, {failed, number} failed.',
+              values,
+            )
+          if (source === 'back')
+            return t(
+              'The change that puts records back ({service}) {state, select, done {ended} other {was stopped}}: {changed, number} changed, {added, number} added, {failed, number} failed.',
+              values,
+            )
+          return t(
+            'The import of {file} ({service}) {state, select, done {ended} other {was stopped}}: {changed, number} changed, {added, number} added, {failed, number} failed.',
+            values,
+          )
         })
     },
   },
@@ -137,9 +149,11 @@ export const operatorAlerts = {
     link: '/operator/sizes',
     find: async ({ tx, now }, { config: { backupHours } }) => {
       const { createdAt } = (await tx.backup.aggregate({ _max: { createdAt: true } }))._max
-      if (createdAt === null) return ['There is no backup of this installation yet.']
+      if (createdAt === null) return [t('There is no backup of this installation yet.')]
       const hours = (now.getTime() - createdAt.getTime()) / HOUR_MS
-      return hours <= backupHours * BACKUP_LATE ? [] : [`The last backup is ${Math.floor(hours)} hours old.`]
+      return hours <= backupHours * BACKUP_LATE
+        ? []
+        : [t('The last backup is {hours, number} hours old.', { hours: Math.floor(hours) })]
     },
   },
   'disk-full': {
@@ -150,7 +164,7 @@ export const operatorAlerts = {
       const disks = await disksOf(config)
       return disks
         .filter(({ isLow }) => isLow)
-        .map(({ name, percent }) => `Of the disk of ${name}, ${percent} % are free.`)
+        .map(({ name, percent }) => t('Of the disk of {name}, {percent, number} % are free.', { name, percent }))
     },
   },
   'deliveries-fail': {
@@ -165,7 +179,7 @@ export const operatorAlerts = {
         tx.webhook.count({ where: { ...ofShops, pauseReason: { not: null }, disabledAt: { gt: since } } }),
       ])
       if (failing + paused === 0) return []
-      return [`${failing} webhooks fail, and ${paused} were paused.`]
+      return [t('{failing, number} webhooks fail, and {paused, number} were paused.', { failing, paused })]
     },
   },
   'mails-wait': {
@@ -176,7 +190,14 @@ export const operatorAlerts = {
       const stuck = { state: 'waiting', createdAt: { lt: new Date(now.getTime() - MAIL_WAIT_MS) } }
       const waiting = await tx.mail.count({ where: stuck })
       const failed = await tx.mail.count({ where: { state: 'failed', nextAttemptAt: { gt: since } } })
-      return waiting + failed === 0 ? [] : [`${waiting} mails wait for more than an hour, and ${failed} were given up.`]
+      return waiting + failed === 0
+        ? []
+        : [
+            t('{waiting, number} mails wait for more than an hour, and {failed, number} were given up.', {
+              waiting,
+              failed,
+            }),
+          ]
     },
   },
 } as const satisfies Record<string, Kind<OperatorPlace>>

@@ -5,6 +5,7 @@ import { type MailServices, mailsAre, writeMail } from '../mail/write.ts'
 import { createLoop } from '../process/loop.ts'
 import type { Config } from '../process/settings.ts'
 import { privilegesOf } from '../staff/roles.ts'
+import type { Phrase } from '../texts/text.ts'
 import { type OperatorAlert, operatorAlerts, type StoreAlert, type StoreKind, storeAlerts } from './kinds.ts'
 
 export interface AlertServices extends MailServices {
@@ -99,7 +100,7 @@ async function linesOf(
   { config }: AlertServices,
   { kind, storeId, role, ownPrivileges }: Due,
   { now, since }: { now: Date; since: Date },
-): Promise<readonly string[]> {
+): Promise<readonly Phrase[]> {
   const times = { tx, now, since }
   if (storeId === null) return operatorAlerts[kind as OperatorAlert].find(times, { config })
   const { need, find }: StoreKind = storeAlerts[kind as StoreAlert]

@@ -1,6 +1,7 @@
 import type { Db, Transaction } from '../database/client.ts'
 import type { AuditEntry as AuditRow, Prisma } from '../database/generated/client.ts'
 import { type Sql, sql } from '../database/sql.ts'
+import type { Locale } from '../texts/language.ts'
 
 /** The principal of an action in the audit log. */
 export interface Actor {
@@ -9,6 +10,8 @@ export interface Actor {
   readonly name: string
   /** The client's IP address. */
   readonly address: string
+  /** How pages are written for them, and mails that they cause. Absent: nobody knows. */
+  readonly locale?: Locale
 }
 
 /** The server itself, which sets up the sandbox on behalf of the operator. */

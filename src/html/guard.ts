@@ -20,7 +20,7 @@ import { asksProof, type Role } from '../server/roles.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { isOperatorKey } from '../values/secrets.ts'
 import { createSemaphore } from '../values/semaphore.ts'
-import { isForm, isJson, isUpload, requirePrivileges, wantsHtml } from './request.ts'
+import { isForm, isJson, isUpload, localeOf, requirePrivileges, wantsHtml } from './request.ts'
 
 export interface GuardServices extends DataServices {
   config: { readonly publicUrl: string; readonly trustProxy: readonly string[]; readonly sandbox: boolean }
@@ -250,7 +250,8 @@ function admitPerson(request: FastifyRequest, session: Session): void {
   }
   request.session = session
   if (person.kind === 'merchant') requirePrivileges(person, request.routeOptions.config.needs ?? [])
-  request.actor = person.kind === 'customer' ? null : { kind: person.kind, name: person.email, address: request.ip }
+  const { kind, email: name } = person
+  request.actor = kind === 'customer' ? null : { kind, name, address: request.ip, locale: localeOf(request) }
 }
 
 const NEXT_LENGTH_MAX = 2_000

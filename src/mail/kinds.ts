@@ -1,3 +1,5 @@
+import { type Phrase, type Text, t } from '../texts/text.ts'
+
 /** An address of this server, below PUBLIC_URL. */
 export type OwnPath = `/${string}`
 
@@ -5,21 +7,20 @@ interface SignInNotice {
   readonly at: Date
   /** The IP address of the browser. */
   readonly address: string
-  readonly userAgent: string
+  readonly userAgent: Phrase
 }
 
 /**
- * Every kind of mail, with the values of its template (`templates/KIND.eta`). They are plain text: a mail shows dates in its
- * zone, and links as whole addresses.
+ * Every kind of mail, with the values of its template (`templates/KIND.eta`, and in each other language `templates/TAG/KIND.eta`). They
+ * are plain text: a mail shows dates in its zone, and links as whole addresses.
  */
 export interface MailData {
   /** To somebody who is to work in a store. */
   readonly invitation: {
     readonly storeName: string
-    /** In words. */
-    readonly role: string
+    readonly role: Phrase
     /** The e-mail address of the person, or the operator. */
-    readonly invitedBy: string
+    readonly invitedBy: Phrase
     readonly link: OwnPath
     readonly expiresAt: Date
   }
@@ -27,7 +28,7 @@ export interface MailData {
     readonly link: OwnPath
     readonly expiresAt: Date
     /** What the address signs in to, in words, such as `the store Garden Shop`. */
-    readonly accounts: readonly string[]
+    readonly accounts: readonly Phrase[]
   }
   readonly 'password-changed': SignInNotice
   readonly 'new-browser': SignInNotice
@@ -38,25 +39,29 @@ export interface MailData {
   /** To the old address. */
   readonly 'address-changed': { readonly newEmail: string }
   /** `what`: a sentence, such as `An authenticator app was added.` */
-  readonly 'factor-changed': { readonly what: string; readonly at: Date }
+  readonly 'factor-changed': { readonly what: Phrase; readonly at: Date }
   /** `by`: who takes the second factor off. */
-  readonly 'factor-ending': { readonly endsAt: Date; readonly by: string }
+  readonly 'factor-ending': { readonly endsAt: Date; readonly by: Phrase }
   /** `lines`: what is wrong, a sentence each. */
-  readonly alert: { readonly lines: readonly string[]; readonly link: OwnPath }
+  readonly alert: { readonly lines: readonly Phrase[]; readonly link: OwnPath }
 }
 
 export type MailKind = keyof MailData
 
-export const subjects: { readonly [Kind in MailKind]: (data: MailData[Kind]) => string } = {
-  invitation: ({ storeName }) => `You are invited to ${storeName}`,
-  reset: () => 'Choose a new password',
-  'password-changed': () => 'Your password was changed',
-  'new-browser': () => 'New sign-in to your account',
-  'customer-link': ({ storeName }) => `Your orders at ${storeName}`,
-  'address-change': () => 'Confirm your new e-mail address',
-  'address-changed': () => 'Your e-mail address was changed',
-  'factor-changed': () => 'Your two-step sign-in was changed',
-  'factor-ending': () => 'Your two-step sign-in will be switched off',
-  alert: ({ lines: [first = 'Something needs your attention', ...others] }) =>
-    others.length === 0 ? first : `${first.replace(/[.]$/, '')}, and ${others.length} more`,
+export const subjects: { readonly [Kind in MailKind]: (data: MailData[Kind]) => Text } = {
+  invitation: ({ storeName }) => t('You are invited to {storeName}', { storeName }),
+  reset: () => t('Choose a new password'),
+  'password-changed': () => t('Your password was changed'),
+  'new-browser': () => t('New sign-in to your account'),
+  'customer-link': ({ storeName }) => t('Your orders at {storeName}', { storeName }),
+  'address-change': () => t('Confirm your new e-mail address'),
+  'address-changed': () => t('Your e-mail address was changed'),
+  'factor-changed': () => t('Your two-step sign-in was changed'),
+  'factor-ending': () => t('Your two-step sign-in will be switched off'),
+  alert: ({ lines: [first = t('Something needs your attention'), ...others] }) =>
+    t('{count, plural, =0 {{first}} other {{beginning}, and {count, number} more}}', {
+      count: others.length,
+      first,
+      beginning: ({ say }) => say(first).replace(/[.]$/, ''),
+    }),
 }

@@ -1,7 +1,8 @@
 import { fileURLToPath } from 'node:url'
 import { Eta } from 'eta'
+import type { Language } from '../texts/language.ts'
+import { type Phrase, Text, t } from '../texts/text.ts'
 import { StoreFailure } from '../values/failure.ts'
-import { shownDate } from '../values/shown-date.ts'
 import { type MailData, type MailKind, type OwnPath, subjects } from './kinds.ts'
 
 /** What a mail says below its subject, as it is sealed. */
@@ -14,12 +15,15 @@ export interface Content {
 export type Wording = { readonly [Kind in MailKind]: { readonly kind: Kind; readonly data: MailData[Kind] } }[MailKind]
 
 interface Setting {
+  readonly language: Pick<Language, 'tag' | 'format' | 'say'>
   /** IANA name. */
   readonly timeZone: string
   /** Without a trailing slash. */
   readonly publicUrl: string
 }
 
+/** Of the templates beside those of other languages. */
+const SOURCE_TAG = 'en'
 /** What is longer is cut: characters of a value, and lines of a list. */
 const VALUE_LENGTH_MAX = 1_000
 const LINES_MAX = 100
@@ -42,23 +46,28 @@ const htmlTemplates = new Eta(options)
  * them, and a line break in one becomes a blank, so that nobody writes a paragraph of the mail. Throws `bad-request`
  * where a subject would have a control character.
  */
-export function render(wording: Wording, { timeZone, publicUrl }: Setting): Content & { subject: string } {
-  const subject = requireHeaderText(subjectOf(wording), 'Subject')
-  const shown = (value: string | Date) => {
-    if (value instanceof Date) return shownDate(value, timeZone)
-    return value.slice(0, VALUE_LENGTH_MAX).toWellFormed().replaceAll(CONTROL, ' ')
+export function render(wording: Wording, { language, timeZone, publicUrl }: Setting): Content & { subject: string } {
+  const { tag, format, say } = language
+  const subject = requireHeaderText(say(subjectOf(wording)), 'Subject')
+  const shown = (value: Phrase | Date) => {
+    if (value instanceof Date) return format.date(value, timeZone)
+    return say(value).slice(0, VALUE_LENGTH_MAX).toWellFormed().replaceAll(CONTROL, ' ')
   }
   const link = 'link' in wording.data ? ownAddress(publicUrl, wording.data.link) : null
-  const given = Object.entries<string | Date | readonly string[]>({ ...wording.data }).map(([name, value]) => {
+  const given = Object.entries<Phrase | Date | readonly Phrase[]>({ ...wording.data }).map(([name, value]) => {
     return [
       name,
-      typeof value === 'string' || value instanceof Date ? shown(value) : value.slice(0, LINES_MAX).map(shown),
+      typeof value === 'string' || value instanceof Date || value instanceof Text
+        ? shown(value)
+        : value.slice(0, LINES_MAX).map(shown),
     ]
   })
-  const body = textTemplates.render(`/${wording.kind}`, { ...Object.fromEntries(given), link }).trim()
+  const template = tag === SOURCE_TAG ? `/${wording.kind}` : `/${tag}/${wording.kind}`
+  const body = textTemplates.render(template, { ...Object.fromEntries(given), link }).trim()
   const blocks = body.split(/\n{2,}/).map((text) => blockOf(text, link))
-  const html = htmlTemplates.render('/layout', { subject, blocks, publicUrl })
-  return { subject, text: `${body}\n\n-- \nSent automatically by ${publicUrl}\n`, html }
+  const sentBy = say(t('Sent automatically by {publicUrl}', { publicUrl }))
+  const html = htmlTemplates.render('/layout', { subject, blocks, sentBy, tag })
+  return { subject, text: `${body}\n\n-- \n${sentBy}\n`, html }
 }
 
 /** Throws `bad-request` for a text that could end a header or begin another. */
@@ -67,7 +76,7 @@ export function requireHeaderText(text: string, field: string): string {
   throw new StoreFailure('bad-request', `${field} must not have line breaks or other control characters`, { field })
 }
 
-function subjectOf<Kind extends MailKind>({ kind, data }: { kind: Kind; data: MailData[Kind] }): string {
+function subjectOf<Kind extends MailKind>({ kind, data }: { kind: Kind; data: MailData[Kind] }): Text {
   return subjects[kind](data)
 }
 

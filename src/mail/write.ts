@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { afterTransaction, type DataServices, type Transaction } from '../database/client.ts'
 import { announce, mailsChannel } from '../engine/recording/announce.ts'
 import type { Config } from '../process/settings.ts'
+import { isLocale, type Locale, languageOf } from '../texts/language.ts'
 import { networkOf } from '../values/address-blocks.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { secondsUntilAllowed } from './limits.ts'
@@ -17,6 +18,8 @@ export type NewMail = Wording & {
   readonly storeId: number | null
   /** The IP address of the person who causes the mail; null: work in the background does. */
   readonly causedBy: string | null
+  /** How it is written unless the recipient has chosen it: as for who causes it. Absent: in English. */
+  readonly locale?: Locale | undefined
   /**
    * The address has no account, so that nothing is sent. The same work is done and the mail counts all the same, so that nobody
    * can tell it from an address with one.
@@ -46,7 +49,12 @@ export async function writeMail(tx: Transaction, services: MailServices, mail: N
   const fate = mailsAre(config)
   if (fate === 'none') return false
   const store = storeId === null ? null : await tx.store.findUnique({ where: { id: storeId }, select: storeColumns })
-  const { subject, ...content } = render(mail, { timeZone: store?.timeZone ?? 'UTC', publicUrl: config.publicUrl })
+  const language = languageOf((await chosenLocale(tx, recipient)) ?? mail.locale ?? 'en-US')
+  const { subject, ...content } = render(mail, {
+    language,
+    timeZone: store?.timeZone ?? 'UTC',
+    publicUrl: config.publicUrl,
+  })
   const contentSealed = secrets.seal(JSON.stringify(content))
   const network = causedBy === null ? null : networkOf(causedBy)
   const createdAt = now()
@@ -71,6 +79,13 @@ export async function writeMail(tx: Transaction, services: MailServices, mail: N
   })
   afterTransaction(tx, async (db) => announce(db, mailsChannel))
   return true
+}
+
+/** What somebody with the address has chosen at *Language and region*. Null: nobody has. */
+async function chosenLocale(tx: Transaction, email: string): Promise<Locale | null> {
+  const [row] = await tx.$queryRaw<{ locale: string }[]>`
+    SELECT "locale" FROM "Identity" WHERE lower("email") = lower(${email}::text) AND "locale" IS NOT NULL ORDER BY "id" LIMIT 1`
+  return row !== undefined && isLocale(row.locale) ? row.locale : null
 }
 
 const storeColumns = {

@@ -119,7 +119,15 @@ export async function changePassword(
       ...ownerOf(person),
     })
     const data = { at: now(), address: by.actor.address, userAgent: by.userAgent ?? '' }
-    const mail = { kind: 'password-changed', to: email, storeId: storeIdOf(person), causedBy: null, data } as const
+    const { locale } = by.actor
+    const mail = {
+      kind: 'password-changed',
+      to: email,
+      storeId: storeIdOf(person),
+      causedBy: null,
+      locale,
+      data,
+    } as const
     await writeMail(tx, services, mail)
   })
 }

@@ -54,6 +54,7 @@ export async function requestAddress(
       to: Email,
       storeId: storeIdOf(session.person),
       causedBy: by.actor.address,
+      locale: by.actor.locale,
       data: { link, expiresAt: stored.expiresAt },
     })
     return 'mailed'
@@ -111,6 +112,7 @@ async function setAddress(
     to: former,
     storeId: storeIdOf(session.person),
     causedBy: null,
+    locale: actor.locale,
     data: { newEmail: email },
   })
 }

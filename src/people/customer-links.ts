@@ -40,7 +40,14 @@ export function sendCustomerLink(
     await recordAudit(tx, now, { ...input, details: { mailed: to !== null } })
     if (to === null) return url
     const data = { storeName: store.name, link: `/account/sign-in?token=${token}`, expiresAt } as const
-    await writeMail(tx, services, { kind: 'customer-link', to, storeId: store.id, causedBy: actor.address, data })
+    await writeMail(tx, services, {
+      kind: 'customer-link',
+      to,
+      storeId: store.id,
+      causedBy: actor.address,
+      locale: actor.locale,
+      data,
+    })
     return null
   })
 }

@@ -3,6 +3,7 @@ import { type Actor, recordAudit } from '../audit/audit.ts'
 import type { Transaction } from '../database/client.ts'
 import { identifier, sql } from '../database/sql.ts'
 import { type MailServices, writeMail } from '../mail/write.ts'
+import { t } from '../texts/text.ts'
 import { hasFactor } from './factors/in-force.ts'
 import { deleteFactors, keepFactors } from './factors/removal.ts'
 import { type AccountKind, type Client, type OpenedSession, openSession, type SessionServices } from './sessions.ts'
@@ -92,7 +93,7 @@ export async function enter(
   tx: Transaction,
   services: EnterServices,
   { kind, first, others, shown }: LockedEntry,
-  { address, userAgent, devices, isKnown }: Entering,
+  { address, userAgent, locale, devices, isKnown }: Entering,
 ): Promise<EnteredSession> {
   const { secrets, now } = services
   const actor: Actor = { kind, name: first.email, address }
@@ -114,7 +115,8 @@ export async function enter(
       storeId: first.storeId,
       // Beyond the bounds of mails, somebody signs in all the same.
       causedBy: null,
-      data: { at: now(), address, userAgent: userAgent ?? 'It does not say what it is' },
+      locale,
+      data: { at: now(), address, userAgent: userAgent ?? t('It does not say what it is') },
     })
   }
   const account = { kind, email: first.lowered }

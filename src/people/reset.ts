@@ -3,13 +3,14 @@ import { locks } from '../database/advisory-locks.ts'
 import { type Db, inTransaction, type Transaction } from '../database/client.ts'
 import { empty, sql } from '../database/sql.ts'
 import { type MailServices, mailsAre, writeMail } from '../mail/write.ts'
+import { type Phrase, t } from '../texts/text.ts'
 import { networkOf } from '../values/address-blocks.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { namedObject, readInput } from '../values/input.ts'
 import { tableOf } from './enter.ts'
 import { linkUsed, newLink, tokenHashes } from './links.ts'
 import { emailInput, fieldFault, hashPassword, lowerCase, refuseNamesAsPassword } from './passwords.ts'
-import { type AccountKind, areaPaths, endSessionsOfIdentity } from './sessions.ts'
+import { type AccountKind, areaPaths, type Client, endSessionsOfIdentity } from './sessions.ts'
 import type { SignInServices } from './sign-in.ts'
 import { forgetFailures, takeAttempt } from './sign-in-delay.ts'
 
@@ -32,7 +33,7 @@ export async function requestReset(
   services: ResetServices,
   kind: AccountKind,
   input: unknown,
-  address: string,
+  { address, locale }: Pick<Client, 'address' | 'locale'>,
 ): Promise<void> {
   const { db, config } = services
   const { Email } = readInput(resetRequest, input)
@@ -43,13 +44,13 @@ export async function requestReset(
   await inTransaction(db, async (tx) => {
     const accounts = await accountsOf(tx, kind, Email)
     const { link, expiresAt } = await insertLink(tx, services, { kind, email: Email, identityId: null })
-    const data = { link, expiresAt, accounts: [...new Set(accounts.map(({ name }) => name))] }
+    const data = { link, expiresAt, accounts: accountsInWords(kind, accounts) }
     const [first] = accounts
     const isVoid = first === undefined
     // As the account has the address, not as it was typed.
     const to = first?.email ?? Email
     // Of no store: the store's zone would take a statement that an address without an account does not.
-    await writeMail(tx, services, { kind: 'reset', to, storeId: null, causedBy: address, isVoid, data })
+    await writeMail(tx, services, { kind: 'reset', to, storeId: null, causedBy: address, locale, isVoid, data })
   })
 }
 
@@ -88,9 +89,17 @@ export interface ResetAccount {
   readonly storeId: number | null
   /** The developer, if it is one. */
   readonly developerId: number | null
-  /** In words, such as `the store Garden Shop`. */
-  readonly name: string
   readonly storeName: string | null
+}
+
+/** What they sign in to, such as `the store Garden Shop`. */
+function accountsInWords(kind: AccountKind, accounts: readonly ResetAccount[]): readonly Phrase[] {
+  if (kind === 'merchant') {
+    const names = new Set(accounts.map(({ storeName }) => storeName ?? ''))
+    return [...names].map((name) => t('the store {name}', { name }))
+  }
+  if (accounts.length === 0) return []
+  return [kind === 'developer' ? t('the developer pages') : t('the pages of the operator')]
 }
 
 /** `identityId`: of one identity alone; null: of all that have the address. */
@@ -102,9 +111,9 @@ async function accountsOf(
 ): Promise<ResetAccount[]> {
   const table = tableOf(kind)
   const columns = {
-    merchant: sql`"storeId", NULL::int AS "developerId", 'the store ' || "Store"."name" AS "name", "Store"."name" AS "storeName"`,
-    developer: sql`NULL::int AS "storeId", "Developer"."id" AS "developerId", 'the developer pages' AS "name", NULL AS "storeName"`,
-    operator: sql`NULL::int AS "storeId", NULL::int AS "developerId", 'the pages of the operator' AS "name", NULL AS "storeName"`,
+    merchant: sql`"storeId", NULL::int AS "developerId", "Store"."name" AS "storeName"`,
+    developer: sql`NULL::int AS "storeId", "Developer"."id" AS "developerId", NULL AS "storeName"`,
+    operator: sql`NULL::int AS "storeId", NULL::int AS "developerId", NULL AS "storeName"`,
   }[kind]
   const store = kind === 'merchant' ? sql`JOIN "Store" ON "Store"."id" = "storeId"` : empty
   return db.$queryRaw`
@@ -138,7 +147,7 @@ export async function resetPassword(
   services: ResetServices,
   kind: AccountKind,
   { token, password, identityIds }: { token: string; password: string; identityIds: readonly number[] },
-  { address, userAgent = '' }: { address: string; userAgent?: string | undefined },
+  { address, userAgent = '', locale }: Pick<Client, 'address' | 'locale'> & { userAgent?: string | undefined },
 ): Promise<void> {
   const { db, secrets, now } = services
   const { email, identities } = await findReset(services, kind, token)
@@ -184,6 +193,13 @@ export async function resetPassword(
     }
     const notice = { at: now(), address, userAgent }
     const [{ storeId = null } = {}] = accounts
-    await writeMail(tx, services, { kind: 'password-changed', to: email, storeId, causedBy: null, data: notice })
+    await writeMail(tx, services, {
+      kind: 'password-changed',
+      to: email,
+      storeId,
+      causedBy: null,
+      locale,
+      data: notice,
+    })
   })
 }

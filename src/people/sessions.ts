@@ -6,6 +6,7 @@ import { passOverReadOnly } from '../database/outage.ts'
 import { identifier, type Sql, sql } from '../database/sql.ts'
 import type { CallerStore, Privileges } from '../engine/caller.ts'
 import { callerStoreJson } from '../stores/stores.ts'
+import type { Locale } from '../texts/language.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { hasFactor } from './factors/in-force.ts'
 
@@ -175,6 +176,8 @@ export interface Client {
   readonly address: string
   /** As sent by the browser. 200 characters are kept. */
   readonly userAgent: string | undefined
+  /** How pages are written for it. */
+  readonly locale?: Locale | undefined
 }
 
 type SessionAccount =

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { type Actor, recordAudit } from '../audit/audit.ts'
 import { type DataServices, inTransaction, type JoiningServices, type Transaction } from '../database/client.ts'
+import { roleName } from '../html/names.ts'
 import { type MailServices, mailsAre, writeMail } from '../mail/write.ts'
 import type { EnteredSession } from '../people/enter.ts'
 import { insertIdentity } from '../people/identities.ts'
@@ -10,6 +11,7 @@ import { identityOf, lockIdentity } from '../people/proof.ts'
 import { type Client, openSession, type Session } from '../people/sessions.ts'
 import { withDevice } from '../people/sign-in-delay.ts'
 import { storeById } from '../stores/stores.ts'
+import { t } from '../texts/text.ts'
 import { networkOf } from '../values/address-blocks.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { namedObject, text } from '../values/input.ts'
@@ -112,8 +114,16 @@ export async function invite(
     const details = { role: role.role, mailed: isMailed }
     await recordAudit(tx, now, { actor, action: 'invitation.created', target: Email, storeId, details })
     if (isMailed) {
-      const wording = { storeName, role: role.role, invitedBy, link: path, expiresAt: link.expiresAt }
-      await writeMail(tx, services, { kind: 'invitation', to: Email, storeId, causedBy: actor.address, data: wording })
+      const by = invitedBy === OPERATOR ? t('The operator of this server') : invitedBy
+      const wording = { storeName, role: roleName(role.role), invitedBy: by, link: path, expiresAt: link.expiresAt }
+      await writeMail(tx, services, {
+        kind: 'invitation',
+        to: Email,
+        storeId,
+        causedBy: actor.address,
+        locale: actor.locale,
+        data: wording,
+      })
     }
     return { ...invitationOf(row), link: isMailed ? null : config.publicUrl + path }
   })

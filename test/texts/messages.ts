@@ -4,8 +4,8 @@ import { spokenByDefinitions, spokenByEvents } from './definitions.ts'
 
 const root = new URL('../../', import.meta.url)
 
-/** Templates whose texts are in English alone: mails, and the documentation, whose text is code and English prose. */
-const ENGLISH = /^src\/(mail|reference)\//
+/** Whose texts are not translated by messages: mails, whose templates each language has, and the documentation, which is code and English prose. */
+const ENGLISH = /^src\/(mail\/templates|reference)\//
 
 /** Returns what pages say, in English, with the files that say it. */
 export function messages(): ReadonlyMap<string, ReadonlySet<string>> {

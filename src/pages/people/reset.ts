@@ -54,7 +54,7 @@ export function resetPages(app: FastifyInstance, services: ResetServices, area: 
 
   const request = async (request: FastifyRequest, reply: FastifyReply) => {
     const sent = sentBy(request)
-    await requestReset(services, area.kind, sent, request.ip)
+    await requestReset(services, area.kind, sent, clientOf(request))
     if (!wantsHtml(request)) return reply.code(204).send()
     return sendPage(reply, askPage({ isSent: true, email: textIn(sent, 'Email') }))
   }

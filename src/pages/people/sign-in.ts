@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { type HtmlPage, sendPage } from '../../html/page.ts'
 import { pagesFor, pagesOf } from '../../html/page-routes.ts'
-import { nextAddress, sentBy, sessionOf, textIn, wantsHtml } from '../../html/request.ts'
+import { localeOf, nextAddress, sentBy, sessionOf, textIn, wantsHtml } from '../../html/request.ts'
 import { type SignUpServices, signUpDeveloper } from '../../people/accounts.ts'
 import type { EnteredSession } from '../../people/enter.ts'
 import { hasPasskeys } from '../../people/factors/passkeys.ts'
@@ -155,8 +155,8 @@ function withoutNext(sent: unknown): unknown {
 }
 
 /** The client that a session is opened for. */
-export function clientOf({ ip, headers }: FastifyRequest) {
-  return { address: ip, userAgent: headers['user-agent'] }
+export function clientOf(request: FastifyRequest) {
+  return { address: request.ip, userAgent: request.headers['user-agent'], locale: localeOf(request) }
 }
 
 export function deviceOf(request: FastifyRequest) {

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { type Actor, type AuditAction, recordAudit } from '../../audit/audit.ts'
 import { type DataServices, inTransaction, type Transaction } from '../../database/client.ts'
 import { type MailServices, writeMail } from '../../mail/write.ts'
+import { type Text, t } from '../../texts/text.ts'
 import { StoreFailure } from '../../values/failure.ts'
 import { namedObject, readInput, text } from '../../values/input.ts'
 import { fieldFault } from '../passwords.ts'
@@ -134,7 +135,7 @@ export async function confirmAuthenticator(
     await tx.identity.update({ where: { id: identityId }, data })
     await note(tx, services, session, actor, {
       action: 'factor.authenticator-added',
-      what: 'An authenticator app was added.',
+      what: t('An authenticator app was added.'),
     })
     return afterAdding(tx, services, session, identity, actor)
   })
@@ -166,7 +167,7 @@ export async function removeAuthenticator(services: FactorServices, session: Ses
     const data = { totpSealed: null, totpSince: null, totpUsed: null }
     await tx.identity.update({ where: { id: identityId }, data })
     if (passkeySince === null) await afterLast(tx, identityId)
-    const about = { action: 'factor.authenticator-removed', what: 'The authenticator app was removed.' } as const
+    const about = { action: 'factor.authenticator-removed', what: t('The authenticator app was removed.') } as const
     await note(tx, services, session, actor, about)
   })
 }
@@ -183,7 +184,10 @@ export async function newRecoveryCodes(services: FactorServices, session: Sessio
     if (totpSince === null && passkeySince === null) {
       throw new StoreFailure('conflict', 'Recovery codes come with a second factor: set one up first')
     }
-    await note(tx, services, session, actor, { action: 'factor.codes-renewed', what: 'New recovery codes were made.' })
+    await note(tx, services, session, actor, {
+      action: 'factor.codes-renewed',
+      what: t('New recovery codes were made.'),
+    })
     return renewCodes(tx, services.secrets, identityId)
   })
 }
@@ -223,7 +227,7 @@ export async function addPasskey(
     const passkeySince = identity.passkeySince ?? createdAt
     await tx.identity.update({ where: { id: identityId }, data: { passkeySince } })
     const about = { action: 'factor.passkey-added', details: { name: Name } } as const
-    await note(tx, services, session, actor, { ...about, what: `The passkey “${Name}” was added.` })
+    await note(tx, services, session, actor, { ...about, what: t('The passkey “{name}” was added.', { name: Name }) })
     return afterAdding(tx, services, session, identity, actor)
   })
 }
@@ -245,7 +249,10 @@ export async function removePasskey(
       if (totpSince === null) await afterLast(tx, identityId)
     }
     const about = { action: 'factor.passkey-removed', details: { name: passkey.name } } as const
-    await note(tx, services, session, actor, { ...about, what: `The passkey “${passkey.name}” was removed.` })
+    await note(tx, services, session, actor, {
+      ...about,
+      what: t('The passkey “{name}” was removed.', { name: passkey.name }),
+    })
   })
 }
 
@@ -255,11 +262,18 @@ async function note(
   services: FactorServices,
   { person }: Session,
   actor: Actor,
-  { action, what, details = {} }: { action: AuditAction; what: string; details?: { readonly name?: string } },
+  { action, what, details = {} }: { action: AuditAction; what: Text; details?: { readonly name?: string } },
 ): Promise<void> {
   const { now } = services
   await recordAudit(tx, now, { actor, action, target: person.email, ...ownerOf(person), details })
   const data = { what, at: now() }
   const storeId = storeIdOf(person)
-  await writeMail(tx, services, { kind: 'factor-changed', to: person.email, storeId, causedBy: null, data })
+  await writeMail(tx, services, {
+    kind: 'factor-changed',
+    to: person.email,
+    storeId,
+    causedBy: null,
+    locale: actor.locale,
+    data,
+  })
 }

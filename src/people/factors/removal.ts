@@ -2,6 +2,7 @@ import { type Actor, recordAudit } from '../../audit/audit.ts'
 import { type DataServices, inTransaction, type JoiningServices, type Transaction } from '../../database/client.ts'
 import type { Sweep } from '../../database/sweeper.ts'
 import { type MailServices, writeMail } from '../../mail/write.ts'
+import { t } from '../../texts/text.ts'
 import { StoreFailure } from '../../values/failure.ts'
 import { factorColumns, isFactorInForce } from './in-force.ts'
 
@@ -32,7 +33,7 @@ export async function requestFactorRemoval(services: RemovalServices, identityId
       to: identity.email,
       storeId: null,
       causedBy: null,
-      data: { endsAt, by: actor.kind === 'operator' ? 'the operator of this server' : actor.name },
+      data: { endsAt, by: actor.kind === 'operator' ? t('The operator of this server') : actor.name },
     })
     return endsAt
   })

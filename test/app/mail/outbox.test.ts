@@ -45,7 +45,7 @@ test('shows a sandbox the mails of the own store alone, with their text and link
 
   const { body, statusCode } = await merchant.open(`/admin/outbox/${own}`)
   expect(statusCode).toBe(200)
-  expect(body).toContain(`as a &lt;packer&gt;.`)
+  expect(body).toContain('Your role there: a &lt;packer&gt;.')
   const whole = `http://localhost:3000${link.replace('&', '&amp;')}`
   expect(body).toContain(`<a href="${whole}">${whole}</a>`)
   for (const id of [foreign, 400_000, 0, 'x']) {

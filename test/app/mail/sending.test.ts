@@ -64,7 +64,9 @@ describe('a mail', () => {
       date: 'Tue, 10 Mar 2026 16:00:00 +0000',
     })
     const link = 'http://localhost:3000/admin/invitations?token=a%26b&c=d'
-    expect(sent.text).toContain(`Zoë <zoe@shop.example> invites you to work in the store ${store.name} as a packer.`)
+    expect(sent.text).toContain(
+      `Zoë <zoe@shop.example> invites you to work in the store ${store.name}. Your role there: a packer.`,
+    )
     expect(sent.text).toContain(`until Mar 11, 2026, 5:00 PM GMT+1:\n\n${link}\n\n`)
     expect(sent.html).toContain('<p>Zoë &lt;zoe@shop.example&gt; invites you')
     expect(sent.html).toContain(`<a href="${link.replace('&', '&amp;')}"`)

@@ -99,14 +99,14 @@ describe('a mail', () => {
     } as const
     const { subject, text, html } = await contentOf({ ...notice(), kind: 'invitation', data })
     expect(subject).toBe(`You are invited to ${typed}`)
-    expect(text).toContain(`${typed} invites you to work in the store ${typed} as a packer.\n\n`)
+    expect(text).toContain(`${typed} invites you to work in the store ${typed}. Your role there: a packer.\n\n`)
     const escaped = typed
       .replaceAll('&', '&amp;')
       .replaceAll('<', '&lt;')
       .replaceAll('>', '&gt;')
       .replaceAll('"', '&quot;')
       .replaceAll("'", '&#39;')
-    expect(html).toContain(`<p>${escaped} invites you to work in the store ${escaped} as a packer.</p>`)
+    expect(html).toContain(`<p>${escaped} invites you to work in the store ${escaped}. Your role there: a packer.</p>`)
     expect(html).not.toContain('<script>')
   })
 
@@ -140,10 +140,13 @@ const samples: { readonly [Kind in keyof MailData]: MailData[Kind] } = {
   alert: { lines: ['A backup is late.', 'A webhook is paused.'], link },
 }
 
-test('every kind says what it was given, the same in text and HTML', async () => {
+test.each([
+  { locale: 'en-US', file: 'kinds.txt' },
+  { locale: 'de-DE', file: 'kinds.de.txt' },
+] as const)('every kind says what it was given, the same in text and HTML, in $locale', async ({ locale, file }) => {
   const shown: string[] = []
   for (const [kind, data] of Object.entries(samples)) {
-    const { subject, text, html } = await contentOf({ ...notice(), ...({ kind, data } as Wording) })
+    const { subject, text, html } = await contentOf({ ...notice(), locale, ...({ kind, data } as Wording) })
     shown.push(`${kind}\n${subject}\n\n${text}`)
     const words = (part: string) =>
       part
@@ -153,7 +156,7 @@ test('every kind says what it was given, the same in text and HTML', async () =>
     const plain = html.slice(html.indexOf('</h1>')).replaceAll('&amp;', '&')
     expect(words(plain)).toEqual(words(text.replace('\n-- \n', '')))
   }
-  await expect(shown.join('\n=====\n')).toMatchFileSnapshot('kinds.txt')
+  await expect(shown.join('\n=====\n')).toMatchFileSnapshot(file)
 })
 
 describe('limits', () => {

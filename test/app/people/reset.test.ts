@@ -99,6 +99,29 @@ test('the link of one area is none in the other', async () => {
   expect(await canEnter(Email, password)).toBe(true)
 })
 
+test('the mail is in the language that somebody with the address has chosen, else in the one of who asks, else in English', async () => {
+  const email = freshEmail()
+  await memberWith(server, shop, 'reader', email)
+  const told = async (language?: string) => {
+    server.clock.ms += 2 * HOUR_MS
+    const headers = { accept: 'application/json', ...(language && { 'accept-language': language }) }
+    const answer = await server.app.inject({ method: 'POST', url: '/admin/reset', headers, payload: { Email: email } })
+    expect(answer.statusCode, answer.body).toBe(204)
+    const { text = '' } = (await mailTo(server, email)) ?? {}
+    const [word = ''] = /Passwort|password/.exec(text) ?? []
+    const [until = ''] = /(?<=bis |until ).*(?=:)/.exec(text) ?? []
+    return { word, hasStore: text.includes(shop.store.name), until }
+  }
+  expect(await told()).toMatchObject({ word: 'password', hasStore: true })
+  expect(await told('de-AT')).toMatchObject({
+    word: 'Passwort',
+    hasStore: true,
+    until: expect.stringMatching(/^\d+\. /),
+  })
+  await server.services.db.identity.updateMany({ where: { email }, data: { locale: 'en-GB' } })
+  expect(await told('de-AT')).toMatchObject({ word: 'password', until: expect.stringMatching(/^\d+ [A-Z]/) })
+})
+
 describe('whether an address has an account', () => {
   test.each([['admin'], ['developers']])(
     'cannot be told at /%s/reset: same answer, same statements, a mail’s row either way',

@@ -73,7 +73,9 @@ describe('by mail', () => {
     const email = freshEmail()
     const link = await invited(email)
     const mail = await mailTo(server, email)
-    expect(mail?.text).toContain(`${owner.email} invites you to work in the store ${shop.store.name} as orders.`)
+    expect(mail?.text).toContain(
+      `${owner.email} invites you to work in the store ${shop.store.name}. Your role there: Orders.`,
+    )
 
     const person = testPerson(server.app)
     expect((await person.open(link)).body).toContain('Choose the password')

@@ -973,7 +973,7 @@ describe.skipIf(!hasBrowser)('every page', () => {
     const { id: roleId } = await services.db.storeRole.findFirstOrThrow({ where: { storeId } })
     await invite(services, storeId, { Email: 'mailed@shop.example', Role: 'reader' }, by)
     const { link } = await invite(services, storeId, { Email: 'new@shop.example', Role: 'orders', HandOver: true }, by)
-    await requestReset(services, 'merchant', { Email: account.Email }, '192.0.2.1')
+    await requestReset(services, 'merchant', { Email: account.Email }, { address: '192.0.2.1' })
     const mail = await mailTo(server, account.Email)
     const tokens = { invitationToken: tokenIn(link ?? ''), resetToken: tokenIn(mail?.link ?? '') }
     places = { ...places, ...tokens, userId: String(userId), roleId: String(roleId) }
