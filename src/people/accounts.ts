@@ -3,6 +3,7 @@ import { type Actor, type AuditInput, recordAudit } from '../audit/audit.ts'
 import { byId, type DataServices, inTransaction, type Paging, type Transaction } from '../database/client.ts'
 import type { Developer } from '../database/generated/client.ts'
 import { type MailServices, writeMail } from '../mail/write.ts'
+import { browserName } from '../texts/browsers.ts'
 import { networkOf } from '../values/address-blocks.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { namedObject, readInput } from '../values/input.ts'
@@ -118,7 +119,7 @@ export async function changePassword(
       target: email,
       ...ownerOf(person),
     })
-    const data = { at: now(), address: by.actor.address, userAgent: by.userAgent ?? '' }
+    const data = { at: now(), address: by.actor.address, userAgent: browserName(by.userAgent ?? '') }
     const { locale } = by.actor
     const mail = {
       kind: 'password-changed',

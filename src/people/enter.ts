@@ -3,7 +3,7 @@ import { type Actor, recordAudit } from '../audit/audit.ts'
 import type { Transaction } from '../database/client.ts'
 import { identifier, sql } from '../database/sql.ts'
 import { type MailServices, writeMail } from '../mail/write.ts'
-import { t } from '../texts/text.ts'
+import { browserName } from '../texts/browsers.ts'
 import { hasFactor } from './factors/in-force.ts'
 import { deleteFactors, keepFactors } from './factors/removal.ts'
 import { type AccountKind, type Client, type OpenedSession, openSession, type SessionServices } from './sessions.ts'
@@ -116,7 +116,7 @@ export async function enter(
       // Beyond the bounds of mails, somebody signs in all the same.
       causedBy: null,
       locale,
-      data: { at: now(), address, userAgent: userAgent ?? t('It does not say what it is') },
+      data: { at: now(), address, userAgent: browserName(userAgent ?? '') },
     })
   }
   const account = { kind, email: first.lowered }

@@ -3,6 +3,7 @@ import { locks } from '../database/advisory-locks.ts'
 import { type Db, inTransaction, type Transaction } from '../database/client.ts'
 import { empty, sql } from '../database/sql.ts'
 import { type MailServices, mailsAre, writeMail } from '../mail/write.ts'
+import { browserName } from '../texts/browsers.ts'
 import { type Phrase, t } from '../texts/text.ts'
 import { networkOf } from '../values/address-blocks.ts'
 import { StoreFailure } from '../values/failure.ts'
@@ -191,7 +192,7 @@ export async function resetPassword(
         details,
       })
     }
-    const notice = { at: now(), address, userAgent }
+    const notice = { at: now(), address, userAgent: browserName(userAgent) }
     const [{ storeId = null } = {}] = accounts
     await writeMail(tx, services, {
       kind: 'password-changed',

@@ -155,7 +155,7 @@ test('scripts and files get the language too', async () => {
   expect((await asked(file, 'de-DE')).split('\n')[0]).toMatch(
     /^\uFEFFRechnungsnummer;.*;Zahlungsart;.*;Nach Erstattungen;Offen;/,
   )
-  expect((await asked(file, 'en-US')).split('\n')[0]).toMatch(/^\uFEFFInvoice,.*,Payment method,.*,Net,Open,/)
+  expect((await asked(file, 'en-US')).split('\n')[0]).toMatch(/^\uFEFFInvoice number,.*,Payment method,.*,Net,Open,/)
 })
 
 test('a payment has one name: in the form, the list, the question of making it void and on the invoice', async () => {
