@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { type Actor, recordAudit } from '../audit/audit.ts'
 import { type DataServices, inTransaction, type JoiningServices, type Transaction } from '../database/client.ts'
-import { roleName } from '../html/names.ts'
 import { type MailServices, mailsAre, writeMail } from '../mail/write.ts'
 import type { EnteredSession } from '../people/enter.ts'
 import { insertIdentity } from '../people/identities.ts'
@@ -16,6 +15,7 @@ import { networkOf } from '../values/address-blocks.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { namedObject, text } from '../values/input.ts'
 import { insertMember } from './members.ts'
+import { roleName } from './names.ts'
 import { privilegesOf, type RoleOfAccount } from './roles.ts'
 import {
   type Changing,

@@ -93,8 +93,9 @@ export function byWords(
     sql`SELECT w."recordId" AS "id" FROM (
       SELECT * FROM ${rowsFor(seeker)} ORDER BY w."recordId" DESC LIMIT ${constant(WALKED_MAX)}) w WHERE ${condition}`
   // Words that many records have are found in the newest ones already, in place of tens of thousands of which most are not asked for.
-  const newest = (condition: Sql, seeker: Seeker, max: number) =>
-    max > FEW
+  // Numbers are rarely such.
+  const newest = (words: readonly string[], condition: Sql, seeker: Seeker, max: number) =>
+    max > FEW || !words.some((word) => /\p{L}/u.test(word))
       ? where(condition, seeker)
       : sql`WITH "newest" AS MATERIALIZED (${amongNewest(condition, seeker)}),
           "counted" AS MATERIALIZED (SELECT count(DISTINCT "id") >= ${constant(max)} AS "isEnough" FROM "newest")
@@ -109,7 +110,7 @@ export function byWords(
       rank: RANK_BEGINNING,
       ids: (text, seeker, max) => {
         const words = wordsIn(text)
-        return words.length === 0 ? null : newest(all(words.map(beginning)), seeker, max)
+        return words.length === 0 ? null : newest(words, all(words.map(beginning)), seeker, max)
       },
       isCovered: (text) => isFoundInside(wordsIn(text)),
     },
@@ -126,7 +127,7 @@ export function byWords(
         const words = wordsIn(text)
         if (words.length === 0) return null
         const parts = all(words.map(inside))
-        return isFoundInside(words) ? newest(parts, seeker, max) : amongNewest(parts, seeker)
+        return isFoundInside(words) ? newest(words, parts, seeker, max) : amongNewest(parts, seeker)
       },
     },
   ]

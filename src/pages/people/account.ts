@@ -6,11 +6,11 @@ import { actorOf, formId, sentBy, sessionOf, wantsHtml } from '../../html/reques
 import { mailsAre } from '../../mail/write.ts'
 import { changePassword } from '../../people/accounts.ts'
 import type { AddressServices } from '../../people/address.ts'
+import { browserName } from '../../people/browser-name.ts'
 import { listFactors } from '../../people/factors/changes.ts'
 import { chooseLocale, chosenLocale } from '../../people/locale.ts'
 import { identityOf } from '../../people/proof.ts'
 import { endOtherSessions, endSession, type ListedSession, listSessions } from '../../people/sessions.ts'
-import { browserName } from '../../texts/browsers.ts'
 import { locales } from '../../texts/language.ts'
 import { t } from '../../texts/text.ts'
 import { StoreFailure } from '../../values/failure.ts'
@@ -34,15 +34,25 @@ export function accountPages(app: FastifyInstance, services: AddressServices, ar
     wantsHtml(reply.request) ? `${account}?notice=${notice}` : reply.code(204).send()
   const again = async (request: FastifyRequest): Promise<HtmlPage> => {
     const session = sessionOf(request)
-    const listed = await listSessions(services, session)
-    const sessions = listed.map((each) => ({ ...each, browser: browserName(each.userAgent) }))
+    const sessions = await listSessions(services, session)
     const canMail = mailsAre(services.config) !== 'none'
     const factors = await listFactors(services, session)
     const alerts = await alertChoices(services, session.person)
     const locale = identityOf(session).locale ?? ''
     // Both forms have a field CurrentPassword.
     const isOfAddress = request.url.startsWith(`${account}/address`)
-    const data = { account, sessions, canMail, factors, alerts, locales, locale, isOfAddress, now: services.now() }
+    const data = {
+      account,
+      sessions,
+      canMail,
+      factors,
+      alerts,
+      locales,
+      locale,
+      isOfAddress,
+      browserName,
+      now: services.now(),
+    }
     return { template: '/pages/people/account', title: t('Your account'), data }
   }
 

@@ -1,7 +1,7 @@
 import type { AuditAction, AuditEntry } from '../../audit/audit.ts'
-import { privilegeName, roleName } from '../../html/names.ts'
 import { auditMembers } from '../../resources/return-lists/update-lists.ts'
 import { OPERATOR } from '../../staff/invitations.ts'
+import { privilegeName, roleName } from '../../staff/names.ts'
 import { isLocale, type Language, locales } from '../../texts/language.ts'
 import { type Phrase, type Reader, type Text, t } from '../../texts/text.ts'
 

@@ -1,7 +1,7 @@
 // What pages call what the server knows by a word of its own.
 
-import { type BuiltInRole, isBuiltIn, type Privilege } from '../staff/roles.ts'
 import { type Phrase, type Text, t } from '../texts/text.ts'
+import { type BuiltInRole, isBuiltIn, type Privilege } from './roles.ts'
 
 const privileges: Readonly<Record<Privilege, Text>> = {
   Orders: t('Orders'),
