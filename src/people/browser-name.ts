@@ -10,9 +10,11 @@ const browsers = [
   [/\bSafari\//, 'Safari'],
   [/^curl\//, 'curl'],
 ] as const
-const systems = [
+const devices = [
   [/\b(?:iPhone|iPod)\b/, 'iPhone'],
   [/\biPad\b/, 'iPad'],
+] as const
+const systems = [
   [/\bAndroid\b/, 'Android'],
   [/\bWindows\b/, 'Windows'],
   [/\bCrOS\b/, 'ChromeOS'],
@@ -23,8 +25,11 @@ const systems = [
 /** What people call the browser that sends this User-Agent, such as `Firefox on Windows`. One that nobody knows says what it sent. */
 export function browserName(userAgent: string): Phrase {
   if (userAgent === '') return t('It does not say what it is')
-  const named = (all: typeof browsers | typeof systems) => all.find(([pattern]) => pattern.test(userAgent))?.[1]
-  const [browser, system] = [named(browsers), named(systems)]
+  const named = (all: typeof browsers | typeof devices | typeof systems) =>
+    all.find(([pattern]) => pattern.test(userAgent))?.[1]
+  const [browser, device, system] = [named(browsers), named(devices), named(systems)]
   if (browser === undefined) return userAgent
+  // German has another word before it.
+  if (device !== undefined) return t('{browser} on an {device}', { browser, device })
   return system === undefined ? browser : t('{browser} on {system}', { browser, system })
 }

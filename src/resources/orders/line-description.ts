@@ -124,11 +124,13 @@ function priceText(price: bigint, currency: string): string {
   return priceFormats.memo(currency).format(toNumber(price))
 }
 
-/** Returns a line of `descriptionLines` without the price of its option. */
-export function withoutPrice(line: string, currency: string): string {
-  const place = / (?:- )?-?([^\s\d]+\s?)\d+\.\d{2,4}$/.exec(line)
-  const sign = place?.[1] ?? ''
-  return place !== null && priceText(0n, currency) === `${sign}0.00` ? line.slice(0, place.index) : line
+/** Splits a line of `descriptionLines` into its text and what its option adds to the price; 0: nothing. */
+export function withoutPrice(line: string, currency: string): { readonly text: string; readonly price: number } {
+  const place = / (?:- )?(-?)([^\s\d]+\s?)(\d+\.\d{2,4})$/.exec(line)
+  if (place === null) return { text: line, price: 0 }
+  const [, minus = '', sign = '', amount = ''] = place
+  const isPrice = priceText(0n, currency) === `${sign}0.00`
+  return isPrice ? { text: line.slice(0, place.index), price: Number(minus + amount) } : { text: line, price: 0 }
 }
 
 const entities: Readonly<Record<string, string>> = {

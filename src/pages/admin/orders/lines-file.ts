@@ -75,7 +75,7 @@ const referencesOf = ({ TransactionList }: Order) =>
 
 /** Goods less discount, with shipping, taxes and what else there is, are the total. */
 const columns: readonly LineColumn[] = [
-  ofOrder('InvoiceNumber', t('Invoice'), invoiceOf),
+  ofOrder('InvoiceNumber', t('Invoice number'), invoiceOf),
   ofOrder('OrderID', t('Number in this system'), ({ OrderID }) => Number(OrderID)),
   ofOrder('OrderDate', t('Date'), ({ OrderDate }) => String(OrderDate).slice(0, 'yyyy-mm-dd'.length)),
   {

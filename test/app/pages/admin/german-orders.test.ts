@@ -153,9 +153,9 @@ test('scripts and files get the language too', async () => {
 
   const file = '/admin/orders/lines.csv'
   expect((await asked(file, 'de-DE')).split('\n')[0]).toMatch(
-    /^\uFEFFRechnung;.*;Zahlungsart;.*;Nach Erstattungen;Offen;/,
+    /^\uFEFFRechnungsnummer;.*;Zahlungsart;.*;Nach Erstattungen;Offen;/,
   )
-  expect((await asked(file, 'en-US')).split('\n')[0]).toMatch(/^\uFEFFInvoice,.*,Payment method,.*,Net,Open,/)
+  expect((await asked(file, 'en-US')).split('\n')[0]).toMatch(/^\uFEFFInvoice number,.*,Payment method,.*,Net,Open,/)
 })
 
 test('a payment has one name: in the form, the list, the question of making it void and on the invoice', async () => {

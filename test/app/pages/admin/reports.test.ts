@@ -89,7 +89,7 @@ describe('the lines of orders', () => {
     const rows = await file('/admin/orders/lines.csv?sort=OrderID&find=ada')
     expect(rows).toHaveLength(2)
     expect(rows[0]).toEqual({
-      Invoice: 'AB-1001',
+      'Invoice number': 'AB-1001',
       'Number in this system': '2',
       Date: '2025-10-26',
       Status: 'New',
@@ -122,7 +122,7 @@ describe('the lines of orders', () => {
       'Tracking number': 'TRACK-1',
     })
     expect(rows[1]).toMatchObject({
-      Invoice: 'AB-1001',
+      'Invoice number': 'AB-1001',
       SKU: "'=1+1",
       Description: "'=Sum",
       Amount: '30.00',
@@ -174,7 +174,7 @@ describe('the lines of orders', () => {
 
   test('show no customer to whom may not read them', async () => {
     const [row] = await file('/admin/orders/lines.csv?ids=2', { by: packer })
-    expect(row).toMatchObject({ Invoice: 'AB-1001', Total: '2509.25', 'Tracking number': 'TRACK-1' })
+    expect(row).toMatchObject({ 'Invoice number': 'AB-1001', Total: '2509.25', 'Tracking number': 'TRACK-1' })
     expect(JSON.stringify(row)).not.toMatch(/Ada|Byron|Billing/i)
     expect((await packer.open('/admin/orders/lines.csv?billingemail=a%40b.example')).statusCode).toBe(403)
   })
