@@ -242,7 +242,7 @@ describe('orders that wait', () => {
     const body = await page()
     expect(body).toContain('<a href="/admin/orders?orderstatus=1">To do &lt;now&gt;</a>')
     expect(body).toContain(`The oldest is <a href="/admin/orders/${oldest}">AB-1000</a>, placed 3 days ago.`)
-    const listed = [...body.matchAll(/status=(\d+)">(.*?)<\/a><\/th><td class="right">(.*?)<.*?right">(.*?)</g)]
+    const listed = [...body.matchAll(/status=(\d+)">(.*?)<\/a><\/th><td class="right">(.*?)<.*?right nowrap">(.*?)</g)]
     expect(listed.map(([, id, , count, age]) => [Number(id), count, age])).toEqual([
       [1, '2', '3 days ago'],
       ...[2, 3, 6, 8, 11].map((id) => [id, '1', '2 hours ago']),

@@ -366,14 +366,14 @@ describe('the overview', () => {
     person = await memberIn(server, shop, packer)
     const headings = async (who: TestPerson) =>
       [...(await who.open('/admin')).body.matchAll(/<h2 id="([\w-]+)"/g)].map(([, id]) => id)
-    expect(await headings(owner)).toEqual(['sales', 'waiting', 'low-stock', 'connections'])
-    expect(await headings(person)).toEqual(['sales', 'waiting'])
-    expect(await headings(await memberIn(server, shop, 'orders'))).toEqual(['sales', 'waiting'])
+    expect(await headings(owner)).toEqual(['waiting', 'low-stock', 'sales', 'connections'])
+    expect(await headings(person)).toEqual(['waiting', 'sales'])
+    expect(await headings(await memberIn(server, shop, 'orders'))).toEqual(['waiting', 'sales'])
     expect(await headings(await memberIn(server, shop, 'catalogue'))).toEqual(['low-stock'])
     expect(await headings(await memberIn(server, shop, 'reader'))).toEqual([
-      'sales',
       'waiting',
       'low-stock',
+      'sales',
       'connections',
     ])
     const makers = { Name: 'Makers', Privileges: { Manufacturers: ['write'] } } as const
