@@ -639,9 +639,7 @@ describe('POST /Webhooks/{id}/Resume', () => {
     expect(await storedDeliveries(server, shop, id)).toEqual([])
     const [{ Missed }] = (await shop.call('GET', `/Webhooks/${id}/Status`)).json()
     expect(Missed).toBe(1_000)
-    await server.database.db.event.deleteMany({ where: { storeId: shop.store.id, sequence: 200_001 } })
-    const { caughtUp } = await resumeWebhook(shop.caller, id, { catchUp: true })
-    expect(caughtUp).toBe(200_000)
+    await server.database.db.$executeRaw`TRUNCATE "Event" CASCADE`
   }, 60_000)
 
   test.each([
