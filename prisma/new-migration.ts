@@ -8,8 +8,10 @@ import { prismaFolder, schemaDiff } from './schema-engine.ts'
 
 // `npm run migration -- NAME` writes the client of schema.prisma, and the migration that brings the database from the migrations
 // so far to it. Read the migration before it is committed, and add what the schema language cannot say: see the end of the first one.
-const name = process.argv[2]?.trim().toLowerCase().replace(/\W+/g, '_')
-if (!name) {
+const given = process.argv[2]?.trim() ?? ''
+const name = given.toLowerCase().replace(/\W+/g, '_')
+// An option such as --help is no name.
+if (name === '' || given.startsWith('-')) {
   console.error('A new migration needs a name: npm run migration -- NAME')
   process.exitCode = 1
 } else if (spawnSync('npm', ['run', '--silent', 'generate'], { cwd: prismaFolder, stdio: 'inherit' }).status !== 0) {

@@ -6,7 +6,8 @@ import type { Access, Privileges } from '../engine/caller.ts'
 import type { OwnPath } from '../mail/kinds.ts'
 import type { Config } from '../process/settings.ts'
 import { resourceNamed } from '../registry.ts'
-import { type Phrase, type Text, t } from '../texts/text.ts'
+import { serviceWords } from '../staff/names.ts'
+import { type Phrase, problemOf, type Text, t } from '../texts/text.ts'
 
 // What people can be told of by mail, if they want to: what it is, who may, and how it is found.
 
@@ -67,7 +68,7 @@ export const storeAlerts = {
         take: LINES_MAX,
       })
       return paused.map(({ name, pauseReason }) =>
-        t('The webhook {name} is paused: {reason}.', { name, reason: pauseReason ?? '' }),
+        t('The webhook {name} is paused: {reason}.', { name, reason: problemOf(pauseReason ?? '') }),
       )
     },
   },
@@ -82,7 +83,12 @@ export const storeAlerts = {
         .filter(({ last }) => last.at > since)
         .slice(0, LINES_MAX)
         .map(({ name, last: { method, path, message } }) =>
-          t('The last calls of {name} were refused: {method} {path}, {message}.', { name, method, path, message }),
+          t('The last calls of {name} were refused: {method} {path}, {message}.', {
+            name,
+            method,
+            path,
+            message: problemOf(message),
+          }),
         )
     },
   },
@@ -115,7 +121,14 @@ export const storeAlerts = {
       return imports
         .filter(({ service }) => allows(privileges, resourceNamed(service).privilege, 'write'))
         .map(({ source, fileName, service, state, changed, added, failed }) => {
-          const values = { service, state, changed, added, failed, file: fileName || t('a CSV file') }
+          const values = {
+            service: serviceWords(resourceNamed(service)).allTitle,
+            state,
+            changed,
+            added,
+            failed,
+            file: fileName || t('a CSV file'),
+          }
           if (source === 'bulk')
             return t(
               'The change of many records ({service}) {state, select, done {ended} other {was stopped}}: {changed, number} changed, {added, number} added, {failed, number} failed.',
@@ -164,7 +177,11 @@ export const operatorAlerts = {
       const disks = await disksOf(config)
       return disks
         .filter(({ isLow }) => isLow)
-        .map(({ name, percent }) => t('Of the disk of {name}, {percent, number} % are free.', { name, percent }))
+        .map(({ name, percent }) =>
+          name === 'the data folder'
+            ? t('Of the disk of the data folder, {percent, number} % are free.', { percent })
+            : t('Of the disk of the backups, {percent, number} % are free.', { percent }),
+        )
     },
   },
   'deliveries-fail': {

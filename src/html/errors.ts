@@ -4,7 +4,7 @@ import { type Text, t } from '../texts/text.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { nextOf, ProofNeeded, pageHeaders } from './guard.ts'
 import { sendPage } from './page.ts'
-import { languageFor, wantsHtml } from './request.ts'
+import { isForm, languageFor, wantsHtml } from './request.ts'
 
 type Refusal = ConstructorParameters<typeof StoreFailure>
 
@@ -24,7 +24,7 @@ const wordings: Readonly<Record<string, Refusal>> = {
   FST_CSRF_INVALID_TOKEN: expiredForm,
 }
 
-/** Responds to every error: a page for browsers, a list of one result item for programs. */
+/** Responds to every error: a page for browsers, a list of one result item for programs and the pages' script. */
 export function answerFailure(error: FastifyError | StoreFailure, request: FastifyRequest, reply: FastifyReply) {
   if (error instanceof ProofNeeded && wantsHtml(request)) return reply.redirect(`${error.page}${nextOf(request)}`, 303)
   return answer(reply, failureIn(error, { request, reply }, wordings))
@@ -41,7 +41,9 @@ export function answerUnknownAddress(request: FastifyRequest, reply: FastifyRepl
 
 function answer(reply: FastifyReply, { status, field, message }: { status: number; field: string; message: string }) {
   if (wantsHtml(reply.request)) return sendErrorPage(reply, status, message)
-  return reply.code(status).send(errorBody(status, message, field))
+  // The pages' script sends a form, and shows what it is told. Programs send JSON.
+  const said = isForm(reply.request) ? languageFor(reply.request).sayProblem(message) : message
+  return reply.code(status).send(errorBody(status, said, field))
 }
 
 /** Also works outside the scopes of pages. */

@@ -1,25 +1,44 @@
 // What pages call what the server knows by a word of its own.
 
+import type { Resource } from '../engine/definition/define.ts'
+import { servedResources } from '../registry.ts'
+import { capital, labelOf, plural } from '../texts/label.ts'
 import { type Phrase, type Text, t } from '../texts/text.ts'
-import { type BuiltInRole, isBuiltIn, type Privilege } from './roles.ts'
+import { type administrationPrivileges, type BuiltInRole, isBuiltIn } from './roles.ts'
 
-const privileges: Readonly<Record<Privilege, Text>> = {
-  Orders: t('Orders'),
-  OrderStatus: t('Order statuses'),
-  Customers: t('Customers'),
-  CustomerGroups: t('Customer groups'),
-  Products: t('Products'),
-  Category: t('Categories'),
-  Manufacturers: t('Manufacturers'),
-  Distributors: t('Distributors'),
-  GiftRegistries: t('Gift registries'),
-  RMA: t('Returns'),
-  Webhooks: t('Webhooks'),
+/** What the records of a service are called. */
+export interface ServiceWords {
+  /** One of them, and all, in a sentence. */
+  readonly one: Text
+  readonly all: Text
+  /** The same as titles. */
+  readonly oneTitle: Text
+  readonly allTitle: Text
+}
+
+/** Names that the words of the wire do not give. */
+const spoken: Readonly<Record<string, { one: string; all: string }>> = {
+  RMA: { one: 'return', all: 'returns' },
+  OrderStatus: { one: 'order status', all: 'order statuses' },
+}
+
+export function serviceWords({ service, typeName }: Pick<Resource, 'service' | 'typeName'>): ServiceWords {
+  const one = spoken[service]?.one ?? labelOf(typeName).toLowerCase()
+  const all = spoken[service]?.all ?? plural(one)
+  return { one: t(one), all: t(all), oneTitle: t(capital(one)), allTitle: t(capital(all)) }
+}
+
+const ofAdministration: Readonly<Record<keyof typeof administrationPrivileges, Text>> = {
   Cost: t('Cost'),
   Settings: t('Settings'),
   Keys: t('Keys'),
   People: t('People'),
 }
+
+const privileges: ReadonlyMap<string, Text> = new Map([
+  ...servedResources.map((resource) => [resource.service, serviceWords(resource).allTitle] as const),
+  ...Object.entries(ofAdministration),
+])
 
 const roles: Readonly<Record<BuiltInRole, Text>> = {
   owner: t('Owner'),
@@ -31,7 +50,7 @@ const roles: Readonly<Record<BuiltInRole, Text>> = {
 
 /** One that the server does not know keeps its name. */
 export function privilegeName(privilege: string): Phrase {
-  return Object.hasOwn(privileges, privilege) ? privileges[privilege as Privilege] : privilege
+  return privileges.get(privilege) ?? privilege
 }
 
 /** The name of a role: a store calls its own as it likes, but not as one that every store has. */

@@ -8,3 +8,12 @@ export function labelOf(name: string, typeName = ''): string {
   const words = own.split(/(?<=[a-z])(?=[A-Z0-9])|(?<=[A-Z0-9])(?=[A-Z][a-z])/)
   return words.map((word, at) => (at === 0 || /^[A-Z]{2}/.test(word) ? word : word.toLowerCase())).join(' ')
 }
+
+export function plural(words: string): string {
+  if (/[^aeiou]y$/.test(words)) return `${words.slice(0, -1)}ies`
+  return /s$/.test(words) ? words : `${words}s`
+}
+
+export function capital(words: string): string {
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { IntlMessageFormat } from 'intl-messageformat'
 import { LRUCache } from 'lru-cache'
-import { type Format, formatOf } from './format.ts'
+import { formatOf } from './format.ts'
 import { refusalsOf } from './refusals.ts'
-import { type Phrase, Text, type TextValue } from './text.ts'
+import { type Phrase, type Reader, Text, type TextValue } from './text.ts'
 
 /** The locales that a person may choose, by their BCP 47 tags, the first for who wants none of them. */
 export const locales = {
@@ -55,17 +55,12 @@ function readCatalogues(directory: URL): Catalogues {
 }
 
 /** In what language a page is, and how it writes numbers and dates. */
-export interface Language {
+export interface Language extends Reader {
   readonly locale: Locale
   /** Such as `de`. */
   readonly tag: string
-  readonly format: Format
-  /** Says a text; data stays. */
-  say(words: Phrase): string
   /** The message as the catalogue has it. Null: it has none. */
   lookUp(message: string): string | null
-  /** Says what the server wrote in English of something that it refused, with values in it. */
-  sayProblem(problem: string): string
 }
 
 const languages = new Map<Locale, Language>()
@@ -92,12 +87,13 @@ function makeLanguage(locale: Locale): Language {
   const tag = locale.slice(0, 2)
   const { messages: catalogue, refusals } = cataloguesOf(tag)
   const format = formatOf(locale)
+  const sayProblem = refusalsOf(refusals, locale)
   const messages = new LRUCache<string, IntlMessageFormat>({
     max: 2000,
     memoMethod: (message) => new IntlMessageFormat(message, locale, undefined, { ignoreTag: true }),
   })
   const filled = (value: TextValue): string | number => {
-    if (typeof value === 'function') return value({ format, say })
+    if (typeof value === 'function') return value({ format, say, sayProblem })
     return value instanceof Text ? say(value) : value
   }
   const say = (words: Phrase): string => {
@@ -114,6 +110,6 @@ function makeLanguage(locale: Locale): Language {
     format,
     say,
     lookUp: (message) => catalogue.get(message) ?? null,
-    sayProblem: refusalsOf(refusals, locale),
+    sayProblem,
   }
 }

@@ -6,7 +6,10 @@ export type TextValue = string | number | Text | ((language: Reader) => string)
 /** For whom a text is said. */
 export interface Reader {
   readonly format: Format
+  /** Says a text; data stays. */
   say(words: Phrase): string
+  /** Says what the server wrote in English of something that it refused, with values in it. */
+  sayProblem(problem: string): string
 }
 
 export type TextValues = Readonly<Record<string, TextValue>>
@@ -44,6 +47,11 @@ export function t(key: string, values?: TextValues): Text {
 /** What is written for its reader, such as an amount, as a text of its own. */
 export function written(words: (reader: Reader) => string): Text {
   return t('{words}', { words })
+}
+
+/** What the server wrote in English of something that it refused, as a text. */
+export function problemOf(problem: string): Text {
+  return written(({ sayProblem }) => sayProblem(problem))
 }
 
 /** Joins words as the reader's language does: `a, b, or c`. */

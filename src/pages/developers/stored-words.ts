@@ -24,9 +24,6 @@ const signers = [
   t('webhook-id or webhook-timestamp is missing, or is none.'),
 ]
 
-/** Why a test store has no records (src/sandbox/runner.ts). */
-const unfilled = [t('Its records could not be made. Reset it to try again.')]
-
 /** Says a change that was made. */
 export function happened(words: string): Phrase {
   return asText(words, happenings)
@@ -35,11 +32,6 @@ export function happened(words: string): Phrase {
 /** Says by whose secret a message is signed. */
 export function signedBy({ signature, signer }: { readonly signature: string; readonly signer: string }): Phrase {
   return asText(signature === 'verified' ? `Signed by ${signer}.` : `${signer}.`, signers)
-}
-
-/** Says why a test store has no records. */
-export function whyUnfilled(problem: string): Phrase {
-  return asText(`${problem}.`, unfilled)
 }
 
 /** Returns the text that the sentence is, with the values in it. A sentence that is none of them stays. */

@@ -37,7 +37,7 @@ import { type Text, t } from '../../texts/text.ts'
 import { resultItem } from '../../values/failure.ts'
 import { clientOf } from '../people/sign-in.ts'
 import { ownIn } from './application-page.ts'
-import { happened, whyUnfilled } from './stored-words.ts'
+import { happened } from './stored-words.ts'
 
 const home = '/developers/test-stores'
 
@@ -384,7 +384,6 @@ async function storePage(
       dues: dueInWords,
       due,
       isAllowed,
-      whyUnfilled: whyUnfilled(store.problem),
       now: services.now(),
     },
   }

@@ -2,7 +2,7 @@ import type { AuditAction, AuditEntry } from '../../audit/audit.ts'
 import { auditMembers } from '../../resources/return-lists/update-lists.ts'
 import { OPERATOR } from '../../staff/invitations.ts'
 import { privilegeName, roleName } from '../../staff/names.ts'
-import { isLocale, type Language, locales } from '../../texts/language.ts'
+import { isLocale, locales } from '../../texts/language.ts'
 import { type Phrase, type Reader, type Text, t } from '../../texts/text.ts'
 
 const actions: Readonly<Record<AuditAction, Text>> = {
@@ -95,16 +95,18 @@ export function actorInWords({ actor, actorKind }: Pick<AuditEntry, 'actor' | 'a
 }
 
 /** For whom details are said, and the zone of their dates. */
-interface Words extends Reader, Pick<Language, 'sayProblem'> {
+interface Words extends Reader {
   readonly timeZone: string
   /** What numbers name, by the name of the member; one without a name stays. */
-  readonly named?: Readonly<Record<string, ReadonlyMap<number, string>>>
+  readonly named?: Readonly<Record<string, ReadonlyMap<number, Phrase>>> | undefined
 }
 
 /** Such as `forced; reason: no answer within 10 s`, of at most 300 characters. Empty: no details. */
 export function detailsInWords(details: Readonly<Record<string, unknown>>, words: Words): string {
   const parts = Object.entries(details).flatMap(([name, value]) => {
     if (value === null || value === false) return []
+    // Of an order status that was added: its text stands beside it.
+    if (name === 'status' && 'text' in details) return []
     if (value === true) return [nameInWords(name, words)]
     const said = valueInWords(value, words, name)
     return [words.say(t('{name}: {value}', { name: nameInWords(name, words), value: said }))]
@@ -209,7 +211,7 @@ function valueInWords(value: unknown, words: Words, name: string): string {
   }
   if (value === null) return noneInWords(words, name)
   if (typeof value === 'number') {
-    return identifying.has(name) ? (entryOf(named, name)?.get(value) ?? String(value)) : format.number(value)
+    return identifying.has(name) ? say(entryOf(named, name)?.get(value) ?? String(value)) : format.number(value)
   }
   if (typeof value !== 'object') return textInWords(String(value), words, name)
   const { from, to, ...rest } = value as Record<string, unknown>

@@ -7,15 +7,15 @@ import { pagesFor } from '../../html/page-routes.ts'
 import { languageFor, wantsHtml } from '../../html/request.ts'
 import { id, operatorRoute, time } from '../../html/route-groups.ts'
 import type { Session } from '../../people/sessions.ts'
-import { listStatuses } from '../../resources/order-statuses/status-texts.ts'
 import { listPaymentMethods } from '../../resources/payment-methods/update-methods.ts'
 import { readReturnList, returnListNames } from '../../resources/return-lists/return-lists.ts'
 import { auditMembers } from '../../resources/return-lists/update-lists.ts'
 import { many, record } from '../../server/json-routes.ts'
 import { ref } from '../../server/openapi.ts'
 import { PAGE_LIMIT_MAX, wholeNumber } from '../../server/parameters.ts'
-import { t } from '../../texts/text.ts'
+import { type Phrase, t } from '../../texts/text.ts'
 import { namedObject, readInput } from '../../values/input.ts'
+import { listStatusNames } from '../status-names.ts'
 import { actionInWords, actorInWords, detailsInWords } from './audit-words.ts'
 
 const LIMIT_DEFAULT = 50
@@ -102,33 +102,42 @@ export async function auditPage(
   }
   const { person } = session
   const timeZone = 'store' in person ? person.store.timeZone : 'UTC'
-  const named = 'store' in person ? await namesIn({ db: services.db, store: person.store }, entries) : {}
-  const words = { ...languageFor(reply.request), timeZone, named }
+  const named = await namesByStore(services.db, entries)
+  const words = { ...languageFor(reply.request), timeZone }
   const rows = entries.map((entry) => ({
     ...entry,
     who: actorInWords(entry),
     what: actionInWords(entry.action),
-    more: detailsInWords(entry.details, words),
+    more: detailsInWords(entry.details, { ...words, named: named.get(entry.storeId) }),
   }))
   const data = { rows, older, isFirst: before === undefined }
   return sendPage(reply, { template: '/pages/people/audit', title: t('Audit log'), data })
+}
+
+/** What details name by number, by the store: an operator reads entries of many. */
+async function namesByStore(db: Db, entries: readonly AuditEntry[]) {
+  const found = new Map<number | null, Awaited<ReturnType<typeof namesIn>>>()
+  for (const [id, ofStore] of Map.groupBy(entries, ({ storeId }) => storeId)) {
+    if (id !== null) found.set(id, await namesIn({ db, store: { id } }, ofStore))
+  }
+  return found
 }
 
 /** The names of the order statuses, payment methods and reasons, compensations and statuses of returns that changes of a store's settings give by number. */
 async function namesIn(reader: Parameters<typeof readReturnList>[0], entries: readonly AuditEntry[]) {
   const { db, store } = reader
   const has = (action: AuditEntry['action']) => entries.some((entry) => entry.action === action)
-  const statuses = has('order-statuses.changed') ? await listStatuses(db, store.id) : []
+  const statuses = has('order-statuses.changed') ? await listStatusNames(db, store.id) : []
   const methods = has('payment-methods.changed') ? await listPaymentMethods(db, store.id) : []
   const ofReturns = has('return-lists.changed') ? returnListNames : []
   const returnNames = ofReturns.map(async (list) => {
     const codes = await readReturnList(reader, list)
-    return [auditMembers[list], new Map(codes.map(({ id, name }) => [id, name]))] as const
+    return [auditMembers[list], new Map<number, Phrase>(codes.map(({ id, name }) => [id, name]))] as const
   })
   return {
     ...Object.fromEntries(await Promise.all(returnNames)),
-    statuses: new Map(statuses.map(({ id, text }) => [id, text])),
-    methods: new Map(methods.map(({ id, name }) => [id, name])),
+    statuses: new Map<number, Phrase>(statuses.map(({ id, text }) => [id, text])),
+    methods: new Map<number, Phrase>(methods.map(({ id, name }) => [id, name])),
   }
 }
 

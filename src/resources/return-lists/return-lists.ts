@@ -74,12 +74,18 @@ export function tooManyCodes(): StoreFailure {
   return new StoreFailure('bad-request', `A list has at most ${CODES_MAX} names. Rename or hide one of them`)
 }
 
-/** Returns a list of a store by ascending number, hidden ones too. */
-export function readReturnList(caller: Pick<Caller, 'db' | 'store'>, name: ReturnListName): Promise<Code[]> {
-  return readTable(caller, returnLists[name].table)
+/** Whose list is read. */
+interface Reader {
+  readonly db: Caller['db']
+  readonly store: Pick<Caller['store'], 'id'>
 }
 
-function readTable({ db, store }: Pick<Caller, 'db' | 'store'>, table: string): Promise<Code[]> {
+/** Returns a list of a store by ascending number, hidden ones too. */
+export function readReturnList(reader: Reader, name: ReturnListName): Promise<Code[]> {
+  return readTable(reader, returnLists[name].table)
+}
+
+function readTable({ db, store }: Reader, table: string): Promise<Code[]> {
   return rowsInTurn<Code>(
     { db, store },
     sql`

@@ -82,6 +82,31 @@ describe('somebody of a store', () => {
     expect(await look(DAY_MS)).toHaveLength(1)
   })
 
+  test('is told in the language that was chosen, of services by their names and with the reasons', async () => {
+    const locale = async (tag: string | null) =>
+      server.services.db.identity.updateMany({ where: { email: merchantAccount.Email }, data: { locale: tag } })
+    await locale('de-DE')
+    await choose('webhook-paused', 'import-ended')
+    await pausedWebhook('Desk')
+    const { db } = server.services
+    await db.webhook.updateMany({ where: { name: 'Desk' }, data: { pauseReason: 'Every attempt of five days failed' } })
+    const at = server.services.now()
+    const ended = {
+      storeId: shop.store.id,
+      id: 911,
+      service: 'RMA',
+      fileName: 'r.csv',
+      state: 'done',
+      ignored: [],
+      actor: 'a',
+    }
+    await db.csvImport.create({ data: { ...ended, changed: 1_204, added: 0, failed: 0, createdAt: at, endedAt: at } })
+    const told = (await look()).join('\n')
+    await locale(null)
+    expect(told).toContain('Desk ist angehalten: Fünf Tage lang ist jeder Versuch fehlgeschlagen.')
+    expect(told).toMatch(/r\.csv \(Retouren\)[^\n]*1\.204/)
+  })
+
   test('is told of stock that ran out once a day, all of it together', async () => {
     await choose('stock-out')
     const body = (Name: string, SKU: string) => ({ SKUInfo: { Name, SKU, Stock: 3 } })

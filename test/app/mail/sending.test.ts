@@ -1,8 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { showShared } from '../../../src/server/figures.ts'
+import type { Locale } from '../../../src/texts/language.ts'
 import { type MailReceiver, openMailReceiver, PASSWORD } from '../../support/mail-receiver.ts'
 import { figureOf } from '../../support/metrics-text.ts'
 import { openSocketReceiver } from '../../support/receiver.ts'
+import { merchantAccount } from '../../support/signed-in.ts'
 import { openServer, type TestServer } from '../../support/store.ts'
 import { notice, senderOf, write } from './fixture.ts'
 
@@ -73,6 +75,44 @@ describe('a mail', () => {
     const row = await mail()
     expect(row).toMatchObject({ state: 'sent', contentSealed: null, attempts: 1, reason: '' })
     expect(row.sentAt).toEqual(new Date(server.clock.ms))
+  })
+
+  test('arrives in the language that somebody with the address has chosen, else of who causes it, else in English', async () => {
+    const { store } = await server.openStore({ timeZone: 'Europe/Berlin' })
+    const to = merchantAccount.Email
+    const data = { link: '/a', expiresAt: new Date('2026-03-11T16:00:00Z') } as const
+    const arrived = async (locale?: Locale) => {
+      const reset = { kind: 'address-change', data, to, storeId: store.id, causedBy: null, locale } as const
+      await write(server.services, reset)
+      await sender.sendDue()
+      const { headers, text, html } = receiver.mails.at(-1) ?? {
+        headers: new Map<string, string>(),
+        text: '',
+        html: '',
+      }
+      const { subject } = Object.fromEntries(headers)
+      const [until = ''] = /(?<=bis |until ).*(?=:)/.exec(text) ?? []
+      return { subject, until, lang: /<html lang="(\w+)">/.exec(html)?.[1], end: text.split('\n').at(-1) }
+    }
+    const english = {
+      subject: 'Confirm your new e-mail address',
+      until: 'Mar 11, 2026, 5:00 PM GMT+1',
+      lang: 'en',
+      end: 'Sent automatically by http://localhost:3000',
+    }
+    const german = {
+      subject: '=?UTF-8?Q?Best=C3=A4tigen_Sie_Ihre_neue_E-Mail-Adr?= =?UTF-8?Q?esse?=',
+      until: '11. März 2026, 17:00 MEZ',
+      lang: 'de',
+      end: 'Automatisch gesendet von http://localhost:3000',
+    }
+    expect(await arrived()).toEqual(english)
+    expect(await arrived('de-DE')).toEqual(german)
+    const { db } = server.services
+    await db.identity.updateMany({ where: { email: to }, data: { locale: 'en-US' } })
+    expect(await arrived('de-DE')).toEqual(english)
+    await db.identity.updateMany({ where: { email: to }, data: { locale: 'de-DE' } })
+    expect(await arrived()).toEqual(german)
   })
 
   test.each([

@@ -5,16 +5,7 @@ export function itemLabel(name: string, typeName = ''): string {
   return labelOf(name.replace(/s?List$/, ''), typeName)
 }
 
-export function plural(words: string): string {
-  if (/[^aeiou]y$/.test(words)) return `${words.slice(0, -1)}ies`
-  return /s$/.test(words) ? words : `${words}s`
-}
-
 /** A title as a part of an address, such as `price-levels`. */
 export function slugOf(title: string): string {
   return title.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')
-}
-
-export function capital(words: string): string {
-  return words.charAt(0).toUpperCase() + words.slice(1)
 }

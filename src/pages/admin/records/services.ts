@@ -3,9 +3,10 @@ import type { Leaf, ListField, ValueField } from '../../../engine/definition/fie
 import { containing, type Filter, type Filters } from '../../../engine/definition/filters.ts'
 import { resources, targetOf } from '../../../registry.ts'
 import { orders } from '../../../resources/orders/orders.ts'
-import { labelOf } from '../../../texts/label.ts'
+import { type ServiceWords, serviceWords } from '../../../staff/names.ts'
+import { capital, labelOf, plural } from '../../../texts/label.ts'
 import { type Text, t } from '../../../texts/text.ts'
-import { capital, itemLabel, plural, slugOf } from './labels.ts'
+import { itemLabel, slugOf } from './labels.ts'
 import { type Sorting, sortsOf } from './sorts.ts'
 
 // What the pages of a service's records are made from: its definition, and nothing else.
@@ -44,16 +45,10 @@ export interface Section {
   readonly list: List | null
 }
 
-export interface Service {
+export interface Service extends ServiceWords {
   readonly resource: Resource
   /** The address of its pages, such as `/admin/customers`. */
   readonly path: string
-  /** What one record and all of them are called in a sentence. */
-  readonly one: Text
-  readonly all: Text
-  /** The same as titles. */
-  readonly oneTitle: Text
-  readonly allTitle: Text
   readonly values: readonly Value[]
   readonly sections: readonly Section[]
   /** What a record is called: the required texts that answers show, or else its id. */
@@ -71,12 +66,6 @@ export interface Service {
 export interface Search {
   readonly value: Value
   readonly filter: Filter
-}
-
-/** Names that the words of the wire do not give. */
-const spoken: Readonly<Record<string, { one: string; all: string }>> = {
-  RMA: { one: 'return', all: 'returns' },
-  OrderStatus: { one: 'order status', all: 'order statuses' },
 }
 
 /** Every service with records of a store that programs can read. */
@@ -107,8 +96,6 @@ export function canImport({ resource: { methods } }: Service): boolean {
 export function serviceOf(resource: Resource): Service {
   const { service, typeName, groups } = resource
   const fields = resource.fields.shown
-  const one = spoken[service]?.one ?? labelOf(typeName).toLowerCase()
-  const all = spoken[service]?.all ?? plural(one)
   const values = valuesOf(fields.leaves, resource, [], typeName)
   const key = values.find(({ field }) => field.column === 'id')
   if (key === undefined) throw new Error(`${service} has no identifier`)
@@ -120,10 +107,7 @@ export function serviceOf(resource: Resource): Service {
   return {
     resource,
     path: pathOf(resource),
-    one: t(one),
-    all: t(all),
-    oneTitle: t(capital(one)),
-    allTitle: t(capital(all)),
+    ...serviceWords(resource),
     values,
     sections: [
       ...grouped(values, beginning, 'General'),

@@ -2,12 +2,12 @@ import { fieldText, type ValueField } from '../../../engine/definition/fields.ts
 import type { Writing } from '../../../html/numbers.ts'
 import { type Form, textIn } from '../../../html/request.ts'
 import { orders } from '../../../resources/orders/orders.ts'
+import { capital } from '../../../texts/label.ts'
 import { orOf, type Phrase, type Text, t } from '../../../texts/text.ts'
 import { INT32_MAX, INT32_MIN } from '../../../values/int32.ts'
 import { valueIn } from '../../../values/json.ts'
 import { invoiceOf } from '../orders/listing.ts'
 import { isCoded } from './codes.ts'
-import { capital } from './labels.ts'
 import { type List, type Service, targetService, type Value } from './services.ts'
 
 /** A record or an item of a list, as programs read it. */

@@ -176,6 +176,10 @@ describe('letting an application in', () => {
         502,
         [{ Key: 'Error', Value: '', Status: '502', Message: expect.stringMatching(/^Server not Responding/) }],
       ])
+      const german = { accept: 'application/json', 'accept-language': 'de-DE' }
+      expect((await allow(application, german)).json()).toMatchObject([
+        { Message: expect.stringMatching(/Die Anwendung hat nicht zugestimmt, deshalb wurde nichts geändert/) },
+      ])
       expect(await leftOf(application)).toEqual(nothing)
 
       receiver.answer = status(200)

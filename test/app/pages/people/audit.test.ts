@@ -4,7 +4,7 @@ import { inTransaction } from '../../../../src/database/client.ts'
 import { actionInWords, detailsInWords } from '../../../../src/pages/people/audit-words.ts'
 import { english, languageOf } from '../../../../src/texts/language.ts'
 import { operatorKey } from '../../../support/services.ts'
-import { developerIn, merchantIn } from '../../../support/signed-in.ts'
+import { developerIn, merchantIn, operatorIn } from '../../../support/signed-in.ts'
 import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
 
 let server: TestServer
@@ -194,6 +194,36 @@ test('a change of statuses and payment methods names them', async () => {
 
   expect(body).toMatch(/order statuses: Just in[,<]/)
   expect(body).toMatch(/payment methods: [^<]*By bank/)
+})
+
+test('so it does for an operator, each store’s by its own names, and a status that was added by its text', async () => {
+  const stores = await Promise.all([server.openStore(), server.openStore()])
+  for (const [at, { store }] of stores.entries()) {
+    const person = await merchantIn(server, store)
+    await person.submit('/admin/settings/order-statuses', { 'StatusText.1': `Just in ${at}` })
+    await person.submit('/admin/settings/payment-methods', { 'Name.2': `By bank ${at}` })
+  }
+  const [{ store } = shop] = stores
+  const added = { method: 'POST', url: `/admin/stores/${store.id}/order-statuses` } as const
+  const headers = { authorization: `Bearer ${operatorKey}` }
+  const payload = { StatusText: 'Being engraved', Visible: true }
+  expect((await server.app.inject({ ...added, headers, payload })).statusCode).toBe(201)
+  const actor = { kind: 'operator', name: '', address: '10.0.0.1' } as const
+  const changed = { action: 'order-statuses.changed', target: 'both', details: { statuses: [1, 2] } } as const
+  await inTransaction(server.services.db, (tx) =>
+    recordAudit(tx, server.services.now, { actor, storeId: store.id, ...changed }),
+  )
+  const operator = await operatorIn(server)
+  const inLanguage = async (language: string) =>
+    (await operator.open('/operator/audit', { 'accept-language': language })).body
+
+  const body = await inLanguage('en')
+  for (const at of [0, 1]) {
+    expect(body).toMatch(new RegExp(`order statuses: Just in ${at}[,<]`))
+    expect(body).toMatch(new RegExp(`payment methods: [^<]*By bank ${at}`))
+  }
+  expect(body).toContain('<small>text: Being engraved</small>')
+  expect(await inLanguage('de')).toMatch(/Just in 0, In Bearbeitung[,<]/)
 })
 
 test('details without end are cut', () => {

@@ -76,6 +76,21 @@ describe('passkeys', () => {
     expect(refused(await person.call('POST', `${passkeys}/options`))).toMatchObject({ statusCode: 409 })
   })
 
+  test('are refused to the script of a page in the language of its reader, and to programs in English', async () => {
+    const { person } = await withPasskeys(10)
+    const asked = async (language: string) => {
+      const headers = { accept: 'application/json', 'accept-language': language }
+      const sent = { action: `${passkeys}/remove`, to: `${passkeys}/options`, headers }
+      return (await person.submit('/admin/account/factors', {}, sent)).json()[0].Message
+    }
+    const inEnglish = 'There are 10 passkeys already: remove one first'
+    expect(await asked('de-DE')).toBe('Es gibt schon 10 Passkeys: Entfernen Sie zuerst einen')
+    expect(await asked('en')).toBe(inEnglish)
+    await server.services.db.identity.updateMany({ data: { locale: 'de-DE' } })
+    expect((await person.call('POST', `${passkeys}/options`)).json()[0].Message).toBe(inEnglish)
+    await server.services.db.identity.updateMany({ data: { locale: null } })
+  })
+
   test('are asked for as the standard says: of this host, and known ones are not made again', async () => {
     const { person } = await withPasskeys(1)
     const options = (await person.call('POST', `${passkeys}/options`)).json()
