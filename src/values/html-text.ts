@@ -58,7 +58,7 @@ function partOf(text: string, from: number, to: number): string {
   return `${first > 0 ? '… ' : ''}${part}${first + SHOWN_MAX < last || last < text.length ? ' …' : ''}`
 }
 
-/** The words of a text that holds HTML; null: it holds none, and is its own words. */
+/** The words of a text that holds HTML; null: it holds none, or no words, and is best read as it is. */
 export function htmlText(text: unknown): string | null {
-  return typeof text === 'string' && isHtmlText(text) ? textOfHtml(text) : null
+  return typeof text === 'string' && isHtmlText(text) ? textOfHtml(text) || null : null
 }
