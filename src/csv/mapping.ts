@@ -5,7 +5,7 @@ import { sql } from '../database/sql.ts'
 import type { Caller, Privileges } from '../engine/caller.ts'
 import type { Resource } from '../engine/definition/define.ts'
 import { labelOf } from '../texts/label.ts'
-import { isLocale, languageOf, locales } from '../texts/language.ts'
+import { languageOf, localeTags } from '../texts/language.ts'
 import { t } from '../texts/text.ts'
 import { lettersOf } from '../values/nearest.ts'
 import {
@@ -152,7 +152,7 @@ const wordings = new WeakMap<Resource, ReadonlyMap<string, readonly Column[]>>()
 function wordsOf(resource: Resource): ReadonlyMap<string, readonly Column[]> {
   const known = wordings.get(resource)
   if (known !== undefined) return known
-  const languages = Object.keys(locales).filter(isLocale).map(languageOf)
+  const languages = localeTags.map(languageOf)
   const words = byLetters(resource, ({ path, field }) => {
     const label = t(field.label || labelOf(path.at(-1) ?? '', resource.typeName))
     return languages.map(({ say }) => say(label))

@@ -1,12 +1,10 @@
 import { Negotiator } from '@fastify/accept-negotiator'
 import { LRUCache } from 'lru-cache'
-import { isLocale, type Locale, locales } from '../texts/language.ts'
+import { type Locale, localeTags } from '../texts/language.ts'
 
 /** The locales by what browsers ask for: a language alone means its first one. */
 const byTag: ReadonlyMap<string, Locale> = new Map([
-  ...Object.keys(locales)
-    .filter(isLocale)
-    .map((tag) => [tag, tag] as const),
+  ...localeTags.map((tag) => [tag, tag] as const),
   ['en', 'en-US'],
   ['de', 'de-DE'],
 ])

@@ -27,7 +27,7 @@ export function builtInName({ id, definition }: Named): Phrase {
 }
 
 /** The text of a status; in other languages than English the name of one whose text nobody has changed. */
-function shownText({ text, ...named }: Named & { readonly text: string }): Phrase {
+export function statusName({ text, ...named }: Named & { readonly text: string }): Phrase {
   const name = builtInName(named)
   if (text !== named.definition || name === text) return text
   return written(({ format, say }) => (format.locale.startsWith('en') ? text : say(name)))
@@ -36,5 +36,5 @@ function shownText({ text, ...named }: Named & { readonly text: string }): Phras
 /** Returns a store's order statuses, in the merchant's order, with the texts that pages show. */
 export async function listStatusNames(db: Caller['db'], storeId: number) {
   const statuses = await listStatuses(db, storeId)
-  return statuses.map((status) => ({ ...status, text: shownText(status) }))
+  return statuses.map((status) => ({ ...status, text: statusName(status) }))
 }

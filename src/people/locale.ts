@@ -1,16 +1,14 @@
 import { z } from 'zod'
 import { type Actor, recordAudit } from '../audit/audit.ts'
 import { type DataServices, inTransaction } from '../database/client.ts'
-import { type Locale, locales } from '../texts/language.ts'
+import { type Locale, localeTags } from '../texts/language.ts'
 import { namedObject } from '../values/input.ts'
 import { identityOf, lockIdentity } from './proof.ts'
 import { ownerOf, type Session } from './sessions.ts'
 
-const tags = Object.keys(locales) as Locale[]
-
 /** Empty: as the browser says. */
 export const chosenLocale = namedObject({
-  Locale: z.enum(['', ...tags], `must be one of ${tags.join(', ')}, or empty for what the browser says`),
+  Locale: z.enum(['', ...localeTags], `must be one of ${localeTags.join(', ')}, or empty for what the browser says`),
 })
 
 /** Sets how pages are written for the signed-in person, in all areas and stores. Null: as the browser says. */

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { type Actor, recordAudit } from '../audit/audit.ts'
 import { type DataServices, inTransaction } from '../database/client.ts'
 import type { Caller } from '../engine/caller.ts'
-import { isLocale, type Locale, locales } from '../texts/language.ts'
+import { isLocale, type Locale, localeTags } from '../texts/language.ts'
 import { lines, namedObject } from '../values/input.ts'
 
 /** What invoices and packing slips have of the store, beside the order. */
@@ -20,14 +20,15 @@ export const SELLER_LENGTH_MAX = 500
 export const TAX_NUMBERS_LENGTH_MAX = 200
 export const FOOTER_LENGTH_MAX = 1_000
 
-const tags = Object.keys(locales) as Locale[]
-
 /** The form of the settings. An empty Locale: as for who prints them. */
 export const changedDocuments = namedObject({
   Seller: lines(SELLER_LENGTH_MAX),
   TaxNumbers: lines(TAX_NUMBERS_LENGTH_MAX),
   Footer: lines(FOOTER_LENGTH_MAX),
-  Locale: z.enum(['', ...tags], `must be one of ${tags.join(', ')}, or empty for the language of who prints`),
+  Locale: z.enum(
+    ['', ...localeTags],
+    `must be one of ${localeTags.join(', ')}, or empty for the language of who prints`,
+  ),
 })
 
 const columns = { documentSeller: true, documentTaxNumbers: true, documentFooter: true, documentLocale: true } as const

@@ -16,6 +16,8 @@ export const locales = {
 
 export type Locale = keyof typeof locales
 
+export const localeTags = Object.keys(locales) as Locale[]
+
 const REFUSALS = 'refusals.json'
 
 /** A message that nobody has translated yet is empty in its file. */

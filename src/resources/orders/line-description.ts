@@ -125,7 +125,7 @@ function priceText(price: bigint, currency: string): string {
 }
 
 /** Splits a line of `descriptionLines` into its text and what its option adds to the price; 0: nothing. */
-export function withoutPrice(line: string, currency: string): { readonly text: string; readonly price: number } {
+export function splitPrice(line: string, currency: string): { readonly text: string; readonly price: number } {
   const place = / (?:- )?(-?)([^\s\d]+\s?)(\d+\.\d{2,4})$/.exec(line)
   if (place === null) return { text: line, price: 0 }
   const [, minus = '', sign = '', amount = ''] = place

@@ -7,8 +7,7 @@ import { merchantOf } from '../../../html/request.ts'
 import { type Privilege, privilegesOf } from '../../../staff/roles.ts'
 import { t } from '../../../texts/text.ts'
 import { brokenWebhooks } from '../../../webhooks/status.ts'
-import { listStatusNames } from '../../status-names.ts'
-import { TO_BE_PAID, textsOf } from '../orders/listing.ts'
+import { TO_BE_PAID } from '../orders/listing.ts'
 import { mayRead } from '../records/seen.ts'
 import { services as allServices } from '../records/services.ts'
 import { readSales } from './sales.ts'
@@ -28,11 +27,10 @@ export function overviewPage(app: FastifyInstance, services: Pick<DataServices, 
     const { store } = merchant
     const privileges = privilegesOf(merchant)
     const may = (privilege: Privilege) => allows(privileges, privilege, 'read')
-    const [sales, waiting, toBePaid, statuses, lowStock, applications, webhooks, beginnings] = await Promise.all([
+    const [sales, waiting, toBePaid, lowStock, applications, webhooks, beginnings] = await Promise.all([
       may('Orders') ? readSales(services, store) : null,
       may('Orders') ? readWaiting(services, store) : null,
       may('Orders') ? countToBePaid(services, store) : 0,
-      may('Orders') ? listStatusNames(services.db, store.id) : [],
       may('Products') ? readLowStock(services, store) : null,
       may('Keys') ? refusedSubscriptions(services, store.id) : [],
       may('Webhooks') ? brokenWebhooks(services, store.id) : noWebhooks,
@@ -44,7 +42,6 @@ export function overviewPage(app: FastifyInstance, services: Pick<DataServices, 
       waiting,
       toBePaid,
       toBePaidPath: `/admin/orders?payment=${TO_BE_PAID}`,
-      statusText: textsOf(statuses),
       lowStock,
       applications,
       webhooks,

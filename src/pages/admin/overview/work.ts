@@ -6,6 +6,8 @@ import type { CallerStore } from '../../../engine/caller.ts'
 import { keptCount } from '../../../engine/reading/read.ts'
 import { isToBePaid } from '../../../resources/orders/states.ts'
 import { statusCancelled, statusNotCompleted, statusShipped } from '../../../resources/orders/statuses.ts'
+import type { Phrase } from '../../../texts/text.ts'
+import { statusName } from '../../status-names.ts'
 
 type Services = Pick<DataServices, 'db'>
 
@@ -16,6 +18,7 @@ const PRODUCTS_SHOWN = 10
 
 export interface WaitingOrders {
   readonly statusId: number
+  readonly status: Phrase
   /** Up to `COUNTED_MAX` + 1. */
   readonly count: number
   /** The order with the lowest id. */
@@ -33,10 +36,10 @@ export async function readWaiting({ db }: Services, store: CallerStore): Promise
   const done = sql`${constant(statusShipped)}, ${constant(statusCancelled)}, ${constant(statusNotCompleted)}`
   const rows = await queryRows<WaitingRow>(
     db,
-    sql`SELECT s."id" AS "statusId", w."count", o."id", o."invoicePrefix", o."invoiceNumber",
+    sql`SELECT s."id" AS "statusId", s."definition", s."text", w."count", o."id", o."invoicePrefix", o."invoiceNumber",
         o."orderDate"
       FROM (
-        SELECT "id", "sorting" FROM "OrderStatus"
+        SELECT "id", "definition", "text", "sorting" FROM "OrderStatus"
         WHERE "storeId" = ${storeId(store)} AND "visible" AND "id" NOT IN (${done})
         ORDER BY "sorting", "id" LIMIT ${constant(STATUSES_MAX)}
       ) s
@@ -49,8 +52,9 @@ export async function readWaiting({ db }: Services, store: CallerStore): Promise
       JOIN "Order" o ON o."storeId" = ${storeId(store)} AND o."id" = w."firstId"
       ORDER BY s."sorting", s."id"`,
   )
-  return rows.map(({ statusId, count, id, invoicePrefix, invoiceNumber, orderDate: date }) => {
-    return { statusId, count, first: { id, invoice: `${invoicePrefix}${invoiceNumber}`, date } }
+  return rows.map(({ statusId, definition, text, count, id, invoicePrefix, invoiceNumber, orderDate: date }) => {
+    const status = statusName({ id: statusId, definition, text })
+    return { statusId, status, count, first: { id, invoice: `${invoicePrefix}${invoiceNumber}`, date } }
   })
 }
 
@@ -66,7 +70,9 @@ export async function countToBePaid({ db }: Services, store: CallerStore): Promi
   return row?.count ?? 0
 }
 
-interface WaitingRow extends Omit<WaitingOrders, 'first'> {
+interface WaitingRow extends Omit<WaitingOrders, 'status' | 'first'> {
+  readonly definition: string
+  readonly text: string
   readonly id: number
   readonly invoicePrefix: string
   readonly invoiceNumber: number

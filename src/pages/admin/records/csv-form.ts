@@ -57,7 +57,7 @@ export interface CsvColumn {
 interface CsvFile {
   readonly columns: readonly CsvColumn[]
   readonly rows: AsyncIterable<readonly (readonly CsvCell[])[]>
-  /** Of columns of money. */
+  /** Of columns of money. Absent: there are none. */
   readonly currency?: string
 }
 
@@ -74,13 +74,13 @@ export function sendCsv(reply: FastifyReply, name: string, form: CsvForm, file: 
 
 async function* textsOf(
   form: CsvForm,
-  { columns, rows, currency = 'XXX' }: CsvFile,
+  { columns, rows, currency }: CsvFile,
   { say, format }: Language,
 ): AsyncGenerator<string> {
   // Loaded with the first file, because a start does not need it.
   const { stringify } = await import('csv-stringify/sync')
   const delimiter = separatorSigns[form.separator]
-  const decimals = format.decimals(currency)
+  const decimals = currency === undefined ? 0 : format.decimals(currency)
   const cellOf = (cell: CsvCell, at: number) => {
     if (typeof cell === 'string') return disarm(cell)
     const [, given = ''] = String(cell).split('.')
