@@ -70,7 +70,7 @@ export async function productSuggestions(request: FastifyRequest, services: Call
     Name: say(
       t('{name} · {price} · {stock, number} in stock', {
         name,
-        price: format.money(price, caller.store.currency),
+        price: format.unitPrice(price, caller.store.currency),
         stock,
       }),
     ),

@@ -207,7 +207,7 @@ export async function productWords(caller: Caller, change: ProductChange): Promi
 
 function priceTitle({ field, how, value }: PriceChange, currency: string): Text {
   const percent: TextValue = ({ format }) => format.number(value)
-  const amount: TextValue = ({ format }) => format.amount(value, currency)
+  const amount: TextValue = ({ format }) => format.unitPrice(value, currency)
   const titles: Record<PriceChange['field'], Record<PriceHow, Text>> = {
     Price: {
       'raise-percent': t('Raise the price by {percent} %', { percent }),
@@ -235,7 +235,7 @@ function priceNotes({ field, how, rounding, onSale }: PriceChange, currency: str
     rounding === '.99'
       ? t('Each price is rounded to the nearest one that ends in {ending}.', { ending })
       : t('Each price is rounded to {amount}, halves upwards.', {
-          amount: ({ format }) => format.amount(step, currency),
+          amount: ({ format }) => format.unitPrice(step, currency),
         })
   const isOfStored = field === 'SalePrice' && how !== 'set' && how !== 'below-price'
   return [
