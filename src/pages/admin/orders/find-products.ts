@@ -41,7 +41,7 @@ export async function findProducts(caller: Caller, typed: string, priceLevel: nu
   const found = matches.flatMap(({ id }) => {
     const product = sold.get(id)
     if (product === undefined) return []
-    const { unitPrice } = priceOf(product, { priceLevel, quantity: 1, optionPrice: 0 })
+    const { unitPrice } = priceOf(product, { priceLevel, quantity: 1, optionPrice: 0, currency: caller.store.currency })
     const { sku, name, stock, notForSale } = product
     return [
       {
