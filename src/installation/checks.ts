@@ -6,6 +6,7 @@ import { type FieldSet, hasRows } from '../engine/definition/fields.ts'
 import { keyColumn } from '../engine/definition/reader.ts'
 import { resources, servedResources } from '../registry.ts'
 import { stocksAndMovements } from '../resources/products/stock.ts'
+import { byDecimals } from '../values/currency.ts'
 import { IMPORTED_MAX } from '../values/int32.ts'
 import { sealedTables } from './secret-key/sealed-tables.ts'
 
@@ -23,22 +24,27 @@ export interface Check {
   readonly sql: string | ((snapshot: Pick<Snapshot, 'query'>) => Promise<string>)
 }
 
-/**
- * The order's amounts as the checkout adds them up (order-amount.ts). A client may change each of them afterwards, and an
- * import brings its own, so only orders count that nobody has changed since their stock was taken.
- */
-const amounts = `
-  SELECT o."storeId", o."id", o."orderAmount", greatest(0,
-    (SELECT coalesce(sum(round((i."unitPrice" + i."optionPrice") * i."quantity", 2)), 0)
+/** What the parts of an order come to, as the checkout adds them up (place-order.ts): each rounded to so many decimals. */
+const sumOfParts = (decimals: number) => `greatest(0,
+    (SELECT coalesce(sum(round((i."unitPrice" + i."optionPrice") * i."quantity", ${decimals})), 0)
      FROM "OrderItem" i WHERE i."storeId" = o."storeId" AND i."orderId" = o."id")
-    + (SELECT coalesce(sum(round(h."cost", 2)), 0)
+    + (SELECT coalesce(sum(round(h."cost", ${decimals})), 0)
        FROM "OrderShipment" h WHERE h."storeId" = o."storeId" AND h."orderId" = o."id")
-    + round(o."salesTax", 2) + round(o."salesTax2", 2) + round(o."salesTax3", 2)
-    - round(o."discountCoupon", 2) - round(o."discountPromotion", 2)) AS "sum"
+    + round(o."salesTax", ${decimals}) + round(o."salesTax2", ${decimals}) + round(o."salesTax3", ${decimals})
+    - round(o."discountCoupon", ${decimals}) - round(o."discountPromotion", ${decimals}))`
+
+/**
+ * Orders whose amount is not the sum of their parts. A client may change each of them afterwards, and an import brings its own, so
+ * only those count that nobody has changed since their stock was taken. The decimals may be those of any currency, because a store
+ * may have had another one when the order was placed (docs/decisions/orders.md). Most orders are right with the first ones.
+ */
+const wrongAmounts = `
+  SELECT o."storeId", o."id", o."orderAmount", ${sumOfParts(4)} AS "sum"
   FROM "Order" o
   JOIN (SELECT "storeId", "orderId", min("createdAt") AS "placedAt" FROM "StockMovement"
         WHERE "cause" = 'order' GROUP BY "storeId", "orderId") m ON m."storeId" = o."storeId" AND m."orderId" = o."id"
-  WHERE o."orderDate" = o."updatedAt" AND m."placedAt" >= o."updatedAt"`
+  WHERE o."orderDate" = o."updatedAt" AND m."placedAt" >= o."updatedAt"
+    AND ${[2, ...Object.keys(byDecimals).map(Number)].map((each) => `o."orderAmount" <> ${sumOfParts(each)}`).join(' AND ')}`
 
 /** Highest numbers of a feed's events that may be missing because of their age. */
 const deletedThrough = `
@@ -70,7 +76,7 @@ export const checks: readonly Check[] = [
     sql: `
       SELECT a."storeId", concat('Order ', a."id") AS "record",
         concat('OrderAmount ', trim_scale(a."orderAmount"), ', sum ', trim_scale(a."sum")) AS "found"
-      FROM (${amounts}) a WHERE a."orderAmount" <> a."sum"`,
+      FROM (${wrongAmounts}) a`,
   },
   {
     name: 'id-counters',

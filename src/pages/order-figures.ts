@@ -1,4 +1,4 @@
-import { amountOf, exact, sumInCents, toNumber } from '../resources/orders/amounts.ts'
+import { amountOf, exact, roundedSum, toNumber } from '../resources/orders/amounts.ts'
 import { descriptionLines } from '../resources/orders/line-description.ts'
 
 /** The fields used of an order's record. It has others for the merchant only, such as costs and internal comments. */
@@ -27,21 +27,25 @@ export interface OrderRecord {
   readonly ExternalComments: string
 }
 
-/** Returns the lines and totals of an order for its pages, in the store's currency, rounded to a cent. */
-export function orderFigures(record: OrderRecord) {
-  const lines = record.OrderItemList.map(lineOf)
+/** Returns the lines and totals of an order for its pages and files, in the store's currency and rounded to its decimals. */
+export function orderFigures(record: OrderRecord, currency: string) {
+  const lines = record.OrderItemList.map((item) => lineOf(item, currency))
+  const together = (amounts: readonly number[]) => toNumber(roundedSum(amounts, currency))
+  const taxes = [record.SalesTax, record.SalesTax2, record.SalesTax3]
   return {
     lines,
     /** The total of the lines. */
-    subtotal: toNumber(sumInCents(lines.map(({ amount }) => amount))),
-    shipping: toNumber(sumInCents(record.ShipmentList.map(({ ShipmentCost }) => ShipmentCost))),
-    discount: toNumber(sumInCents([record.OrderDiscountCoupon, record.OrderDiscountPromotion])),
-    tax: toNumber(sumInCents([record.SalesTax, record.SalesTax2, record.SalesTax3])),
+    subtotal: together(lines.map(({ amount }) => amount)),
+    shipping: together(record.ShipmentList.map(({ ShipmentCost }) => ShipmentCost)),
+    discount: together([record.OrderDiscountCoupon, record.OrderDiscountPromotion]),
+    tax: together(taxes),
+    /** The three of which the tax is made. */
+    taxes: taxes.map((tax) => together([tax])),
   }
 }
 
 /** `choices`: the selected options, such as `Size: L`. The unit price includes them; the amount is for all pieces. */
-function lineOf(item: OrderRecord['OrderItemList'][number]) {
+function lineOf(item: OrderRecord['OrderItemList'][number], currency: string) {
   const [name = '', ...choices] = descriptionLines(item.ItemDescription)
   const price = exact(item.ItemUnitPrice) + exact(item.ItemOptionPrice)
   return {
@@ -50,6 +54,6 @@ function lineOf(item: OrderRecord['OrderItemList'][number]) {
     choices,
     quantity: item.ItemQuantity,
     unitPrice: toNumber(price),
-    amount: toNumber(amountOf(price, exact(item.ItemQuantity))),
+    amount: toNumber(amountOf(price, exact(item.ItemQuantity), currency)),
   }
 }

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { decimalsOf } from '../values/currency.ts'
 import { readDate } from '../values/dates.ts'
 import { cachedFormatters as cached, toTheMinute } from '../values/shown-date.ts'
 import { countryCodes, isPostalCodeFirst } from './countries.ts'
@@ -110,33 +111,35 @@ function addressesOf(locale: string) {
 }
 
 function numbersOf(locale: string) {
-  const moneyFormats = cached((currency) => new Intl.NumberFormat(locale, { style: 'currency', currency }))
+  /** With the decimals of the currency, and up to `max` where an amount has more. */
+  const moneyFormats = (max = 0) =>
+    cached((currency) => {
+      const least = decimalsOf(currency)
+      const decimals = { minimumFractionDigits: least, maximumFractionDigits: Math.max(least, max) }
+      return new Intl.NumberFormat(locale, { style: 'currency', currency, ...decimals })
+    })
+  const [sumFormats, priceFormats] = [moneyFormats(), moneyFormats(4)]
   const shortMoneyFormats = cached(
     (currency) => new Intl.NumberFormat(locale, { style: 'currency', currency, notation: 'compact' }),
-  )
-  const amountFormats = cached(
-    (currency) => new Intl.NumberFormat(locale, { style: 'currency', currency, maximumFractionDigits: 4 }),
   )
   const currencyNames = new Intl.DisplayNames(locale, { type: 'currency' })
   const numberFormat = new Intl.NumberFormat(locale, { maximumFractionDigits: 4 })
   const bytesFormat = new Intl.NumberFormat(locale, { maximumFractionDigits: 1 })
   const decimalSign = numberFormat.formatToParts(0.5).find(({ type }) => type === 'decimal')?.value ?? '.'
-  /** In the currency's own decimals, such as `$1,234.50`. */
-  const money = (amount: number | string, currency: string) => moneyFormats.memo(currency).format(Number(amount))
+  const unitPrice = (price: number | string, currency: string) => priceFormats.memo(currency).format(Number(price))
   return {
     /** Between the whole part and the decimals. */
     decimalSign,
-    money,
-    /** With its sign, such as `+$3.00` or `-$1.50`. */
-    surcharge: (amount: number, currency: string) => `${amount > 0 ? '+' : ''}${money(amount, currency)}`,
-    /** Formats a stored amount in full: `$10.00`, and `$9.1234` where money would be rounded. */
-    amount: (amount: number | string, currency: string) => amountFormats.memo(currency).format(Number(amount)),
+    /** Formats a sum, in the decimals of its currency: `$1,234.50`. */
+    money: (sum: number | string, currency: string) => sumFormats.memo(currency).format(Number(sum)),
+    /** Formats the price of one piece, or an amount as it is stored, with all its decimals: `$10.00`, and `$0.0125`. */
+    unitPrice,
+    /** Formats what is added to the price of one piece, with its sign: `+$3.00` or `-$1.50`. */
+    surcharge: (price: number, currency: string) => `${price > 0 ? '+' : ''}${unitPrice(price, currency)}`,
     /** Formats a round amount for an axis, such as `$200` or `$40K`. */
     shortMoney: (amount: number, currency: string) => shortMoneyFormats.memo(currency).format(amount),
     /** A currency by its ISO 4217 code, such as `Euro`. Returns a text that is no code, or an unknown one, unchanged. */
     currency: (code: string) => (/^[A-Z]{3}$/.test(code) ? (currencyNames.of(code) ?? code) : code),
-    /** How many decimals amounts of a currency have. */
-    decimals: (currency: string) => moneyFormats.memo(currency).resolvedOptions().maximumFractionDigits ?? 0,
     number: (value: number | string) => numberFormat.format(Number(value)),
     /** A number as people type it: with the sign of decimals, without separators of thousands. */
     typed: (value: number | string) => String(value).replace('.', decimalSign),

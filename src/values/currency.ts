@@ -1,5 +1,5 @@
-/** The currencies whose smallest unit is not a hundredth, by its decimals (ISO 4217, list one). */
-const byDecimals = {
+/** The currencies whose smallest unit is not a hundredth, with blanks between them, by its decimals (ISO 4217, list one). */
+export const byDecimals = {
   0: 'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF',
   3: 'BHD IQD JOD KWD LYD OMR TND',
   4: 'CLF UYW',

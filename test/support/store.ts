@@ -61,6 +61,7 @@ export interface StoreOptions {
   /** The application's, and the store's for cartAPI. Absent: buckets that no test fills; null: the contract's figures. */
   throttle?: { capacity: number; leakPerSecond: number } | null
   timeZone?: string
+  currency?: string
 }
 
 /** A store, with an application that it is subscribed to. */
@@ -148,7 +149,7 @@ export async function openServer(
 
 async function openStore(server: TestServer, options: StoreOptions): Promise<TestStore> {
   const { services } = server
-  const { privileges, throttle = roomy, timeZone } = options
+  const { privileges, throttle = roomy, timeZone, currency } = options
   const number = ++serial
   const store = await createStore(services, {
     Name: `Shop ${number}`,
@@ -157,6 +158,7 @@ async function openStore(server: TestServer, options: StoreOptions): Promise<Tes
     Password: 'correct horse battery',
     Throttle: throttle,
     ...(timeZone && { TimeZone: timeZone }),
+    ...(currency && { Currency: currency }),
   })
   const application = await registerApplication(services, {
     Name: `Application ${number}`,

@@ -4831,7 +4831,7 @@ export interface components {
              * @description The order whose sums these are.
              */
             readonly OrderID: number;
-            /** @description What the lines cost: of each its ItemQuantity at ItemUnitPrice and ItemOptionPrice, rounded to a cent. Computed on read; ignored in requests. */
+            /** @description What the lines cost: of each its ItemQuantity at ItemUnitPrice and ItemOptionPrice, rounded to the decimals of the store’s currency. Computed on read; ignored in requests. */
             readonly ItemTotal: number;
             /** @description OrderDiscountCoupon and OrderDiscountPromotion together; they come off. Computed on read; ignored in requests. */
             readonly DiscountTotal: number;

@@ -111,7 +111,7 @@ async function findOrder(
   )
   const statuses = await readStatusTexts({ db: services.db, store })
   const payments = paidOf(record.OrderAmount, record.TransactionList)
-  const figures = orderFigures(record)
+  const figures = orderFigures(record, store.currency)
   const shipments = record.ShipmentList.map((shipment) => ({
     method: shipment.ShipmentMethodName,
     status: statuses.textOf(seenStatus(shipment.ShipmentOrderStatus, row.payment as PaymentState)),

@@ -51,7 +51,7 @@ function patternOf(key: string): RegExp {
 /** Numbers are for programs, such as `1234.5 USD`. */
 function spokenValue([name, written]: readonly [string, string]): readonly [string, TextValue] {
   const [number = '', currency = ''] = written.split(' ')
-  if (name === 'money') return [name, ({ format }) => format.amount(number, currency)]
+  if (name === 'money') return [name, ({ format }) => format.money(number, currency)]
   if (name === 'change' || name === 'stock') return [name, ({ format }) => format.number(number)]
   return [name, written]
 }

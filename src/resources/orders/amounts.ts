@@ -1,9 +1,10 @@
+import { decimalsOf } from '../../values/currency.ts'
+
 // Money, quantities and percentages have four decimals. Calculations use whole ten-thousandths, because the product of
-// two of them does not fit a float.
+// two of them does not fit a float. A sum is rounded to the decimals of its currency.
 
 /** One, in ten-thousandths. */
 const SCALE = 10_000n
-const CENT = 100n
 
 /** Converts a wire number to ten-thousandths. */
 export function exact(value: number): bigint {
@@ -19,31 +20,38 @@ export function sum(amounts: readonly bigint[]): bigint {
   return amounts.reduce((total, amount) => total + amount, 0n)
 }
 
-/** Converts wire numbers to ten-thousandths and adds them, each rounded to a cent. */
-export function sumInCents(amounts: readonly number[]): bigint {
-  return sum(amounts.map((amount) => inCents(exact(amount))))
+/** The smallest sum in a currency, in ten-thousandths: 100 in EUR, 10 in KWD, 10,000 in JPY. */
+function unitOf(currency: string): bigint {
+  return SCALE / 10n ** BigInt(decimalsOf(currency))
 }
 
-/** Price times quantity, rounded to a cent. */
-export function amountOf(price: bigint, quantity: bigint): bigint {
-  return divide(price * quantity, SCALE * CENT) * CENT
+/** Rounds to the decimals of the currency. */
+export function rounded(amount: bigint, currency: string): bigint {
+  const unit = unitOf(currency)
+  return divide(amount, unit) * unit
 }
 
-/** Rounds to a cent. */
-export function inCents(amount: bigint): bigint {
-  return divide(amount, CENT) * CENT
+/** Converts wire numbers to ten-thousandths and adds them, each rounded to the decimals of the currency. */
+export function roundedSum(amounts: readonly number[], currency: string): bigint {
+  return sum(amounts.map((amount) => rounded(exact(amount), currency)))
 }
 
-/** Reduces a price by a percentage, rounded to a cent, or to a ten-thousandth if the price is finer than cents. */
-export function reduced(price: bigint, percent: bigint): bigint {
+/** Price times quantity, rounded to the decimals of the currency. */
+export function amountOf(price: bigint, quantity: bigint, currency: string): bigint {
+  const unit = unitOf(currency)
+  return divide(price * quantity, SCALE * unit) * unit
+}
+
+/** Reduces a price by a percentage, rounded to the decimals of the currency, or to a ten-thousandth if the price is finer. */
+export function reduced(price: bigint, percent: bigint, currency: string): bigint {
   const hundred = 100n * SCALE
-  const unit = price % CENT === 0n ? CENT : 1n
+  const unit = price % unitOf(currency) === 0n ? unitOf(currency) : 1n
   return divide(price * (hundred - percent), hundred * unit) * unit
 }
 
-/** A percentage of an amount, rounded to a cent. */
-export function percentOf(amount: bigint, percent: bigint): bigint {
-  return inCents(divide(amount * percent, 100n * SCALE))
+/** A percentage of an amount, rounded to the decimals of the currency. */
+export function percentOf(amount: bigint, percent: bigint, currency: string): bigint {
+  return rounded(divide(amount * percent, 100n * SCALE), currency)
 }
 
 /** The bound of decimal fields (fields.ts). */
@@ -53,21 +61,21 @@ export const ORDER_AMOUNT_MAX = exact(99_999_999_999.99)
 export interface OrderParts {
   /** The amounts of the lines, in ten-thousandths. */
   readonly lines: readonly bigint[]
-  /** Shipping and taxes, which are rounded to cents. The order's tax includes that of shipments. */
+  /** Shipping and taxes, which are rounded like all sums. The order's tax includes that of shipments. */
   readonly charges: readonly number[]
   /** Likewise. */
   readonly discounts: readonly number[]
 }
 
 /** Adds lines and charges less discounts, in ten-thousandths; at least 0. */
-export function orderTotal(parts: OrderParts): bigint {
-  const total = sumOfParts(parts)
+export function orderTotal(parts: OrderParts, currency: string): bigint {
+  const total = sumOfParts(parts, currency)
   return total > 0n ? total : 0n
 }
 
 /** Likewise; below 0 where the discounts are above the rest. */
-export function sumOfParts({ lines, charges, discounts }: OrderParts): bigint {
-  return sum(lines) + sumInCents(charges) - sumInCents(discounts)
+export function sumOfParts({ lines, charges, discounts }: OrderParts, currency: string): bigint {
+  return sum(lines) + roundedSum(charges, currency) - roundedSum(discounts, currency)
 }
 
 /** Rounds to the nearest whole number, halves away from zero. */

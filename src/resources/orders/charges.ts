@@ -1,39 +1,40 @@
 import type { Patch } from '../../engine/definition/input.ts'
 import { wrongField } from '../../engine/definition/refused.ts'
-import { amountOf, exact, inCents, sum, sumInCents, toNumber } from './amounts.ts'
+import { amountOf, exact, rounded, roundedSum, sum, toNumber } from './amounts.ts'
 
 /** What adds to the goods of an order or comes off, by column. */
 const ORDER_COLUMNS = ['salesTax', 'salesTax2', 'salesTax3', 'discountCoupon', 'discountPromotion']
 
-/** Rounds taxes, discounts and shipping costs to cents where the total follows from them, so that they add up to it. */
-export function roundCharges({ columns, lists }: Pick<Patch, 'columns' | 'lists'>): void {
-  round(columns, ORDER_COLUMNS)
-  for (const shipment of lists.ShipmentList ?? []) round(shipment.columns, ['cost'])
+/** Rounds taxes, discounts and shipping costs like all sums where the total follows from them, so that they add up to it. */
+export function roundCharges({ columns, lists }: Pick<Patch, 'columns' | 'lists'>, currency: string): void {
+  round(columns, ORDER_COLUMNS, currency)
+  for (const shipment of lists.ShipmentList ?? []) round(shipment.columns, ['cost'], currency)
 }
 
-function round(columns: Patch['columns'], names: readonly string[]): void {
+function round(columns: Patch['columns'], names: readonly string[], currency: string): void {
   for (const name of names) {
     const amount = columns[name]
-    if (typeof amount === 'number') columns[name] = toNumber(inCents(exact(amount)))
+    if (typeof amount === 'number') columns[name] = toNumber(rounded(exact(amount), currency))
   }
 }
 
 type Values = Readonly<Record<string, unknown>>
 
 /** The price of all pieces of a line, by its columns, in ten-thousandths. */
-export function lineAmount({ unitPrice, optionPrice, quantity }: Values): bigint {
-  return amountOf(exact(Number(unitPrice ?? 0)) + exact(Number(optionPrice ?? 0)), exact(Number(quantity ?? 0)))
+export function lineAmount({ unitPrice, optionPrice, quantity }: Values, currency: string): bigint {
+  const price = exact(Number(unitPrice ?? 0)) + exact(Number(optionPrice ?? 0))
+  return amountOf(price, exact(Number(quantity ?? 0)), currency)
 }
 
 /** The discounts of an order, by its columns, in ten-thousandths. */
-export function discountOf({ discountCoupon, discountPromotion }: Values): bigint {
-  return sumInCents([Number(discountCoupon ?? 0), Number(discountPromotion ?? 0)])
+export function discountOf({ discountCoupon, discountPromotion }: Values, currency: string): bigint {
+  return roundedSum([Number(discountCoupon ?? 0), Number(discountPromotion ?? 0)], currency)
 }
 
 /** Refuses (400) discounts above the goods, because the total would not be the sum of its parts. */
-export function refuseDiscountAbove(lines: readonly bigint[], order: Values): void {
+export function refuseDiscountAbove(lines: readonly bigint[], order: Values, currency: string): void {
   const goods = sum(lines)
-  const discount = discountOf(order)
+  const discount = discountOf(order, currency)
   if (discount <= 0n || discount <= goods) return
   const known = `the goods cost ${toNumber(goods)}, and the discounts of the order are ${toNumber(discount)} together`
   throw wrongField(discountField(order), `must not be above the goods: ${known}`)

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { LONG_TEXT } from '../../engine/definition/fields.ts'
-import { exact, inCents, sum, toNumber } from './amounts.ts'
+import { exact, rounded, sum, toNumber } from './amounts.ts'
 import type { Choice } from './choose-options.ts'
 import { type OptionSet, optionIdsIn, type SoldProduct, type SoldVariant, skuOf } from './sold-products.ts'
 
@@ -51,7 +51,7 @@ export function descriptionOf({ product, variant, choices, optionPrice, currency
   const priced = pricedChoices(choices, variant)
   const total = exact(optionPrice)
   const named = priced.length === 0 && total !== 0n ? [{ ...otherChoice, name: skuOf(product, variant) }] : priced
-  const shared = shareOut(named, total)
+  const shared = shareOut(named, total, currency)
   let description = product.name
   for (const set of new Set(shared.map((choice) => choice.set))) {
     const html = choicesOfSet(
@@ -68,13 +68,13 @@ export function descriptionOf({ product, variant, choices, optionPrice, currency
  * Makes the prices add up to the total. Prices of one sign change in proportion; those of both keep their values, because they may
  * nearly cancel out, and proportion would make them huge. The last choice that has a price takes the rest.
  */
-function shareOut(choices: readonly PricedChoice[], total: bigint): PricedChoice[] {
+function shareOut(choices: readonly PricedChoice[], total: bigint, currency: string): PricedChoice[] {
   const before = sum(pricesOf(choices))
   if (before === total) return [...choices]
   const isOneSigned = choices.every(({ price }) => price >= 0n) || choices.every(({ price }) => price <= 0n)
   const shared = choices.map((choice) => ({
     ...choice,
-    price: isOneSigned && before !== 0n ? inCents((choice.price * total) / before) : choice.price,
+    price: isOneSigned && before !== 0n ? rounded((choice.price * total) / before, currency) : choice.price,
   }))
   const last = shared.at(choices.findLastIndex(({ price }) => price !== 0n))
   if (last !== undefined) last.price += total - sum(pricesOf(shared))

@@ -26,7 +26,7 @@ export interface OrderLine {
   /** The advanced option whose stock the line takes; null: the product's own. */
   readonly variant: SoldVariant | null
   readonly quantity: number
-  /** The price of all units with options, in ten-thousandths, rounded to a cent. */
+  /** The price of all units with options, in ten-thousandths, rounded to the decimals of the store's currency. */
   readonly amount: bigint
   /** The path in the body, for error messages. */
   readonly path: string
@@ -86,12 +86,13 @@ function makeLine(
     priceLevel,
     quantity: details.GroupOptionsForQuantityPricing === true ? orderedQuantity : quantity,
     optionPrice: optionPriceOf(choices, variant),
+    currency,
   })
   const prices = { unitPrice: toNumber(unitPrice), optionPrice: toNumber(optionPrice) }
   const described = lineColumns({ product, variant, choices, currency, optionPrice: prices.optionPrice })
   const columns = { ...item.columns, productId, ...described, ...prices }
   const kept = { ...item.details, ...lineDetails(product), ItemOptions: optionIds.map((id) => `,${id}`).join('') }
-  const amount = amountOf(unitPrice + optionPrice, exact(quantity))
+  const amount = amountOf(unitPrice + optionPrice, exact(quantity), currency)
   return { product, variant, quantity, amount, path, patch: { ...item, columns, details: kept } }
 }
 

@@ -29,7 +29,7 @@ export interface PlacedOrder {
   readonly id: number
   readonly invoicePrefix: string
   readonly invoiceNumber: number
-  /** The grand total, rounded to a cent. */
+  /** The grand total, in the decimals of the store's currency. */
   readonly orderAmount: number
 }
 
@@ -81,7 +81,7 @@ export async function placeForRehearsal(tx: Caller, body: unknown): Promise<void
 
 async function readOrder(caller: Caller, body: unknown): Promise<Patch> {
   const patch = await readOrderBody(caller, body)
-  roundCharges(patch)
+  roundCharges(patch, caller.store.currency)
   return patch
 }
 
@@ -134,11 +134,10 @@ function newOrder(
   if (row.statusId !== statusNotCompleted) {
     row.statusId = row.paidOnline === true ? statusNew : statusUnpaid
   }
-  refuseDiscountAbove(
-    lines.map(({ amount }) => amount),
-    row,
-  )
-  row.orderAmount = orderAmount(row, patch.lists.ShipmentList, lines)
+  const { currency } = caller.store
+  const amounts = lines.map(({ amount }) => amount)
+  refuseDiscountAbove(amounts, row, currency)
+  row.orderAmount = orderAmount(currency, row, patch.lists.ShipmentList, amounts)
   if (row.customerId === null && row.billingEmail === '') throw wrongField('BillingEmail', 'is required for a guest')
   // As the trigger would say it of the shipments, which spares another version of the row.
   row.fulfilment = order.lists.ShipmentList?.length === 0 ? 'none' : 'waiting'
@@ -176,13 +175,14 @@ function shipmentNumberOf({ patch, path }: OrderLine, shipmentCount: number): nu
   throw wrongField(`${path}.ItemShipmentID`, `must be the number of a shipment of this order, 1 to ${shipmentCount}`)
 }
 
-function orderAmount(order: Row, shipments: readonly Patch[] = [], lines: readonly OrderLine[]): number {
+function orderAmount(currency: string, order: Row, shipments: readonly Patch[] = [], lines: readonly bigint[]): number {
   const numbers = (...values: unknown[]) => values.map((value) => Number(value ?? 0))
-  const total = orderTotal({
-    lines: lines.map(({ amount }) => amount),
+  const parts = {
+    lines,
     charges: numbers(...shipments.map(({ columns }) => columns.cost), order.salesTax, order.salesTax2, order.salesTax3),
     discounts: numbers(order.discountCoupon, order.discountPromotion),
-  })
+  }
+  const total = orderTotal(parts, currency)
   if (total > ORDER_AMOUNT_MAX) throw wrongField('OrderItemList', `amounts to more than ${toNumber(ORDER_AMOUNT_MAX)}`)
   return toNumber(total)
 }

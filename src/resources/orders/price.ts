@@ -8,6 +8,7 @@ interface Purchase {
   readonly quantity: number
   /** What the chosen options add to the unit price. */
   readonly optionPrice: number
+  readonly currency: string
 }
 
 /** A row of DiscountList as stored: default values are omitted. */
@@ -27,7 +28,7 @@ type Priced = Pick<SoldProduct, 'price' | 'salePrice' | 'onSale' | 'details'>
  * the group's price level, else the list price; then the quantity discount, which never raises the price. A percentage
  * also applies to options if the product says so. A sale price, level or discount of 0 is not set.
  */
-export function priceOf(product: Priced, { priceLevel, quantity, optionPrice }: Purchase) {
+export function priceOf(product: Priced, { priceLevel, quantity, optionPrice, currency }: Purchase) {
   const price = exact(basePrice(product, priceLevel))
   const options = exact(optionPrice)
   const ordinary = { unitPrice: price, optionPrice: options }
@@ -40,7 +41,8 @@ export function priceOf(product: Priced, { priceLevel, quantity, optionPrice }: 
   }
   const percent = exact(Math.min(DiscountPrice, 100))
   const isForOptions = product.details.ApplyQuantityDiscountToOptions === true
-  return { unitPrice: reduced(price, percent), optionPrice: isForOptions ? reduced(options, percent) : options }
+  const less = (amount: bigint) => reduced(amount, percent, currency)
+  return { unitPrice: less(price), optionPrice: isForOptions ? less(options) : options }
 }
 
 function basePrice({ price, salePrice, onSale, details }: Priced, priceLevel: number): number {

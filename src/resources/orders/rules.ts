@@ -190,9 +190,11 @@ async function settleItems(change: OrderChange): Promise<void> {
  * clients take lines away before they lower a discount; so does what an import brought.
  */
 async function settleDiscount({ caller, id, before, after }: OrderChange): Promise<void> {
-  if (discountOf(after.row) <= discountOf(before.row)) return
+  const { currency } = caller.store
+  if (discountOf(after.row, currency) <= discountOf(before.row, currency)) return
   const lines = after.lists.OrderItemList ?? (await readRows(caller, orderItemList, id))
-  refuseDiscountAbove(lines.map(lineAmount), after.row)
+  const amounts = lines.map((line) => lineAmount(line, currency))
+  refuseDiscountAbove(amounts, after.row, currency)
 }
 
 function causeOf(from: number, to: number): StockCause {

@@ -1,7 +1,8 @@
-import { type Sql, sql } from '../../database/sql.ts'
+import { constant, join, type Sql, sql } from '../../database/sql.ts'
 import type { ComputedSubResource } from '../../engine/definition/define.ts'
 import { decimal, fieldSet, integer, list, money, text } from '../../engine/definition/fields.ts'
 import type { Filters } from '../../engine/definition/filters.ts'
+import { byDecimals } from '../../values/currency.ts'
 import { effect, paidSums } from './payments.ts'
 
 /** What goods a line or an item of a return is of, over `i`: as `goodsOf` (stock.ts). */
@@ -29,17 +30,26 @@ const lines: Sql = sql`(
     FROM "OrderTransaction" x CROSS JOIN json_array_elements(x."details" -> 'RefundItemList') item
     WHERE x."storeId" = t."storeId" AND x."orderId" = t."id" AND ${effect} = 'refunded' GROUP BY 1) f ON f."id" = l."id")`
 
-/** What an order amounts to, part by part, each rounded to a cent as pages and invoices do (amounts.ts). */
+/** How many decimals a sum has in the currency of the store, over `s`: as `decimalsOf`. */
+const decimals: Sql = sql`CASE ${join(
+  Object.entries(byDecimals).map(
+    ([count, codes]) => sql`WHEN s."currency" = ANY (string_to_array(${codes}, ' ')) THEN ${constant(Number(count))}`,
+  ),
+  ' ',
+)} ELSE 2 END`
+
+/** What an order amounts to, part by part, each rounded to the currency's decimals as pages and invoices do (amounts.ts). */
 const parts: Sql = sql`(
   SELECT *, greatest("items" + "shipping" + "tax" - "discount", 0) AS "sum"
   FROM (
     SELECT
-      (SELECT coalesce(sum(round((i."unitPrice" + i."optionPrice") * i."quantity", 2)), 0)
+      (SELECT coalesce(sum(round((i."unitPrice" + i."optionPrice") * i."quantity", "decimals")), 0)
         FROM "OrderItem" i WHERE i."storeId" = t."storeId" AND i."orderId" = t."id") AS "items",
-      (SELECT coalesce(sum(round(i."cost", 2)), 0)
+      (SELECT coalesce(sum(round(i."cost", "decimals")), 0)
         FROM "OrderShipment" i WHERE i."storeId" = t."storeId" AND i."orderId" = t."id") AS "shipping",
-      round(t."salesTax", 2) + round(t."salesTax2", 2) + round(t."salesTax3", 2) AS "tax",
-      round(t."discountCoupon", 2) + round(t."discountPromotion", 2) AS "discount") each)`
+      round(t."salesTax", "decimals") + round(t."salesTax2", "decimals") + round(t."salesTax3", "decimals") AS "tax",
+      round(t."discountCoupon", "decimals") + round(t."discountPromotion", "decimals") AS "discount"
+    FROM (SELECT ${decimals} AS "decimals") store) each)`
 
 /** Sums of orders (rest-resources §3.11). */
 export function orderSums(filters: Filters): ComputedSubResource {
@@ -55,7 +65,7 @@ export function orderSums(filters: Filters): ComputedSubResource {
         ItemTotal: money({
           sql: sql`p."items"`,
           description:
-            'What the lines cost: of each its ItemQuantity at ItemUnitPrice and ItemOptionPrice, rounded to a cent.',
+            'What the lines cost: of each its ItemQuantity at ItemUnitPrice and ItemOptionPrice, rounded to the decimals of the store’s currency.',
         }),
         DiscountTotal: money({
           sql: sql`p."discount"`,

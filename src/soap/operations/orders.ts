@@ -30,7 +30,8 @@ export const getOrder: Operation = async ({ caller, parameters }) => {
   const page = await readPage(caller, cartOrders, source, { query, ...batch })
   if (page.length === 0) throw new ResultError('orderNotFound', 'No order matches, or startNum is after the last')
   const products = await readLineProducts(caller, page.flatMap(lineProductIds))
-  const context = { statuses, products, timeZone: caller.store.timeZone }
+  const { timeZone, currency } = caller.store
+  const context = { statuses, products, timeZone, currency }
   return writePage('GetOrdersResponse', page, (order) => orderElements.write(order, context))
 }
 

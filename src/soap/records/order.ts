@@ -26,6 +26,7 @@ export interface OrderContext {
   /** The products of its lines that still exist. */
   readonly products: ReadonlyMap<number, LineProduct>
   readonly timeZone: string
+  readonly currency: string
 }
 
 const { text, fixed, plain, day, moment, time } = valuesOf()
@@ -110,7 +111,9 @@ const items = each<OrderContext>(
     formats.flag(products.get(Number(CatalogID))?.nonTaxable !== true),
   ),
   computed('ItemPrice', [], (line) => formats.fixed(toNumber(priceOf(line)))),
-  computed('Total', [], (line) => formats.fixed(toNumber(amountOf(priceOf(line), exact(Number(line.ItemQuantity)))))),
+  computed('Total', [], (line, { currency }) =>
+    formats.fixed(toNumber(amountOf(priceOf(line), exact(Number(line.ItemQuantity)), currency))),
+  ),
   ...warehouse,
 )
 

@@ -5,8 +5,10 @@ import { amountOf, exact, orderTotal } from '../../../src/resources/orders/amoun
 
 const amount = fc.integer({ min: 0, max: 9_999_999 }).map((units) => units / 10_000)
 const text = fc.constant('')
+/** With their smallest sums, in ten-thousandths. */
+const currency = fc.constantFrom(['EUR', 100n], ['KWD', 10n], ['JPY', 10_000n], ['CLF', 1n] as const)
 
-test('the figures that pages show add up to the total, also where a client stored fractions of a cent', () => {
+test('the figures that pages show add up to the total, in each currency, also where a client stored finer ones', () => {
   const line = fc.record({
     ItemID: text,
     ItemDescription: text,
@@ -33,11 +35,11 @@ test('the figures that pages show add up to the total, also where a client store
     ExternalComments: text,
   })
   fc.assert(
-    fc.property(order, (record) => {
-      const { subtotal, shipping, tax, discount } = orderFigures(record)
-      const total = orderTotal({
+    fc.property(order, currency, (record, [code, unit]) => {
+      const { subtotal, shipping, tax, discount } = orderFigures(record, code)
+      const parts = {
         lines: record.OrderItemList.map(({ ItemUnitPrice, ItemOptionPrice, ItemQuantity }) =>
-          amountOf(exact(ItemUnitPrice) + exact(ItemOptionPrice), exact(ItemQuantity)),
+          amountOf(exact(ItemUnitPrice) + exact(ItemOptionPrice), exact(ItemQuantity), code),
         ),
         charges: [
           ...record.ShipmentList.map(({ ShipmentCost }) => ShipmentCost),
@@ -46,10 +48,10 @@ test('the figures that pages show add up to the total, also where a client store
           record.SalesTax3,
         ],
         discounts: [record.OrderDiscountCoupon, record.OrderDiscountPromotion],
-      })
+      }
       const shown = exact(subtotal) + exact(shipping) + exact(tax) - exact(discount)
-      expect(shown > 0n ? shown : 0n).toBe(total)
-      for (const figure of [subtotal, shipping, tax, discount]) expect(exact(figure) % 100n).toBe(0n)
+      expect(shown > 0n ? shown : 0n).toBe(orderTotal(parts, code))
+      for (const figure of [subtotal, shipping, tax, discount]) expect(exact(figure) % unit).toBe(0n)
     }),
   )
 })

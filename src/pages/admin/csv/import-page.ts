@@ -199,7 +199,7 @@ function valueTextOf(
     }
     const { kind, isMoney } = fields.get(column) ?? {}
     if (kind === 'boolean') return text === 'true' ? t('Yes') : t('No')
-    if (isMoney) return written(({ format }) => format.amount(text, currency))
+    if (isMoney) return written(({ format }) => format.unitPrice(text, currency))
     if (kind === 'date') return written(({ format }) => format.recordDate(text, timeZone))
     return kind === 'decimal' || kind === 'integer' ? written(({ format }) => format.number(text)) : text
   }

@@ -28,7 +28,7 @@ export function plainDiscount(typed: string, writing: Pick<Writing, 'decimalSign
 }
 
 /** Returns the amount of the form's discount; null: none. Throws (400, naming the field) for what is neither amount nor percentage. */
-export function discountIn({ values, lines, writing }: LookedUp): number | null {
+export function discountIn({ values, lines, writing, currency }: LookedUp): number | null {
   const typed = textIn(values, DISCOUNT)
   const plain = plainDiscount(typed, writing)
   if (plain === null) throw refusedFields([{ field: DISCOUNT, problem: NO_DISCOUNT }])
@@ -36,7 +36,7 @@ export function discountIn({ values, lines, writing }: LookedUp): number | null 
   if (!discountTyped(typed).isPercent) return numberIn(values, DISCOUNT, writing)
   const goods = lines.map(({ number, product }) => {
     const quantity = numberIn(values, `ItemQuantity.${number}`, writing)
-    return amountOf(exact(product?.price ?? 0), exact(quantity ?? 1))
+    return amountOf(exact(product?.price ?? 0), exact(quantity ?? 1), currency)
   })
-  return toNumber(percentOf(sum(goods), exact(Number(plain))))
+  return toNumber(percentOf(sum(goods), exact(Number(plain)), currency))
 }

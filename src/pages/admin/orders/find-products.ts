@@ -41,7 +41,7 @@ export async function findProducts(caller: Caller, typed: string, priceLevel: nu
   const found = matches.flatMap(({ id }) => {
     const product = sold.get(id)
     if (product === undefined) return []
-    const { unitPrice } = priceOf(product, { priceLevel, quantity: 1, optionPrice: 0 })
+    const { unitPrice } = priceOf(product, { priceLevel, quantity: 1, optionPrice: 0, currency: caller.store.currency })
     const { sku, name, stock, notForSale } = product
     return [
       {
@@ -70,7 +70,7 @@ export async function productSuggestions(request: FastifyRequest, services: Call
     Name: say(
       t('{name} · {price} · {stock, number} in stock', {
         name,
-        price: format.money(price, caller.store.currency),
+        price: format.unitPrice(price, caller.store.currency),
         stock,
       }),
     ),

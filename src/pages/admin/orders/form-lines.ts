@@ -67,7 +67,8 @@ export async function lookUpLines(
     return fits === undefined ? {} : { [`ItemID.${number}`]: onlyCode(fits)[0] ?? '' }
   })
   const values: Form = Object.assign({}, form, ...filledIn)
-  const context = { values, writing, priceLevel, currency: caller.store.currency }
+  const { currency } = caller.store
+  const context = { values, writing, priceLevel, currency }
   const lines = found.map(({ number, typed, product, fits }) => {
     return {
       /** From 1. The suffix of the names of the line's fields. */
@@ -80,7 +81,7 @@ export async function lookUpLines(
       fits: fits ?? null,
     }
   })
-  return { lines, values, writing }
+  return { lines, values, writing, currency }
 }
 
 const lineField = /^(ItemID|ItemQuantity|ItemUnitPrice|Variant|Option)\.(\d{1,3})(\..+)?$/
@@ -206,7 +207,7 @@ function lineProduct(product: SoldProduct, number: number, { values, writing, pr
   const variant = chosen ?? variantOf(product, optionIds)
   const quantity = Number(plainNumber(textIn(values, `ItemQuantity.${number}`), writing)) || 1
   const chosenPrice = optionPriceOf(knownChoices(product, optionIds), variant)
-  const { unitPrice, optionPrice } = priceOf(product, { priceLevel, quantity, optionPrice: chosenPrice })
+  const { unitPrice, optionPrice } = priceOf(product, { priceLevel, quantity, optionPrice: chosenPrice, currency })
   const fields = sets.map((set) => optionSetField(product, set, number, currency))
   return {
     id: product.id,

@@ -139,8 +139,9 @@ export async function goodsChange(caller: Caller, record: GoodsRecord, typed: Ty
   const fresh = sent.slice(kept.length)
   const lines = await makeNewLines(caller, record, form, { fresh, added })
   sent.splice(kept.length, fresh.length, ...lines)
-  roundCharges(patch)
-  patch.columns.orderAmount = amountAfter(record, patch, kept)
+  const { currency } = caller.store
+  roundCharges(patch, currency)
+  patch.columns.orderAmount = amountAfter(record, patch, kept, currency)
   const productIds = [...record.OrderItemList.map(({ CatalogID }) => CatalogID), ...lines.map(productOf)]
   return { patch, productIds: productIds.filter((id) => id > 0), nameOf }
 }

@@ -5,6 +5,7 @@ import {
   ORDER_AMOUNT_MAX,
   type OrderParts,
   orderTotal,
+  rounded,
   sumOfParts,
   toNumber,
 } from '../../../resources/orders/amounts.ts'
@@ -15,10 +16,10 @@ import type { GoodsRecord, StoredItem } from './goods-record.ts'
  * What the order amounts to after the change. A total that is not the sum of the order's parts, such as one with a gift
  * certificate, keeps the difference (docs/decisions/orders.md). Throws (400) what no total can be.
  */
-export function amountAfter(record: GoodsRecord, patch: Patch, kept: readonly StoredItem[]): number {
+export function amountAfter(record: GoodsRecord, patch: Patch, kept: readonly StoredItem[], currency: string): number {
   const lines = (patch.lists.OrderItemList as Patch[]).map(({ columns }, index) => {
     const stored = kept[index]
-    return lineAmount({ ...(stored && lineColumnsOf(stored)), ...columns })
+    return lineAmount({ ...(stored && lineColumnsOf(stored)), ...columns }, currency)
   })
   const costs = record.ShipmentList.map(({ ShipmentCost }, index) =>
     Number(patch.lists.ShipmentList?.[index]?.columns.cost ?? ShipmentCost),
@@ -26,8 +27,9 @@ export function amountAfter(record: GoodsRecord, patch: Patch, kept: readonly St
   const before = orderColumnsOf(record)
   const after = { ...before, ...patch.columns }
   const parts = partsOf(lines, costs, after)
-  refuseBelowZero(sumOfParts(storedParts(record)), sumOfParts(parts), after)
-  const total = orderTotal(parts) + exact(otherAmount(record))
+  const sumBefore = sumOfParts(storedParts(record, currency), currency)
+  refuseBelowZero(sumBefore, sumOfParts(parts, currency), after, currency)
+  const total = orderTotal(parts, currency) + exact(otherAmount(record, currency))
   if (total > ORDER_AMOUNT_MAX) {
     const problem = `The order would amount to more than ${toNumber(ORDER_AMOUNT_MAX)}`
     throw refusedFields([{ field: '', problem }])
@@ -36,20 +38,22 @@ export function amountAfter(record: GoodsRecord, patch: Patch, kept: readonly St
 }
 
 /** Refuses discounts that leave no total which the parts add up to. What an import brought may stay as far below 0. */
-function refuseBelowZero(before: bigint, after: bigint, columns: Patch['columns']): void {
-  if (after >= 0n || after >= before || discountOf(columns) <= 0n) return
-  const rest = toNumber(after + discountOf(columns))
-  const problem = `must be lowered: goods, shipping and taxes come to ${rest}, and the discounts to ${toNumber(discountOf(columns))}`
+function refuseBelowZero(before: bigint, after: bigint, columns: Patch['columns'], currency: string): void {
+  const discount = discountOf(columns, currency)
+  if (after >= 0n || after >= before || discount <= 0n) return
+  const rest = toNumber(after + discount)
+  const problem = `must be lowered: goods, shipping and taxes come to ${rest}, and the discounts to ${toNumber(discount)}`
   throw refusedFields([{ field: discountField(columns), problem }])
 }
 
-/** What is in OrderAmount and not in the order's parts; below 0 where it is less. */
-export function otherAmount(record: GoodsRecord): number {
-  return toNumber(exact(record.OrderAmount) - orderTotal(storedParts(record)))
+/** What is in OrderAmount and not in the order's parts; below 0 where it is less. What is finer than the currency is nothing. */
+export function otherAmount(record: GoodsRecord, currency: string): number {
+  const parts = orderTotal(storedParts(record, currency), currency)
+  return toNumber(rounded(exact(record.OrderAmount) - parts, currency))
 }
 
-function storedParts(record: GoodsRecord): OrderParts {
-  const lines = record.OrderItemList.map((item) => lineAmount(lineColumnsOf(item)))
+function storedParts(record: GoodsRecord, currency: string): OrderParts {
+  const lines = record.OrderItemList.map((item) => lineAmount(lineColumnsOf(item), currency))
   const costs = record.ShipmentList.map(({ ShipmentCost }) => ShipmentCost)
   return partsOf(lines, costs, orderColumnsOf(record))
 }

@@ -2,11 +2,11 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { shows } from '../../../applications/privileges.ts'
 import { type CallerServices, merchantCaller } from '../../../html/request.ts'
 import { listStatuses } from '../../../resources/order-statuses/status-texts.ts'
-import { exact, sum, sumInCents, toNumber } from '../../../resources/orders/amounts.ts'
-import { lineAmount } from '../../../resources/orders/charges.ts'
+import { exact, sum, toNumber } from '../../../resources/orders/amounts.ts'
 import { descriptionLines } from '../../../resources/orders/line-description.ts'
 import { orders } from '../../../resources/orders/orders.ts'
 import { type Text, t } from '../../../texts/text.ts'
+import { type OrderRecord, orderFigures } from '../../order-figures.ts'
 import { type PaidRecord, paidOf } from '../../order-payments.ts'
 import { type CsvCell, type CsvColumn, csvFormIn, sendCsv, spreadsheetForm } from '../records/csv-form.ts'
 import { pagesAsked } from '../records/export.ts'
@@ -15,14 +15,21 @@ import { services as allServices, type Service } from '../records/services.ts'
 import type { Wire } from '../records/values.ts'
 import { invoiceOf, textsOf } from './listing.ts'
 
-type Order = Wire & PaidRecord & { readonly OrderItemList: readonly Wire[]; readonly ShipmentList: readonly Wire[] }
+interface Order extends Wire, OrderRecord, PaidRecord {
+  readonly OrderItemList: readonly (Wire & OrderRecord['OrderItemList'][number])[]
+  readonly ShipmentList: readonly (Wire & OrderRecord['ShipmentList'][number])[]
+}
+type Figures = ReturnType<typeof orderFigures>
 
 /** What a line of the file is made of. */
 interface Line {
   readonly order: Order
+  readonly figures: Figures
   readonly statusText: (id: number) => string
   /** Null: the order has none. */
   readonly item: Wire | null
+  /** Of the item. */
+  readonly figure: Figures['lines'][number] | null
   /** With which the item goes; null: none that is known. */
   readonly shipment: Wire | null
 }
@@ -43,33 +50,27 @@ const ofItem = (name: string, label: Text, cell: (item: Wire) => CsvCell): LineC
   label,
   cell: ({ item }) => (item === null ? '' : cell(item)),
 })
-const money = (column: LineColumn): LineColumn => ({ ...column, isMoney: true })
+const moneyOfItem = (name: string, label: Text, figure: 'unitPrice' | 'amount'): LineColumn => ({
+  name,
+  label,
+  isMoney: true,
+  cell: (line) => line.figure?.[figure] ?? '',
+})
 const ofShipment = (name: string, label: Text): LineColumn => ({
   name,
   label,
   cell: ({ shipment }) => String(shipment?.[name] ?? ''),
 })
 /** An amount of the whole order, which stands in its first line alone, so that the column can be added up. */
-const once = (name: string, label: Text, amount: (order: Order) => bigint): LineColumn => ({
+const once = (name: string, label: Text, amount: (line: Line) => number): LineColumn => ({
   name,
   label,
   isMoney: true,
-  cell: ({ order, item }) => (item === null || item === order.OrderItemList[0] ? toNumber(amount(order)) : ''),
+  cell: (line) => (line.item === null || line.item === line.order.OrderItemList[0] ? amount(line) : ''),
 })
 
 const texts = (...values: unknown[]) => values.filter(Boolean).join(' ')
-const cents = (value: unknown) => sumInCents([Number(value)])
-const amountOfItem = ({ ItemUnitPrice, ItemOptionPrice, ItemQuantity }: Wire) =>
-  lineAmount({
-    unitPrice: Number(ItemUnitPrice),
-    optionPrice: Number(ItemOptionPrice),
-    quantity: Number(ItemQuantity),
-  })
-const goodsOf = ({ OrderItemList }: Order) => sum(OrderItemList.map(amountOfItem))
-const shippingOf = ({ ShipmentList }: Order) => sumInCents(ShipmentList.map(({ ShipmentCost }) => Number(ShipmentCost)))
-const discountsOf = (order: Order) => cents(order.OrderDiscountCoupon) + cents(order.OrderDiscountPromotion)
-const taxesOf = (order: Order) => cents(order.SalesTax) + cents(order.SalesTax2) + cents(order.SalesTax3)
-const paymentsOf = ({ OrderAmount, TransactionList }: Order) => paidOf(OrderAmount, TransactionList)
+const paymentsOf = ({ order }: Line) => paidOf(order.OrderAmount, order.TransactionList)
 const referencesOf = ({ TransactionList }: Order) =>
   TransactionList.map((payment) => payment.TransactionReference || (payment as unknown as Wire).TransactionID)
 
@@ -98,29 +99,25 @@ const columns: readonly LineColumn[] = [
     descriptionLines(String(ItemDescription)).join(', '),
   ),
   ofItem('ItemQuantity', t('Quantity'), ({ ItemQuantity }) => Number(ItemQuantity)),
-  money(
-    ofItem('ItemPrice', t('Price'), ({ ItemUnitPrice, ItemOptionPrice }) =>
-      toNumber(exact(Number(ItemUnitPrice)) + exact(Number(ItemOptionPrice))),
-    ),
+  moneyOfItem('ItemPrice', t('Price'), 'unitPrice'),
+  moneyOfItem('ItemTotal', t('Amount'), 'amount'),
+  once('DiscountTotal', t('Discount'), ({ figures }) => figures.discount),
+  once('ShippingTotal', t('Shipping'), ({ figures }) => figures.shipping),
+  once('SalesTax', t('Tax'), ({ figures }) => figures.taxes[0] ?? 0),
+  once('SalesTax2', t('Second tax'), ({ figures }) => figures.taxes[1] ?? 0),
+  once('SalesTax3', t('Third tax'), ({ figures }) => figures.taxes[2] ?? 0),
+  once('OtherAmount', t('Other'), ({ order, figures: { subtotal, discount, shipping, tax } }) =>
+    toNumber(sum([order.OrderAmount, -subtotal, discount, -shipping, -tax].map(exact))),
   ),
-  money(ofItem('ItemTotal', t('Amount'), (item) => toNumber(amountOfItem(item)))),
-  once('DiscountTotal', t('Discount'), discountsOf),
-  once('ShippingTotal', t('Shipping'), shippingOf),
-  once('SalesTax', t('Tax'), ({ SalesTax }) => cents(SalesTax)),
-  once('SalesTax2', t('Second tax'), ({ SalesTax2 }) => cents(SalesTax2)),
-  once('SalesTax3', t('Third tax'), ({ SalesTax3 }) => cents(SalesTax3)),
-  once('OtherAmount', t('Other'), (order) => {
-    return exact(order.OrderAmount) - (goodsOf(order) - discountsOf(order) + shippingOf(order) + taxesOf(order))
-  }),
-  once('OrderAmount', t('Total'), ({ OrderAmount }) => exact(OrderAmount)),
+  once('OrderAmount', t('Total'), ({ order }) => order.OrderAmount),
   ofOrder('BillingPaymentMethod', t('Payment method'), ({ BillingPaymentMethod }) => String(BillingPaymentMethod)),
   ofOrder('TransactionReferences', t('Payment references'), (order) =>
     [...new Set(referencesOf(order))].filter(Boolean).join(', '),
   ),
-  once('PaidAmount', t('Paid'), (order) => exact(paymentsOf(order).paid)),
-  once('RefundedAmount', t('Refunded'), (order) => exact(paymentsOf(order).refunded)),
-  once('NetAmount', t('Net'), (order) => exact(paymentsOf(order).net)),
-  once('OpenAmount', t('Open'), (order) => exact(paymentsOf(order).open)),
+  once('PaidAmount', t('Paid'), (line) => paymentsOf(line).paid),
+  once('RefundedAmount', t('Refunded'), (line) => paymentsOf(line).refunded),
+  once('NetAmount', t('Net'), (line) => paymentsOf(line).net),
+  once('OpenAmount', t('Open'), (line) => paymentsOf(line).open),
   ofShipment('ShipmentCountry', t('Shipping country')),
   ofShipment('ShipmentMethodName', t('Shipping method')),
   ofShipment('ShipmentShippedDate', t('Shipped on')),
@@ -142,25 +139,28 @@ export async function sendLines(
   const form = csvFormIn(request.query, spreadsheetForm(request))
   const pages = await pagesAsked(request, services, listedOf(caller.privileges, service).listed)
   const statusText = textsOf(await listStatuses(services.db, caller.store.id))
+  const { currency } = caller.store
   const shown = columns.filter((column) => shows(caller.privileges, { needs: column.needs }))
   async function* rows() {
     for await (const records of pages) {
       yield records.flatMap((text) => {
         const order = JSON.parse(String(text)) as Order
-        return linesOf(order, statusText).map((line) => shown.map(({ cell }) => cell(line)))
+        return linesOf(order, statusText, currency).map((line) => shown.map(({ cell }) => cell(line)))
       })
     }
   }
   const name = `order-lines-${services.now().toISOString().slice(0, 10)}.csv`
-  return sendCsv(reply, name, form, { columns: shown, rows: rows(), currency: caller.store.currency })
+  return sendCsv(reply, name, form, { columns: shown, rows: rows(), currency })
 }
 
-function linesOf(order: Order, statusText: Line['statusText']): Line[] {
+function linesOf(order: Order, statusText: Line['statusText'], currency: string): Line[] {
   const { OrderItemList: items, ShipmentList: shipments } = order
   const only = shipments.length === 1 ? (shipments[0] ?? null) : null
-  if (items.length === 0) return [{ order, statusText, item: null, shipment: only }]
-  return items.map((item) => {
+  const figures = orderFigures(order, currency)
+  const all = { order, figures, statusText }
+  if (items.length === 0) return [{ ...all, item: null, figure: null, shipment: only }]
+  return items.map((item, at) => {
     const own = shipments.find(({ ShipmentID }) => ShipmentID === item.ItemShipmentID)
-    return { order, statusText, item, shipment: own ?? only }
+    return { ...all, item, figure: figures.lines[at] ?? null, shipment: own ?? only }
   })
 }

@@ -190,12 +190,12 @@ async function newOrderPage(request: FastifyRequest, services: CallerServices, s
 }
 
 /** One piece, or as many as the product asks for, where somebody has named a product and no quantity yet. */
-function withQuantities({ lines, values, writing }: LookedUp): LookedUp {
+function withQuantities({ lines, values, writing, ...others }: LookedUp): LookedUp {
   const missing = lines.flatMap(({ number, product }) => {
     const name = `ItemQuantity.${number}`
     return product !== null && textIn(values, name).trim() === '' ? [[name, writing.typed(product.minimum || 1)]] : []
   })
-  return { lines, values: { ...values, ...Object.fromEntries(missing) }, writing }
+  return { lines, values: { ...values, ...Object.fromEntries(missing) }, writing, ...others }
 }
 
 const refusalTexts: Readonly<Record<Extract<Kept, { refusal: unknown }>['refusal'], Text>> = {
@@ -264,7 +264,7 @@ async function workOut(
       await placeForRehearsal(tx, isGuest ? { ...body, BillingEmail: anyGuest } : body)
       return JSON.parse(await getRecord(tx, orders, REHEARSED_ORDER_ID)) as OrderRecord & { OrderAmount: number }
     })
-    const { lines: figures, subtotal, shipping, tax, discount } = orderFigures(result)
+    const { lines: figures, subtotal, shipping, tax, discount } = orderFigures(result, caller.store.currency)
     const amounts = new Map(filledLines(lines).map(({ number }, at) => [number, figures[at]?.amount ?? 0]))
     const rows = [
       { part: 'goods', label: t('Goods'), amount: subtotal },

@@ -103,7 +103,7 @@ async function shownOrder(
   const statusText = textsOf(statuses)
   const [departures, payments] = await Promise.all([readDepartures(caller, [order]), readPayments(caller, order)])
   const { say, format } = languageFor(request)
-  const figures = orderFigures(order)
+  const figures = orderFigures(order, caller.store.currency)
   const parcels = shownParcels(order, figures.lines, { departures, format })
   const waiting = parcels.filter((parcel) => !parcel.hasLeft)
   const isLive = holdsStock(order.OrderStatusID)

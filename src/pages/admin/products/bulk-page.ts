@@ -10,6 +10,7 @@ import { type CallerServices, type Form, formOf, merchantCaller, textIn } from '
 import { categories } from '../../../resources/categories/categories.ts'
 import { products } from '../../../resources/products/products.ts'
 import { type Text, t } from '../../../texts/text.ts'
+import { decimalsOf } from '../../../values/currency.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import type { Secrets } from '../../../values/secrets.ts'
 import { importOf, isLost } from '../csv/import-page.ts'
@@ -20,7 +21,7 @@ import { formReferences, lookUp, namesFor, withNumbers } from '../records/refere
 import { mayRead } from '../records/seen.ts'
 import type { Value } from '../records/services.ts'
 import { inputOf } from '../records/values.ts'
-import { digitsOf, intendedFor, type PriceChange, type ProductChange, priceHows, roundings } from './bulk.ts'
+import { intendedFor, type PriceChange, type ProductChange, priceHows, roundings } from './bulk.ts'
 import { categoryPlaces, productService } from './product-service.ts'
 
 type BulkServices = CallerServices & { readonly secrets: Secrets }
@@ -101,7 +102,7 @@ async function changePage(request: FastifyRequest, services: BulkServices, typed
       currency,
       hows: priceHows.map((how) => [how, howTexts[how]]),
       roundings: roundingsFor(currency),
-      smallest: 10 ** -digitsOf(currency),
+      smallest: 10 ** -decimalsOf(currency),
       mayPlace: mayRead(caller.privileges, categories),
       category: { value: category, name: 'CategoryID', input: inputOf(category), stored: null },
       moreAddress: `${address}/change/find`,
@@ -122,7 +123,7 @@ async function changePage(request: FastifyRequest, services: BulkServices, typed
 
 /** The steps of amounts that are usual in currencies with two decimals. `unit` is the whole amount in one without decimals. */
 function roundingsFor(currency: string): readonly (typeof roundings)[number][] {
-  const digits = digitsOf(currency)
+  const digits = decimalsOf(currency)
   if (digits === 2) return roundings
   return digits === 0 ? ['unit'] : ['unit', '1']
 }

@@ -4,6 +4,7 @@ import type { Caller } from '../../../engine/caller.ts'
 import { DECIMAL_MAX } from '../../../engine/definition/fields.ts'
 import { readCategoryPaths } from '../../../resources/categories/tree.ts'
 import { type Text, type TextValue, t } from '../../../texts/text.ts'
+import { decimalsOf } from '../../../values/currency.ts'
 import type { ChangeWords } from '../csv/change-words.ts'
 import type { ProductRecord } from './product-service.ts'
 
@@ -72,18 +73,13 @@ export function intendedFor(change: ProductChange, currency: string): (record: J
 
 type Intent = Partial<Pick<Intended, 'body' | 'changes' | 'problems'>>
 
-/** The digits of a price are those of its currency. */
-export function digitsOf(currency: string): number {
-  return new Intl.NumberFormat('en-US', { style: 'currency', currency }).resolvedOptions().maximumFractionDigits ?? 2
-}
-
 function pricing({ SKUInfo }: ProductRecord, change: PriceChange, currency: string): Intent {
   const { field, onSale } = change
   const stored = SKUInfo[field]
   // A product without a sale price gets none by a difference.
   const isNone = field === 'SalePrice' && stored === 0 && change.how !== 'set' && change.how !== 'below-price'
   if (isNone) return {}
-  const price = newPrice(change.how === 'below-price' ? SKUInfo.Price : stored, change, digitsOf(currency))
+  const price = newPrice(change.how === 'below-price' ? SKUInfo.Price : stored, change, decimalsOf(currency))
   const column = `SKUInfo.${field}`
   if (price < 0) return { problems: [[column, String(price), 'would be below 0']] }
   if (price > DECIMAL_MAX) return { problems: [[column, String(price), `would be above ${DECIMAL_MAX}`]] }
@@ -124,11 +120,7 @@ export function newPrice(
   }[how]()
   const ending = rounding === '.99' ? UNIT / 100n : 0n
   const step =
-    rounding === 'unit'
-      ? 10n ** BigInt(4 - Math.min(digits, 4))
-      : rounding === '.99'
-        ? UNIT
-        : BigInt(Number(rounding) * 10_000)
+    rounding === 'unit' ? 10n ** BigInt(4 - digits) : rounding === '.99' ? UNIT : BigInt(Number(rounding) * 10_000)
   const steps = floor(2n * (amount + ending * of) + step * of, 2n * step * of)
   // Nothing ends in .99 below 0.99.
   const rounded = steps * step - ending
@@ -207,7 +199,7 @@ export async function productWords(caller: Caller, change: ProductChange): Promi
 
 function priceTitle({ field, how, value }: PriceChange, currency: string): Text {
   const percent: TextValue = ({ format }) => format.number(value)
-  const amount: TextValue = ({ format }) => format.amount(value, currency)
+  const amount: TextValue = ({ format }) => format.unitPrice(value, currency)
   const titles: Record<PriceChange['field'], Record<PriceHow, Text>> = {
     Price: {
       'raise-percent': t('Raise the price by {percent} %', { percent }),
@@ -230,12 +222,12 @@ function priceTitle({ field, how, value }: PriceChange, currency: string): Text 
 }
 
 function priceNotes({ field, how, rounding, onSale }: PriceChange, currency: string): Text[] {
-  const step = rounding === 'unit' ? 10 ** -digitsOf(currency) : Number(rounding)
+  const step = rounding === 'unit' ? 10 ** -decimalsOf(currency) : Number(rounding)
   const rounded =
     rounding === '.99'
       ? t('Each price is rounded to the nearest one that ends in {ending}.', { ending })
       : t('Each price is rounded to {amount}, halves upwards.', {
-          amount: ({ format }) => format.amount(step, currency),
+          amount: ({ format }) => format.unitPrice(step, currency),
         })
   const isOfStored = field === 'SalePrice' && how !== 'set' && how !== 'below-price'
   return [

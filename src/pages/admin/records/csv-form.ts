@@ -5,6 +5,7 @@ import { wrongField } from '../../../engine/definition/refused.ts'
 import { languageFor, textIn } from '../../../html/request.ts'
 import type { Language } from '../../../texts/language.ts'
 import { type Text, t } from '../../../texts/text.ts'
+import { decimalsOf } from '../../../values/currency.ts'
 import { fileTypes } from './files.ts'
 
 /** How a CSV file is written. */
@@ -75,12 +76,12 @@ export function sendCsv(reply: FastifyReply, name: string, form: CsvForm, file: 
 async function* textsOf(
   form: CsvForm,
   { columns, rows, currency }: CsvFile,
-  { say, format }: Language,
+  { say }: Language,
 ): AsyncGenerator<string> {
   // Loaded with the first file, because a start does not need it.
   const { stringify } = await import('csv-stringify/sync')
   const delimiter = separatorSigns[form.separator]
-  const decimals = currency === undefined ? 0 : format.decimals(currency)
+  const decimals = currency === undefined ? 0 : decimalsOf(currency)
   const cellOf = (cell: CsvCell, at: number) => {
     if (typeof cell === 'string') return disarm(cell)
     const [, given = ''] = String(cell).split('.')

@@ -395,7 +395,7 @@ function textOf(
   if (typeof stored === 'boolean') return stored ? t('Yes') : t('No')
   if (field?.kind === 'date') return written(({ format }) => format.date(new Date(String(stored)), timeZone))
   if (typeof stored !== 'number') return stored
-  return written(({ format }) => (field?.isMoney ? format.amount(stored, currency) : format.number(stored)))
+  return written(({ format }) => (field?.isMoney ? format.unitPrice(stored, currency) : format.number(stored)))
 }
 
 interface Place {

@@ -1,9 +1,10 @@
 import type { DateTime } from 'luxon'
 import { inStoreTransaction, queryRows, readInTurn } from '../../../database/client.ts'
 import { databaseError } from '../../../database/outage.ts'
-import { empty, type Sql, sql, storeId } from '../../../database/sql.ts'
+import { constant, empty, type Sql, sql, storeId } from '../../../database/sql.ts'
 import type { Caller } from '../../../engine/caller.ts'
 import { wrongField } from '../../../engine/definition/refused.ts'
+import { decimalsOf } from '../../../values/currency.ts'
 import { type FigureName, type Figures, type KindName, kinds } from './kinds.ts'
 import { dayText, type Period, startsOf } from './period.ts'
 
@@ -172,7 +173,7 @@ const sales = (caller: Caller, { from, until }: Period) => sql`t."storeId" = ${s
   AND t."orderDate" >= ${from.toUTC().toISO()}::timestamptz AND t."orderDate" < ${until.toUTC().toISO()}::timestamptz
   AND "isSale"(t."statusId")`
 
-/** As sums of single orders are (sums.ts), each part rounded to a cent. */
+/** As sums of single orders are (sums.ts), each part rounded to the decimals of the currency. */
 function statementOf(
   caller: Caller,
   period: Period,
@@ -181,18 +182,19 @@ function statementOf(
   rowsMax: number,
 ): Sql {
   const store = storeId(caller.store)
+  const digits = constant(decimalsOf(caller.store.currency))
   const order = name === 'tax' ? sql`"tax" DESC, "total" DESC, "key"` : sql`"total" DESC, "key"`
   const { of, sums: ownSums } = ownOf[name] ?? { of: empty, sums: empty }
   return sql`WITH "sold" AS MATERIALIZED (
       SELECT t."id", ${key} AS "key", t."customerId", t."billingEmail", t."orderAmount" AS "total", t."paid", t."refunded",
-        round(t."discountCoupon", 2) + round(t."discountPromotion", 2) AS "discount",
-        round(t."salesTax", 2) AS "tax1", round(t."salesTax2", 2) AS "tax2", round(t."salesTax3", 2) AS "tax3"
+        round(t."discountCoupon", ${digits}) + round(t."discountPromotion", ${digits}) AS "discount",
+        round(t."salesTax", ${digits}) AS "tax1", round(t."salesTax2", ${digits}) AS "tax2", round(t."salesTax3", ${digits}) AS "tax3"
       FROM "Order" t ${from} WHERE ${sales(caller, period)}),
     "each" AS (SELECT "key", count(*)::int AS "orders", sum("discount") AS "discount", sum("total") AS "total",
         coalesce(sum("paid"), 0) AS "paid", coalesce(sum("refunded"), 0) AS "refunded", sum("tax1" + "tax2" + "tax3") AS "tax"${of} FROM "sold" GROUP BY 1),
-    "goods" AS (SELECT "key", sum(i."quantity") AS "items", sum(round((i."unitPrice" + i."optionPrice") * i."quantity", 2)) AS "goods"
+    "goods" AS (SELECT "key", sum(i."quantity") AS "items", sum(round((i."unitPrice" + i."optionPrice") * i."quantity", ${digits})) AS "goods"
       FROM "sold" o JOIN "OrderItem" i ON i."storeId" = ${store} AND i."orderId" = o."id" GROUP BY 1),
-    "shipped" AS (SELECT "key", sum(round(h."cost", 2)) AS "shipping"
+    "shipped" AS (SELECT "key", sum(round(h."cost", ${digits})) AS "shipping"
       FROM "sold" o JOIN "OrderShipment" h ON h."storeId" = ${store} AND h."orderId" = o."id" GROUP BY 1),
     "parts" AS (SELECT e.*, coalesce("items", 0) AS "items", coalesce("goods", 0) AS "goods", coalesce("shipping", 0) AS "shipping",
         "paid" - "refunded" AS "net"
@@ -230,12 +232,13 @@ const ownOf: Partial<Record<KindName, { readonly of: Sql; readonly sums: Sql }>>
 /** By product, or where there is none (any more) by the SKU that was sold. */
 function productsOf(caller: Caller, period: Period, rowsMax: number): Sql {
   const store = storeId(caller.store)
+  const digits = constant(decimalsOf(caller.store.currency))
   const order = sql`"goods" DESC, "id", "folded"`
   return sql`WITH "sold" AS MATERIALIZED (SELECT t."id" FROM "Order" t WHERE ${sales(caller, period)}),
     "grouped" AS (
       SELECT i."productId" AS "id", CASE WHEN i."productId" IS NULL THEN lower(btrim(i."sku")) END AS "folded",
         min(i."sku") AS "sku", min(split_part(i."description", '<br', 1)) AS "described", count(DISTINCT i."orderId")::int AS "orders",
-        sum(i."quantity") AS "items", sum(round((i."unitPrice" + i."optionPrice") * i."quantity", 2)) AS "goods"
+        sum(i."quantity") AS "items", sum(round((i."unitPrice" + i."optionPrice") * i."quantity", ${digits})) AS "goods"
       FROM "sold" o JOIN "OrderItem" i ON i."storeId" = ${store} AND i."orderId" = o."id" GROUP BY 1, 2),
     "shown" AS (SELECT * FROM "grouped" ORDER BY ${order} LIMIT ${rowsMax}::int)
     SELECT json_build_object(

@@ -39,7 +39,8 @@ interface Group {
 }
 
 interface Words {
-  readonly money: (amount: unknown) => string
+  readonly money: (sum: unknown) => string
+  readonly unitPrice: (price: unknown) => string
   readonly date: (text: unknown) => string
   readonly status: (id: unknown) => Phrase
   readonly returnStatus: (number: unknown) => Phrase
@@ -65,11 +66,11 @@ const searched: readonly (readonly [
   ],
   [
     products,
-    ({ SKUInfo }: Wire, { money }: Words) => {
+    ({ SKUInfo }: Wire, { unitPrice }: Words) => {
       const { Name, SKU, Price, Stock } = SKUInfo as Wire
       return {
         title: text(Name),
-        details: [text(SKU), money(Price), t('{stock, number} in stock', { stock: Number(Stock) })],
+        details: [text(SKU), unitPrice(Price), t('{stock, number} in stock', { stock: Number(Stock) })],
       }
     },
   ],
@@ -123,7 +124,8 @@ async function groupsFor(request: FastifyRequest, services: CallerServices): Pro
   const statusText = textsOf(statuses)
   const { format } = languageFor(request)
   const words: Words = {
-    money: (amount) => format.money(Number(amount), store.currency),
+    money: (sum) => format.money(Number(sum), store.currency),
+    unitPrice: (price) => format.unitPrice(Number(price), store.currency),
     date: (date) => (date ? format.recordDate(String(date), store.timeZone) : ''),
     status: (id) => statusText(Number(id)),
     returnStatus: (number) => codes.textAt('RMAStatusID', number) ?? '',

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { amountOf, exact, inCents, reduced, toNumber } from '../../../../src/resources/orders/amounts.ts'
+import { amountOf, exact, reduced, rounded, toNumber } from '../../../../src/resources/orders/amounts.ts'
 import { placeOrder } from '../../../../src/resources/orders/place-order.ts'
 import { priceOf } from '../../../../src/resources/orders/price.ts'
 import { openShop, type Shop } from './fixture.ts'
 
 describe('the price of a piece', () => {
   const plain = { price: 20, salePrice: 0, onSale: false, details: {} }
-  const buying = { priceLevel: 0, quantity: 1, optionPrice: 0 }
+  const buying = { priceLevel: 0, quantity: 1, optionPrice: 0, currency: 'USD' }
   const discounts = (...rows: object[]) => ({ DiscountList: rows as never })
   const from10 = { DiscountLowbound: 10, DiscountUpbound: 49, DiscountPrice: 10, DiscountPercentage: true }
   const from50 = { DiscountLowbound: 50, DiscountPrice: 15 }
@@ -68,6 +68,8 @@ describe('the price of a piece', () => {
       { quantity: 10 },
       8.49,
     ],
+    ['to a yen', { price: 999, details: discounts(from10) }, { quantity: 10, currency: 'JPY' }, 899],
+    ['to a fils', { price: 2.125, details: discounts(from10) }, { quantity: 10, currency: 'KWD' }, 1.913],
     ['a price finer than cents stays as fine', { price: 0.0125, details: discounts(from10) }, { quantity: 10 }, 0.0113],
   ])('%s', (_case, product, purchase, unitPrice) => {
     const price = priceOf({ ...plain, ...product }, { ...buying, ...purchase })
@@ -85,19 +87,22 @@ describe('the price of a piece', () => {
 
 describe('amounts', () => {
   test.each([
-    [1.005, 1, 1.01],
-    [0.1, 3, 0.3],
-    [99_999_999.99, 999.9999, 99_999_989_990],
-    [-1.005, 1, -1.01],
-    [0.0125, 0.4, 0.01],
-    [0.0124, 0.4, 0],
-  ])('%d times %d is %d, to a cent with halves away from zero', (price, quantity, amount) => {
-    expect(toNumber(amountOf(exact(price), exact(quantity)))).toBe(amount)
+    [1.005, 1, 1.01, 'EUR'],
+    [0.1, 3, 0.3, 'EUR'],
+    [99_999_999.99, 999.9999, 99_999_989_990, 'EUR'],
+    [-1.005, 1, -1.01, 'EUR'],
+    [0.0125, 0.4, 0.01, 'EUR'],
+    [0.0124, 0.4, 0, 'EUR'],
+    [2.125, 3, 6.375, 'KWD'],
+    [12.5, 3, 38, 'JPY'],
+    [0.0125, 0.5, 0.0063, 'CLF'],
+  ])('%d times %d is %d %s, with halves away from zero', (price, quantity, amount, currency) => {
+    expect(toNumber(amountOf(exact(price), exact(quantity), currency))).toBe(amount)
   })
 
-  test('cents and percentages round the same way', () => {
-    expect(toNumber(inCents(exact(2.675)))).toBe(2.68)
-    expect(toNumber(reduced(exact(-1.5), exact(33)))).toBe(-1.01)
+  test('sums and percentages round the same way', () => {
+    expect(toNumber(rounded(exact(2.675), 'EUR'))).toBe(2.68)
+    expect(toNumber(reduced(exact(-1.5), exact(33), 'EUR'))).toBe(-1.01)
   })
 })
 
