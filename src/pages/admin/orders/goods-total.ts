@@ -15,7 +15,7 @@ import type { GoodsRecord, StoredItem } from './goods-record.ts'
  * What the order amounts to after the change. A total that is not the sum of the order's parts, such as one with a gift
  * certificate, keeps the difference (docs/decisions/orders.md). Throws (400) what no total can be.
  */
-export function amountAfter(record: GoodsRecord, patch: Patch, kept: readonly StoredItem[]): number {
+export function amountAfter(record: GoodsRecord, patch: Patch, kept: readonly StoredItem[], currency: string): number {
   const lines = (patch.lists.OrderItemList as Patch[]).map(({ columns }, index) => {
     const stored = kept[index]
     return lineAmount({ ...(stored && lineColumnsOf(stored)), ...columns })
@@ -26,7 +26,7 @@ export function amountAfter(record: GoodsRecord, patch: Patch, kept: readonly St
   const before = orderColumnsOf(record)
   const after = { ...before, ...patch.columns }
   const parts = partsOf(lines, costs, after)
-  refuseBelowZero(sumOfParts(storedParts(record)), sumOfParts(parts), after)
+  refuseBelowZero(sumOfParts(storedParts(record)), sumOfParts(parts), after, currency)
   const total = orderTotal(parts) + exact(otherAmount(record))
   if (total > ORDER_AMOUNT_MAX) {
     const problem = `The order would amount to more than ${toNumber(ORDER_AMOUNT_MAX)}`
@@ -36,10 +36,12 @@ export function amountAfter(record: GoodsRecord, patch: Patch, kept: readonly St
 }
 
 /** Refuses discounts that leave no total which the parts add up to. What an import brought may stay as far below 0. */
-function refuseBelowZero(before: bigint, after: bigint, columns: Patch['columns']): void {
+function refuseBelowZero(before: bigint, after: bigint, columns: Patch['columns'], currency: string): void {
   if (after >= 0n || after >= before || discountOf(columns) <= 0n) return
-  const rest = toNumber(after + discountOf(columns))
-  const problem = `must be lowered: goods, shipping and taxes come to ${rest}, and the discounts to ${toNumber(discountOf(columns))}`
+  const [rest, discounts] = [after + discountOf(columns), discountOf(columns)].map(
+    (all) => `${toNumber(all)} ${currency}`,
+  )
+  const problem = `must be lowered: goods, shipping and taxes come to ${rest}, and the discounts to ${discounts}`
   throw refusedFields([{ field: discountField(columns), problem }])
 }
 
