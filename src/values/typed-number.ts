@@ -79,9 +79,9 @@ function withoutCurrency(typed: string, { currencyCode: currency = '', money }: 
   return /\d/.test(before) && after !== '' ? typed : before + after
 }
 
-/** What keeps a text from being a number, in quotes: a word or a sign, or a comma or point at a wrong place. */
+/** What keeps a text from being a number, in quotes: a word or a sign, or a comma or point at a wrong place. As text can be shown. */
 export function strayIn(text: string, decimalSign = '.'): string {
   const other = decimalSign === ',' ? /[.'’]/ : /[,'’]/
   const found = /[^\d\s.,'’+−-]+/.exec(text) ?? other.exec(text) ?? /\D/.exec(text.replace(/^[+-](?=\d)/, ''))
-  return `"${(found?.[0] ?? text).slice(0, 20)}"`
+  return `"${(found?.[0] ?? text).slice(0, 20).replaceAll(/\p{C}/gu, '\uFFFD')}"`
 }

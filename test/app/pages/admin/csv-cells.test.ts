@@ -238,7 +238,7 @@ describe('a decimal comma', () => {
   test.each([
     ['12,5', '12.5'],
     ['0,125', '0.125'],
-    ['-,5', '-0.5'],
+    ['+,5', '0.5'],
     ['1234,567', '1234.567'],
     ['1.234,56', '1234.56'],
     ['1.234.567,891', '1234567.891'],
@@ -280,7 +280,7 @@ describe('a decimal comma', () => {
       }
     }
     for (const advised of [`${decimal}0`, whole]) {
-      expect(await saidOf(`SKUInfo.SKU;SKUInfo.Cost\nP-1;${advised}\n`)).toBe(`SKUInfo.Cost 0 → ${Number(advised)}`)
+      expect(await saidOf(`SKUInfo.SKU;Weight\nP-1;${advised}\n`)).toBe(`Weight 0 → ${Number(advised)}`)
     }
   })
 
