@@ -50,7 +50,7 @@ const shapes: Readonly<Record<string, RegExp>> = {
 /**
  * Reads what somebody typed: digits, a minus or plus, thousands, the decimal sign, and for money the sign or code of the currency at
  * either end, as pages show it. Where a point or a comma may stand before decimals or between thousands (`1.299` of a German), it has
- * two readings and is refused, unless a sum cannot have three decimals. Exponents and other bases are never meant.
+ * two readings and is refused, unless a sum has no decimals at all. Exponents and other bases are never meant.
  */
 export function readTyped(typed: string, writing: NumberWriting, kind: NumberKind = 'number'): TypedNumber {
   const { decimalSign, currencyCode = '' } = writing
@@ -63,8 +63,8 @@ export function readTyped(typed: string, writing: NumberWriting, kind: NumberKin
     return { text: null, problem }
   }
   const plain = text.replaceAll(decimalSign === ',' ? /[^\d+,-]/g : /[^\d+.-]/g, '').replace(',', '.')
-  const isOfThree = kind !== 'sum' || decimalsOf(currencyCode) >= 3
-  if (isOfThree && /^[+-]?\d{1,3}[.,]\d{3}$/.test(text) && /[.,]/.test(shape[1] ?? '')) {
+  const mayBeDecimals = kind !== 'sum' || decimalsOf(currencyCode) > 0
+  if (mayBeDecimals && /^[+-]?\d{1,3}[.,]\d{3}$/.test(text) && /[.,]/.test(shape[1] ?? '')) {
     const decimals = text.replace(/[.,]/, decimalSign)
     return { text: null, problem: `can be read as ${decimals} and as ${plain}. Write it like one of them` }
   }
