@@ -1,3 +1,4 @@
+import { amountProblem } from '../values/typed-number.ts'
 import type { Column } from './columns.ts'
 import type { Writing } from './writing.ts'
 
@@ -9,6 +10,8 @@ export interface Cell {
   /** As it stands in the file. */
   readonly typed: string
   readonly writing: Writing
+  /** Of the store. */
+  readonly currency: string
 }
 
 // Spreadsheets take full-width signs for the others, and may begin a formula behind a line break.
@@ -70,9 +73,13 @@ export function commaProblem({ column: { field }, text: read, typed, writing: { 
   return `has a comma. ${POINTS}`
 }
 
-/** What is in doubt about a cell that the definition would read; null: nothing. */
+/** Why a person may not write what the definition would read, or may mean something else by it; null: for nothing. */
 export function doubtOf(cell: Cell): string | null {
-  return cell.column.field.kind === 'date' ? dateDoubt(cell) : pointDoubt(cell)
+  const { field } = cell.column
+  if (field.kind === 'date') return dateDoubt(cell)
+  const ofNumber = pointDoubt(cell)
+  if (ofNumber !== null || field.kind !== 'decimal') return ofNumber
+  return amountProblem(field.numberKind, Number(cell.text), cell.currency) || null
 }
 
 /** What is wrong with the point of a number in a file whose decimals have commas, or may have them. */

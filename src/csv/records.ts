@@ -63,7 +63,7 @@ export interface Reading {
 export async function readRow({ store }: Caller, reading: Reading, row: Row): Promise<FileRecord> {
   const { resource, headings, references } = reading
   const { columns } = headings
-  const { cells, named, problems } = cellsOf(reading, row)
+  const { cells, named, problems } = cellsOf(reading, row, store.currency)
   const { text } = namingOf(resource)
   const typedName = cells.find(({ column }) => column === text)?.text ?? ''
   const given = { line: row.line, cells, id: 0, name: printable(typedName.trim()), patch: none, named }
@@ -93,7 +93,7 @@ interface Read {
 }
 
 /** Cells that a row leaves out at its end say nothing, and in a file that is no export empty ones neither. */
-function cellsOf({ headings: { columns, other }, references, written }: Reading, row: Row): Read {
+function cellsOf({ headings: { columns, other }, references, written }: Reading, row: Row, currency: string): Read {
   const { cells } = row
   const writing = writingOf(written, row)
   const read: Read = { cells: [], named: [], problems: [] }
@@ -105,10 +105,10 @@ function cellsOf({ headings: { columns, other }, references, written }: Reading,
     if (column === null || (isEmpty && other !== undefined)) continue
     if (column.field.kind === 'text' && column.field.bounds.values === undefined) {
       // Only exports put an apostrophe before a formula.
-      read.cells.push({ column, text: other === undefined ? rearm(typed) : typed, typed, writing })
+      read.cells.push({ column, text: other === undefined ? rearm(typed) : typed, typed, writing, currency })
     } else if (!isEmpty && !isNew(column, typed, references, read)) {
       const text = column.target === null ? spelt(column, typed, writing) : references.numberOf(column, typed)
-      read.cells.push({ column, text, typed, writing })
+      read.cells.push({ column, text, typed, writing, currency })
     }
   }
   return read

@@ -72,6 +72,7 @@ export const optionSetList = list(
             'True: the storefront does not offer the option, and the administration makes no advanced options of it. Orders that name it are still accepted.',
         }),
         OptionValue: money({
+          numberKind: 'money',
           label: 'Surcharge',
           description:
             'The amount that the option adds to the unit price; a negative one lowers it. An AdvancedOptionPrice replaces it.',

@@ -85,11 +85,16 @@ export function isLocale(text: string): text is Locale {
   return Object.hasOwn(locales, text)
 }
 
+/** An amount in what the server says to programs, such as `12.5 USD`. */
+const AMOUNT = /(?<![\w.,-])(-?\d+(?:\.\d+)?) ([A-Z]{3})(?!\w)/g
+
 function makeLanguage(locale: Locale): Language {
   const tag = locale.slice(0, 2)
   const { messages: catalogue, refusals } = cataloguesOf(tag)
   const format = formatOf(locale)
-  const sayProblem = refusalsOf(refusals, locale)
+  const sayRefusal = refusalsOf(refusals, locale)
+  const sayProblem = (problem: string) =>
+    sayRefusal(problem).replaceAll(AMOUNT, (_, amount, currency) => format.unitPrice(amount, currency))
   const messages = new LRUCache<string, IntlMessageFormat>({
     max: 2000,
     memoMethod: (message) => new IntlMessageFormat(message, locale, undefined, { ignoreTag: true }),

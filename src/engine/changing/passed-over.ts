@@ -42,7 +42,7 @@ export interface ReadBody {
 }
 
 export function notesFor({ isStrict }: Handling): Notes {
-  return { isStrict, unknown: [], refusals: [], otherKeys: [], hasReadOnly: false }
+  return { isStrict, unknown: [], refusals: [], vanished: [], otherKeys: [], hasReadOnly: false }
 }
 
 /** Reads a body that is no record. Throws `bad-request`; of a strict request it names all that is wrong. */
@@ -75,7 +75,7 @@ export function settleBody(read: ReadBody, record: Document | null, refusals: re
     if (all.length > 0) throw oneOf(all)
     return
   }
-  for (const path of [...notes.unknown.map(({ path }) => path), ...differing]) handling.ignore(path)
+  for (const path of [...notes.unknown.map(({ path }) => path), ...notes.vanished, ...differing]) handling.ignore(path)
   if (refusals[0] !== undefined) throw refusals[0]
 }
 

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Sql } from '../../database/sql.ts'
 import { INT32_MAX, INT32_MIN } from '../../values/int32.ts'
 import { LongNumber, roundNumbers } from '../../values/long-number.ts'
+import { type NumberKind, STORED_DECIMALS, strayIn } from '../../values/typed-number.ts'
 import type { Resource } from './define.ts'
 
 /**
@@ -58,6 +59,8 @@ export interface ValueField {
   readonly hint: string
   /** An amount in the store's currency. */
   readonly isMoney: boolean
+  /** What a number is, of which people may write less than programs: no price below 0, no sum finer than the currency. */
+  readonly numberKind: NumberKind
   /** Whether it is the address of an image, which pages show. */
   readonly isImage: boolean
   /** Whether it holds HTML for the storefront, which pages show as it looks. */
@@ -244,6 +247,7 @@ type ValueOptions = Partial<
     | 'offered'
     | 'names'
     | 'needs'
+    | 'numberKind'
   >
 >
 
@@ -304,13 +308,18 @@ export function decimal(options: ValueOptions & { min?: number } = {}): ValueFie
     .number({ error })
     .min(min, { error })
     .max(DECIMAL_MAX, { error })
-    .transform((given) => Number(given.toFixed(4)))
+    .transform((given) => Number(given.toFixed(STORED_DECIMALS)))
   return value('decimal', z.preprocess(toNumber, rounded.nullable()), 0, { min, max: DECIMAL_MAX }, options)
 }
 
-/** A decimal that is an amount in the store's currency; pages show it so. */
+/** A decimal that is an amount in the store's currency: a sum, unless it says otherwise. Pages show it so. */
 export function money(options: ValueOptions & { min?: number } = {}): ValueField {
-  return { ...decimal(options), isMoney: true }
+  return { ...decimal({ numberKind: 'sum', ...options }), isMoney: true }
+}
+
+/** The same for one piece. */
+export function price(options: ValueOptions = {}): ValueField {
+  return money({ numberKind: 'price', ...options })
 }
 
 const booleanTexts = new Map<unknown, boolean | null>([
@@ -406,6 +415,7 @@ function value(
     label,
     hint,
     isMoney: false,
+    numberKind: options.numberKind ?? 'number',
     isImage,
     isHtml,
     isCountry,
@@ -452,12 +462,14 @@ function toText(given: unknown, context: z.core.$RefinementCtx): unknown {
 const numberPattern = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?$/i
 
 /** Accepts JSON numbers and text; an empty text is "not given". */
-function toNumber(given: unknown): unknown {
+function toNumber(given: unknown, context: z.core.$RefinementCtx): unknown {
   if (given instanceof LongNumber) return Number(given)
   if (typeof given !== 'string') return given
   const trimmed = given.trim()
   if (trimmed === '') return null
-  return numberPattern.test(trimmed) ? Number(trimmed) : given
+  if (numberPattern.test(trimmed)) return Number(trimmed)
+  context.addIssue(`must be a number in digits: it has ${strayIn(trimmed)}`)
+  return z.NEVER
 }
 
 export function hasRows(field: Field | undefined): field is TableList {

@@ -221,15 +221,17 @@ export function checkedText(given: string, name: string): string {
 
 function number(given: string, name: string): string {
   const trimmed = given.trim()
-  if (!/^[+-]?\d{1,15}(\.\d{1,15})?$/.test(trimmed)) throw wrongParameter(name, given, 'must be a number')
-  return trimmed
+  if (/^[+-]?\d{1,15}(\.\d{1,15})?$/.test(trimmed)) return trimmed
+  const isLong = /^[+-]?\d+(\.\d+)?$/.test(trimmed)
+  throw wrongParameter(name, given, isLong ? 'must be a number of at most 15 digits on each side' : 'must be a number')
 }
 
 /** Parses a 32-bit integer from a query parameter. */
 export function readWholeNumber(given: string, name: string): number {
-  const read = /^[+-]?\d{1,10}$/.test(given.trim()) ? Number(given) : Number.NaN
-  if (!Number.isInteger(read) || Math.abs(read) > INT32_MAX) throw wrongParameter(name, given, 'must be a whole number')
-  return read
+  if (!/^[+-]?\d+$/.test(given.trim())) throw wrongParameter(name, given, 'must be a whole number')
+  const read = Number(given)
+  if (Math.abs(read) <= INT32_MAX) return read
+  throw wrongParameter(name, given, `must be a whole number from ${-INT32_MAX} to ${INT32_MAX}`)
 }
 
 /** Parses an identifier in an address or a query parameter: a positive 32-bit integer (rest-resources §0.4). */

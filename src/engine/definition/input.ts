@@ -2,6 +2,7 @@ import { dateForms, instantText, readDate } from '../../values/dates.ts'
 import { StoreFailure } from '../../values/failure.ts'
 import { LongNumber } from '../../values/long-number.ts'
 import { runAtOnce, type Steps } from '../../values/slices.ts'
+import { losesDecimals, STORED_DECIMALS } from '../../values/typed-number.ts'
 import {
   type FieldSet,
   type Folded,
@@ -67,6 +68,8 @@ export interface Notes {
   readonly unknown: UnknownMember[]
   /** Why values are refused, in the order of the definition. */
   readonly refusals: StoreFailure[]
+  /** Paths of numbers of which rounding left nothing; at most 100. */
+  readonly vanished: string[]
   /** Paths of identifiers that name another record or item than the one that is changed. */
   readonly otherKeys: string[]
   /** It gives members that only the platform writes, which may be what it shows of them. */
@@ -305,12 +308,19 @@ function checked(field: ValueField, given: unknown, rules: InputRules, path: str
   const result = field.schema.safeParse(given)
   if (!result.success) throw refused(path, `${path} ${result.error.issues[0]?.message ?? 'is not valid'}`)
   const { data } = result
+  if (field.kind === 'decimal' && data !== null && losesDecimals(Number(given))) noteLost(data, rules, path)
   if (field.kind !== 'date' || data === null) return data
   // An empty date clears a nullable date, and is "not given" for any other.
   if (data === '') return field.nullable ? data : null
   const read = readDate(String(data), rules.timeZone)
   if (!read) throw refused(path, `${path} is not a date; allowed: ${dateForms}`)
   return instantText(read.instant)
+}
+
+/** Refuses (400) in a strict request what would lose decimals, and notes of another of what nothing is left. */
+function noteLost(rounded: Scalar, { notes }: InputRules, path: string): void {
+  if (notes?.isStrict) throw refused(path, `${path} must have at most ${STORED_DECIMALS} decimals`)
+  if (rounded === 0 && notes && notes.vanished.length < UNKNOWN_MAX) notes.vanished.push(path)
 }
 
 /** Whether a change of this mode takes the member, and does not pass it over. */

@@ -11,6 +11,7 @@ import {
   money,
   needing,
   object,
+  price,
   reference,
   text,
 } from '../../engine/definition/fields.ts'
@@ -142,7 +143,7 @@ export const giftRegistries = defineResource({
           label: 'Wished for',
           description: 'The number of pieces wished for.',
         }),
-        Price: money({
+        Price: price({
           column: 'price',
           description: 'The price per piece, as sent: it does not follow the product.',
         }),

@@ -173,6 +173,7 @@ export const orderItemList = list(
         'The name of the product, then HTML with the chosen options and their prices: `Shirt<br><b>Size:</b>&nbsp;L - $2.00`. Written from the product where it is left out.',
     }),
     ItemUnitPrice: money({
+      numberKind: 'price',
       column: 'unitPrice',
       label: 'Price',
       description:
@@ -184,6 +185,7 @@ export const orderItemList = list(
       description: 'The weight of one piece, in the shop’s unit. Left out of a new line, it is that of the product.',
     }),
     ItemOptionPrice: money({
+      numberKind: 'money',
       column: 'optionPrice',
       label: 'Surcharge for options',
       description:
@@ -218,6 +220,7 @@ export const orderItemList = list(
       description: 'The time at which the line was added to the order.',
     }),
     ItemUnitCost: money({
+      numberKind: 'price',
       column: 'unitCost',
       needs: 'Cost',
       label: 'Cost',

@@ -2,7 +2,7 @@ import type { Caller } from '../../engine/caller.ts'
 import type { Scalar } from '../../engine/definition/fields.ts'
 import type { Patch } from '../../engine/definition/input.ts'
 import { wrongField } from '../../engine/definition/refused.ts'
-import type { Document } from '../../engine/definition/stored-row.ts'
+import type { Document, Row } from '../../engine/definition/stored-row.ts'
 import { skuKey } from '../../values/sku.ts'
 import { lockProducts } from '../products/stock.ts'
 import { amountOf, exact, toNumber } from './amounts.ts'
@@ -88,6 +88,10 @@ function makeLine(
     optionPrice: optionPriceOf(choices, variant),
     currency,
   })
+  if (unitPrice + optionPrice < 0n) {
+    const each = `${toNumber(unitPrice + optionPrice)} ${currency}`
+    throw wrongField(`${path}.CatalogID`, `names ${product.sku}, whose price with options is below 0: ${each}`)
+  }
   const prices = { unitPrice: toNumber(unitPrice), optionPrice: toNumber(optionPrice) }
   const described = lineColumns({ product, variant, choices, currency, optionPrice: prices.optionPrice })
   const columns = { ...item.columns, productId, ...described, ...prices }
@@ -99,12 +103,54 @@ function makeLine(
 function refuseQuantity({ sku, details }: SoldProduct, quantity: number, path: string): void {
   const minimum = Number(details.MinimumQuantity ?? 0)
   const maximum = Number(details.MaximumQuantity ?? 0)
-  const isWhole = Number.isInteger(quantity)
-  if (details.AllowFractionalQuantity !== true && !isWhole) throw wrongField(path, `must be a whole number for ${sku}`)
+  refuseFraction({ sku, details }, quantity, path)
   if (quantity < minimum) throw wrongField(path, `must be at least ${minimum} for ${sku}`)
   if (maximum > 0 && quantity > maximum) throw wrongField(path, `must be at most ${maximum} for ${sku}`)
   if (details.AllowOnlyMultiples === true && minimum > 0 && exact(quantity) % exact(minimum) !== 0n) {
     throw wrongField(path, `must be a multiple of ${minimum} for ${sku}`)
+  }
+}
+
+/** Refuses (400) a part of a piece of a product that is sold in whole ones. */
+function refuseFraction({ sku, details }: Pick<SoldProduct, 'sku' | 'details'>, quantity: number, path: string): void {
+  if (details.AllowFractionalQuantity === true || Number.isInteger(quantity)) return
+  throw wrongField(path, `must be a whole number for ${sku}`)
+}
+
+/** The quantities of rows that name goods, by column. */
+const quantityNames = {
+  quantity: 'ItemQuantity',
+  returnQuantity: 'ReturnQuantity',
+  receivedQuantity: 'ReceivedQuantity',
+  restockQuantity: 'RestockQuantity',
+}
+
+/**
+ * Refuses (400) the same in what people do with an order after it was placed; programs may. Goods of which the `stored` rows have
+ * fractions keep them, and of a product that is gone nobody knows.
+ */
+export async function refuseFractions(
+  caller: Caller,
+  stored: readonly Row[],
+  rows: readonly Row[],
+  pathOf: (index: number, name: string) => string,
+): Promise<void> {
+  if (caller.channel !== 'administration') return
+  const fractionsIn = (all: readonly Row[]) =>
+    all.flatMap((row, index) =>
+      Object.entries(quantityNames)
+        .map(([column, name]) => ({ id: Number(row.productId), index, name, quantity: Number(row[column] ?? 0) }))
+        .filter(({ quantity }) => !Number.isInteger(quantity)),
+    )
+  const known = new Set(fractionsIn(stored).map(({ id }) => id))
+  const found = fractionsIn(rows).filter(({ id }) => id > 0 && !known.has(id))
+  const products = await readSoldProducts(
+    caller,
+    found.map(({ id }) => id),
+  )
+  for (const { id, index, name, quantity } of found) {
+    const product = products.get(id)
+    if (product) refuseFraction(product, quantity, pathOf(index, name))
   }
 }
 

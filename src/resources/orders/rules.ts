@@ -16,7 +16,7 @@ import { discountOf, lineAmount, refuseDiscountAbove } from './charges.ts'
 import { knownChoices } from './choose-options.ts'
 import { type DescribedLine, descriptionOf } from './line-description.ts'
 import { orderItemList, shipmentList } from './lists.ts'
-import { lineColumns, lineDetails } from './order-lines.ts'
+import { lineColumns, lineDetails, refuseFractions } from './order-lines.ts'
 import { isVoid } from './payments.ts'
 import { settleRefunds } from './refunds.ts'
 import { optionIdsIn, readSoldProducts, type SoldProduct, variantOf } from './sold-products.ts'
@@ -209,6 +209,7 @@ async function settleLines(change: OrderChange, sent: readonly Row[]): Promise<v
   const stored = before.lists.OrderItemList ?? []
   const given = patch.lists.OrderItemList ?? []
   await refuseOtherShipments(change, given)
+  await refuseFractions(caller, stored, sent, (index, name) => `OrderItemList[${index}].${name}`)
   const known = new Map(stored.map((row) => [row.id, row]))
   const fresh = sent.map((row, index) => ({ row, index })).filter(({ row }) => isOfOtherProduct(known.get(row.id), row))
   const freshIds = fresh.flatMap(({ row }) => idsOf(row))

@@ -10,6 +10,7 @@ import { notFound } from '../../engine/reading/read.ts'
 import { StoreFailure } from '../../values/failure.ts'
 import { exact, toNumber } from './amounts.ts'
 import { orderItemList, shipmentList } from './lists.ts'
+import { refuseFractions } from './order-lines.ts'
 import { orders } from './orders.ts'
 import { NEW_SHIPMENT } from './rules.ts'
 import { hasLeft, statusPartial, statusProcessing, statusShipped } from './statuses.ts'
@@ -49,6 +50,8 @@ export async function shipGoods(
   const { shipments, shipment, lines, linesOf } = await readShipment(caller, orderId, shipmentId)
   const own = linesOf(shipment)
   for (const line of own) refuseTooMuch(line, quantities.get(Number(line.id)) ?? 0)
+  const parts = own.map((line) => ({ ...line, quantity: quantities.get(Number(line.id)) ?? 0 }))
+  await refuseFractions(caller, own, parts, (index) => `Quantity.${own[index]?.id}`)
   const leaves = (line: Row) => (own.includes(line) ? (quantities.get(Number(line.id)) ?? 0) : 0)
   if (own.length > 0 && !own.some((line) => leaves(line) > 0)) {
     throw new StoreFailure('bad-request', 'Nothing is shipped: enter a quantity for at least one line')

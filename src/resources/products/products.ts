@@ -12,6 +12,7 @@ import {
   list,
   money,
   object,
+  price,
   reference,
   text,
 } from '../../engine/definition/fields.ts'
@@ -84,14 +85,14 @@ export const products = defineResource({
           required: true,
           description: 'The name of the product as shoppers read it. Lines of new orders copy it.',
         }),
-        Cost: money({
+        Cost: price({
           column: 'cost',
           needs: 'Cost',
           hint: 'Your own cost per piece, which shoppers never see',
           description:
             'The shop’s own cost per piece, which shoppers never see. Lines of new orders copy it to ItemUnitCost.',
         }),
-        Price: money({
+        Price: price({
           column: 'price',
           description:
             'The ordinary price of one piece without options. New orders use it where neither SalePrice nor a price level applies.',
@@ -100,13 +101,13 @@ export const products = defineResource({
           sql: sql`s."currency"`,
           description: 'The ISO 4217 code of the store’s currency. All its amounts are in it.',
         }),
-        RetailPrice: money({
+        RetailPrice: price({
           column: 'retailPrice',
           hint: 'What the manufacturer recommends; orders never use it',
           description:
             'The price that the manufacturer recommends, to be shown beside that of the shop. Orders never use it.',
         }),
-        SalePrice: money({
+        SalePrice: price({
           column: 'salePrice',
           hint: 'Applies while the product is on sale',
           description:
@@ -161,7 +162,7 @@ export const products = defineResource({
           label: 'Name of the distributor',
           description: 'The CompanyName of the distributor.',
         }),
-        DistributorItemCost: money({
+        DistributorItemCost: price({
           column: 'itemCost',
           needs: 'Cost',
           label: 'Purchase price',
@@ -322,7 +323,7 @@ export const products = defineResource({
       description:
         'True: the storefront offers to wrap the product as a gift. Kept for programs: orders have no charge for it.',
     }),
-    ShipCost: money({
+    ShipCost: price({
       label: 'Shipping cost per piece',
       hint: 'For checkouts that add up shipping piece by piece',
       description:
@@ -450,7 +451,7 @@ export const products = defineResource({
     }),
     SampleName: text(255, { description: 'The name of the sample in the storefront.' }),
     SampleSKUPrefix: text(25, { description: 'The prefix that turns the product’s SKU into that of its sample.' }),
-    SamplePrice: money({ description: 'The amount that a shopper pays for one sample.' }),
+    SamplePrice: price({ description: 'The amount that a shopper pays for one sample.' }),
     SampleWeight: decimal({ description: 'The weight of one sample, in the unit of Weight.' }),
     ReviewAverage: decimal({
       access: 'ro',
@@ -544,7 +545,7 @@ export const products = defineResource({
             'The suffix that turns the product’s SKU into that of the combination: `-L` makes `SHIRT-L` of `SHIRT`. Leading blanks count. A text that begins with the product’s SKU is taken as the whole SKU.',
         }),
         AdvancedOptionName: text(LONG_TEXT, { description: 'The name of the combination, such as `L, red`.' }),
-        AdvancedOptionCost: money({
+        AdvancedOptionCost: price({
           needs: 'Cost',
           description: 'The shop’s own cost per piece of the combination. 0: Cost of the product applies.',
         }),
@@ -559,6 +560,7 @@ export const products = defineResource({
           description: 'The weight of one piece of the combination. 0: Weight of the product applies.',
         }),
         AdvancedOptionPrice: money({
+          numberKind: 'money',
           column: 'price',
           label: 'Surcharge',
           description:
@@ -648,6 +650,7 @@ export const products = defineResource({
           description: 'The greatest quantity to which it applies; 0: any.',
         }),
         DiscountPrice: decimal({
+          numberKind: 'price',
           label: 'Price or percentage',
           hint: 'The price per piece, or what comes off in percent',
           description:
@@ -769,7 +772,7 @@ export const products = defineResource({
       description: 'The lowest proposed price that the storefront accepts, as a text.',
     }),
     ...numbered(1, 10, (n) => ({
-      [`PriceLevel${n}`]: money({
+      [`PriceLevel${n}`]: price({
         description: `The price of one piece for customers whose group has PriceLevel ${n}, unless SalePrice applies. 0: Price applies.`,
       }),
       [`PriceLevel${n}Hide`]: boolean({

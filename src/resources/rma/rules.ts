@@ -5,6 +5,7 @@ import { readRows } from '../../engine/changing/write.ts'
 import { wrongField } from '../../engine/definition/refused.ts'
 import type { Row } from '../../engine/definition/stored-row.ts'
 import { orderItemList } from '../orders/lists.ts'
+import { refuseFractions } from '../orders/order-lines.ts'
 import { forgetReturn } from '../orders/refunds.ts'
 import { holdsStock } from '../orders/statuses.ts'
 import { moveHeldStocks, restockedBy, restockedItems } from '../orders/stock.ts'
@@ -38,7 +39,9 @@ async function settle({ caller, id, before, after }: Change): Promise<void> {
   } else {
     if (!orders.has(to)) throw wrongField('OrderID', 'refers to an order that does not exist')
     const restocked = await restockedItems(caller, to, id)
-    completeItems(items, await readRows(caller, orderItemList, to), restocked)
+    const lines = await readRows(caller, orderItemList, to)
+    completeItems(items, lines, restocked)
+    await refuseFractions(caller, [...lines, ...stored], items, (index, name) => `RMAItemList[${index}].${name}`)
   }
   after.lists.RMAItemList = items
   if (from !== null && from !== to) await forgetReturn(caller, from, id)

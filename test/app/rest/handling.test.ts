@@ -139,6 +139,20 @@ describe('a strict request is one 400 that names', () => {
     }
   })
 
+  test('numbers that would lose decimals, and none that only has what sums of floats leave', async () => {
+    const body = { SKUInfo: { Price: 0.00001, Cost: '1.23456', RetailPrice: 0.1 + 0.2, SalePrice: 0.1 + 0.2 - 0.3 } }
+    const names = ['SKUInfo.Cost', 'SKUInfo.Price'].map((name) => [name, `${name} must have at most 4 decimals`])
+    expect(await refusedFor('PUT', `/Products/${id}`, body)).toEqual(names)
+    expect(await refusedFor('POST', '/Products', productBody(`F-${serial}`, body))).toEqual(names)
+    const xml = '<Product><SKUInfo><Price>0.00001</Price></SKUInfo></Product>'
+    expect((await strictly('PUT', `/Products/${id}`, xml, { contentType: 'application/xml' })).statusCode).toBe(400)
+    expect((await product()).SKUInfo.Price).toBe(5)
+    const { SKUInfo } = body
+    const sums = { SKUInfo: { RetailPrice: SKUInfo.RetailPrice, SalePrice: SKUInfo.SalePrice } }
+    expect((await strictly('PUT', `/Products/${id}`, sums)).statusCode).toBe(200)
+    expect((await product()).SKUInfo).toMatchObject({ RetailPrice: 0.3, SalePrice: 0 })
+  })
+
   test('what is wrong with each record of a list, under its place; the others are changed', async () => {
     const other = await shop.add('/Products', productBody(`Q-${serial}`))
     const body = [
@@ -280,6 +294,21 @@ describe('a lenient request', () => {
     expect(names.toSorted()).toEqual(['FeatureList.a b,ü', 'ReviewCount', 'SKUInfo.Prise', 'dryrun'])
     expect(answer.headers['access-control-expose-headers']).toContain('X-Ignored')
     expect((await product()).SKUInfo.Price).toBe(6)
+  })
+
+  test('is told of numbers of which rounding left nothing, in JSON and XML', async () => {
+    const body = { SKUInfo: { Price: 0.00001, Cost: 1.23456 }, PriceLevel1: '0.00004', PriceLevel2: 0.1 + 0.2 - 0.3 }
+    const answer = await send('PUT', `/Products/${id}`, body)
+    expect([answer.statusCode, ignoredBy(answer)]).toEqual([200, 'SKUInfo.Price, PriceLevel1'])
+    expect((await product()).SKUInfo).toMatchObject({ Price: 0, Cost: 1.2346 })
+    const xml = '<Product><SKUInfo><Price>0.00001</Price></SKUInfo></Product>'
+    expect(ignoredBy(await send('PUT', `/Products/${id}`, xml, { contentType: 'application/xml' }))).toBe(
+      'SKUInfo.Price',
+    )
+    const added = await send('POST', '/Products', productBody(`Z-${serial}`, { SKUInfo: { Cost: 0.00001 } }))
+    expect([added.statusCode, ignoredBy(added)]).toEqual([201, 'SKUInfo.Cost'])
+    const discount = await send('POST', `/Products/${id}/Discount`, { DiscountPrice: 0.00001 })
+    expect([discount.statusCode, ignoredBy(discount)]).toEqual([201, 'DiscountPrice'])
   })
 
   test('without anything passed over has no such header', async () => {

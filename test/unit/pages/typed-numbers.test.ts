@@ -1,35 +1,35 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { notANumber, numberIn, plainNumber } from '../../../src/html/numbers.ts'
+import { numberIn } from '../../../src/html/numbers.ts'
 import { rewritten } from '../../../src/pages/admin/orders/order-form.ts'
 import { formatOf } from '../../../src/texts/format.ts'
+import { localeTags } from '../../../src/texts/language.ts'
+import { decimalsOf } from '../../../src/values/currency.ts'
+import { type NumberKind, readTyped } from '../../../src/values/typed-number.ts'
+
+const writingOf = (locale: string, currencyCode = 'EUR') => ({ ...formatOf(locale), currencyCode })
+const kinds: readonly NumberKind[] = ['number', 'money', 'price', 'sum']
+const currencies = ['USD', 'EUR', 'CHF', 'JPY', 'KWD', 'HUF', 'XAF', 'CLF']
 
 const digits = fc.stringMatching(/^[0-9]{1,11}$/)
 const blanks = fc.stringMatching(/^[ \t]{0,3}$/)
-const typed = fc.tuple(fc.constantFrom('', '-', '+', '−'), digits, fc.option(fc.stringMatching(/^[0-9]{0,6}$/)))
+const typed = fc.tuple(fc.constantFrom('', '-', '+', '−'), digits, fc.option(fc.stringMatching(/^[0-9]{0,4}$/)))
 const written = (sign: string) =>
   typed.map(([minus, whole, part]) => minus + whole + (part === null ? '' : sign + part))
 
-const strange = [
-  '0x10',
-  '0b1',
-  '0o7',
-  '1e3',
-  '1E3',
-  'Infinity',
-  '-Infinity',
-  'NaN',
-  '1,234.50',
-  '1.234,50',
-  '$12',
-  '1_000',
-  '1 000',
-  '1’000',
-  '--1',
-  '.',
-  ',',
-  '-',
-  '٣',
+/** What is no number, and what of it is named. */
+const strange: readonly (readonly [string, string])[] = [
+  ['0x10', 'x'],
+  ['1e3', 'e'],
+  ['-Infinity', 'Infinity'],
+  ['$12', '$'],
+  ['12 Euro', 'Euro'],
+  ['1_000', '_'],
+  ['10 00', ' '],
+  ['1’00', '’'],
+  ['--1', '-'],
+  ['-', '-'],
+  ['٣', '٣'],
 ]
 
 describe.each([
@@ -39,66 +39,133 @@ describe.each([
   { locale: 'de-DE', sign: ',', other: '.', example: '1234,5, with a comma' },
   { locale: 'de-AT', sign: ',', other: '.', example: '1234,5, with a comma' },
 ])('$locale', ({ locale, sign, other, example }) => {
-  const writing = formatOf(locale)
+  const writing = writingOf(locale)
 
-  test('a number that people write is read as it is, to four decimals, with blanks around it', () => {
+  test('a number that people write is read as it is, with blanks around it', () => {
     fc.assert(
       fc.property(written(sign), blanks, blanks, (text, before, after) => {
         const read = numberIn({ Amount: before + text + after }, 'Amount', writing)
-        expect(read).toBe(Number(Number(text.replace('−', '-').replace(sign, '.')).toFixed(4)))
+        expect(read).toBe(Number(text.replace('−', '-').replace(sign, '.')))
       }),
     )
   })
 
-  test.each([...strange, `9${other}99`, `1${other}234`, `1${sign}234${sign}5`])('%j is no number', (text) => {
-    expect(plainNumber(text, writing)).toBeNull()
+  const ofLocale = [`9${other}99`, `1${sign}234${other}5`, `1${other}23${other}456`].map(
+    (text) => [text, other] as const,
+  )
+  test.each([...strange, ...ofLocale])('%j is no number: %j is named', (text, stray) => {
+    const problem = `must be a number in digits, such as ${example} before decimals: it has "${stray}"`
+    expect(readTyped(text, writing)).toEqual({ text: null, problem })
     expect(() => numberIn({ Amount: text }, 'Amount', writing)).toThrowError(
-      expect.objectContaining({
-        kind: 'bad-request',
-        field: 'Amount',
-        faults: [{ field: 'Amount', problem: notANumber(writing) }],
-      }),
+      expect.objectContaining({ kind: 'bad-request', field: 'Amount', faults: [{ field: 'Amount', problem }] }),
     )
-    expect(notANumber(writing)).toBe(`must be a number in digits, such as ${example} before decimals`)
   })
 
   test('what a form shows of a stored number is read as that number', () => {
     const stored = fc.integer({ min: -1_000_000_000, max: 1_000_000_000 }).map((units) => units / 10_000)
     fc.assert(
       fc.property(stored, (number) => {
-        expect(plainNumber(writing.typed(number), writing)).toBe(String(number))
+        expect(readTyped(writing.typed(number), writing)).toEqual({ text: String(number), problem: '' })
       }),
     )
+  })
+
+  test('thousands with one reading are read, and those with two are refused with both', () => {
+    const two = `can be read as 1${sign}299 and as 1299. Write it like one of them`
+    expect(readTyped(`1${other}299`, writing)).toEqual({ text: null, problem: two })
+    expect(readTyped(`1${other}299`, writing, 'price').problem).toBe(two)
+    expect(readTyped(`1${other}299`, writing, 'sum').problem).toBe(two)
+    expect(readTyped(`1${other}299`, writingOf(locale, 'JPY'), 'sum')).toEqual({ text: '1299', problem: '' })
+    for (const group of [other, '’', "'", ' ', '\u00a0', '\u202f']) {
+      expect(readTyped(`−1${group}299${sign}90`, writing).text).toBe('-1299.90')
+      expect(readTyped(`1${group}299${group}000`, writing).text).toBe('1299000')
+    }
+  })
+
+  test('only the currency of the store may stand beside money, at either end', () => {
+    const shown = locale === 'de-CH' ? 'EUR' : '€'
+    for (const text of [`${shown}12${sign}5`, `12${sign}5 ${shown}`, `EUR 12${sign}5`, `12${sign}5\u00a0EUR`]) {
+      expect(readTyped(text, writing, 'sum')).toEqual({ text: '12.5', problem: '' })
+      expect(readTyped(text, writing).text).toBeNull()
+      expect(readTyped(text, writingOf(locale, 'USD'), 'sum').problem).toMatch(/it has "(€|EUR)"$/)
+    }
+    expect(readTyped('1EUR2', writing, 'sum').text).toBeNull()
   })
 
   test('what is read has digits, one sign and one point alone, whatever is typed', () => {
     const any = fc.oneof(
       fc.string(),
       written(sign),
-      fc.stringMatching(/^[0-9eExX.,+ -]{0,8}$/),
+      fc.stringMatching(/^[0-9eExX.,+€ -]{0,9}$/),
       fc.double().map(String),
     )
     fc.assert(
-      fc.property(any, (text) => {
-        const plain = plainNumber(text, writing)
+      fc.property(any, fc.constantFrom(...kinds), (text, kind) => {
+        const { text: plain, problem } = readTyped(text, writing, kind)
         if (plain !== null) expect(plain).toMatch(/^([+-]?(\d+\.?\d*|\.\d+))?$/)
-        else expect(text.trim().replace(sign, '.')).not.toMatch(/^[+-]?\d+$/)
-        if (text.includes(other)) expect(plain).toBeNull()
+        else expect(problem).not.toBe('')
       }),
       { numRuns: 2_000 },
     )
   })
 })
 
-test('no text is a number with decimals for readers of both signs', () => {
-  const [english, german] = [formatOf('en-US'), formatOf('de-DE')]
+test('whatever a page shows of a number or an amount is read as that, or refused as having two readings', () => {
+  const units = fc.integer({ min: -2_000_000_000, max: 2_000_000_000 })
   fc.assert(
-    fc.property(fc.stringMatching(/^[0-9.,]{1,8}$/), (text) => {
-      const [one, other] = [plainNumber(text, english), plainNumber(text, german)]
-      if (one !== null && other !== null) expect(text).toMatch(/^\d+$/)
-    }),
-    { numRuns: 2_000 },
+    fc.property(
+      units,
+      fc.constantFrom(1, 10, 1_000, 10_000),
+      fc.constantFrom(...localeTags),
+      fc.constantFrom(...currencies),
+      (tenThousandths, scale, locale, currency) => {
+        const writing = writingOf(locale, currency)
+        const amount = 0 + Number((tenThousandths / scale).toFixed(decimalsOf(currency)))
+        const fine = tenThousandths / 10_000
+        const shown = [
+          [writing.number(fine), 'number', fine],
+          [writing.typed(fine), 'number', fine],
+          [writing.unitPrice(fine, currency), 'money', fine],
+          [writing.money(amount, currency), 'sum', amount],
+          [writing.typed(amount), 'sum', amount],
+        ] as const
+        for (const [text, kind, value] of shown) {
+          const read = readTyped(text, writing, kind)
+          if (read.text === null) expect([text, read.problem]).toEqual([text, expect.stringMatching(/^can be read as/)])
+          else expect([text, Number(read.text), read.problem]).toEqual([text, value, ''])
+        }
+      },
+    ),
+    { numRuns: 3_000 },
   )
+})
+
+test('no text is read as one number by some readers and as another by others', () => {
+  fc.assert(
+    fc.property(fc.stringMatching(/^[0-9.,]{1,9}$/), fc.constantFrom(...kinds), (text, kind) => {
+      const read = localeTags.map((locale) => readTyped(text, writingOf(locale), kind))
+      const numbers = new Set(read.flatMap((one) => (one.text === null || one.problem !== '' ? [] : Number(one.text))))
+      expect([text, [...numbers]]).toEqual([text, expect.toSatisfy((all: number[]) => all.length <= 1)])
+    }),
+    { numRuns: 3_000 },
+  )
+})
+
+test.each([
+  ['sum', '5.005', 'USD', 'must have at most 2 decimals in USD'],
+  ['sum', '5.50', 'JPY', 'must have no decimals in JPY'],
+  ['sum', '5.00', 'JPY', ''],
+  ['sum', '0.106', 'KWD', ''],
+  ['sum', '0.1061', 'KWD', 'must have at most 3 decimals in KWD'],
+  ['sum', '-5', 'USD', ''],
+  ['price', '0.0125', 'USD', ''],
+  ['price', '0.00001', 'USD', 'must have at most 4 decimals'],
+  ['price', '-0.01', 'USD', 'must not be below 0'],
+  ['money', '-0.01', 'USD', ''],
+  ['number', '0.00001', '', 'must have at most 4 decimals'],
+  ['number', '99999999999.9999', '', ''],
+] as const)('a %s of %s in %s: %j', (kind, text, currency, problem) => {
+  expect(readTyped(text, writingOf('en-US', currency), kind)).toEqual({ text, problem })
 })
 
 test('a draft that was kept in another language has the same numbers, and none that nobody has meant', () => {
@@ -106,11 +173,13 @@ test('a draft that was kept in another language has the same numbers, and none t
     'ItemID.1': '1.5',
     'ItemQuantity.1': '1,5',
     'ItemQuantity.2': '3',
-    SalesTax: '1.234',
+    'ItemQuantity.3': '1.234',
+    SalesTax: '1.234,5 €',
     ShipmentCost: 'abc',
     OrderDiscountPromotion: '',
   }
-  const [english, german] = [formatOf('en-US'), formatOf('de-DE')]
-  expect(rewritten(kept, german, english)).toEqual({ ...kept, 'ItemQuantity.1': '1.5', SalesTax: '' })
-  expect(rewritten(kept, german, formatOf('de-AT'))).toEqual(kept)
+  const [english, german] = [writingOf('en-US'), writingOf('de-DE')]
+  const rewrittenNumbers = { 'ItemQuantity.1': '1.5', 'ItemQuantity.3': '', SalesTax: '1234.5' }
+  expect(rewritten(kept, german, english)).toEqual({ ...kept, ...rewrittenNumbers })
+  expect(rewritten(kept, german, writingOf('de-AT'))).toEqual(kept)
 })

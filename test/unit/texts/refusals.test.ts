@@ -26,12 +26,23 @@ describe('what says refusals', () => {
   })
 
   it('writes numbers as the reader does, with the decimals that they have, and identifiers as they are', () => {
-    const refund = 'must be at most 1012.50 for a refund: 1012.50 USD were paid, and 0 USD were refunded already'
-    expect(say(refund)).toBe(
-      'darf bei einer Erstattung höchstens 1.012,50 sein: 1.012,50 USD wurden bezahlt und 0 USD schon erstattet',
+    expect(say('must be lowered: goods, shipping and taxes come to 5 EUR, and the discounts to 7.5 EUR')).toContain(
+      '5,00',
     )
+    expect(say('would be outside of -2.5 to 1012.50')).toBe('läge außerhalb von -2,5 bis 1.012,50')
     expect(languageOf('de-CH').sayProblem('must be a text of 1 to 4000 characters')).toContain("4'000")
     expect(say('No customer has the id 12345')).toBe('Kein Kunde hat die Nummer 12345')
+  })
+
+  it('writes amounts as pages do in every language, as fine as they are', () => {
+    const refund = 'must be at most 1012.5 USD for a refund: 1012.5 USD were paid, and 0.0125 USD were refunded already'
+    expect(languageOf('en-US').sayProblem(refund)).toBe(
+      'must be at most $1,012.50 for a refund: $1,012.50 were paid, and $0.0125 were refunded already',
+    )
+    expect(say(refund).replaceAll('\u00a0', ' ')).toBe(
+      'darf bei einer Erstattung höchstens 1.012,50 $ sein: 1.012,50 $ wurden bezahlt und 0,0125 $ schon erstattet',
+    )
+    expect(say('would make the stock 5; it may be from 1 to 2')).toContain('Bestand von 5')
   })
 
   it('takes the message that leaves the least of it unsaid', () => {

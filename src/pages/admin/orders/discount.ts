@@ -1,13 +1,14 @@
-import { numberIn, plainNumber, type Writing } from '../../../html/numbers.ts'
+import { numberIn, type Writing } from '../../../html/numbers.ts'
 import { refusedFields } from '../../../html/page-routes.ts'
 import { textIn } from '../../../html/request.ts'
 import { amountOf, exact, percentOf, sum, toNumber } from '../../../resources/orders/amounts.ts'
+import { readTyped, type TypedNumber } from '../../../values/typed-number.ts'
 import type { LookedUp } from './form-lines.ts'
 
 // The discount on a new order, which is typed as an amount, or as a percentage of the goods. The order has the amount.
 
 export const DISCOUNT = 'OrderDiscountPromotion'
-export const NO_DISCOUNT = 'must be an amount, such as 12, or a percentage, such as 10%'
+const NO_DISCOUNT = 'must be an amount, such as 12, or a percentage, such as 10%'
 
 interface TypedDiscount {
   readonly text: string
@@ -20,20 +21,20 @@ export function discountTyped(typed: string): TypedDiscount {
   return percent === undefined ? { text: typed, isPercent: false } : { text: percent, isPercent: true }
 }
 
-/** Returns the number of a discount as programs write it; empty: nothing was typed; null: it is neither amount nor percentage. */
-export function plainDiscount(typed: string, writing: Pick<Writing, 'decimalSign'>): string | null {
+/** Reads the number of a discount. */
+export function readDiscount(typed: string, writing: Writing): TypedNumber {
   const { text, isPercent } = discountTyped(typed)
-  const plain = plainNumber(text, writing)
-  return plain === '' && isPercent ? null : plain
+  const read = readTyped(text, writing, isPercent ? 'number' : 'sum')
+  return read.text === '' && isPercent ? { text: null, problem: NO_DISCOUNT } : read
 }
 
 /** Returns the amount of the form's discount; null: none. Throws (400, naming the field) for what is neither amount nor percentage. */
 export function discountIn({ values, lines, writing, currency }: LookedUp): number | null {
   const typed = textIn(values, DISCOUNT)
-  const plain = plainDiscount(typed, writing)
-  if (plain === null) throw refusedFields([{ field: DISCOUNT, problem: NO_DISCOUNT }])
+  const { text: plain, problem } = readDiscount(typed, writing)
+  if (plain === null || problem !== '') throw refusedFields([{ field: DISCOUNT, problem }])
   if (plain === '') return null
-  if (!discountTyped(typed).isPercent) return numberIn(values, DISCOUNT, writing)
+  if (!discountTyped(typed).isPercent) return Number(plain)
   const goods = lines.map(({ number, product }) => {
     const quantity = numberIn(values, `ItemQuantity.${number}`, writing)
     return amountOf(exact(product?.price ?? 0), exact(quantity ?? 1), currency)

@@ -1,5 +1,5 @@
 import type { Caller } from '../../../engine/caller.ts'
-import { plainNumber, type Writing } from '../../../html/numbers.ts'
+import type { Writing } from '../../../html/numbers.ts'
 import { type Form, textIn } from '../../../html/request.ts'
 import { toNumber } from '../../../resources/orders/amounts.ts'
 import { readBuyer } from '../../../resources/orders/buyer.ts'
@@ -23,6 +23,7 @@ import { type Phrase, type TextValue, t } from '../../../texts/text.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import { isOneLine } from '../../../values/input.ts'
 import { INT32_MAX } from '../../../values/int32.ts'
+import { readTyped } from '../../../values/typed-number.ts'
 import { type FoundProducts, findProducts, SKU_LENGTH_MAX } from './find-products.ts'
 
 /** The number of lines in the empty form of a new order. */
@@ -205,7 +206,7 @@ function lineProduct(product: SoldProduct, number: number, { values, writing, pr
   const named = product.advancedOptions.filter((each) => each.suffix !== '' && !isChosenByOptions(product, each))
   const chosen = named.find((variant) => skuOf(product, variant) === textIn(values, variantField(number)))
   const variant = chosen ?? variantOf(product, optionIds)
-  const quantity = Number(plainNumber(textIn(values, `ItemQuantity.${number}`), writing)) || 1
+  const quantity = Number(readTyped(textIn(values, `ItemQuantity.${number}`), writing).text) || 1
   const chosenPrice = optionPriceOf(knownChoices(product, optionIds), variant)
   const { unitPrice, optionPrice } = priceOf(product, { priceLevel, quantity, optionPrice: chosenPrice, currency })
   const fields = sets.map((set) => optionSetField(product, set, number, currency))

@@ -116,9 +116,9 @@ export async function goodsChange(caller: Caller, record: GoodsRecord, typed: Ty
     ...itemsOf(lookedUp).map((item, index) => ({ ...item, ...priceOf(typed, added[index]), ...placeOf(record) })),
   ]
   refuseCount(items.length)
-  const costs = record.ShipmentList.map((shipment) => changed(typed, costField(shipment), shipment.ShipmentCost))
+  const costs = record.ShipmentList.map((shipment) => changed(typed, costField(shipment), shipment.ShipmentCost, 'sum'))
   const amounts = amountFields.flatMap((name) => {
-    const text = changed(typed, name, record[name])
+    const text = changed(typed, name, record[name], 'sum')
     return text === null ? [] : [[name, text]]
   })
   const body = {
@@ -155,7 +155,7 @@ async function readChange(caller: Caller, { OrderID: id }: GoodsRecord, body: ob
 
 function changedIn(typed: TypedGoods, item: StoredItem): Record<string, string> {
   const texts = lineFields.flatMap((name) => {
-    const text = changed(typed, lineField(item, name), item[name])
+    const text = changed(typed, lineField(item, name), item[name], name === 'ItemQuantity' ? 'number' : 'price')
     return text === null ? [] : [[name, text]]
   })
   return Object.fromEntries(texts)
@@ -163,7 +163,7 @@ function changedIn(typed: TypedGoods, item: StoredItem): Record<string, string> 
 
 /** The price that was typed for a new line. */
 function priceOf({ form, writing }: TypedGoods, line: LookedUp['lines'][number] | undefined) {
-  const price = numberIn(form, `ItemUnitPrice.${line?.number}`, writing)
+  const price = numberIn(form, `ItemUnitPrice.${line?.number}`, writing, 'price')
   return price === null ? {} : { ItemUnitPrice: price }
 }
 
@@ -193,7 +193,7 @@ function refuseCount(count: number): void {
   throw refusedFields([{ field: '', problem }])
 }
 
-/** Refuses quantities of 0 and less, and amounts below 0, among those that are changed. */
+/** Refuses quantities of 0 and less, and amounts and prices with options below 0, among those that are changed. */
 function refuseWrong(
   { form, writing }: TypedGoods,
   { patch, kept, record }: { patch: Patch; kept: readonly StoredItem[]; record: GoodsRecord },
@@ -204,17 +204,16 @@ function refuseWrong(
     if (quantity !== undefined && Number(quantity) <= 0) {
       faults.push({ field: lineField(item, 'ItemQuantity'), problem: 'must be more than 0. Remove the line instead' })
     }
-    if (Number(unitPrice ?? 0) < 0) faults.push(negative(lineField(item, 'ItemUnitPrice')))
+    const isBelow = unitPrice !== undefined && Number(unitPrice) + item.ItemOptionPrice < 0
+    if (isBelow) faults.push({ field: lineField(item, 'ItemUnitPrice'), problem: PRICE_BELOW })
   }
   for (const { name } of amountFieldsOf(record, new Map())) {
-    if ((numberIn(form, name, writing) ?? 0) < 0) faults.push(negative(name))
+    if ((numberIn(form, name, writing, 'money') ?? 0) < 0) faults.push({ field: name, problem: 'must not be below 0' })
   }
   if (faults.length > 0) throw refusedFields(faults)
 }
 
-function negative(field: string): Fault {
-  return { field, problem: 'must not be below 0' }
-}
+const PRICE_BELOW = 'must not be below 0 with the options'
 
 /** Makes new lines as at the checkout, with the prices that were typed instead. */
 async function makeNewLines(
@@ -228,9 +227,6 @@ async function makeNewLines(
     Number(columns.quantity ?? 0) > 0 ? [] : [{ field: ofQuantity(index), problem: 'must be more than 0' }],
   )
   const prices = fresh.map(({ columns }) => columns.unitPrice)
-  for (const [index, price] of prices.entries()) {
-    if (Number(price ?? 0) < 0) faults.push(negative(`ItemUnitPrice.${added[index]?.number}`))
-  }
   if (faults.length > 0) throw refusedFields(faults)
   if (fresh.length === 0) return []
   const priceLevel = await readPriceLevel(caller, withCustomer(record, form))
@@ -240,7 +236,11 @@ async function makeNewLines(
   noteStocks(lines, holdsStock(record.OrderStatusID))
   return lines.map(({ patch }, index) => {
     const unitPrice = prices[index]
-    return unitPrice === undefined ? patch : { ...patch, columns: { ...patch.columns, unitPrice } }
+    if (unitPrice === undefined) return patch
+    if (Number(unitPrice) + Number(patch.columns.optionPrice) < 0) {
+      throw refusedFields([{ field: `ItemUnitPrice.${added[index]?.number}`, problem: PRICE_BELOW }])
+    }
+    return { ...patch, columns: { ...patch.columns, unitPrice } }
   })
 }
 

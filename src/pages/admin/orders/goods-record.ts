@@ -1,5 +1,6 @@
 import { numberText, type Writing } from '../../../html/numbers.ts'
-import type { Form } from '../../../html/request.ts'
+import { type Form, textIn } from '../../../html/request.ts'
+import type { NumberKind } from '../../../values/typed-number.ts'
 import type { OrderRecord } from '../../order-figures.ts'
 
 /** The fields used of an order whose goods change. */
@@ -35,8 +36,9 @@ export interface TypedGoods {
 }
 
 /** The text of a field that differs from what is stored. Null: it does not. An emptied one is 0. */
-export function changed({ form, writing }: TypedGoods, name: string, stored: number): string | null {
-  if (form[name] === undefined) return null
-  const text = numberText(form, name, writing) || '0'
+export function changed({ form, writing }: TypedGoods, name: string, stored: number, kind: NumberKind): string | null {
+  // A program may have stored more decimals than a person writes.
+  if (form[name] === undefined || textIn(form, name).trim() === writing.typed(stored)) return null
+  const text = numberText(form, name, writing, kind) || '0'
   return text === String(stored) ? null : text
 }

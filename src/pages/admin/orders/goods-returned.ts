@@ -37,7 +37,7 @@ export function takenBackField(
   const quantityOf = (item: StoredItem) =>
     isGone(form, item)
       ? 0
-      : Number(changed(typed, lineField(item, 'ItemQuantity'), item.ItemQuantity) ?? item.ItemQuantity)
+      : Number(changed(typed, lineField(item, 'ItemQuantity'), item.ItemQuantity, 'number') ?? item.ItemQuantity)
   const known = record.OrderItemList.flatMap((item) => {
     const found = restocked.get(item.ItemIndexID)
     return found === undefined ? [] : [{ item, goods: goodsOf(found.row), quantity: found.quantity }]

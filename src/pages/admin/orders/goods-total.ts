@@ -41,8 +41,8 @@ export function amountAfter(record: GoodsRecord, patch: Patch, kept: readonly St
 function refuseBelowZero(before: bigint, after: bigint, columns: Patch['columns'], currency: string): void {
   const discount = discountOf(columns, currency)
   if (after >= 0n || after >= before || discount <= 0n) return
-  const rest = toNumber(after + discount)
-  const problem = `must be lowered: goods, shipping and taxes come to ${rest}, and the discounts to ${toNumber(discount)}`
+  const [rest, discounts] = [after + discount, discount].map((all) => `${toNumber(all)} ${currency}`)
+  const problem = `must be lowered: goods, shipping and taxes come to ${rest}, and the discounts to ${discounts}`
   throw refusedFields([{ field: discountField(columns), problem }])
 }
 

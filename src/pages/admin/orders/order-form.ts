@@ -2,7 +2,7 @@ import { allows } from '../../../applications/privileges.ts'
 import type { Caller } from '../../../engine/caller.ts'
 import { type PlannedChange, planChange } from '../../../engine/changing/plan-change.ts'
 import { patchSteps } from '../../../engine/definition/input.ts'
-import { notANumber, numberIn, plainNumber, type Writing } from '../../../html/numbers.ts'
+import { numberIn, type Writing } from '../../../html/numbers.ts'
 import { refusedFields } from '../../../html/page-routes.ts'
 import { type Form, textIn } from '../../../html/request.ts'
 import { customers } from '../../../resources/customers/customers.ts'
@@ -10,7 +10,8 @@ import { shippingToBuyer } from '../../../resources/orders/buyer.ts'
 import { type Phrase, type Text, t } from '../../../texts/text.ts'
 import { type Fault, StoreFailure } from '../../../values/failure.ts'
 import { runInSlices } from '../../../values/slices.ts'
-import { DISCOUNT, discountIn, discountTyped, NO_DISCOUNT, plainDiscount } from './discount.ts'
+import { type NumberKind, readTyped } from '../../../values/typed-number.ts'
+import { DISCOUNT, discountIn, discountTyped, readDiscount } from './discount.ts'
 import { type FormLine, isOfLine, type LookedUp } from './form-lines.ts'
 import { billingNames, hasAddressesOfBuyer, shippingNames, shipsToBilling } from './order-buyer.ts'
 
@@ -83,7 +84,7 @@ export function orderOf(lookedUp: LookedUp): Record<string, unknown> {
     CustomerComments: text('CustomerComments'),
     InternalComments: text('InternalComments'),
     CustomerID: numberIn(values, 'CustomerID', writing),
-    SalesTax: numberIn(values, 'SalesTax', writing),
+    SalesTax: numberIn(values, 'SalesTax', writing, 'sum'),
     OrderDiscountPromotion: discountIn(lookedUp),
     BillingOnLinePayment: values.BillingOnLinePayment !== undefined,
     PromotionList: promotionsOf(lookedUp),
@@ -95,9 +96,10 @@ export function orderOf(lookedUp: LookedUp): Record<string, unknown> {
 
 const amountNames = ['ShipmentCost', 'SalesTax']
 
-/** Whether people type a number into the field, with decimals. */
-function isAmount(name: string): boolean {
-  return amountNames.includes(name) || name.startsWith('ItemQuantity.')
+/** What number with decimals people type into the field; undefined: none. */
+function kindOf(name: string): NumberKind | undefined {
+  if (amountNames.includes(name)) return 'sum'
+  return name.startsWith('ItemQuantity.') ? 'number' : undefined
 }
 
 /**
@@ -106,15 +108,15 @@ function isAmount(name: string): boolean {
  */
 export function rewritten(form: Form, former: Pick<Writing, 'decimalSign'>, writing: Writing): Form {
   if (former.decimalSign === writing.decimalSign) return form
-  const numbers = Object.keys(form).filter(isAmount)
-  const inWriting = (text: string) => {
-    const plain = plainNumber(text, former)
+  const numbers = Object.keys(form).filter((name) => kindOf(name) !== undefined)
+  const inWriting = (text: string, kind: NumberKind = 'number') => {
+    const plain = readTyped(text, { ...writing, ...former }, kind).text
     if (plain !== null) return writing.typed(plain)
-    return plainNumber(text, writing) === null ? text : ''
+    return readTyped(text, writing, kind).text === null ? text : ''
   }
-  const texts = numbers.map((name) => [name, inWriting(textIn(form, name))])
+  const texts = numbers.map((name) => [name, inWriting(textIn(form, name), kindOf(name))])
   const { text, isPercent } = discountTyped(textIn(form, DISCOUNT))
-  const discount = inWriting(text)
+  const discount = inWriting(text, isPercent ? 'number' : 'sum')
   const isKept = isPercent && discount !== ''
   return { ...form, ...Object.fromEntries(texts), [DISCOUNT]: isKept ? `${discount}%` : discount }
 }
@@ -123,16 +125,15 @@ export function rewritten(form: Form, former: Pick<Writing, 'decimalSign'>, writ
 export function faultsOfOrder({ values, lines, writing }: LookedUp): Fault[] {
   const filled = filledLines(lines)
   const numbers = ['CustomerID', ...filled.map(({ number }) => `ItemQuantity.${number}`), ...amountNames]
-  const wrong = numbers.filter((name) => plainNumber(textIn(values, name), writing) === null)
+  const wrong = numbers.map((field) => ({ field, ...readTyped(textIn(values, field), writing, kindOf(field)) }))
   const hasReason = textIn(values, 'DiscountReason').trim() !== ''
-  const discount = plainDiscount(textIn(values, DISCOUNT), writing)
-  const isWithout = hasReason && discount !== null && Number(discount) <= 0
+  const discount = readDiscount(textIn(values, DISCOUNT), writing)
+  const isWithout = hasReason && discount.problem === '' && Number(discount.text) <= 0
   return [
     ...(filled.length > 0
       ? filled.flatMap((line) => faultsOf(line, values))
       : [{ field: `ItemID.${lines[0]?.number ?? 1}`, problem: 'has to be chosen' }]),
-    ...wrong.map((field) => ({ field, problem: notANumber(writing) })),
-    ...(discount === null ? [{ field: DISCOUNT, problem: NO_DISCOUNT }] : []),
+    ...[...wrong, { field: DISCOUNT, ...discount }].filter(({ problem }) => problem !== ''),
     ...(isWithout ? [{ field: DISCOUNT, problem: 'must be above 0, because a reason for it is given' }] : []),
   ]
 }
@@ -264,7 +265,7 @@ export function lineLabels(lines: readonly FormLine[], labelsOf: LineLabels): Re
 /** Without fields for it, the order ships to its billing address. */
 function shipmentsOf({ values: form, writing }: LookedUp) {
   const method = textIn(form, 'ShipmentMethodName').trim()
-  const cost = numberIn(form, 'ShipmentCost', writing)
+  const cost = numberIn(form, 'ShipmentCost', writing, 'sum')
   const isToBilling = shipsToBilling(form)
   if (isToBilling && method === '' && cost === null) return undefined
   const billing = Object.fromEntries(billingNames.map((name) => [name, textIn(form, name).trim()]))

@@ -138,14 +138,15 @@ function refuseTooMuch(order: PaidRecord, amount: number, { store }: Caller): vo
   const { paid, refunded, net: left } = paidOf(order.OrderAmount, order.TransactionList)
   if (amount <= left) return
   const known = `${paid} ${store.currency} were paid, and ${refunded} ${store.currency} were refunded already`
-  const problem = left > 0 ? `must be at most ${left} for a refund: ${known}` : `cannot be refunded: ${known}`
+  const problem =
+    left > 0 ? `must be at most ${left} ${store.currency} for a refund: ${known}` : `cannot be refunded: ${known}`
   throw refusedFields([{ field: 'TransactionAmount', problem }])
 }
 
 /** The transaction as a body of REST. The rest of its fields are a gateway's. */
 function bodyOf(form: Form, writing: Writing): Record<string, string | number> {
   const type = textIn(form, 'TransactionType')
-  const amount = numberIn(form, 'TransactionAmount', writing) ?? 0
+  const amount = numberIn(form, 'TransactionAmount', writing, 'sum') ?? 0
   const faults = [
     ...(types.some(([known]) => known === type)
       ? []

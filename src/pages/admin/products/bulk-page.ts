@@ -13,6 +13,7 @@ import { type Text, t } from '../../../texts/text.ts'
 import { decimalsOf } from '../../../values/currency.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import type { Secrets } from '../../../values/secrets.ts'
+import type { NumberKind } from '../../../values/typed-number.ts'
 import { importOf, isLost } from '../csv/import-page.ts'
 import { chosenOrAll } from '../records/chosen.ts'
 import { listPage } from '../records/list-page.ts'
@@ -176,7 +177,8 @@ function priceIn(form: Form, currency: string, writing: Writing): PriceChange {
   }
   const isLess = how === 'lower-percent' || how === 'below-price'
   const max = isLess ? 100 : how === 'raise-percent' ? 10_000 : DECIMAL_MAX
-  const value = numberOf(form, 'Value', { writing, min: 0, max })
+  const kind = how.endsWith('amount') || how === 'set' ? 'price' : 'number'
+  const value = numberOf(form, 'Value', { writing, kind, min: 0, max })
   if (value === 0 && how !== 'set') throw refusedFields([{ field: 'Value', problem: 'must be above 0' }])
   const isOnSale = field === 'Price' || onSale === 'same' ? null : onSale === 'true'
   return { kind: 'price', field, how, value, rounding, onSale: isOnSale }
@@ -188,13 +190,12 @@ function oneOf<const Allowed extends string>(form: Form, field: string, allowed:
   return found
 }
 
-/** A number with at most four decimals. */
 function numberOf(
   form: Form,
   field: string,
-  { writing, min, max = DECIMAL_MAX }: { writing: Writing; min: number; max?: number },
+  { writing, kind, min, max = DECIMAL_MAX }: { writing: Writing; kind?: NumberKind; min: number; max?: number },
 ): number {
-  const value = numberIn(form, field, writing)
+  const value = numberIn(form, field, writing, kind)
   if (value === null) throw refusedFields([{ field, problem: 'is required' }])
   if (value < min || value > max) throw refusedFields([{ field, problem: `must be from ${min} to ${max}` }])
   return value

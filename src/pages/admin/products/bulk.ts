@@ -5,6 +5,7 @@ import { DECIMAL_MAX } from '../../../engine/definition/fields.ts'
 import { readCategoryPaths } from '../../../resources/categories/tree.ts'
 import { type Text, type TextValue, t } from '../../../texts/text.ts'
 import { decimalsOf } from '../../../values/currency.ts'
+import { STORED_DECIMALS } from '../../../values/typed-number.ts'
 import type { ChangeWords } from '../csv/change-words.ts'
 import type { ProductRecord } from './product-service.ts'
 
@@ -79,8 +80,11 @@ function pricing({ SKUInfo }: ProductRecord, change: PriceChange, currency: stri
   // A product without a sale price gets none by a difference.
   const isNone = field === 'SalePrice' && stored === 0 && change.how !== 'set' && change.how !== 'below-price'
   if (isNone) return {}
-  const price = newPrice(change.how === 'below-price' ? SKUInfo.Price : stored, change, decimalsOf(currency))
+  const from = change.how === 'below-price' ? SKUInfo.Price : stored
+  const price = newPrice(from, change, decimalsOf(currency))
   const column = `SKUInfo.${field}`
+  const isLost = price === 0 && newPrice(from, { ...change, rounding: 'unit' }, STORED_DECIMALS) > 0
+  if (isLost) return { problems: [[column, String(price), 'would be 0 by rounding']] }
   if (price < 0) return { problems: [[column, String(price), 'would be below 0']] }
   if (price > DECIMAL_MAX) return { problems: [[column, String(price), `would be above ${DECIMAL_MAX}`]] }
   const changes: Difference[] = []

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { choice, decimal, text } from '../../../engine/definition/fields.ts'
 import { wrongField } from '../../../engine/definition/refused.ts'
 import { exists, getRecord, notFound } from '../../../engine/reading/read.ts'
-import { notANumber, plainNumber, type Writing, writingOf } from '../../../html/numbers.ts'
+import { type Writing, writingOf } from '../../../html/numbers.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { inFormFields, refusedFields } from '../../../html/page-routes.ts'
 import { type CallerServices, type Form, formOf, merchantCaller, textIn } from '../../../html/request.ts'
@@ -12,6 +12,7 @@ import { CARRIED_FORWARD, NOTE_LENGTH_MAX, type StockCause } from '../../../reso
 import { listStockMovements } from '../../../resources/products/stock-movements.ts'
 import { type Text, t } from '../../../texts/text.ts'
 import type { Fault } from '../../../values/failure.ts'
+import { readTyped } from '../../../values/typed-number.ts'
 import { idIn } from '../records/record-page.ts'
 import { ifUnchanged, tagOf } from '../records/unchanged.ts'
 import { type AdvancedOption, type ProductRecord, productService } from './product-service.ts'
@@ -130,9 +131,9 @@ function correctionOf(productId: number, form: Form, writing: Writing): Correcti
   const faults: Fault[] = []
   const read = (name: keyof typeof fields) => {
     const text = textIn(form, name).trim()
-    const typed = name === 'Quantity' ? plainNumber(text, writing) : text
+    const { text: typed, problem } = name === 'Quantity' ? readTyped(text, writing) : { text, problem: '' }
     const { data, error } = fields[name].schema.safeParse(typed ?? '')
-    if (typed === null) faults.push({ field: name, problem: notANumber(writing) })
+    if (problem !== '') faults.push({ field: name, problem })
     else if (error) faults.push({ field: name, problem: error.issues[0]?.message ?? 'is not allowed' })
     else if ((data ?? '') === '' && name !== 'AdvancedOptionCode') faults.push({ field: name, problem: 'is required' })
     return data ?? ''

@@ -1,10 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { ValueField } from '../../../engine/definition/fields.ts'
-import { notANumber, plainNumber, type Writing } from '../../../html/numbers.ts'
+import type { Writing } from '../../../html/numbers.ts'
 import { refusedFields } from '../../../html/page-routes.ts'
 import { type Form, textIn } from '../../../html/request.ts'
 import type { Fault } from '../../../values/failure.ts'
 import { valueIn } from '../../../values/json.ts'
+import { readTyped, type TypedNumber } from '../../../values/typed-number.ts'
 import { mergePlain, withBreaksOf } from './plain-html.ts'
 import type { List, Section, Value } from './services.ts'
 import { inputOf, isTicked, isWritable, itemsIn, plainText, typedOf, type Wire } from './values.ts'
@@ -155,13 +156,13 @@ function membersOf(
     const isKeyOfNew = field.access === 'key' && before === null && prefix !== ''
     if (!isWritable(value, before === null ? 'create' : 'update') && !isKeyOfNew) continue
     const name = prefix + path.join('.')
-    const typed = typedIn(form, name, field, writing)
-    if (typed === null) {
-      faults.push({ field: name, problem: notANumber(writing) })
+    const { text: typed, problem } = typedIn(form, name, field, writing)
+    const stored = before === null ? field.default : (valueIn(before, path) ?? field.default)
+    if (typed !== null && isTypedAs(value, typed, plainText(stored))) continue
+    if (typed === null || problem !== '') {
+      faults.push({ field: name, problem })
       continue
     }
-    const stored = before === null ? field.default : (valueIn(before, path) ?? field.default)
-    if (isTypedAs(value, typed, plainText(stored))) continue
     // What is emptied is what it was before it was set; a key or a secret that nobody typed is not given.
     if (typed === '' && (field.access === 'wo' || isKeyOfNew || before === null)) continue
     const isEmptied = typed === '' && field.kind !== 'text'
@@ -191,11 +192,10 @@ function breaks(text: string): string {
   return text.replaceAll('\r\n', '\n')
 }
 
-/** As programs write it. Null: it is no number. */
-function typedIn(form: Form, name: string, { kind }: ValueField, writing: Writing): string | null {
-  if (kind === 'boolean') return String(isTicked(form, name))
-  const isNumber = kind === 'integer' || kind === 'decimal'
-  return isNumber ? plainNumber(textIn(form, name), writing) : breaks(textIn(form, name))
+/** As programs write it. */
+function typedIn(form: Form, name: string, { kind, numberKind }: ValueField, writing: Writing): TypedNumber {
+  if (kind === 'integer' || kind === 'decimal') return readTyped(textIn(form, name), writing, numberKind)
+  return { text: kind === 'boolean' ? String(isTicked(form, name)) : breaks(textIn(form, name)), problem: '' }
 }
 
 /** Whether a form's field for the one text sends the other: browsers write every line break as CR LF, and in a field of one line none. */

@@ -3,7 +3,7 @@ import { distinct, type Filter, severalValues } from '../../../engine/definition
 import { wrongField } from '../../../engine/definition/refused.ts'
 import type { Query } from '../../../engine/reading/paging.ts'
 import { type Behind, countUpTo, listOrdered } from '../../../engine/reading/read.ts'
-import { notANumber, plainNumber, writingOf } from '../../../html/numbers.ts'
+import { writingOf } from '../../../html/numbers.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { type CallerServices, merchantCaller, merchantOf, textIn, textsIn } from '../../../html/request.ts'
 import { listViews } from '../../../staff/list-views.ts'
@@ -12,6 +12,7 @@ import { type Text, t } from '../../../texts/text.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import { INT32_MAX } from '../../../values/int32.ts'
 import { valueIn } from '../../../values/json.ts'
+import { readTyped } from '../../../values/typed-number.ts'
 import { type Codes, codedPaths, readCodes } from './codes.ts'
 import { csvChoices, spreadsheetForm } from './csv-form.ts'
 import { extrasOf } from './extras.ts'
@@ -140,7 +141,6 @@ export interface Asked {
 
 /** The member of an address that says how its numbers were typed; addresses without it have a point, whoever opens them. */
 const TYPED = 'typed'
-const comma = { decimalSign: ',' }
 
 function typedIn({ unread = null }: Pick<Asked, 'unread'>): Record<string, string> {
   return unread === null ? {} : { [TYPED]: 'comma' }
@@ -168,13 +168,15 @@ function readAsked(query: unknown, service: Service): Asked & { readonly unread:
   }
   // A form of checkboxes repeats the name.
   const { columns } = query as { columns?: string | string[] }
-  const numbers =
-    textIn(query, TYPED) === 'comma' ? Object.keys(filters).filter((name) => isDecimal(service, name)) : []
-  const read = numbers.map((name) => [name, plainNumber(filters[name] ?? '', comma)] as const)
-  const [wrong] = read.find(([, text]) => text === null) ?? []
+  const writing = { decimalSign: textIn(query, TYPED) === 'comma' ? ',' : '.' }
+  const numbers = Object.keys(filters).filter((name) => isDecimal(service, name))
+  const read = numbers.map((name) => ({ name, ...readTyped(filters[name] ?? '', writing) }))
+  // What has no comma and cannot be read is refused by the list, as of a program.
+  const wrong = writing.decimalSign === ',' ? read.find(({ text }) => text === null) : undefined
+  const known = read.flatMap(({ name, text }) => (text === null || wrong ? [] : [[name, text]]))
   return {
-    filters: wrong === undefined ? { ...filters, ...Object.fromEntries(read as [string, string][]) } : filters,
-    unread: wrong === undefined ? null : wrongField(wrong, notANumber(comma)),
+    filters: { ...filters, ...Object.fromEntries(known) },
+    unread: wrong === undefined ? null : wrongField(wrong.name, wrong.problem),
     sort: textIn(query, 'sort'),
     columns: [columns ?? ''].flat().slice(0, COLUMNS_MAX).join(','),
     cursor: textIn(query, 'cursor'),

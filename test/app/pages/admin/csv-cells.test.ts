@@ -2,6 +2,7 @@ import { parse } from 'csv-parse/sync'
 import { describe, expect, test } from 'vitest'
 import { columnsOf, isTaken, namingOf } from '../../../../src/csv/columns.ts'
 import { canImport, services } from '../../../../src/pages/admin/records/services.ts'
+import { placeOrder } from '../../../../src/resources/orders/place-order.ts'
 import type { TestPerson } from '../../../support/person.ts'
 import type { TestServer, TestStore } from '../../../support/store.ts'
 import { csvPages, wordsOf } from './csv-fixture.ts'
@@ -203,11 +204,41 @@ test.each([
   expect(await saidOf(`SKUInfo.SKU,Hide\nP-1,${text}\n`)).toBe(`Hide ${!value} → ${value}`)
 })
 
+test.each([
+  ['SKUInfo.Price', '-5', 'must not be below 0'],
+  ['SKUInfo.SalePrice', '-0.01', 'must not be below 0'],
+  ['PriceLevel3', '-1', 'must not be below 0'],
+  ['SKUInfo.Cost', '0.00001', 'must have at most 4 decimals'],
+  ['Weight', '1e-5', 'must have at most 4 decimals'],
+  ['SKUInfo.Stock', '12.34567', 'must have at most 4 decimals'],
+  ['SKUInfo.Price', '12,50 €', 'must be a number in digits: it has "€"'],
+])('%s of %s is an error of a stored and of a new record: %s', async (column, text, problem) => {
+  await product('P-1')
+  for (const sku of ['P-1', 'P-NEW']) {
+    const problems = await saidOf(`SKUInfo.SKU,${column},SKUInfo.Name\n${sku},"${text}",Name\n`, 'errors')
+    expect(problems).toBe(`${column} “${text}” ${problem}`)
+  }
+})
+
+test('what a program stored is unchanged in a file, and what sums of floats leave is no decimal', async () => {
+  const id = await product('P-1')
+  await shop.call('PUT', `/Products/${id}`, { body: { SKUInfo: { Price: -5 } } })
+  expect(await countsAt(await takeIn('products', 'SKUInfo.SKU,SKUInfo.Price\nP-1,-5\n'))).toEqual(['Unchanged (1)'])
+  expect(await saidOf(`SKUInfo.SKU,SKUInfo.Price\nP-1,${0.1 + 0.2}\n`)).toBe('SKUInfo.Price -5 → 0.3')
+})
+
+test('a sum has the decimals of the currency', async () => {
+  await product('P-1')
+  await placeOrder(shop.caller, { BillingEmail: 'a@shop.example', OrderItemList: [{ ItemID: 'P-1', ItemQuantity: 1 }] })
+  const [line] = await linesAt(await takeIn('orders', 'OrderID,SalesTax\n1,5.005\n'), 'errors')
+  expect(line?.at(-1)).toBe('SalesTax “5.005” must have at most 2 decimals in USD')
+})
+
 describe('a decimal comma', () => {
   test.each([
     ['12,5', '12.5'],
     ['0,125', '0.125'],
-    ['-,5', '-0.5'],
+    ['+,5', '0.5'],
     ['1234,567', '1234.567'],
     ['1.234,56', '1234.56'],
     ['1.234.567,891', '1234567.891'],
@@ -249,7 +280,7 @@ describe('a decimal comma', () => {
       }
     }
     for (const advised of [`${decimal}0`, whole]) {
-      expect(await saidOf(`SKUInfo.SKU;SKUInfo.Cost\nP-1;${advised}\n`)).toBe(`SKUInfo.Cost 0 → ${Number(advised)}`)
+      expect(await saidOf(`SKUInfo.SKU;Weight\nP-1;${advised}\n`)).toBe(`Weight 0 → ${Number(advised)}`)
     }
   })
 

@@ -170,11 +170,11 @@ describe('a file', () => {
       'p-1,3,true,Lamp,',
       'P-9,4,true,,',
       'P-8,4,true,Lamp,,6',
-      '=P-7,-4,true,Name,',
+      '=P-7,4,true,Name,',
     ].join('\n')
     const address = await takeIn('products', text)
     expect((await merchant.open(address)).body).toContain('<code>LastUpdate</code>')
-    const price = 'must be a number from -99999999999.9999 to 99999999999.9999'
+    const price = 'must be a number in digits: it has "much"'
     expect(await linesAt(address, 'errors')).toEqual([
       ['2', 'P-1', `SKUInfo.Price “much” ${price} | Hide “perhaps” must be true or false (or 1 or 0)`],
       ['5', 'p-1', 'SKUInfo.SKU “p-1” names the same record as line 4'],

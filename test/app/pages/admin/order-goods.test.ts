@@ -133,7 +133,7 @@ describe('the goods of an order', () => {
         expect.stringContaining('Discount</a> must not be above the goods'),
       ])
     }
-    expectSaved(await form.send({ OrderDiscountPromotion: '127.5', SalesTax: '1.005' }), saved)
+    expectSaved(await form.send({ OrderDiscountPromotion: '127.5', SalesTax: '1.01' }), saved)
     expect(await scene.order()).toMatchObject({ OrderAmount: 7.51, OrderDiscountPromotion: 127.5, SalesTax: 1.01 })
 
     const { db } = scene.shop.caller
@@ -141,7 +141,7 @@ describe('the goods of an order', () => {
     const imported = await opened(scene.merchant, goods)
     expectSaved(await imported.send({ SalesTax: '2' }), saved)
     expect(alertIn((await (await opened(scene.merchant, goods)).send({ SalesTax: '1' })).body)).toContain(
-      'must be lowered: goods, shipping and taxes come to 135, and the discounts to 500',
+      'must be lowered: goods, shipping and taxes come to $135.00, and the discounts to $500.00',
     )
   })
 
@@ -172,7 +172,7 @@ describe('the goods of an order', () => {
       expect([refused.statusCode, alertIn(refused.body)]).toEqual([
         400,
         expect.stringContaining(
-          'Discount</a> must be lowered: goods, shipping and taxes come to 10.75, and the discounts to 120',
+          'Discount</a> must be lowered: goods, shipping and taxes come to $10.75, and the discounts to $120.00',
         ),
       ])
     }

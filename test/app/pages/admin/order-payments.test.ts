@@ -120,7 +120,7 @@ describe('payments of an order', () => {
     await record({ TransactionAmount: '20' })
     const tooMuch = await record({ TransactionType: 'Refund', TransactionAmount: '20.01' })
     expect(tooMuch.statusCode).toBe(400)
-    expect(alertIn(tooMuch.body)).toContain('Amount</a> must be at most 20 for a refund: 20 USD were paid')
+    expect(alertIn(tooMuch.body)).toContain('Amount</a> must be at most $20.00 for a refund: $20.00 were paid')
 
     const forms = [await opened(scene.merchant, payments), await opened(scene.merchant, payments)]
     const refund = { TransactionType: 'Refund', TransactionAmount: '15' }
@@ -128,7 +128,7 @@ describe('payments of an order', () => {
     expect(answers.map(({ statusCode }) => statusCode).toSorted()).toEqual([303, 412])
     const lost = answers.find(({ statusCode }) => statusCode === 412)
     const again = await scene.merchant.submit(payments, typedIn(lost?.body ?? '', payments))
-    expect([again.statusCode, alertIn(again.body)]).toEqual([400, expect.stringContaining('at most 5')])
+    expect([again.statusCode, alertIn(again.body)]).toEqual([400, expect.stringContaining('at most $5.00')])
     expect(await transactions()).toHaveLength(2)
   })
 
