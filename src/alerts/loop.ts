@@ -60,6 +60,7 @@ interface Due {
   readonly kind: string
   readonly since: Date
   readonly toldAt: Date | null
+  readonly identityId: number
   readonly email: string
   /** Null: an operator's. */
   readonly storeId: number | null
@@ -74,6 +75,7 @@ interface Due {
 async function look(tx: Transaction, services: AlertServices, id: number, at: Date): Promise<void> {
   const [alert] = await tx.$queryRaw<Due[]>`
     SELECT "Alert"."id", "kind", "since", "toldAt", coalesce("StoreUser"."email", "Operator"."email") AS "email",
+      coalesce("StoreUser"."identityId", "Operator"."identityId") AS "identityId",
       "StoreUser"."storeId", coalesce("StoreUser"."role", "StoreRole"."name") AS "role", "StoreRole"."privileges" AS "ownPrivileges"
     FROM "Alert"
     LEFT JOIN "StoreUser" ON "StoreUser"."id" = "storeUserId"
@@ -82,7 +84,7 @@ async function look(tx: Transaction, services: AlertServices, id: number, at: Da
     WHERE "Alert"."id" = ${id} FOR UPDATE OF "Alert"`
   // Switched off meanwhile.
   if (!alert) return
-  const { kind, storeId, since, toldAt } = alert
+  const { kind, identityId, storeId, since, toldAt } = alert
   const about = storeId === null ? operatorAlerts[kind as OperatorAlert] : storeAlerts[kind as StoreAlert]
   // Of a later version.
   if (about === undefined) return
@@ -90,7 +92,7 @@ async function look(tx: Transaction, services: AlertServices, id: number, at: Da
   const until = new Date(Math.max(at.getTime() - LAG_MS, since.getTime()))
   const lines = await linesOf(tx, services, alert, { now: until, since })
   const data = { lines, link: about.link }
-  const mail = { kind: 'alert', to: alert.email, storeId, causedBy: null, data } as const
+  const mail = { kind: 'alert', to: alert.email, identityId, storeId, causedBy: null, data } as const
   if (lines.length > 0 && !(await writeMail(tx, services, mail))) return
   await tx.alert.update({ where: { id }, data: { since: until, ...(lines.length > 0 && { toldAt: at }) } })
 }

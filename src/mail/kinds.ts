@@ -48,20 +48,35 @@ export interface MailData {
 
 export type MailKind = keyof MailData
 
-export const subjects: { readonly [Kind in MailKind]: (data: MailData[Kind]) => Text } = {
-  invitation: ({ storeName }) => t('You are invited to {storeName}', { storeName }),
-  reset: () => t('Choose a new password'),
-  'password-changed': () => t('Your password was changed'),
-  'new-browser': () => t('New sign-in to your account'),
-  'customer-link': ({ storeName }) => t('Your orders at {storeName}', { storeName }),
-  'address-change': () => t('Confirm your new e-mail address'),
-  'address-changed': () => t('Your e-mail address was changed'),
-  'factor-changed': () => t('Your two-step sign-in was changed'),
-  'factor-ending': () => t('Your two-step sign-in will be switched off'),
-  alert: ({ lines: [first = t('Something needs your attention'), ...others] }) =>
-    t('{count, plural, =0 {{first}} other {{beginning}, and {count, number} more}}', {
-      count: others.length,
-      first,
-      beginning: ({ say }) => say(first).replace(/[.]$/, ''),
-    }),
+/**
+ * Whom a kind of mail belongs to, and so who reads it in an outbox:
+ * - `mailbox`: it lets somebody in, proves an address or sets a password. Nobody; in a sandbox that sends nothing, the operator.
+ * - `customer`: it opens a customer's account in its store and nothing else. The owners of the store.
+ * - `person`: the identity that it is about, which has proved the address.
+ */
+type Owner = 'mailbox' | 'customer' | 'person'
+
+export const kinds: { readonly [Kind in MailKind]: readonly [Owner, subject: (data: MailData[Kind]) => Text] } = {
+  invitation: ['mailbox', ({ storeName }) => t('You are invited to {storeName}', { storeName })],
+  reset: ['mailbox', () => t('Choose a new password')],
+  'password-changed': ['person', () => t('Your password was changed')],
+  'new-browser': ['person', () => t('New sign-in to your account')],
+  'customer-link': ['customer', ({ storeName }) => t('Your orders at {storeName}', { storeName })],
+  'address-change': ['mailbox', () => t('Confirm your new e-mail address')],
+  'address-changed': ['person', () => t('Your e-mail address was changed')],
+  'factor-changed': ['person', () => t('Your two-step sign-in was changed')],
+  'factor-ending': ['person', () => t('Your two-step sign-in will be switched off')],
+  alert: [
+    'person',
+    ({ lines: [first = t('Something needs your attention'), ...others] }) =>
+      t('{count, plural, =0 {{first}} other {{beginning}, and {count, number} more}}', {
+        count: others.length,
+        first,
+        beginning: ({ say }) => say(first).replace(/[.]$/, ''),
+      }),
+  ],
+}
+
+export function kindsOf(owner: Owner): string[] {
+  return Object.entries(kinds).flatMap(([kind, [each]]) => (each === owner ? [kind] : []))
 }

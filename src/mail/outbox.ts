@@ -1,4 +1,5 @@
-import type { DataServices, Db } from '../database/client.ts'
+import type { DataServices, Db, Paging } from '../database/client.ts'
+import { kindsOf } from './kinds.ts'
 import type { Content } from './render.ts'
 import { type MailConfig, mailsAre } from './write.ts'
 
@@ -20,16 +21,16 @@ const columns = {
 
 const ofTest = { select: { testStore: { select: { state: true } } } } as const
 
-/** Who reads an outbox: the mails to the own address, and an owner all of the store's. The links of others would open more. */
+/** Who reads an outbox: the mails of the own identity, and an owner those to the store's customers. */
 export interface OutboxReader {
-  readonly email: string
+  readonly identityId: number
   /** Null: not an owner. */
   readonly storeId: number | null
 }
 
-function readableBy({ email, storeId }: OutboxReader) {
-  const own = { recipient: email }
-  return { state: { not: 'void' }, OR: storeId === null ? [own] : [own, { storeId }] }
+function readableBy({ identityId, storeId }: OutboxReader) {
+  const own = { identityId }
+  return { OR: storeId === null ? [own] : [own, { storeId, kind: { in: kindsOf('customer') } }] }
 }
 
 /** Lists mails without their content, the newest first. */
@@ -38,7 +39,7 @@ export function listMails(db: Db, reader: OutboxReader, { limit, before }: Outbo
   return db.mail.findMany({ where, orderBy: { id: 'desc' }, take: limit, select: columns })
 }
 
-type OutboxServices = Pick<DataServices, 'db' | 'secrets'> & { readonly config: MailConfig }
+export type OutboxServices = Pick<DataServices, 'db' | 'secrets'> & { readonly config: MailConfig }
 
 /**
  * Returns a mail, or null. Its text is there only in a sandbox that sends nothing, and of a developer's test store: whoever
@@ -52,4 +53,17 @@ export async function findMail({ db, secrets, config }: OutboxServices, reader: 
   const isUnsent = mailsAre(config) === 'shown' || (store?.testStore ?? null) !== null
   const isReadable = isUnsent && mail.state === 'shown' && contentSealed !== null
   return { ...shown, text: isReadable ? (JSON.parse(secrets.open(contentSealed)) as Content).text : null }
+}
+
+export type MailboxMail = Awaited<ReturnType<typeof listMailboxMails>>[number]
+
+/**
+ * Lists the mails that let somebody in, prove an address or set a password, with their text, the newest first, for the operator of a
+ * sandbox that sends nothing. Elsewhere there are none.
+ */
+export async function listMailboxMails({ db, secrets, config }: OutboxServices, { limit, offset }: Paging) {
+  if (mailsAre(config) !== 'shown') return []
+  const where = { state: 'shown', kind: { in: kindsOf('mailbox') }, contentSealed: { not: null } }
+  const mails = await db.mail.findMany({ where, orderBy: { id: 'desc' }, take: limit, skip: offset })
+  return mails.map((mail) => ({ ...mail, text: (JSON.parse(secrets.open(mail.contentSealed ?? '')) as Content).text }))
 }

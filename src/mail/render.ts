@@ -3,7 +3,7 @@ import { Eta } from 'eta'
 import type { Language } from '../texts/language.ts'
 import { type Phrase, Text, t } from '../texts/text.ts'
 import { StoreFailure } from '../values/failure.ts'
-import { type MailData, type MailKind, type OwnPath, subjects } from './kinds.ts'
+import { kinds, type MailData, type MailKind, type OwnPath } from './kinds.ts'
 
 /** What a mail says below its subject, as it is sealed. */
 export interface Content {
@@ -77,7 +77,8 @@ export function requireHeaderText(text: string, field: string): string {
 }
 
 function subjectOf<Kind extends MailKind>({ kind, data }: { kind: Kind; data: MailData[Kind] }): Text {
-  return subjects[kind](data)
+  const [, subject] = kinds[kind]
+  return subject(data)
 }
 
 /** The whole address of a path of this server. Never from a request's Host, which anybody chooses. */

@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { afterTransaction, type DataServices, type Transaction } from '../database/client.ts'
+import { sql } from '../database/sql.ts'
 import { announce, mailsChannel } from '../engine/recording/announce.ts'
 import type { Config } from '../process/settings.ts'
 import { isLocale, type Locale, languageOf } from '../texts/language.ts'
 import { networkOf } from '../values/address-blocks.ts'
 import { StoreFailure } from '../values/failure.ts'
+import { kinds } from './kinds.ts'
 import { secondsUntilAllowed } from './limits.ts'
 import { render, requireHeaderText, type Wording } from './render.ts'
 
@@ -14,7 +16,9 @@ export type MailServices = Pick<DataServices, 'secrets' | 'now'> & { readonly co
 export type NewMail = Wording & {
   /** One e-mail address, as `emailInput` takes it. */
   readonly to: string
-  /** The store whose mail it is: its zone shows the dates, and its outbox the mail. Null: of no single store, and in UTC. */
+  /** The identity that a mail of a `person` is about. Null: a mail of another kind. */
+  readonly identityId: number | null
+  /** The store whose mail it is: its zone shows the dates. Null: of no single store, and in UTC. */
   readonly storeId: number | null
   /** The IP address of the person who causes the mail; null: work in the background does. */
   readonly causedBy: string | null
@@ -28,7 +32,7 @@ export type NewMail = Wording & {
 }
 
 /**
- * What becomes of mails: `sent` by SMTP, `shown` in the sandbox's outbox, or `none`, where pages hand over links
+ * What becomes of mails: `sent` by SMTP, `shown` on pages of the sandbox alone, or `none`, where pages hand over links
  * themselves.
  */
 export function mailsAre({ smtpUrl, sandbox }: Pick<Config, 'smtpUrl' | 'sandbox'>): 'sent' | 'shown' | 'none' {
@@ -44,12 +48,18 @@ export function mailsAre({ smtpUrl, sandbox }: Pick<Config, 'smtpUrl' | 'sandbox
  */
 export async function writeMail(tx: Transaction, services: MailServices, mail: NewMail): Promise<boolean> {
   const { config, secrets, now } = services
-  const { kind, storeId, causedBy, isVoid = false } = mail
+  const { kind, identityId, storeId, causedBy, isVoid = false } = mail
   const recipient = requireHeaderText(mail.to, 'To')
   const fate = mailsAre(config)
   if (fate === 'none') return false
   const store = storeId === null ? null : await tx.store.findUnique({ where: { id: storeId }, select: storeColumns })
-  const language = languageOf((await chosenLocale(tx, recipient)) ?? mail.locale ?? 'en-US')
+  const addressee = await addresseeOf(tx, recipient, identityId)
+  const ownerId = kinds[kind][0] === 'person' && addressee?.hasProved ? identityId : null
+  const test = store?.testStore ?? null
+  // Nobody but its developer is to be bothered by what is tried out in a test store.
+  const isShown = fate === 'shown' || (test !== null && test.developer?.identityId !== ownerId)
+  const chosen = addressee?.locale ?? ''
+  const language = languageOf(isLocale(chosen) ? chosen : (mail.locale ?? 'en-US'))
   const { subject, ...content } = render(mail, {
     language,
     timeZone: store?.timeZone ?? 'UTC',
@@ -67,12 +77,13 @@ export async function writeMail(tx: Transaction, services: MailServices, mail: N
     data: {
       kind,
       recipient,
+      identityId: ownerId,
       storeId,
       networkHash: hashes[0] ?? null,
       subject,
       messageId: `<${randomUUID()}@${domainOf(config)}>`,
       contentSealed: isVoid ? null : contentSealed,
-      state: isVoid ? 'void' : fate === 'shown' || isOfTest(store, recipient) ? 'shown' : 'waiting',
+      state: isVoid ? 'void' : isShown ? 'shown' : 'waiting',
       nextAttemptAt: createdAt,
       createdAt,
     },
@@ -81,27 +92,25 @@ export async function writeMail(tx: Transaction, services: MailServices, mail: N
   return true
 }
 
-/** What somebody with the address has chosen at *Language and region*. Null: nobody has. */
-async function chosenLocale(tx: Transaction, email: string): Promise<Locale | null> {
-  const [row] = await tx.$queryRaw<{ locale: string }[]>`
-    SELECT "locale" FROM "Identity" WHERE lower("email") = lower(${email}::text) AND "locale" IS NOT NULL ORDER BY "id" LIMIT 1`
-  return row !== undefined && isLocale(row.locale) ? row.locale : null
+interface Addressee {
+  readonly hasProved: boolean
+  /** What was chosen at *Language and region*. */
+  readonly locale: string | null
+}
+
+/** The identity that a mail is about, else one that has proved the address: anybody may call an account by an address. */
+async function addresseeOf(tx: Transaction, email: string, identityId: number | null): Promise<Addressee | undefined> {
+  const hasProved = sql`lower("email") = lower(${email}::text) AND "emailProvedAt" IS NOT NULL`
+  const [found] = await tx.$queryRaw<Addressee[]>`
+    SELECT "locale", ${hasProved} AS "hasProved" FROM "Identity"
+    WHERE ${identityId === null ? hasProved : sql`"id" = ${identityId}::int`} ORDER BY "locale" IS NULL, "id" LIMIT 1`
+  return found
 }
 
 const storeColumns = {
   timeZone: true,
-  testStore: { select: { developer: { select: { email: true } } } },
+  testStore: { select: { developer: { select: { identityId: true } } } },
 } as const
-
-interface OfStore {
-  readonly testStore: { readonly developer: { readonly email: string } | null } | null
-}
-
-/** Whether the mail is of a developer's test store, and to somebody else: nobody is to be bothered by what is tried out there. */
-function isOfTest(store: OfStore | null, recipient: string): boolean {
-  const test = store?.testStore ?? null
-  return test !== null && test.developer?.email.toLowerCase() !== recipient.toLowerCase()
-}
 
 function tooManyMails(retryAfterSeconds: number): StoreFailure {
   const message = `Too many mails were sent; come back in ${retryAfterSeconds} s`

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { registerRoutes, type ServicesOf } from '../server/json-routes.ts'
 import { accountRoutes } from './accounts.ts'
 import { applicationRoutes } from './applications.ts'
+import { mailRoutes } from './mails.ts'
 import { namedOperatorRoutes } from './operators.ts'
 import { storeRoutes } from './stores.ts'
 import { subscriptionRoutes } from './subscriptions.ts'
@@ -15,6 +16,7 @@ const plainRoutes = [
   ...accountRoutes,
   ...namedOperatorRoutes,
   ...switchRoutes,
+  ...mailRoutes,
 ]
 
 /** The JSON routes with which an operator runs the installation, and a merchant's programs manage one store. */

@@ -19,7 +19,7 @@ import { customerPages } from './admin/customers/routes.ts'
 import { type CartApiServices, cartApiPages } from './admin/modules/cartapi/routes.ts'
 import { restApiPages } from './admin/modules/rest-api/routes.ts'
 import { orderPages } from './admin/orders/routes.ts'
-import { type OutboxServices, outboxPages } from './admin/outbox/routes.ts'
+import { outboxPages } from './admin/outbox/routes.ts'
 import { overviewPage } from './admin/overview/routes.ts'
 import { invitationPages } from './admin/people/invitation.ts'
 import { peoplePages } from './admin/people/routes.ts'
@@ -50,7 +50,7 @@ export const developerRoutes = [
   ...inboxRoutes,
 ]
 
-type AdminServices = CartApiServices & CsvServices & OutboxServices & Subscribing & SignInServices & MailServices
+type AdminServices = CartApiServices & CsvServices & Subscribing & SignInServices & MailServices
 type DeveloperServices = ServicesOf<(typeof developerRoutes)[number]> & SignUpServices & ResetServices
 export type PagesServices = GuardServices & AdminServices & DeveloperServices & OperatorPagesServices
 

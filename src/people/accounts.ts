@@ -124,6 +124,7 @@ export async function changePassword(
     const mail = {
       kind: 'password-changed',
       to: email,
+      identityId,
       storeId: storeIdOf(person),
       causedBy: null,
       locale,

@@ -112,6 +112,7 @@ export async function enter(
     await writeMail(tx, services, {
       kind: 'new-browser',
       to: first.email,
+      identityId: first.identityId,
       storeId: first.storeId,
       // Beyond the bounds of mails, somebody signs in all the same.
       causedBy: null,

@@ -90,6 +90,7 @@ export async function joinAccounts(
     await tx.$executeRaw`
       UPDATE "Identity" SET "emailProvedAt" = coalesce("emailProvedAt",
         (SELECT min("emailProvedAt") FROM "Identity" WHERE "id" = ANY (${ids}))) WHERE "id" = ${own.identityId}`
+    await tx.mail.updateMany({ where: { identityId: { in: ids } }, data: { identityId: own.identityId } })
     await tx.identity.deleteMany({ where: { id: { in: ids } } })
     await tx.$executeRaw`
       UPDATE "Session" SET "otherUserIds" = ARRAY(

@@ -45,13 +45,16 @@ export async function requestReset(
   await inTransaction(db, async (tx) => {
     const accounts = await accountsOf(tx, kind, Email)
     const { link, expiresAt } = await insertLink(tx, services, { kind, email: Email, identityId: null })
-    const data = { link, expiresAt, accounts: accountsInWords(kind, accounts) }
+    // Anybody may call an account by the address, and the store of it as they like.
+    const proved = accounts.filter(({ isProved }) => isProved)
+    const data = { link, expiresAt, accounts: accountsInWords(kind, proved) }
     const [first] = accounts
     const isVoid = first === undefined
-    // As the account has the address, not as it was typed.
+    // As the account has the address, not as it was typed: first of all one that has proved it.
     const to = first?.email ?? Email
     // Of no store: the store's zone would take a statement that an address without an account does not.
-    await writeMail(tx, services, { kind: 'reset', to, storeId: null, causedBy: address, locale, isVoid, data })
+    const of = { identityId: null, storeId: null }
+    await writeMail(tx, services, { kind: 'reset', to, ...of, causedBy: address, locale, isVoid, data })
   })
 }
 
@@ -86,6 +89,8 @@ async function insertLink(
 export interface ResetAccount {
   readonly identityId: number
   readonly email: string
+  /** Whether the identity has proved the address. */
+  readonly isProved: boolean
   /** Null: a developer or an operator. */
   readonly storeId: number | null
   /** The developer, if it is one. */
@@ -97,13 +102,12 @@ export interface ResetAccount {
 function accountsInWords(kind: AccountKind, accounts: readonly ResetAccount[]): readonly Phrase[] {
   if (kind === 'merchant') {
     const names = new Set(accounts.map(({ storeName }) => storeName ?? ''))
-    return [...names].map((name) => t('the store {name}', { name }))
+    return names.size > 0 ? [...names].map((name) => t('the store {name}', { name })) : [t('the store administration')]
   }
-  if (accounts.length === 0) return []
   return [kind === 'developer' ? t('the developer pages') : t('the pages of the operator')]
 }
 
-/** `identityId`: of one identity alone; null: of all that have the address. */
+/** `identityId`: of one identity alone; null: of all that have the address, those that have proved it first. */
 async function accountsOf(
   db: Db | Transaction,
   kind: AccountKind,
@@ -118,8 +122,10 @@ async function accountsOf(
   }[kind]
   const store = kind === 'merchant' ? sql`JOIN "Store" ON "Store"."id" = "storeId"` : empty
   return db.$queryRaw`
-    SELECT "identityId", "email", ${columns} FROM ${table} ${store}
-    WHERE lower("email") = lower(${email}::text) AND "identityId" = coalesce(${identityId}::int, "identityId") ORDER BY ${table}."id" LIMIT ${IDENTITIES_MAX}`
+    SELECT "identityId", ${table}."email", "emailProvedAt" IS NOT NULL AS "isProved", ${columns}
+    FROM ${table} JOIN "Identity" ON "Identity"."id" = "identityId" ${store}
+    WHERE lower(${table}."email") = lower(${email}::text) AND "identityId" = coalesce(${identityId}::int, "identityId")
+    ORDER BY "emailProvedAt" IS NULL, ${table}."id" LIMIT ${IDENTITIES_MAX}`
 }
 
 /** What a link is for: its address, and the stores that a new password opens, by identity. Throws for a link that does not work (404). */
@@ -170,7 +176,8 @@ export async function resetPassword(
         AND lower("email") = lower(${email}::text) ORDER BY "id" FOR NO KEY UPDATE`
     const ids = locked.map(({ id }) => id)
     const accounts = chosen.filter(({ identityId }) => ids.includes(identityId))
-    if (accounts.length === 0) throw linkUsed()
+    const [first] = accounts
+    if (!first) throw linkUsed()
     for (const { email, storeName } of accounts) {
       refuseNamesAsPassword(password, { email, storeName: storeName ?? undefined })
     }
@@ -193,11 +200,11 @@ export async function resetPassword(
       })
     }
     const notice = { at: now(), address, userAgent: browserName(userAgent) }
-    const [{ storeId = null } = {}] = accounts
     await writeMail(tx, services, {
       kind: 'password-changed',
       to: email,
-      storeId,
+      identityId: first.identityId,
+      storeId: first.storeId,
       causedBy: null,
       locale,
       data: notice,

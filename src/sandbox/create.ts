@@ -76,8 +76,10 @@ async function createEverything(options: EnsureSandbox, tx: Transaction): Promis
     { db: tx, secrets, now, defaultTimeZone },
     { Name: 'Sandbox', SecureURL: `https://${DOMAIN}`, Email: merchant.email, Password: merchant.password },
   )
+  // Nobody but the sandbox has these addresses.
+  await tx.identity.updateMany({ where: { email: merchant.email }, data: { emailProvedAt: now() } })
   const passwordHash = await hashPassword(developer.password)
-  const identity = await insertIdentity(tx, now, { email: developer.email, passwordHash })
+  const identity = await insertIdentity(tx, now, { email: developer.email, passwordHash, isProved: true })
   const { id: developerId } = await tx.developer.create({ data: { ...identity, createdAt: now() } })
   const { id, publicKey, privateKey } = await registerApplication({ db: tx, secrets, now }, { Name: 'Sandbox' })
   await tx.application.update({ where: { id }, data: { developerId } })

@@ -18,8 +18,8 @@ import { deliveriesPage, mailsPage } from './waiting.ts'
 export type OperatorPagesServices = ResetServices & OverviewServices & StorePagesServices & TestStorePagesServices
 
 /**
- * Adds the pages with which people run the installation. They show no secret of anybody: keys and tokens are replaced, never read. What
- * programs do with OPERATOR_KEY is in src/operator.
+ * Adds the pages with which people run the installation. They show no secret of anybody: keys and tokens are replaced, never read, and mails
+ * read in a sandbox alone. What programs do with OPERATOR_KEY is in src/operator.
  */
 export function operatorAdministration(app: FastifyInstance, services: OperatorPagesServices): void {
   signInPages(app, services, area)
@@ -31,9 +31,9 @@ export function operatorAdministration(app: FastifyInstance, services: OperatorP
   applicationPages(app, services)
   peoplePages(app, services)
   operatorsPages(app, services)
-  const { page, get } = pagesFor(app, 'operator')
+  const { page, get, proved } = pagesFor(app, 'operator')
   page('/operator/deliveries', () => deliveriesPage(services))
-  page('/operator/mails', () => mailsPage(services))
+  proved.page('/operator/mails', (request) => mailsPage(request, services))
   get('/operator/audit', (request, reply) =>
     auditPage(services, reply, readInput(auditQuery, request.query, 'The query')),
   )

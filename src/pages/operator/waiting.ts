@@ -1,9 +1,10 @@
+import type { FastifyRequest } from 'fastify'
 import type { DataServices } from '../../database/client.ts'
 import type { HtmlPage } from '../../html/page.ts'
-import type { MailKind } from '../../mail/kinds.ts'
+import { listMailboxMails, type OutboxServices } from '../../mail/outbox.ts'
 import { mailsAre } from '../../mail/write.ts'
-import type { Config } from '../../process/settings.ts'
 import { type Text, t } from '../../texts/text.ts'
+import { offsetIn, PAGE, pageOf } from './lists.ts'
 
 // What waits to leave the server, or did not: deliveries by receiver, and mails.
 
@@ -11,20 +12,6 @@ const WEBHOOKS_MAX = 5_000
 const RECEIVERS_SHOWN = 200
 const MAILS_SHOWN = 100
 const COUNTED_MAX = 10_000
-
-/** What mails are about. */
-const kinds: Readonly<Record<MailKind, Text>> = {
-  invitation: t('Invitation'),
-  reset: t('Link for a new password'),
-  'password-changed': t('Password changed'),
-  'new-browser': t('New sign-in'),
-  'customer-link': t('Sign-in link of a customer'),
-  'address-change': t('Confirmation of a new address'),
-  'address-changed': t('E-mail address changed'),
-  'factor-changed': t('Second factor changed'),
-  'factor-ending': t('Second factors end'),
-  alert: t('Alert'),
-}
 
 /** Those that are shown. */
 const states: Readonly<Record<string, Text>> = {
@@ -79,18 +66,21 @@ export async function mailCounts({ db }: Pick<DataServices, 'db'>): Promise<Read
   return { waiting, bounced, failed }
 }
 
-/** The mails that wait, bounced or were given up, the newest first. What they say is shown to nobody: it holds links that open accounts. */
-export async function mailsPage({
-  db,
-  now,
-  config,
-}: DataServices & { config: Pick<Config, 'smtpUrl' | 'sandbox'> }): Promise<HtmlPage> {
+/**
+ * The mails that wait, bounced or were given up, the newest first. What they say is shown to nobody: it holds links that open accounts.
+ * Only in a sandbox that sends none, the page shows those with such links.
+ */
+export async function mailsPage(request: FastifyRequest, services: DataServices & OutboxServices): Promise<HtmlPage> {
+  const { db, now, config } = services
+  const offset = offsetIn(request)
+  const unsent = await listMailboxMails(services, { limit: PAGE + 1, offset })
   const mails = await db.mail.findMany({
     where: { state: { in: ['waiting', 'bounced', 'failed'] } },
-    select: { id: true, kind: true, recipient: true, state: true, reason: true, attempts: true, createdAt: true },
+    select: { id: true, subject: true, recipient: true, state: true, reason: true, attempts: true, createdAt: true },
     orderBy: { id: 'desc' },
     take: MAILS_SHOWN,
   })
-  const data = { mails, kinds, states, counts: await mailCounts({ db }), mailsAre: mailsAre(config), now: now() }
+  const shown = { ...pageOf(unsent, { home: '/operator/mails', offset }), states, mailsAre: mailsAre(config) }
+  const data = { ...shown, mails, counts: await mailCounts({ db }), now: now() }
   return { template: '/pages/operator/mails', title: t('Mails'), data }
 }

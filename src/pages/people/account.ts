@@ -35,7 +35,7 @@ export function accountPages(app: FastifyInstance, services: AddressServices, ar
   const again = async (request: FastifyRequest): Promise<HtmlPage> => {
     const session = sessionOf(request)
     const sessions = await listSessions(services, session)
-    const canMail = mailsAre(services.config) !== 'none'
+    const mails = mailsAre(services.config)
     const factors = await listFactors(services, session)
     const alerts = await alertChoices(services, session.person)
     const locale = identityOf(session).locale ?? ''
@@ -44,7 +44,7 @@ export function accountPages(app: FastifyInstance, services: AddressServices, ar
     const data = {
       account,
       sessions,
-      canMail,
+      mails,
       factors,
       alerts,
       locales,

@@ -260,17 +260,19 @@ export async function removePasskey(
 async function note(
   tx: Transaction,
   services: FactorServices,
-  { person }: Session,
+  session: Session,
   actor: Actor,
   { action, what, details = {} }: { action: AuditAction; what: Text; details?: { readonly name?: string } },
 ): Promise<void> {
   const { now } = services
+  const { person } = session
   await recordAudit(tx, now, { actor, action, target: person.email, ...ownerOf(person), details })
   const data = { what, at: now() }
   const storeId = storeIdOf(person)
   await writeMail(tx, services, {
     kind: 'factor-changed',
     to: person.email,
+    identityId: identityOf(session).identityId,
     storeId,
     causedBy: null,
     locale: actor.locale,

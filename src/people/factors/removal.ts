@@ -31,6 +31,7 @@ export async function requestFactorRemoval(services: RemovalServices, identityId
     await writeMail(tx, services, {
       kind: 'factor-ending',
       to: identity.email,
+      identityId,
       storeId: null,
       causedBy: null,
       data: { endsAt, by: actor.kind === 'operator' ? t('The operator of this server') : actor.name },

@@ -44,6 +44,7 @@ test('an optional reference to a record of the store clears its own column alone
     Delivery_eventId_fkey: null,
     GiftRegistryItem_storeId_productId_fkey: '"productId"',
     Invitation_storeId_roleId_fkey: null,
+    Mail_identityId_fkey: null,
     OrderItem_storeId_productId_fkey: '"productId"',
     Order_storeId_customerId_fkey: '"customerId"',
     Product_storeId_accessGroupId_fkey: null,

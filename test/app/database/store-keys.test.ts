@@ -24,6 +24,7 @@ const exceptions: Readonly<Record<string, string>> = {
   Handshake_applicationId_fkey: NO_STORE,
   Invitation_invitedById_fkey: NO_STORE,
   Invitation_tokenHash_key: BY_HASH,
+  Mail_identityId_fkey: 'A person belongs to several stores; writeMail takes the identity of the cause.',
   Mail_messageId_key: 'Random, and unique in all stores as RFC 5322 asks. Mails to developers have no store.',
   Mail_pkey: 'A queue of all stores by time. Mails to developers have no store.',
   RecordCount_pkey: SUMMAND,

@@ -461,7 +461,7 @@ GET /developers/prove  POST /developers/prove  POST /developers/prove/passkey  P
 GET /developers/sign-in/factor  POST /developers/sign-in/factor  POST /developers/sign-in/factor/passkey  POST /developers/sign-in/factor/passkey/options  POST /developers/sign-in/passkey  POST /developers/sign-in/passkey/options
 GET /admin/people/security  POST /admin/people/security
 GET /developers/test-stores  POST /developers/test-stores  GET /developers/inboxes  POST /developers/inboxes
-GET /admin/switches  PUT /admin/switches
+GET /admin/switches  PUT /admin/switches  GET /admin/mails
 `
   .trim()
   .split(/\s{2,}|\n/)

@@ -156,10 +156,11 @@ async function historyOf({ services: { db } }: TestServer, storeId: number): Pro
 }
 
 async function mailOf({ services }: TestServer, storeId: number): Promise<number> {
-  const to = `invited-to-${storeId}@shop.example`
-  const data = { lines: [`Something is wrong in store ${storeId}.`], link: `/admin?of=${storeId}` } as const
+  const expiresAt = services.now()
+  const to = `customer-of-${storeId}@shop.example`
+  const data = { storeName: `Store ${storeId}`, link: `/account/sign-in?token=${storeId}`, expiresAt } as const
   await inTransaction(services.db, (tx) =>
-    writeMail(tx, services, { kind: 'alert', data, to, storeId, causedBy: null }),
+    writeMail(tx, services, { kind: 'customer-link', data, to, identityId: null, storeId, causedBy: null }),
   )
   return (await services.db.mail.findFirstOrThrow({ where: { storeId } })).id
 }

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { merchantIn } from '../../support/signed-in.ts'
+import { operatorKey } from '../../support/services.ts'
+import { merchantIn, operatorIn } from '../../support/signed-in.ts'
 import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
-import { notice, write } from './fixture.ts'
+import { memberWith } from '../staff/fixture.ts'
+import { notice, otherServer, prove, sending, write } from './fixture.ts'
 
-const sending = { SMTP_URL: 'smtp://127.0.0.1:9', MAIL_FROM: 'mail@shop.example' }
-const expiresAt = new Date('2026-03-11T16:00:00Z')
-const link = '/admin/invitations?token=secret-of-the-link&x=1'
+const link = '/account/sign-in?token=secret-of-the-link&x=1'
 
 let server: TestServer
 let shop: TestStore
@@ -19,47 +19,67 @@ beforeAll(async () => {
 beforeEach(() => server.services.db.mail.deleteMany())
 afterAll(() => server?.close())
 
-/** The same database behind a process with other settings. */
-function otherServer(settings: Record<string, string>): Promise<TestServer> {
-  return openServer(settings, async () => ({ ...server.database, drop: async () => {} }))
-}
-
-async function invite({ store }: TestStore, to: string, { services } = server): Promise<number> {
-  const data = { storeName: store.name, role: 'a <packer>', invitedBy: 'ann@shop.example', link, expiresAt } as const
-  await write(services, { kind: 'invitation', data, to, storeId: store.id, causedBy: null })
+async function newest({ services } = server): Promise<number> {
   return (await services.db.mail.findFirstOrThrow({ orderBy: { id: 'desc' } })).id
 }
 
-test('shows a sandbox the mails of the own store alone, with their text and links', async () => {
-  const own = await invite(shop, 'bea@shop.example')
-  const foreign = await invite(other, 'eve@other.example')
-  await write(server.services, notice({ to: 'of-no-store@shop.example' }))
+/** A mail to a customer of the store. */
+async function letIn({ store }: TestStore, to: string, { services } = server): Promise<number> {
+  const data = { storeName: `${store.name} & <Sons>`, link, expiresAt: new Date('2026-03-11T16:00:00Z') } as const
+  await write(services, notice({ kind: 'customer-link', data, to, storeId: store.id }))
+  return newest()
+}
+
+test('shows the owners of a store, in a sandbox, the mails to its customers alone, with their text and links', async () => {
+  const own = await letIn(shop, 'bea@shop.example')
+  const foreign = await letIn(other, 'eve@other.example')
+  await write(server.services, notice({ to: 'of-a-person@shop.example', storeId: shop.store.id }))
   const merchant = await merchantIn(server, shop.store)
   const { body: list } = await merchant.open('/admin/outbox')
   expect(list).toContain('This sandbox sends no mail.')
-  expect(list).toContain(`<a href="/admin/outbox/${own}"><bdi>You are invited to ${shop.store.name}</bdi></a>`)
+  expect(list).toContain(
+    `<a href="/admin/outbox/${own}"><bdi>Your orders at ${shop.store.name} &amp; &lt;Sons&gt;</bdi>`,
+  )
   expect(list).toContain('bea@shop.example')
-  expect(list).not.toMatch(/eve@other|of-no-store|secret-of-the-link/)
+  expect(list).not.toMatch(/eve@other|of-a-person|secret-of-the-link/)
   // The navigation.
   expect((await merchant.open('/admin')).body).toContain('<a href="/admin/outbox">Outbox</a>')
 
   const { body, statusCode } = await merchant.open(`/admin/outbox/${own}`)
   expect(statusCode).toBe(200)
-  expect(body).toContain('Your role there: a &lt;packer&gt;.')
+  expect(body).toContain(`${shop.store.name} &amp; &lt;Sons&gt; has sent you this link.`)
   const whole = `http://localhost:3000${link.replace('&', '&amp;')}`
-  expect(body).toContain(`<a href="${whole}">${whole}</a>`)
+  expect(body).toContain(`<p><a href="${whole}">${whole}</a></p>`)
   for (const id of [foreign, 400_000, 0, 'x']) {
     expect((await merchant.open(`/admin/outbox/${id}`)).statusCode).toBe(404)
   }
+  const manager = await memberWith(server, shop, 'manager')
+  expect((await manager.person.open('/admin/outbox')).body).not.toContain('bea@shop.example')
+  expect((await manager.person.open(`/admin/outbox/${own}`)).statusCode).toBe(404)
+})
+
+test('shows a person what was written once the address was proved, and after it was changed', async () => {
+  const { email, person } = await memberWith(server, shop, 'reader')
+  const { id: identityId } = await server.services.db.identity.findFirstOrThrow({ where: { email } })
+  const tell = async () => {
+    await write(server.services, notice({ to: email, identityId, data: { newEmail: 'named@in-the.text' } }))
+    return newest()
+  }
+  const before = await tell()
+  await prove(server, email)
+  const after = await tell()
+  await server.services.db.identity.update({ where: { id: identityId }, data: { email: `other.${email}` } })
+  expect((await person.open(`/admin/outbox/${before}`)).statusCode).toBe(404)
+  expect((await person.open(`/admin/outbox/${after}`)).body).toContain('changed to named@in-the.text.')
 })
 
 test('shows what became of mails that are sent, but never what they say', async () => {
-  const process = await otherServer(sending)
+  const process = await otherServer(server, sending)
   const [waiting, bounced] = [
-    await invite(shop, 'bea@shop.example', process),
-    await invite(shop, 'cia@shop.example', process),
+    await letIn(shop, 'bea@shop.example', process),
+    await letIn(shop, 'cia@shop.example', process),
   ]
-  const shown = await invite(shop, 'before@shop.example')
+  const shown = await letIn(shop, 'before@shop.example')
   const data = { state: 'bounced', reason: 'The mail server answered: 550 no <such> mailbox' }
   await server.services.db.mail.update({ where: { id: bounced }, data })
   const merchant = await merchantIn(process, shop.store)
@@ -74,8 +94,8 @@ test('shows what became of mails that are sent, but never what they say', async 
 })
 
 test('says outside of both that no mail can be sent, and shows nothing that a sandbox left', async () => {
-  const id = await invite(shop, 'bea@shop.example')
-  const process = await otherServer({ SANDBOX: 'false' })
+  const id = await letIn(shop, 'bea@shop.example')
+  const process = await otherServer(server, { SANDBOX: 'false' })
   const merchant = await merchantIn(process, shop.store)
   expect((await merchant.open('/admin/outbox')).body).toContain('This server cannot send mail')
   expect((await merchant.open('/admin')).body).not.toContain('/admin/outbox')
@@ -84,12 +104,37 @@ test('says outside of both that no mail can be sent, and shows nothing that a sa
 })
 
 test('lists 50 a page, the newest first', async () => {
-  // Its mail of the new browser is the oldest.
   const merchant = await merchantIn(server, shop.store)
-  for (let index = 0; index < 51; index++) await invite(shop, `number-${index}@shop.example`)
+  for (let index = 0; index < 51; index++) await letIn(shop, `number-${index}@shop.example`)
   const recipients = (body: string) => [...body.matchAll(/number-(\d+)@/g)].map(([, number]) => Number(number))
   const { body } = await merchant.open('/admin/outbox')
   expect(recipients(body)).toEqual(Array.from({ length: 50 }, (_, index) => 50 - index))
   const [, older = ''] = /<a href="([^"]+)" rel="next">/.exec(body) ?? []
   expect(recipients((await merchant.open(older)).body)).toEqual([0])
+})
+
+test('lets the operator of a sandbox alone read links that open accounts, by page and by program', async () => {
+  const data = { link, accounts: [], expiresAt: new Date('2026-03-11T16:00:00Z') } as const
+  const reset = (index: number) => notice({ kind: 'reset', data, to: `number-${index}@shop.example` })
+  for (let index = 0; index < 101; index++) await write(server.services, reset(index))
+  await write(server.services, { ...reset(200), isVoid: true })
+  const program = async ({ app }: TestServer, query = '') => {
+    const headers = { authorization: `Bearer ${operatorKey}` }
+    return (await app.inject({ url: `/admin/mails${query}`, headers })).json()
+  }
+  const [newest] = await program(server)
+  expect(newest).toMatchObject({ Kind: 'reset', To: 'number-100@shop.example' })
+  expect(newest.Text).toContain(`\nhttp://localhost:3000${link}\n`)
+  expect(await program(server, '?offset=100&limit=5')).toMatchObject([{ To: 'number-0@shop.example' }])
+  const operator = await operatorIn(server)
+  const { body } = await operator.open('/operator/mails')
+  expect(body).toContain('number-100@shop.example')
+  expect(body).not.toMatch(/number-(0|200)@/)
+  expect(body).toContain(`http://localhost:3000${link.replace('&', '&amp;')}</a>`)
+  expect((await operator.open('/operator/mails?offset=100')).body).toContain('number-0@shop.example')
+  for (const settings of [sending, { SANDBOX: 'false' }]) {
+    const process = await otherServer(server, settings)
+    expect(await program(process)).toEqual([])
+    await process.close()
+  }
 })

@@ -6,7 +6,7 @@ import { figureOf } from '../../support/metrics-text.ts'
 import { openSocketReceiver } from '../../support/receiver.ts'
 import { merchantAccount } from '../../support/signed-in.ts'
 import { openServer, type TestServer } from '../../support/store.ts'
-import { notice, senderOf, write } from './fixture.ts'
+import { notice, prove, senderOf, write } from './fixture.ts'
 
 const HOUR_MS = 3_600_000
 
@@ -49,7 +49,7 @@ describe('a mail', () => {
       expiresAt: new Date('2026-03-11T16:00:00Z'),
     } as const
     const to = 'ann+packing@shop.example'
-    await write(server.services, { kind: 'invitation', data, to, storeId: store.id, causedBy: null })
+    await write(server.services, notice({ kind: 'invitation', data, to, storeId: store.id }))
     const { messageId } = await mail()
     await sender.sendDue()
     await sender.sendDue()
@@ -77,12 +77,12 @@ describe('a mail', () => {
     expect(row.sentAt).toEqual(new Date(server.clock.ms))
   })
 
-  test('arrives in the language that somebody with the address has chosen, else of who causes it, else in English', async () => {
+  test('arrives in the language that somebody who has proved the address has chosen, else of who causes it, else in English', async () => {
     const { store } = await server.openStore({ timeZone: 'Europe/Berlin' })
     const to = merchantAccount.Email
     const data = { link: '/a', expiresAt: new Date('2026-03-11T16:00:00Z') } as const
     const arrived = async (locale?: Locale) => {
-      const reset = { kind: 'address-change', data, to, storeId: store.id, causedBy: null, locale } as const
+      const reset = notice({ kind: 'address-change', data, to, storeId: store.id, ...(locale && { locale }) })
       await write(server.services, reset)
       await sender.sendDue()
       const { headers, text, html } = receiver.mails.at(-1) ?? {
@@ -110,6 +110,8 @@ describe('a mail', () => {
     expect(await arrived('de-DE')).toEqual(german)
     const { db } = server.services
     await db.identity.updateMany({ where: { email: to }, data: { locale: 'en-US' } })
+    expect(await arrived('de-DE')).toEqual(german)
+    await prove(server, to)
     expect(await arrived('de-DE')).toEqual(english)
     await db.identity.updateMany({ where: { email: to }, data: { locale: 'de-DE' } })
     expect(await arrived()).toEqual(german)

@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { connect, type Db, inTransaction } from '../../../src/database/client.ts'
-import type { MailData } from '../../../src/mail/kinds.ts'
 import type { Content, Wording } from '../../../src/mail/render.ts'
 import { mailsAre, type NewMail, writeMail } from '../../../src/mail/write.ts'
 import { servicesOn } from '../../support/services.ts'
 import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
-import { notice, write } from './fixture.ts'
+import { notice, samples, write } from './fixture.ts'
 
 const HOUR_MS = 3_600_000
 const settings = { SMTP_URL: 'smtp://127.0.0.1:9', MAIL_FROM: 'mail@shop.example' }
@@ -65,7 +64,7 @@ describe('a mail', () => {
   test('to an address without an account keeps no content, and counts', async () => {
     const { db } = server.services
     const reset = { kind: 'reset', data: { link: '/reset?token=x', expiresAt: new Date(), accounts: [] } } as const
-    const mail = { ...reset, to: 'nobody@shop.example', storeId: null, causedBy: '192.0.2.1', isVoid: true }
+    const mail = notice({ ...reset, to: 'nobody@shop.example', causedBy: '192.0.2.1', isVoid: true })
     for (let written = 0; written < 5; written++) expect(await write(server.services, mail)).toBe(true)
     await expect(write(server.services, mail)).rejects.toMatchObject({ kind: 'throttled' })
     expect(
@@ -82,8 +81,10 @@ describe('a mail', () => {
     'is refused with a control character in a header: $field',
     async ({ to = 'a@shop.example', storeName = '', field }) => {
       const data = { storeName, role: 'a packer', invitedBy: 'x', link: '/i', expiresAt: new Date() } as const
-      const mail = { kind: 'invitation', data, to, storeId: null, causedBy: null } as const
-      await expect(write(server.services, mail)).rejects.toMatchObject({ kind: 'bad-request', field })
+      await expect(write(server.services, notice({ kind: 'invitation', data, to }))).rejects.toMatchObject({
+        kind: 'bad-request',
+        field,
+      })
       expect(await count()).toBe(0)
     },
   )
@@ -97,7 +98,7 @@ describe('a mail', () => {
       link: '/i?a=b&c',
       expiresAt: new Date(),
     } as const
-    const { subject, text, html } = await contentOf({ ...notice(), kind: 'invitation', data })
+    const { subject, text, html } = await contentOf(notice({ kind: 'invitation', data }))
     expect(subject).toBe(`You are invited to ${typed}`)
     expect(text).toContain(`${typed} invites you to work in the store ${typed}. Your role there: a packer.\n\n`)
     const escaped = typed
@@ -118,27 +119,11 @@ describe('a mail', () => {
       ...production,
       PUBLIC_URL: 'https://shop.example/api',
     })
-    const inStore = await contentOf({ ...notice({ storeId: shop.store.id }), ...reset }, elsewhere)
+    const inStore = await contentOf(notice({ storeId: shop.store.id, ...reset }), elsewhere)
     expect(inStore.text).toContain('until Mar 10, 2026, 12:00 PM EDT:\n\nhttps://shop.example/api/reset?token=x\n')
-    expect((await contentOf({ ...notice(), ...reset })).text).toContain('until Mar 10, 2026, 4:00 PM UTC:')
+    expect((await contentOf(notice(reset))).text).toContain('until Mar 10, 2026, 4:00 PM UTC:')
   })
 })
-
-const at = new Date('2026-03-10T16:00:00Z')
-const browser = { at, address: '192.0.2.7', userAgent: 'Firefox on Windows' }
-const link = '/a/link?token=abc'
-const samples: { readonly [Kind in keyof MailData]: MailData[Kind] } = {
-  invitation: { storeName: 'Garden Shop', role: 'a packer', invitedBy: 'ann@shop.example', link, expiresAt: at },
-  reset: { link, expiresAt: at, accounts: ['the store Garden Shop', 'the developer account'] },
-  'password-changed': browser,
-  'new-browser': browser,
-  'customer-link': { storeName: 'Garden Shop', link, expiresAt: at },
-  'address-change': { link, expiresAt: at },
-  'address-changed': { newEmail: 'new@shop.example' },
-  'factor-changed': { what: 'An authenticator app was added.', at },
-  'factor-ending': { endsAt: at, by: 'The operator' },
-  alert: { lines: ['A backup is late.', 'A webhook is paused.'], link },
-}
 
 test.each([
   { locale: 'en-US', file: 'kinds.txt' },
@@ -146,7 +131,7 @@ test.each([
 ] as const)('every kind says what it was given, the same in text and HTML, in $locale', async ({ locale, file }) => {
   const shown: string[] = []
   for (const [kind, data] of Object.entries(samples)) {
-    const { subject, text, html } = await contentOf({ ...notice(), locale, ...({ kind, data } as Wording) })
+    const { subject, text, html } = await contentOf(notice({ locale, ...({ kind, data } as Wording) }))
     shown.push(`${kind}\n${subject}\n\n${text}`)
     const words = (part: string) =>
       part

@@ -65,13 +65,17 @@ test('a second factor whose removal took effect does not keep the accounts apart
   expect((await join(person)).statusCode).toBe(204)
 })
 
-test('what is joined opens with the own password, keeps its role, and is in the session at once', async () => {
+test('what is joined opens with the own password, keeps its role and mails, and is in the session at once', async () => {
+  const { mail } = server.services.db
+  const [own, other] = await identities()
+  await mail.updateMany({ where: { recipient: email }, data: { identityId: other?.id ?? null } })
   const elsewhere = await enter(server, email, { store: first.store.secureUrl })
   const there = await enter(server, email, { store: second.store.secureUrl, password: anotherPassword })
   const answer = await person.submit(page, { Password: anotherPassword }, { action: `${page}/join` })
   expect(leadsTo(answer)).toEqual([303, `${page}?notice=accounts-joined`])
 
   expect(await storesOf(person)).toEqual([second.store.id])
+  expect(await mail.count({ where: { identityId: own?.id ?? null } })).toBeGreaterThan(0)
   for (const each of [elsewhere, there]) expect((await each.call('GET', page)).statusCode).toBe(401)
   expect(await identities()).toHaveLength(1)
   expect(await peopleOf(server, second)).toContain(`${email} owner`)

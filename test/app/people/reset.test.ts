@@ -63,7 +63,7 @@ test('the person chooses another password, is signed out everywhere, and the for
 
   const link = await linkTo(email)
   const { text = '' } = (await mailTo(server, email)) ?? {}
-  expect(text).toContain(`the store ${shop.store.name}`)
+  expect(text).toContain('- the store administration')
   const shown = await testPerson(server.app).open(link)
   expect(shown.body).toContain(`The password opens: the store ${shop.store.name}.`)
   expect(shown.headers['referrer-policy']).toBe('same-origin')
@@ -99,9 +99,10 @@ test('the link of one area is none in the other', async () => {
   expect(await canEnter(Email, password)).toBe(true)
 })
 
-test('the mail is in the language that somebody with the address has chosen, else in the one of who asks, else in English', async () => {
+test('the mail is in the language of who has proved the address, else in that of who asks, and names the stores of that person', async () => {
   const email = freshEmail()
   await memberWith(server, shop, 'reader', email)
+  const { identity } = server.services.db
   const told = async (language?: string) => {
     server.clock.ms += 2 * HOUR_MS
     const headers = { accept: 'application/json', ...(language && { 'accept-language': language }) }
@@ -112,14 +113,13 @@ test('the mail is in the language that somebody with the address has chosen, els
     const [until = ''] = /(?<=bis |until ).*(?=:)/.exec(text) ?? []
     return { word, hasStore: text.includes(shop.store.name), until }
   }
-  expect(await told()).toMatchObject({ word: 'password', hasStore: true })
-  expect(await told('de-AT')).toMatchObject({
-    word: 'Passwort',
-    hasStore: true,
-    until: expect.stringMatching(/^\d+\. /),
-  })
-  await server.services.db.identity.updateMany({ where: { email }, data: { locale: 'en-GB' } })
-  expect(await told('de-AT')).toMatchObject({ word: 'password', until: expect.stringMatching(/^\d+ [A-Z]/) })
+  await identity.updateMany({ where: { email }, data: { locale: 'en-GB' } })
+  expect(await told()).toMatchObject({ word: 'password', hasStore: false, until: expect.stringMatching(/^[A-Z]/) })
+  const german = { word: 'Passwort', until: expect.stringMatching(/^\d+\. /) }
+  expect(await told('de-AT')).toMatchObject({ ...german, hasStore: false })
+  await identity.updateMany({ where: { email }, data: { emailProvedAt: new Date() } })
+  const british = { word: 'password', until: expect.stringMatching(/^\d+ [A-Z]/) }
+  expect(await told('de-AT')).toMatchObject({ ...british, hasStore: true })
 })
 
 describe('whether an address has an account', () => {
@@ -159,6 +159,8 @@ describe('whether an address has an account', () => {
         return steady({ body: body.replaceAll(email, 'the address') } as never)
       }
       expect(await page(unknown)).toBe(await page(known))
+      await db.identity.updateMany({ where: { email: known }, data: { emailProvedAt: new Date(), locale: 'de-DE' } })
+      expect(await sent(known)).toEqual(first)
     },
   )
 

@@ -124,8 +124,9 @@ async function makeScene(server: TestServer): Promise<Scene> {
   server.clock.ms = Date.now()
   const [{ Secret }] = (await shop.call('GET', `/Webhooks/${webhookId}/Secret`)).json()
   const { services } = server
-  const mail = { kind: 'alert', to: 'ann@shop.example', storeId: shop.store.id, causedBy: null } as const
-  const data = { lines: ['A line of a sealed mail.'], link: '/admin' } as const
+  const of = { identityId: null, storeId: shop.store.id, causedBy: null }
+  const mail = { kind: 'customer-link', to: 'ann@shop.example', ...of } as const
+  const data = { storeName: 'A name in a sealed mail', link: '/account', expiresAt: services.now() } as const
   await inTransaction(services.db, (tx) => writeMail(tx, services, { ...mail, data }))
   const brought = await bringKeys(server, shop)
   const { id: mailId } = await services.db.mail.findFirstOrThrow({ where: { kind: mail.kind } })
@@ -222,7 +223,7 @@ async function expectPages({ merchant, mailId }: Scene, server: TestServer, othe
   merchant.balancer.server = server
   const page = await merchant.open('/admin/settings')
   expect(page.statusCode).toBe(200)
-  expect((await merchant.open(`/admin/outbox/${mailId}`)).body).toContain('- A line of a sealed mail.')
+  expect((await merchant.open(`/admin/outbox/${mailId}`)).body).toContain('your orders at A name in a sealed mail')
   const [, csrf = ''] = /name="_csrf" value="([^"]+)"/.exec(page.body) ?? []
   merchant.balancer.server = other
   const answer = await other.app.inject({

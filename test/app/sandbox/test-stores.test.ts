@@ -9,8 +9,10 @@ import { resourceNamed } from '../../../src/registry.ts'
 import { recordsToXml } from '../../../src/rest/xml.ts'
 import { fillSandbox } from '../../../src/sandbox/records.ts'
 import { changeKindNames } from '../../../src/sandbox/trade.ts'
+import { invite } from '../../../src/staff/invitations.ts'
 import { Dispatcher } from '../../../src/webhooks/dispatch/dispatcher.ts'
 import { createDispatcherMetrics } from '../../../src/webhooks/dispatch/metrics.ts'
+import { operator } from '../../support/actors.ts'
 import { workerDatabase } from '../../support/database.ts'
 import { operatorKey } from '../../support/services.ts'
 import { developerIn, type TestDeveloper } from '../../support/signed-in.ts'
@@ -233,16 +235,27 @@ describe('a test store', () => {
     await developer.call('POST', '/developers/prove', { Password: developer.account.Password })
   })
 
-  test('writes mail to its developer alone; what others would get stands in its outbox', async () => {
+  test('writes mail about its developer alone, who has proved the address; what others would get stays here', async () => {
     const { services } = server
+    const email = developer.account.Email
+    const own = await services.db.identity.findFirstOrThrow({ where: { email } })
     const config = { ...services.config, smtpUrl: 'smtp://127.0.0.1', mailFrom: { name: '', address: 'a@b.example' } }
     const data = { lines: ['A webhook is paused.'], link: '/admin/webhooks' } as const
-    for (const to of [developer.account.Email.toUpperCase(), 'somebody@else.example']) {
-      const mail = { kind: 'alert', data, to, storeId: store.Id, causedBy: null } as const
+    const to = email.toUpperCase()
+    const tell = async (identityId: number | null) => {
+      const mail = { kind: 'alert', data, to, identityId, storeId: store.Id, causedBy: null } as const
       await inTransaction(services.db, (tx) => writeMail(tx, { ...services, config }, mail))
     }
+    await tell(own.id)
+    await services.db.identity.update({ where: { id: own.id }, data: { emailProvedAt: services.now() } })
+    await tell(own.id)
+    await tell(null)
     const mails = await services.db.mail.findMany({ where: { storeId: store.Id }, orderBy: { id: 'asc' } })
-    expect(mails.map(({ state }) => state)).toEqual(['waiting', 'shown'])
+    expect(mails.map(({ state }) => state)).toEqual(['shown', 'waiting', 'shown'])
+    // Nobody could read the link.
+    const invited = { Email: 'somebody@else.example', Role: 'reader' }
+    const { link } = await invite({ ...services, config }, store.Id, invited, { actor: operator, userId: null })
+    expect(link).toContain('/admin/invitations?token=')
   })
 
   test('is marked where operators see stores', async () => {

@@ -849,17 +849,13 @@ describe.skipIf(!hasBrowser)('every page', () => {
     const { services } = server
     const { db } = services
     const long = 'x'.repeat(60)
-    const data = {
-      storeName: 'Garden Shop',
-      role: 'a packer',
-      invitedBy: `${long}@shop.example`,
-      expiresAt: new Date(),
-    }
-    const link = `/admin/invitations?token=${long}` as const
+    const link = `/account/sign-in?token=${long}` as const
+    const data = { storeName: 'Garden Shop', link, expiresAt: new Date() }
     const to = `${long}@shop.example`
-    const mail = { kind: 'invitation', data: { ...data, link }, to, storeId: shop.store.id, causedBy: null } as const
-    await inTransaction(db, (tx) => writeMail(tx, services, mail))
-    await inTransaction(db, (tx) => writeMail(tx, services, mail))
+    const of = { to, identityId: null, storeId: shop.store.id, causedBy: null }
+    await inTransaction(db, (tx) => writeMail(tx, services, { kind: 'customer-link', data, ...of }))
+    await inTransaction(db, (tx) => writeMail(tx, services, { kind: 'customer-link', data, ...of }))
+    await inTransaction(db, (tx) => writeMail(tx, services, { kind: 'address-change', data, ...of }))
     const [refused, shown] = await db.mail.findMany({ orderBy: { id: 'asc' } })
     const reason = `The mail server answered: 550 ${'no such mailbox '.repeat(20)}`
     await db.mail.updateMany({ where: { id: refused?.id ?? 0 }, data: { state: 'bounced', reason } })

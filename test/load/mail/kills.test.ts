@@ -103,8 +103,8 @@ async function writeMails(): Promise<void> {
   await inTransaction(database.db, async (tx) => {
     for (let index = 0; index < MAILS; index++) {
       const to = `person-${index}@shop.example`
-      const mail = { kind: 'address-changed', data: { newEmail: to }, to, storeId: null, causedBy: null } as const
-      await writeMail(tx, services, mail)
+      const of = { to, identityId: null, storeId: null, causedBy: null }
+      await writeMail(tx, services, { kind: 'address-changed', data: { newEmail: to }, ...of })
     }
   })
 }

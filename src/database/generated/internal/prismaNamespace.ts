@@ -7116,6 +7116,7 @@ export type AuditEntryScalarFieldEnum = (typeof AuditEntryScalarFieldEnum)[keyof
 export const MailScalarFieldEnum = {
   id: 'id',
   storeId: 'storeId',
+  identityId: 'identityId',
   kind: 'kind',
   recipient: 'recipient',
   networkHash: 'networkHash',

@@ -277,6 +277,7 @@ export type IdentityWhereInput = {
   resetLinks?: Prisma.ResetLinkListRelationFilter
   addressChanges?: Prisma.AddressChangeListRelationFilter
   challenges?: Prisma.ChallengeListRelationFilter
+  mails?: Prisma.MailListRelationFilter
 }
 
 export type IdentityOrderByWithRelationInput = {
@@ -299,6 +300,7 @@ export type IdentityOrderByWithRelationInput = {
   resetLinks?: Prisma.ResetLinkOrderByRelationAggregateInput
   addressChanges?: Prisma.AddressChangeOrderByRelationAggregateInput
   challenges?: Prisma.ChallengeOrderByRelationAggregateInput
+  mails?: Prisma.MailOrderByRelationAggregateInput
 }
 
 export type IdentityWhereUniqueInput = Prisma.AtLeast<{
@@ -325,6 +327,7 @@ export type IdentityWhereUniqueInput = Prisma.AtLeast<{
   resetLinks?: Prisma.ResetLinkListRelationFilter
   addressChanges?: Prisma.AddressChangeListRelationFilter
   challenges?: Prisma.ChallengeListRelationFilter
+  mails?: Prisma.MailListRelationFilter
 }, "id" | "id_email">
 
 export type IdentityOrderByWithAggregationInput = {
@@ -382,6 +385,7 @@ export type IdentityCreateInput = {
   resetLinks?: Prisma.ResetLinkCreateNestedManyWithoutIdentityInput
   addressChanges?: Prisma.AddressChangeCreateNestedManyWithoutIdentityInput
   challenges?: Prisma.ChallengeCreateNestedManyWithoutIdentityInput
+  mails?: Prisma.MailCreateNestedManyWithoutIdentityInput
 }
 
 export type IdentityUncheckedCreateInput = {
@@ -404,6 +408,7 @@ export type IdentityUncheckedCreateInput = {
   resetLinks?: Prisma.ResetLinkUncheckedCreateNestedManyWithoutIdentityInput
   addressChanges?: Prisma.AddressChangeUncheckedCreateNestedManyWithoutIdentityInput
   challenges?: Prisma.ChallengeUncheckedCreateNestedManyWithoutIdentityInput
+  mails?: Prisma.MailUncheckedCreateNestedManyWithoutIdentityInput
 }
 
 export type IdentityUpdateInput = {
@@ -425,6 +430,7 @@ export type IdentityUpdateInput = {
   resetLinks?: Prisma.ResetLinkUpdateManyWithoutIdentityNestedInput
   addressChanges?: Prisma.AddressChangeUpdateManyWithoutIdentityNestedInput
   challenges?: Prisma.ChallengeUpdateManyWithoutIdentityNestedInput
+  mails?: Prisma.MailUpdateManyWithoutIdentityNestedInput
 }
 
 export type IdentityUncheckedUpdateInput = {
@@ -447,6 +453,7 @@ export type IdentityUncheckedUpdateInput = {
   resetLinks?: Prisma.ResetLinkUncheckedUpdateManyWithoutIdentityNestedInput
   addressChanges?: Prisma.AddressChangeUncheckedUpdateManyWithoutIdentityNestedInput
   challenges?: Prisma.ChallengeUncheckedUpdateManyWithoutIdentityNestedInput
+  mails?: Prisma.MailUncheckedUpdateManyWithoutIdentityNestedInput
 }
 
 export type IdentityCreateManyInput = {
@@ -673,6 +680,22 @@ export type IdentityUpdateOneRequiredWithoutOperatorsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.IdentityUpdateToOneWithWhereWithoutOperatorsInput, Prisma.IdentityUpdateWithoutOperatorsInput>, Prisma.IdentityUncheckedUpdateWithoutOperatorsInput>
 }
 
+export type IdentityCreateNestedOneWithoutMailsInput = {
+  create?: Prisma.XOR<Prisma.IdentityCreateWithoutMailsInput, Prisma.IdentityUncheckedCreateWithoutMailsInput>
+  connectOrCreate?: Prisma.IdentityCreateOrConnectWithoutMailsInput
+  connect?: Prisma.IdentityWhereUniqueInput
+}
+
+export type IdentityUpdateOneWithoutMailsNestedInput = {
+  create?: Prisma.XOR<Prisma.IdentityCreateWithoutMailsInput, Prisma.IdentityUncheckedCreateWithoutMailsInput>
+  connectOrCreate?: Prisma.IdentityCreateOrConnectWithoutMailsInput
+  upsert?: Prisma.IdentityUpsertWithoutMailsInput
+  disconnect?: Prisma.IdentityWhereInput | boolean
+  delete?: Prisma.IdentityWhereInput | boolean
+  connect?: Prisma.IdentityWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.IdentityUpdateToOneWithWhereWithoutMailsInput, Prisma.IdentityUpdateWithoutMailsInput>, Prisma.IdentityUncheckedUpdateWithoutMailsInput>
+}
+
 export type IdentityCreateWithoutRecoveryCodesInput = {
   email: string
   emailProvedAt?: Date | string | null
@@ -691,6 +714,7 @@ export type IdentityCreateWithoutRecoveryCodesInput = {
   resetLinks?: Prisma.ResetLinkCreateNestedManyWithoutIdentityInput
   addressChanges?: Prisma.AddressChangeCreateNestedManyWithoutIdentityInput
   challenges?: Prisma.ChallengeCreateNestedManyWithoutIdentityInput
+  mails?: Prisma.MailCreateNestedManyWithoutIdentityInput
 }
 
 export type IdentityUncheckedCreateWithoutRecoveryCodesInput = {
@@ -712,6 +736,7 @@ export type IdentityUncheckedCreateWithoutRecoveryCodesInput = {
   resetLinks?: Prisma.ResetLinkUncheckedCreateNestedManyWithoutIdentityInput
   addressChanges?: Prisma.AddressChangeUncheckedCreateNestedManyWithoutIdentityInput
   challenges?: Prisma.ChallengeUncheckedCreateNestedManyWithoutIdentityInput
+  mails?: Prisma.MailUncheckedCreateNestedManyWithoutIdentityInput
 }
 
 export type IdentityCreateOrConnectWithoutRecoveryCodesInput = {
@@ -748,6 +773,7 @@ export type IdentityUpdateWithoutRecoveryCodesInput = {
   resetLinks?: Prisma.ResetLinkUpdateManyWithoutIdentityNestedInput
   addressChanges?: Prisma.AddressChangeUpdateManyWithoutIdentityNestedInput
   challenges?: Prisma.ChallengeUpdateManyWithoutIdentityNestedInput
+  mails?: Prisma.MailUpdateManyWithoutIdentityNestedInput
 }
 
 export type IdentityUncheckedUpdateWithoutRecoveryCodesInput = {
@@ -769,6 +795,7 @@ export type IdentityUncheckedUpdateWithoutRecoveryCodesInput = {
   resetLinks?: Prisma.ResetLinkUncheckedUpdateManyWithoutIdentityNestedInput
   addressChanges?: Prisma.AddressChangeUncheckedUpdateManyWithoutIdentityNestedInput
   challenges?: Prisma.ChallengeUncheckedUpdateManyWithoutIdentityNestedInput
+  mails?: Prisma.MailUncheckedUpdateManyWithoutIdentityNestedInput
 }
 
 export type IdentityCreateWithoutPasskeysInput = {
@@ -789,6 +816,7 @@ export type IdentityCreateWithoutPasskeysInput = {
   resetLinks?: Prisma.ResetLinkCreateNestedManyWithoutIdentityInput
   addressChanges?: Prisma.AddressChangeCreateNestedManyWithoutIdentityInput
   challenges?: Prisma.ChallengeCreateNestedManyWithoutIdentityInput
+  mails?: Prisma.MailCreateNestedManyWithoutIdentityInput
 }
 
 export type IdentityUncheckedCreateWithoutPasskeysInput = {
@@ -810,6 +838,7 @@ export type IdentityUncheckedCreateWithoutPasskeysInput = {
   resetLinks?: Prisma.ResetLinkUncheckedCreateNestedManyWithoutIdentityInput
   addressChanges?: Prisma.AddressChangeUncheckedCreateNestedManyWithoutIdentityInput
   challenges?: Prisma.ChallengeUncheckedCreateNestedManyWithoutIdentityInput
+  mails?: Prisma.MailUncheckedCreateNestedManyWithoutIdentityInput
 }
 
 export type IdentityCreateOrConnectWithoutPasskeysInput = {
@@ -846,6 +875,7 @@ export type IdentityUpdateWithoutPasskeysInput = {
   resetLinks?: Prisma.ResetLinkUpdateManyWithoutIdentityNestedInput
   addressChanges?: Prisma.AddressChangeUpdateManyWithoutIdentityNestedInput
   challenges?: Prisma.ChallengeUpdateManyWithoutIdentityNestedInput
+  mails?: Prisma.MailUpdateManyWithoutIdentityNestedInput
 }
 
 export type IdentityUncheckedUpdateWithoutPasskeysInput = {
@@ -867,6 +897,7 @@ export type IdentityUncheckedUpdateWithoutPasskeysInput = {
   resetLinks?: Prisma.ResetLinkUncheckedUpdateManyWithoutIdentityNestedInput
   addressChanges?: Prisma.AddressChangeUncheckedUpdateManyWithoutIdentityNestedInput
   challenges?: Prisma.ChallengeUncheckedUpdateManyWithoutIdentityNestedInput
+  mails?: Prisma.MailUncheckedUpdateManyWithoutIdentityNestedInput
 }
 
 export type IdentityCreateWithoutChallengesInput = {
@@ -887,6 +918,7 @@ export type IdentityCreateWithoutChallengesInput = {
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutIdentityInput
   resetLinks?: Prisma.ResetLinkCreateNestedManyWithoutIdentityInput
   addressChanges?: Prisma.AddressChangeCreateNestedManyWithoutIdentityInput
+  mails?: Prisma.MailCreateNestedManyWithoutIdentityInput
 }
 
 export type IdentityUncheckedCreateWithoutChallengesInput = {
@@ -908,6 +940,7 @@ export type IdentityUncheckedCreateWithoutChallengesInput = {
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutIdentityInput
   resetLinks?: Prisma.ResetLinkUncheckedCreateNestedManyWithoutIdentityInput
   addressChanges?: Prisma.AddressChangeUncheckedCreateNestedManyWithoutIdentityInput
+  mails?: Prisma.MailUncheckedCreateNestedManyWithoutIdentityInput
 }
 
 export type IdentityCreateOrConnectWithoutChallengesInput = {
@@ -944,6 +977,7 @@ export type IdentityUpdateWithoutChallengesInput = {
   passkeys?: Prisma.PasskeyUpdateManyWithoutIdentityNestedInput
   resetLinks?: Prisma.ResetLinkUpdateManyWithoutIdentityNestedInput
   addressChanges?: Prisma.AddressChangeUpdateManyWithoutIdentityNestedInput
+  mails?: Prisma.MailUpdateManyWithoutIdentityNestedInput
 }
 
 export type IdentityUncheckedUpdateWithoutChallengesInput = {
@@ -965,6 +999,7 @@ export type IdentityUncheckedUpdateWithoutChallengesInput = {
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutIdentityNestedInput
   resetLinks?: Prisma.ResetLinkUncheckedUpdateManyWithoutIdentityNestedInput
   addressChanges?: Prisma.AddressChangeUncheckedUpdateManyWithoutIdentityNestedInput
+  mails?: Prisma.MailUncheckedUpdateManyWithoutIdentityNestedInput
 }
 
 export type IdentityCreateWithoutResetLinksInput = {
@@ -985,6 +1020,7 @@ export type IdentityCreateWithoutResetLinksInput = {
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutIdentityInput
   addressChanges?: Prisma.AddressChangeCreateNestedManyWithoutIdentityInput
   challenges?: Prisma.ChallengeCreateNestedManyWithoutIdentityInput
+  mails?: Prisma.MailCreateNestedManyWithoutIdentityInput
 }
 
 export type IdentityUncheckedCreateWithoutResetLinksInput = {
@@ -1006,6 +1042,7 @@ export type IdentityUncheckedCreateWithoutResetLinksInput = {
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutIdentityInput
   addressChanges?: Prisma.AddressChangeUncheckedCreateNestedManyWithoutIdentityInput
   challenges?: Prisma.ChallengeUncheckedCreateNestedManyWithoutIdentityInput
+  mails?: Prisma.MailUncheckedCreateNestedManyWithoutIdentityInput
 }
 
 export type IdentityCreateOrConnectWithoutResetLinksInput = {
@@ -1042,6 +1079,7 @@ export type IdentityUpdateWithoutResetLinksInput = {
   passkeys?: Prisma.PasskeyUpdateManyWithoutIdentityNestedInput
   addressChanges?: Prisma.AddressChangeUpdateManyWithoutIdentityNestedInput
   challenges?: Prisma.ChallengeUpdateManyWithoutIdentityNestedInput
+  mails?: Prisma.MailUpdateManyWithoutIdentityNestedInput
 }
 
 export type IdentityUncheckedUpdateWithoutResetLinksInput = {
@@ -1063,6 +1101,7 @@ export type IdentityUncheckedUpdateWithoutResetLinksInput = {
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutIdentityNestedInput
   addressChanges?: Prisma.AddressChangeUncheckedUpdateManyWithoutIdentityNestedInput
   challenges?: Prisma.ChallengeUncheckedUpdateManyWithoutIdentityNestedInput
+  mails?: Prisma.MailUncheckedUpdateManyWithoutIdentityNestedInput
 }
 
 export type IdentityCreateWithoutAddressChangesInput = {
@@ -1083,6 +1122,7 @@ export type IdentityCreateWithoutAddressChangesInput = {
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutIdentityInput
   resetLinks?: Prisma.ResetLinkCreateNestedManyWithoutIdentityInput
   challenges?: Prisma.ChallengeCreateNestedManyWithoutIdentityInput
+  mails?: Prisma.MailCreateNestedManyWithoutIdentityInput
 }
 
 export type IdentityUncheckedCreateWithoutAddressChangesInput = {
@@ -1104,6 +1144,7 @@ export type IdentityUncheckedCreateWithoutAddressChangesInput = {
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutIdentityInput
   resetLinks?: Prisma.ResetLinkUncheckedCreateNestedManyWithoutIdentityInput
   challenges?: Prisma.ChallengeUncheckedCreateNestedManyWithoutIdentityInput
+  mails?: Prisma.MailUncheckedCreateNestedManyWithoutIdentityInput
 }
 
 export type IdentityCreateOrConnectWithoutAddressChangesInput = {
@@ -1140,6 +1181,7 @@ export type IdentityUpdateWithoutAddressChangesInput = {
   passkeys?: Prisma.PasskeyUpdateManyWithoutIdentityNestedInput
   resetLinks?: Prisma.ResetLinkUpdateManyWithoutIdentityNestedInput
   challenges?: Prisma.ChallengeUpdateManyWithoutIdentityNestedInput
+  mails?: Prisma.MailUpdateManyWithoutIdentityNestedInput
 }
 
 export type IdentityUncheckedUpdateWithoutAddressChangesInput = {
@@ -1161,6 +1203,7 @@ export type IdentityUncheckedUpdateWithoutAddressChangesInput = {
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutIdentityNestedInput
   resetLinks?: Prisma.ResetLinkUncheckedUpdateManyWithoutIdentityNestedInput
   challenges?: Prisma.ChallengeUncheckedUpdateManyWithoutIdentityNestedInput
+  mails?: Prisma.MailUncheckedUpdateManyWithoutIdentityNestedInput
 }
 
 export type IdentityCreateWithoutUsersInput = {
@@ -1181,6 +1224,7 @@ export type IdentityCreateWithoutUsersInput = {
   resetLinks?: Prisma.ResetLinkCreateNestedManyWithoutIdentityInput
   addressChanges?: Prisma.AddressChangeCreateNestedManyWithoutIdentityInput
   challenges?: Prisma.ChallengeCreateNestedManyWithoutIdentityInput
+  mails?: Prisma.MailCreateNestedManyWithoutIdentityInput
 }
 
 export type IdentityUncheckedCreateWithoutUsersInput = {
@@ -1202,6 +1246,7 @@ export type IdentityUncheckedCreateWithoutUsersInput = {
   resetLinks?: Prisma.ResetLinkUncheckedCreateNestedManyWithoutIdentityInput
   addressChanges?: Prisma.AddressChangeUncheckedCreateNestedManyWithoutIdentityInput
   challenges?: Prisma.ChallengeUncheckedCreateNestedManyWithoutIdentityInput
+  mails?: Prisma.MailUncheckedCreateNestedManyWithoutIdentityInput
 }
 
 export type IdentityCreateOrConnectWithoutUsersInput = {
@@ -1238,6 +1283,7 @@ export type IdentityUpdateWithoutUsersInput = {
   resetLinks?: Prisma.ResetLinkUpdateManyWithoutIdentityNestedInput
   addressChanges?: Prisma.AddressChangeUpdateManyWithoutIdentityNestedInput
   challenges?: Prisma.ChallengeUpdateManyWithoutIdentityNestedInput
+  mails?: Prisma.MailUpdateManyWithoutIdentityNestedInput
 }
 
 export type IdentityUncheckedUpdateWithoutUsersInput = {
@@ -1259,6 +1305,7 @@ export type IdentityUncheckedUpdateWithoutUsersInput = {
   resetLinks?: Prisma.ResetLinkUncheckedUpdateManyWithoutIdentityNestedInput
   addressChanges?: Prisma.AddressChangeUncheckedUpdateManyWithoutIdentityNestedInput
   challenges?: Prisma.ChallengeUncheckedUpdateManyWithoutIdentityNestedInput
+  mails?: Prisma.MailUncheckedUpdateManyWithoutIdentityNestedInput
 }
 
 export type IdentityCreateWithoutDevelopersInput = {
@@ -1279,6 +1326,7 @@ export type IdentityCreateWithoutDevelopersInput = {
   resetLinks?: Prisma.ResetLinkCreateNestedManyWithoutIdentityInput
   addressChanges?: Prisma.AddressChangeCreateNestedManyWithoutIdentityInput
   challenges?: Prisma.ChallengeCreateNestedManyWithoutIdentityInput
+  mails?: Prisma.MailCreateNestedManyWithoutIdentityInput
 }
 
 export type IdentityUncheckedCreateWithoutDevelopersInput = {
@@ -1300,6 +1348,7 @@ export type IdentityUncheckedCreateWithoutDevelopersInput = {
   resetLinks?: Prisma.ResetLinkUncheckedCreateNestedManyWithoutIdentityInput
   addressChanges?: Prisma.AddressChangeUncheckedCreateNestedManyWithoutIdentityInput
   challenges?: Prisma.ChallengeUncheckedCreateNestedManyWithoutIdentityInput
+  mails?: Prisma.MailUncheckedCreateNestedManyWithoutIdentityInput
 }
 
 export type IdentityCreateOrConnectWithoutDevelopersInput = {
@@ -1336,6 +1385,7 @@ export type IdentityUpdateWithoutDevelopersInput = {
   resetLinks?: Prisma.ResetLinkUpdateManyWithoutIdentityNestedInput
   addressChanges?: Prisma.AddressChangeUpdateManyWithoutIdentityNestedInput
   challenges?: Prisma.ChallengeUpdateManyWithoutIdentityNestedInput
+  mails?: Prisma.MailUpdateManyWithoutIdentityNestedInput
 }
 
 export type IdentityUncheckedUpdateWithoutDevelopersInput = {
@@ -1357,6 +1407,7 @@ export type IdentityUncheckedUpdateWithoutDevelopersInput = {
   resetLinks?: Prisma.ResetLinkUncheckedUpdateManyWithoutIdentityNestedInput
   addressChanges?: Prisma.AddressChangeUncheckedUpdateManyWithoutIdentityNestedInput
   challenges?: Prisma.ChallengeUncheckedUpdateManyWithoutIdentityNestedInput
+  mails?: Prisma.MailUncheckedUpdateManyWithoutIdentityNestedInput
 }
 
 export type IdentityCreateWithoutOperatorsInput = {
@@ -1377,6 +1428,7 @@ export type IdentityCreateWithoutOperatorsInput = {
   resetLinks?: Prisma.ResetLinkCreateNestedManyWithoutIdentityInput
   addressChanges?: Prisma.AddressChangeCreateNestedManyWithoutIdentityInput
   challenges?: Prisma.ChallengeCreateNestedManyWithoutIdentityInput
+  mails?: Prisma.MailCreateNestedManyWithoutIdentityInput
 }
 
 export type IdentityUncheckedCreateWithoutOperatorsInput = {
@@ -1398,6 +1450,7 @@ export type IdentityUncheckedCreateWithoutOperatorsInput = {
   resetLinks?: Prisma.ResetLinkUncheckedCreateNestedManyWithoutIdentityInput
   addressChanges?: Prisma.AddressChangeUncheckedCreateNestedManyWithoutIdentityInput
   challenges?: Prisma.ChallengeUncheckedCreateNestedManyWithoutIdentityInput
+  mails?: Prisma.MailUncheckedCreateNestedManyWithoutIdentityInput
 }
 
 export type IdentityCreateOrConnectWithoutOperatorsInput = {
@@ -1434,6 +1487,7 @@ export type IdentityUpdateWithoutOperatorsInput = {
   resetLinks?: Prisma.ResetLinkUpdateManyWithoutIdentityNestedInput
   addressChanges?: Prisma.AddressChangeUpdateManyWithoutIdentityNestedInput
   challenges?: Prisma.ChallengeUpdateManyWithoutIdentityNestedInput
+  mails?: Prisma.MailUpdateManyWithoutIdentityNestedInput
 }
 
 export type IdentityUncheckedUpdateWithoutOperatorsInput = {
@@ -1455,6 +1509,109 @@ export type IdentityUncheckedUpdateWithoutOperatorsInput = {
   resetLinks?: Prisma.ResetLinkUncheckedUpdateManyWithoutIdentityNestedInput
   addressChanges?: Prisma.AddressChangeUncheckedUpdateManyWithoutIdentityNestedInput
   challenges?: Prisma.ChallengeUncheckedUpdateManyWithoutIdentityNestedInput
+  mails?: Prisma.MailUncheckedUpdateManyWithoutIdentityNestedInput
+}
+
+export type IdentityCreateWithoutMailsInput = {
+  email: string
+  emailProvedAt?: Date | string | null
+  passwordHash: string
+  totpSealed?: string | null
+  totpSince?: Date | string | null
+  totpUsed?: number | null
+  passkeySince?: Date | string | null
+  factorsEndAt?: Date | string | null
+  locale?: string | null
+  createdAt: Date | string
+  users?: Prisma.StoreUserCreateNestedManyWithoutIdentityInput
+  developers?: Prisma.DeveloperCreateNestedManyWithoutIdentityInput
+  operators?: Prisma.OperatorCreateNestedManyWithoutIdentityInput
+  recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutIdentityInput
+  passkeys?: Prisma.PasskeyCreateNestedManyWithoutIdentityInput
+  resetLinks?: Prisma.ResetLinkCreateNestedManyWithoutIdentityInput
+  addressChanges?: Prisma.AddressChangeCreateNestedManyWithoutIdentityInput
+  challenges?: Prisma.ChallengeCreateNestedManyWithoutIdentityInput
+}
+
+export type IdentityUncheckedCreateWithoutMailsInput = {
+  id?: number
+  email: string
+  emailProvedAt?: Date | string | null
+  passwordHash: string
+  totpSealed?: string | null
+  totpSince?: Date | string | null
+  totpUsed?: number | null
+  passkeySince?: Date | string | null
+  factorsEndAt?: Date | string | null
+  locale?: string | null
+  createdAt: Date | string
+  users?: Prisma.StoreUserUncheckedCreateNestedManyWithoutIdentityInput
+  developers?: Prisma.DeveloperUncheckedCreateNestedManyWithoutIdentityInput
+  operators?: Prisma.OperatorUncheckedCreateNestedManyWithoutIdentityInput
+  recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutIdentityInput
+  passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutIdentityInput
+  resetLinks?: Prisma.ResetLinkUncheckedCreateNestedManyWithoutIdentityInput
+  addressChanges?: Prisma.AddressChangeUncheckedCreateNestedManyWithoutIdentityInput
+  challenges?: Prisma.ChallengeUncheckedCreateNestedManyWithoutIdentityInput
+}
+
+export type IdentityCreateOrConnectWithoutMailsInput = {
+  where: Prisma.IdentityWhereUniqueInput
+  create: Prisma.XOR<Prisma.IdentityCreateWithoutMailsInput, Prisma.IdentityUncheckedCreateWithoutMailsInput>
+}
+
+export type IdentityUpsertWithoutMailsInput = {
+  update: Prisma.XOR<Prisma.IdentityUpdateWithoutMailsInput, Prisma.IdentityUncheckedUpdateWithoutMailsInput>
+  create: Prisma.XOR<Prisma.IdentityCreateWithoutMailsInput, Prisma.IdentityUncheckedCreateWithoutMailsInput>
+  where?: Prisma.IdentityWhereInput
+}
+
+export type IdentityUpdateToOneWithWhereWithoutMailsInput = {
+  where?: Prisma.IdentityWhereInput
+  data: Prisma.XOR<Prisma.IdentityUpdateWithoutMailsInput, Prisma.IdentityUncheckedUpdateWithoutMailsInput>
+}
+
+export type IdentityUpdateWithoutMailsInput = {
+  email?: Prisma.StringFieldUpdateOperationsInput | string
+  emailProvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  totpSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  totpSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  totpUsed?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  passkeySince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  factorsEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  locale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  users?: Prisma.StoreUserUpdateManyWithoutIdentityNestedInput
+  developers?: Prisma.DeveloperUpdateManyWithoutIdentityNestedInput
+  operators?: Prisma.OperatorUpdateManyWithoutIdentityNestedInput
+  recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutIdentityNestedInput
+  passkeys?: Prisma.PasskeyUpdateManyWithoutIdentityNestedInput
+  resetLinks?: Prisma.ResetLinkUpdateManyWithoutIdentityNestedInput
+  addressChanges?: Prisma.AddressChangeUpdateManyWithoutIdentityNestedInput
+  challenges?: Prisma.ChallengeUpdateManyWithoutIdentityNestedInput
+}
+
+export type IdentityUncheckedUpdateWithoutMailsInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  email?: Prisma.StringFieldUpdateOperationsInput | string
+  emailProvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  totpSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  totpSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  totpUsed?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  passkeySince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  factorsEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  locale?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  users?: Prisma.StoreUserUncheckedUpdateManyWithoutIdentityNestedInput
+  developers?: Prisma.DeveloperUncheckedUpdateManyWithoutIdentityNestedInput
+  operators?: Prisma.OperatorUncheckedUpdateManyWithoutIdentityNestedInput
+  recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutIdentityNestedInput
+  passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutIdentityNestedInput
+  resetLinks?: Prisma.ResetLinkUncheckedUpdateManyWithoutIdentityNestedInput
+  addressChanges?: Prisma.AddressChangeUncheckedUpdateManyWithoutIdentityNestedInput
+  challenges?: Prisma.ChallengeUncheckedUpdateManyWithoutIdentityNestedInput
 }
 
 
@@ -1471,6 +1628,7 @@ export type IdentityCountOutputType = {
   resetLinks: number
   addressChanges: number
   challenges: number
+  mails: number
 }
 
 export type IdentityCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -1482,6 +1640,7 @@ export type IdentityCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensio
   resetLinks?: boolean | IdentityCountOutputTypeCountResetLinksArgs
   addressChanges?: boolean | IdentityCountOutputTypeCountAddressChangesArgs
   challenges?: boolean | IdentityCountOutputTypeCountChallengesArgs
+  mails?: boolean | IdentityCountOutputTypeCountMailsArgs
 }
 
 /**
@@ -1550,6 +1709,13 @@ export type IdentityCountOutputTypeCountChallengesArgs<ExtArgs extends runtime.T
   where?: Prisma.ChallengeWhereInput
 }
 
+/**
+ * IdentityCountOutputType without action
+ */
+export type IdentityCountOutputTypeCountMailsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.MailWhereInput
+}
+
 
 export type IdentitySelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
@@ -1571,6 +1737,7 @@ export type IdentitySelect<ExtArgs extends runtime.Types.Extensions.InternalArgs
   resetLinks?: boolean | Prisma.Identity$resetLinksArgs<ExtArgs>
   addressChanges?: boolean | Prisma.Identity$addressChangesArgs<ExtArgs>
   challenges?: boolean | Prisma.Identity$challengesArgs<ExtArgs>
+  mails?: boolean | Prisma.Identity$mailsArgs<ExtArgs>
   _count?: boolean | Prisma.IdentityCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["identity"]>
 
@@ -1626,6 +1793,7 @@ export type IdentityInclude<ExtArgs extends runtime.Types.Extensions.InternalArg
   resetLinks?: boolean | Prisma.Identity$resetLinksArgs<ExtArgs>
   addressChanges?: boolean | Prisma.Identity$addressChangesArgs<ExtArgs>
   challenges?: boolean | Prisma.Identity$challengesArgs<ExtArgs>
+  mails?: boolean | Prisma.Identity$mailsArgs<ExtArgs>
   _count?: boolean | Prisma.IdentityCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type IdentityIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {}
@@ -1642,6 +1810,7 @@ export type $IdentityPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
     resetLinks: Prisma.$ResetLinkPayload<ExtArgs>[]
     addressChanges: Prisma.$AddressChangePayload<ExtArgs>[]
     challenges: Prisma.$ChallengePayload<ExtArgs>[]
+    mails: Prisma.$MailPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: number
@@ -2075,6 +2244,7 @@ export interface Prisma__IdentityClient<T, Null = never, ExtArgs extends runtime
   resetLinks<T extends Prisma.Identity$resetLinksArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Identity$resetLinksArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ResetLinkPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   addressChanges<T extends Prisma.Identity$addressChangesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Identity$addressChangesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$AddressChangePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   challenges<T extends Prisma.Identity$challengesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Identity$challengesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ChallengePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  mails<T extends Prisma.Identity$mailsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Identity$mailsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$MailPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -2697,6 +2867,30 @@ export type Identity$challengesArgs<ExtArgs extends runtime.Types.Extensions.Int
   take?: number
   skip?: number
   distinct?: Prisma.ChallengeScalarFieldEnum | Prisma.ChallengeScalarFieldEnum[]
+}
+
+/**
+ * Identity.mails
+ */
+export type Identity$mailsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Mail
+   */
+  select?: Prisma.MailSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Mail
+   */
+  omit?: Prisma.MailOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.MailInclude<ExtArgs> | null
+  where?: Prisma.MailWhereInput
+  orderBy?: Prisma.MailOrderByWithRelationInput | Prisma.MailOrderByWithRelationInput[]
+  cursor?: Prisma.MailWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.MailScalarFieldEnum | Prisma.MailScalarFieldEnum[]
 }
 
 /**

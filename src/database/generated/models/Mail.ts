@@ -30,6 +30,7 @@ export type AggregateMail = {
 export type MailAvgAggregateOutputType = {
   id: number | null
   storeId: number | null
+  identityId: number | null
   attempts: number | null
   process: number | null
 }
@@ -37,6 +38,7 @@ export type MailAvgAggregateOutputType = {
 export type MailSumAggregateOutputType = {
   id: number | null
   storeId: number | null
+  identityId: number | null
   attempts: number | null
   process: number | null
 }
@@ -44,6 +46,7 @@ export type MailSumAggregateOutputType = {
 export type MailMinAggregateOutputType = {
   id: number | null
   storeId: number | null
+  identityId: number | null
   kind: string | null
   recipient: string | null
   networkHash: string | null
@@ -62,6 +65,7 @@ export type MailMinAggregateOutputType = {
 export type MailMaxAggregateOutputType = {
   id: number | null
   storeId: number | null
+  identityId: number | null
   kind: string | null
   recipient: string | null
   networkHash: string | null
@@ -80,6 +84,7 @@ export type MailMaxAggregateOutputType = {
 export type MailCountAggregateOutputType = {
   id: number
   storeId: number
+  identityId: number
   kind: number
   recipient: number
   networkHash: number
@@ -100,6 +105,7 @@ export type MailCountAggregateOutputType = {
 export type MailAvgAggregateInputType = {
   id?: true
   storeId?: true
+  identityId?: true
   attempts?: true
   process?: true
 }
@@ -107,6 +113,7 @@ export type MailAvgAggregateInputType = {
 export type MailSumAggregateInputType = {
   id?: true
   storeId?: true
+  identityId?: true
   attempts?: true
   process?: true
 }
@@ -114,6 +121,7 @@ export type MailSumAggregateInputType = {
 export type MailMinAggregateInputType = {
   id?: true
   storeId?: true
+  identityId?: true
   kind?: true
   recipient?: true
   networkHash?: true
@@ -132,6 +140,7 @@ export type MailMinAggregateInputType = {
 export type MailMaxAggregateInputType = {
   id?: true
   storeId?: true
+  identityId?: true
   kind?: true
   recipient?: true
   networkHash?: true
@@ -150,6 +159,7 @@ export type MailMaxAggregateInputType = {
 export type MailCountAggregateInputType = {
   id?: true
   storeId?: true
+  identityId?: true
   kind?: true
   recipient?: true
   networkHash?: true
@@ -255,6 +265,7 @@ export type MailGroupByArgs<ExtArgs extends runtime.Types.Extensions.InternalArg
 export type MailGroupByOutputType = {
   id: number
   storeId: number | null
+  identityId: number | null
   kind: string
   recipient: string
   networkHash: string | null
@@ -296,6 +307,7 @@ export type MailWhereInput = {
   NOT?: Prisma.MailWhereInput | Prisma.MailWhereInput[]
   id?: Prisma.IntFilter<"Mail"> | number
   storeId?: Prisma.IntNullableFilter<"Mail"> | number | null
+  identityId?: Prisma.IntNullableFilter<"Mail"> | number | null
   kind?: Prisma.StringFilter<"Mail"> | string
   recipient?: Prisma.StringFilter<"Mail"> | string
   networkHash?: Prisma.StringNullableFilter<"Mail"> | string | null
@@ -310,11 +322,13 @@ export type MailWhereInput = {
   createdAt?: Prisma.DateTimeFilter<"Mail"> | Date | string
   sentAt?: Prisma.DateTimeNullableFilter<"Mail"> | Date | string | null
   store?: Prisma.XOR<Prisma.StoreNullableScalarRelationFilter, Prisma.StoreWhereInput> | null
+  identity?: Prisma.XOR<Prisma.IdentityNullableScalarRelationFilter, Prisma.IdentityWhereInput> | null
 }
 
 export type MailOrderByWithRelationInput = {
   id?: Prisma.SortOrder
   storeId?: Prisma.SortOrderInput | Prisma.SortOrder
+  identityId?: Prisma.SortOrderInput | Prisma.SortOrder
   kind?: Prisma.SortOrder
   recipient?: Prisma.SortOrder
   networkHash?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -329,6 +343,7 @@ export type MailOrderByWithRelationInput = {
   createdAt?: Prisma.SortOrder
   sentAt?: Prisma.SortOrderInput | Prisma.SortOrder
   store?: Prisma.StoreOrderByWithRelationInput
+  identity?: Prisma.IdentityOrderByWithRelationInput
 }
 
 export type MailWhereUniqueInput = Prisma.AtLeast<{
@@ -338,6 +353,7 @@ export type MailWhereUniqueInput = Prisma.AtLeast<{
   OR?: Prisma.MailWhereInput[]
   NOT?: Prisma.MailWhereInput | Prisma.MailWhereInput[]
   storeId?: Prisma.IntNullableFilter<"Mail"> | number | null
+  identityId?: Prisma.IntNullableFilter<"Mail"> | number | null
   kind?: Prisma.StringFilter<"Mail"> | string
   recipient?: Prisma.StringFilter<"Mail"> | string
   networkHash?: Prisma.StringNullableFilter<"Mail"> | string | null
@@ -351,11 +367,13 @@ export type MailWhereUniqueInput = Prisma.AtLeast<{
   createdAt?: Prisma.DateTimeFilter<"Mail"> | Date | string
   sentAt?: Prisma.DateTimeNullableFilter<"Mail"> | Date | string | null
   store?: Prisma.XOR<Prisma.StoreNullableScalarRelationFilter, Prisma.StoreWhereInput> | null
+  identity?: Prisma.XOR<Prisma.IdentityNullableScalarRelationFilter, Prisma.IdentityWhereInput> | null
 }, "id" | "messageId">
 
 export type MailOrderByWithAggregationInput = {
   id?: Prisma.SortOrder
   storeId?: Prisma.SortOrderInput | Prisma.SortOrder
+  identityId?: Prisma.SortOrderInput | Prisma.SortOrder
   kind?: Prisma.SortOrder
   recipient?: Prisma.SortOrder
   networkHash?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -382,6 +400,7 @@ export type MailScalarWhereWithAggregatesInput = {
   NOT?: Prisma.MailScalarWhereWithAggregatesInput | Prisma.MailScalarWhereWithAggregatesInput[]
   id?: Prisma.IntWithAggregatesFilter<"Mail"> | number
   storeId?: Prisma.IntNullableWithAggregatesFilter<"Mail"> | number | null
+  identityId?: Prisma.IntNullableWithAggregatesFilter<"Mail"> | number | null
   kind?: Prisma.StringWithAggregatesFilter<"Mail"> | string
   recipient?: Prisma.StringWithAggregatesFilter<"Mail"> | string
   networkHash?: Prisma.StringNullableWithAggregatesFilter<"Mail"> | string | null
@@ -412,11 +431,13 @@ export type MailCreateInput = {
   createdAt: Date | string
   sentAt?: Date | string | null
   store?: Prisma.StoreCreateNestedOneWithoutMailsInput
+  identity?: Prisma.IdentityCreateNestedOneWithoutMailsInput
 }
 
 export type MailUncheckedCreateInput = {
   id?: number
   storeId?: number | null
+  identityId?: number | null
   kind: string
   recipient: string
   networkHash?: string | null
@@ -447,11 +468,13 @@ export type MailUpdateInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   sentAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   store?: Prisma.StoreUpdateOneWithoutMailsNestedInput
+  identity?: Prisma.IdentityUpdateOneWithoutMailsNestedInput
 }
 
 export type MailUncheckedUpdateInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
   storeId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  identityId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   kind?: Prisma.StringFieldUpdateOperationsInput | string
   recipient?: Prisma.StringFieldUpdateOperationsInput | string
   networkHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -470,6 +493,7 @@ export type MailUncheckedUpdateInput = {
 export type MailCreateManyInput = {
   id?: number
   storeId?: number | null
+  identityId?: number | null
   kind: string
   recipient: string
   networkHash?: string | null
@@ -504,6 +528,7 @@ export type MailUpdateManyMutationInput = {
 export type MailUncheckedUpdateManyInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
   storeId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  identityId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   kind?: Prisma.StringFieldUpdateOperationsInput | string
   recipient?: Prisma.StringFieldUpdateOperationsInput | string
   networkHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -532,6 +557,7 @@ export type MailOrderByRelationAggregateInput = {
 export type MailCountOrderByAggregateInput = {
   id?: Prisma.SortOrder
   storeId?: Prisma.SortOrder
+  identityId?: Prisma.SortOrder
   kind?: Prisma.SortOrder
   recipient?: Prisma.SortOrder
   networkHash?: Prisma.SortOrder
@@ -550,6 +576,7 @@ export type MailCountOrderByAggregateInput = {
 export type MailAvgOrderByAggregateInput = {
   id?: Prisma.SortOrder
   storeId?: Prisma.SortOrder
+  identityId?: Prisma.SortOrder
   attempts?: Prisma.SortOrder
   process?: Prisma.SortOrder
 }
@@ -557,6 +584,7 @@ export type MailAvgOrderByAggregateInput = {
 export type MailMaxOrderByAggregateInput = {
   id?: Prisma.SortOrder
   storeId?: Prisma.SortOrder
+  identityId?: Prisma.SortOrder
   kind?: Prisma.SortOrder
   recipient?: Prisma.SortOrder
   networkHash?: Prisma.SortOrder
@@ -575,6 +603,7 @@ export type MailMaxOrderByAggregateInput = {
 export type MailMinOrderByAggregateInput = {
   id?: Prisma.SortOrder
   storeId?: Prisma.SortOrder
+  identityId?: Prisma.SortOrder
   kind?: Prisma.SortOrder
   recipient?: Prisma.SortOrder
   networkHash?: Prisma.SortOrder
@@ -593,6 +622,7 @@ export type MailMinOrderByAggregateInput = {
 export type MailSumOrderByAggregateInput = {
   id?: Prisma.SortOrder
   storeId?: Prisma.SortOrder
+  identityId?: Prisma.SortOrder
   attempts?: Prisma.SortOrder
   process?: Prisma.SortOrder
 }
@@ -639,6 +669,48 @@ export type MailUncheckedUpdateManyWithoutStoreNestedInput = {
   deleteMany?: Prisma.MailScalarWhereInput | Prisma.MailScalarWhereInput[]
 }
 
+export type MailCreateNestedManyWithoutIdentityInput = {
+  create?: Prisma.XOR<Prisma.MailCreateWithoutIdentityInput, Prisma.MailUncheckedCreateWithoutIdentityInput> | Prisma.MailCreateWithoutIdentityInput[] | Prisma.MailUncheckedCreateWithoutIdentityInput[]
+  connectOrCreate?: Prisma.MailCreateOrConnectWithoutIdentityInput | Prisma.MailCreateOrConnectWithoutIdentityInput[]
+  createMany?: Prisma.MailCreateManyIdentityInputEnvelope
+  connect?: Prisma.MailWhereUniqueInput | Prisma.MailWhereUniqueInput[]
+}
+
+export type MailUncheckedCreateNestedManyWithoutIdentityInput = {
+  create?: Prisma.XOR<Prisma.MailCreateWithoutIdentityInput, Prisma.MailUncheckedCreateWithoutIdentityInput> | Prisma.MailCreateWithoutIdentityInput[] | Prisma.MailUncheckedCreateWithoutIdentityInput[]
+  connectOrCreate?: Prisma.MailCreateOrConnectWithoutIdentityInput | Prisma.MailCreateOrConnectWithoutIdentityInput[]
+  createMany?: Prisma.MailCreateManyIdentityInputEnvelope
+  connect?: Prisma.MailWhereUniqueInput | Prisma.MailWhereUniqueInput[]
+}
+
+export type MailUpdateManyWithoutIdentityNestedInput = {
+  create?: Prisma.XOR<Prisma.MailCreateWithoutIdentityInput, Prisma.MailUncheckedCreateWithoutIdentityInput> | Prisma.MailCreateWithoutIdentityInput[] | Prisma.MailUncheckedCreateWithoutIdentityInput[]
+  connectOrCreate?: Prisma.MailCreateOrConnectWithoutIdentityInput | Prisma.MailCreateOrConnectWithoutIdentityInput[]
+  upsert?: Prisma.MailUpsertWithWhereUniqueWithoutIdentityInput | Prisma.MailUpsertWithWhereUniqueWithoutIdentityInput[]
+  createMany?: Prisma.MailCreateManyIdentityInputEnvelope
+  set?: Prisma.MailWhereUniqueInput | Prisma.MailWhereUniqueInput[]
+  disconnect?: Prisma.MailWhereUniqueInput | Prisma.MailWhereUniqueInput[]
+  delete?: Prisma.MailWhereUniqueInput | Prisma.MailWhereUniqueInput[]
+  connect?: Prisma.MailWhereUniqueInput | Prisma.MailWhereUniqueInput[]
+  update?: Prisma.MailUpdateWithWhereUniqueWithoutIdentityInput | Prisma.MailUpdateWithWhereUniqueWithoutIdentityInput[]
+  updateMany?: Prisma.MailUpdateManyWithWhereWithoutIdentityInput | Prisma.MailUpdateManyWithWhereWithoutIdentityInput[]
+  deleteMany?: Prisma.MailScalarWhereInput | Prisma.MailScalarWhereInput[]
+}
+
+export type MailUncheckedUpdateManyWithoutIdentityNestedInput = {
+  create?: Prisma.XOR<Prisma.MailCreateWithoutIdentityInput, Prisma.MailUncheckedCreateWithoutIdentityInput> | Prisma.MailCreateWithoutIdentityInput[] | Prisma.MailUncheckedCreateWithoutIdentityInput[]
+  connectOrCreate?: Prisma.MailCreateOrConnectWithoutIdentityInput | Prisma.MailCreateOrConnectWithoutIdentityInput[]
+  upsert?: Prisma.MailUpsertWithWhereUniqueWithoutIdentityInput | Prisma.MailUpsertWithWhereUniqueWithoutIdentityInput[]
+  createMany?: Prisma.MailCreateManyIdentityInputEnvelope
+  set?: Prisma.MailWhereUniqueInput | Prisma.MailWhereUniqueInput[]
+  disconnect?: Prisma.MailWhereUniqueInput | Prisma.MailWhereUniqueInput[]
+  delete?: Prisma.MailWhereUniqueInput | Prisma.MailWhereUniqueInput[]
+  connect?: Prisma.MailWhereUniqueInput | Prisma.MailWhereUniqueInput[]
+  update?: Prisma.MailUpdateWithWhereUniqueWithoutIdentityInput | Prisma.MailUpdateWithWhereUniqueWithoutIdentityInput[]
+  updateMany?: Prisma.MailUpdateManyWithWhereWithoutIdentityInput | Prisma.MailUpdateManyWithWhereWithoutIdentityInput[]
+  deleteMany?: Prisma.MailScalarWhereInput | Prisma.MailScalarWhereInput[]
+}
+
 export type MailCreateWithoutStoreInput = {
   kind: string
   recipient: string
@@ -653,10 +725,12 @@ export type MailCreateWithoutStoreInput = {
   reason?: string
   createdAt: Date | string
   sentAt?: Date | string | null
+  identity?: Prisma.IdentityCreateNestedOneWithoutMailsInput
 }
 
 export type MailUncheckedCreateWithoutStoreInput = {
   id?: number
+  identityId?: number | null
   kind: string
   recipient: string
   networkHash?: string | null
@@ -704,6 +778,7 @@ export type MailScalarWhereInput = {
   NOT?: Prisma.MailScalarWhereInput | Prisma.MailScalarWhereInput[]
   id?: Prisma.IntFilter<"Mail"> | number
   storeId?: Prisma.IntNullableFilter<"Mail"> | number | null
+  identityId?: Prisma.IntNullableFilter<"Mail"> | number | null
   kind?: Prisma.StringFilter<"Mail"> | string
   recipient?: Prisma.StringFilter<"Mail"> | string
   networkHash?: Prisma.StringNullableFilter<"Mail"> | string | null
@@ -719,8 +794,70 @@ export type MailScalarWhereInput = {
   sentAt?: Prisma.DateTimeNullableFilter<"Mail"> | Date | string | null
 }
 
+export type MailCreateWithoutIdentityInput = {
+  kind: string
+  recipient: string
+  networkHash?: string | null
+  messageId: string
+  subject: string
+  contentSealed?: string | null
+  state: string
+  attempts?: number
+  nextAttemptAt: Date | string
+  process?: number | null
+  reason?: string
+  createdAt: Date | string
+  sentAt?: Date | string | null
+  store?: Prisma.StoreCreateNestedOneWithoutMailsInput
+}
+
+export type MailUncheckedCreateWithoutIdentityInput = {
+  id?: number
+  storeId?: number | null
+  kind: string
+  recipient: string
+  networkHash?: string | null
+  messageId: string
+  subject: string
+  contentSealed?: string | null
+  state: string
+  attempts?: number
+  nextAttemptAt: Date | string
+  process?: number | null
+  reason?: string
+  createdAt: Date | string
+  sentAt?: Date | string | null
+}
+
+export type MailCreateOrConnectWithoutIdentityInput = {
+  where: Prisma.MailWhereUniqueInput
+  create: Prisma.XOR<Prisma.MailCreateWithoutIdentityInput, Prisma.MailUncheckedCreateWithoutIdentityInput>
+}
+
+export type MailCreateManyIdentityInputEnvelope = {
+  data: Prisma.MailCreateManyIdentityInput | Prisma.MailCreateManyIdentityInput[]
+  skipDuplicates?: boolean
+}
+
+export type MailUpsertWithWhereUniqueWithoutIdentityInput = {
+  where: Prisma.MailWhereUniqueInput
+  update: Prisma.XOR<Prisma.MailUpdateWithoutIdentityInput, Prisma.MailUncheckedUpdateWithoutIdentityInput>
+  create: Prisma.XOR<Prisma.MailCreateWithoutIdentityInput, Prisma.MailUncheckedCreateWithoutIdentityInput>
+}
+
+export type MailUpdateWithWhereUniqueWithoutIdentityInput = {
+  where: Prisma.MailWhereUniqueInput
+  data: Prisma.XOR<Prisma.MailUpdateWithoutIdentityInput, Prisma.MailUncheckedUpdateWithoutIdentityInput>
+}
+
+export type MailUpdateManyWithWhereWithoutIdentityInput = {
+  where: Prisma.MailScalarWhereInput
+  data: Prisma.XOR<Prisma.MailUpdateManyMutationInput, Prisma.MailUncheckedUpdateManyWithoutIdentityInput>
+}
+
 export type MailCreateManyStoreInput = {
   id?: number
+  identityId?: number | null
   kind: string
   recipient: string
   networkHash?: string | null
@@ -750,10 +887,12 @@ export type MailUpdateWithoutStoreInput = {
   reason?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   sentAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  identity?: Prisma.IdentityUpdateOneWithoutMailsNestedInput
 }
 
 export type MailUncheckedUpdateWithoutStoreInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
+  identityId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   kind?: Prisma.StringFieldUpdateOperationsInput | string
   recipient?: Prisma.StringFieldUpdateOperationsInput | string
   networkHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -771,6 +910,78 @@ export type MailUncheckedUpdateWithoutStoreInput = {
 
 export type MailUncheckedUpdateManyWithoutStoreInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
+  identityId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  kind?: Prisma.StringFieldUpdateOperationsInput | string
+  recipient?: Prisma.StringFieldUpdateOperationsInput | string
+  networkHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  messageId?: Prisma.StringFieldUpdateOperationsInput | string
+  subject?: Prisma.StringFieldUpdateOperationsInput | string
+  contentSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  attempts?: Prisma.IntFieldUpdateOperationsInput | number
+  nextAttemptAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  process?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  reason?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sentAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+}
+
+export type MailCreateManyIdentityInput = {
+  id?: number
+  storeId?: number | null
+  kind: string
+  recipient: string
+  networkHash?: string | null
+  messageId: string
+  subject: string
+  contentSealed?: string | null
+  state: string
+  attempts?: number
+  nextAttemptAt: Date | string
+  process?: number | null
+  reason?: string
+  createdAt: Date | string
+  sentAt?: Date | string | null
+}
+
+export type MailUpdateWithoutIdentityInput = {
+  kind?: Prisma.StringFieldUpdateOperationsInput | string
+  recipient?: Prisma.StringFieldUpdateOperationsInput | string
+  networkHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  messageId?: Prisma.StringFieldUpdateOperationsInput | string
+  subject?: Prisma.StringFieldUpdateOperationsInput | string
+  contentSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  attempts?: Prisma.IntFieldUpdateOperationsInput | number
+  nextAttemptAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  process?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  reason?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sentAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  store?: Prisma.StoreUpdateOneWithoutMailsNestedInput
+}
+
+export type MailUncheckedUpdateWithoutIdentityInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  storeId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  kind?: Prisma.StringFieldUpdateOperationsInput | string
+  recipient?: Prisma.StringFieldUpdateOperationsInput | string
+  networkHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  messageId?: Prisma.StringFieldUpdateOperationsInput | string
+  subject?: Prisma.StringFieldUpdateOperationsInput | string
+  contentSealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  attempts?: Prisma.IntFieldUpdateOperationsInput | number
+  nextAttemptAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  process?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  reason?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sentAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+}
+
+export type MailUncheckedUpdateManyWithoutIdentityInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  storeId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   kind?: Prisma.StringFieldUpdateOperationsInput | string
   recipient?: Prisma.StringFieldUpdateOperationsInput | string
   networkHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -791,6 +1002,7 @@ export type MailUncheckedUpdateManyWithoutStoreInput = {
 export type MailSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
   storeId?: boolean
+  identityId?: boolean
   kind?: boolean
   recipient?: boolean
   networkHash?: boolean
@@ -805,11 +1017,13 @@ export type MailSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = r
   createdAt?: boolean
   sentAt?: boolean
   store?: boolean | Prisma.Mail$storeArgs<ExtArgs>
+  identity?: boolean | Prisma.Mail$identityArgs<ExtArgs>
 }, ExtArgs["result"]["mail"]>
 
 export type MailSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
   storeId?: boolean
+  identityId?: boolean
   kind?: boolean
   recipient?: boolean
   networkHash?: boolean
@@ -824,11 +1038,13 @@ export type MailSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensio
   createdAt?: boolean
   sentAt?: boolean
   store?: boolean | Prisma.Mail$storeArgs<ExtArgs>
+  identity?: boolean | Prisma.Mail$identityArgs<ExtArgs>
 }, ExtArgs["result"]["mail"]>
 
 export type MailSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
   storeId?: boolean
+  identityId?: boolean
   kind?: boolean
   recipient?: boolean
   networkHash?: boolean
@@ -843,11 +1059,13 @@ export type MailSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensio
   createdAt?: boolean
   sentAt?: boolean
   store?: boolean | Prisma.Mail$storeArgs<ExtArgs>
+  identity?: boolean | Prisma.Mail$identityArgs<ExtArgs>
 }, ExtArgs["result"]["mail"]>
 
 export type MailSelectScalar = {
   id?: boolean
   storeId?: boolean
+  identityId?: boolean
   kind?: boolean
   recipient?: boolean
   networkHash?: boolean
@@ -863,21 +1081,25 @@ export type MailSelectScalar = {
   sentAt?: boolean
 }
 
-export type MailOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "storeId" | "kind" | "recipient" | "networkHash" | "messageId" | "subject" | "contentSealed" | "state" | "attempts" | "nextAttemptAt" | "process" | "reason" | "createdAt" | "sentAt", ExtArgs["result"]["mail"]>
+export type MailOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "storeId" | "identityId" | "kind" | "recipient" | "networkHash" | "messageId" | "subject" | "contentSealed" | "state" | "attempts" | "nextAttemptAt" | "process" | "reason" | "createdAt" | "sentAt", ExtArgs["result"]["mail"]>
 export type MailInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   store?: boolean | Prisma.Mail$storeArgs<ExtArgs>
+  identity?: boolean | Prisma.Mail$identityArgs<ExtArgs>
 }
 export type MailIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   store?: boolean | Prisma.Mail$storeArgs<ExtArgs>
+  identity?: boolean | Prisma.Mail$identityArgs<ExtArgs>
 }
 export type MailIncludeUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   store?: boolean | Prisma.Mail$storeArgs<ExtArgs>
+  identity?: boolean | Prisma.Mail$identityArgs<ExtArgs>
 }
 
 export type $MailPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Mail"
   objects: {
     store: Prisma.$StorePayload<ExtArgs> | null
+    identity: Prisma.$IdentityPayload<ExtArgs> | null
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: number
@@ -885,6 +1107,10 @@ export type $MailPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
      * NULL: of no single store.
      */
     storeId: number | null
+    /**
+     * Of the person whose mail it is, who had proved the address when it was written; NULL: no person reads it in an outbox.
+     */
+    identityId: number | null
     /**
      * Such as invitation.
      */
@@ -902,7 +1128,7 @@ export type $MailPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
      */
     messageId: string
     /**
-     * Shown to the store's people: never a secret.
+     * Shown to whom the mail belongs: never a secret.
      */
     subject: string
     /**
@@ -910,7 +1136,7 @@ export type $MailPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
      */
     contentSealed: string | null
     /**
-     * waiting, sent, bounced (refused for good), failed (given up), shown (in the sandbox's outbox alone) or void.
+     * waiting, sent, bounced (refused for good), failed (given up), shown (read on pages alone) or void.
      */
     state: string
     attempts: number
@@ -1323,6 +1549,7 @@ readonly fields: MailFieldRefs;
 export interface Prisma__MailClient<T, Null = never, ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs, GlobalOmitOptions = {}> extends Prisma.PrismaPromise<T> {
   readonly [Symbol.toStringTag]: "PrismaPromise"
   store<T extends Prisma.Mail$storeArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Mail$storeArgs<ExtArgs>>): Prisma.Prisma__StoreClient<runtime.Types.Result.GetResult<Prisma.$StorePayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
+  identity<T extends Prisma.Mail$identityArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Mail$identityArgs<ExtArgs>>): Prisma.Prisma__IdentityClient<runtime.Types.Result.GetResult<Prisma.$IdentityPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -1354,6 +1581,7 @@ export interface Prisma__MailClient<T, Null = never, ExtArgs extends runtime.Typ
 export interface MailFieldRefs {
   readonly id: Prisma.FieldRef<"Mail", 'Int'>
   readonly storeId: Prisma.FieldRef<"Mail", 'Int'>
+  readonly identityId: Prisma.FieldRef<"Mail", 'Int'>
   readonly kind: Prisma.FieldRef<"Mail", 'String'>
   readonly recipient: Prisma.FieldRef<"Mail", 'String'>
   readonly networkHash: Prisma.FieldRef<"Mail", 'String'>
@@ -1784,6 +2012,25 @@ export type Mail$storeArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs
    */
   include?: Prisma.StoreInclude<ExtArgs> | null
   where?: Prisma.StoreWhereInput
+}
+
+/**
+ * Mail.identity
+ */
+export type Mail$identityArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Identity
+   */
+  select?: Prisma.IdentitySelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Identity
+   */
+  omit?: Prisma.IdentityOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.IdentityInclude<ExtArgs> | null
+  where?: Prisma.IdentityWhereInput
 }
 
 /**

@@ -3,6 +3,7 @@ import { getRecord } from '../../../engine/reading/read.ts'
 import { type HtmlPage, sendPage } from '../../../html/page.ts'
 import { adminPages } from '../../../html/page-routes.ts'
 import { actorOf, type CallerServices, formOf, merchantCaller, merchantOf, textIn } from '../../../html/request.ts'
+import { mailsAre } from '../../../mail/write.ts'
 import { type CustomerLinkServices, LINK_MINUTES, mailedTo, sendCustomerLink } from '../../../people/customer-links.ts'
 import { customers } from '../../../resources/customers/customers.ts'
 import { addNote, deleteNote } from '../../../resources/customers/notes.ts'
@@ -71,10 +72,11 @@ async function customerIn(request: FastifyRequest, services: CallerServices) {
 
 async function linkPage(request: FastifyRequest, services: CustomerPagesServices): Promise<HtmlPage> {
   const { id, name, email, isEnabled } = await customerIn(request, services)
+  const isUnsent = mailsAre(services.config) === 'shown'
   return {
     template: '/pages/admin/customers/sign-in-link',
     title: t('Sign-in link for {name}', { name }),
-    data: { id, name, isEnabled, mailedTo: mailedTo(services, email), minutes: LINK_MINUTES, link: null },
+    data: { id, name, isEnabled, mailedTo: mailedTo(services, email), isUnsent, minutes: LINK_MINUTES, link: null },
   }
 }
 

@@ -1,20 +1,17 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { DataServices } from '../../../database/client.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { adminPages } from '../../../html/page-routes.ts'
 import { merchantOf, textIn } from '../../../html/request.ts'
-import { findMail, listMails, type OutboxReader } from '../../../mail/outbox.ts'
-import { type MailConfig, mailsAre } from '../../../mail/write.ts'
+import { findMail, listMails, type OutboxReader, type OutboxServices } from '../../../mail/outbox.ts'
+import { mailsAre } from '../../../mail/write.ts'
 import { privilegesOf } from '../../../staff/roles.ts'
 import { t } from '../../../texts/text.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import { INT32_MAX } from '../../../values/int32.ts'
 
-export type OutboxServices = DataServices & { readonly config: MailConfig }
-
 const MAILS_SHOWN = 50
 
-/** Adds the pages of the mails that the store has caused, as far as a person may read them. */
+/** Adds the pages of the mails of a person, and of those to the store's customers. */
 export function outboxPages(app: FastifyInstance, services: OutboxServices): void {
   const { page } = adminPages(app)
   page('/admin/outbox', (request) => outboxPage(request, services))
@@ -32,18 +29,15 @@ async function outboxPage(request: FastifyRequest, { db, config }: OutboxService
 }
 
 async function mailPage(request: FastifyRequest, services: OutboxServices): Promise<HtmlPage> {
-  const { publicUrl } = services.config
   const id = numberIn(textIn(request.params, 'id'))
   const mail = id === undefined ? null : await findMail(services, readerOf(request), id)
   if (mail === null) throw new StoreFailure('not-found', 'There is no such mail', { field: 'id' })
-  const lines = mail.text?.trimEnd().split('\n') ?? []
-  const text = lines.map((line) => ({ line, isLink: line.startsWith(`${publicUrl}/`) && !line.includes(' ') }))
-  return { template: '/pages/admin/outbox/mail', title: mail.subject, data: { mail, text } }
+  return { template: '/pages/admin/outbox/mail', title: mail.subject, data: { mail } }
 }
 
 function readerOf(request: FastifyRequest): OutboxReader {
   const merchant = merchantOf(request)
-  return { email: merchant.email, storeId: privilegesOf(merchant) === null ? merchant.store.id : null }
+  return { identityId: merchant.identityId, storeId: privilegesOf(merchant) === null ? merchant.store.id : null }
 }
 
 function numberIn(text: string): number | undefined {
