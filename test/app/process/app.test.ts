@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import { buildApp } from '../../../src/app.ts'
 import { connect } from '../../../src/database/client.ts'
 import { createHealth } from '../../../src/database/health.ts'
+import { OWN_ADDRESSES } from '../../../src/process/setting-forms.ts'
 import { StoreFailure } from '../../../src/values/failure.ts'
 import { cloneDatabase, type TestDatabase } from '../../support/database.ts'
 import { operatorKey, servicesOn } from '../../support/services.ts'
@@ -249,6 +250,15 @@ describe('the target of a request', () => {
       }
     }
   })
+})
+
+test('the settings of paths are refused the first segments of all routes', async () => {
+  const app = buildApp(servicesOn(database.db, { REST_PREFIXES: '/rest', SOAP_PATH: '/soap' }))
+  const own = new Set<string>()
+  app.addHook('onRoute', ({ url }) => void own.add(url.replace(/(?<=.)\/.*/, '')))
+  await app.ready()
+  await app.close()
+  expect([...own].sort().join(', ')).toBe(`/, ${OWN_ADDRESSES}, /rest, /soap, /soap_advanced`)
 })
 
 async function listening(app: FastifyInstance): Promise<number> {
