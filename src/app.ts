@@ -67,6 +67,7 @@ export function buildApp(given: Services): FastifyInstance {
   const { config, log, metrics } = given
   const services = { ...given, throttle: countThrottled(given.throttle, metrics) }
   keepRepresentations(services.db, config.representationCacheMb)
+  const names = new Set<string>()
   const app: FastifyInstance = Fastify({
     ...limits,
     loggerInstance: log as FastifyBaseLogger,
@@ -81,7 +82,10 @@ export function buildApp(given: Services): FastifyInstance {
       answerUnroutable(config, error, { request, reply }, (status, message) =>
         wantsHtml(request) ? sendErrorPage(reply, status, message) : null,
       ),
-    clientErrorHandler: (error, socket) => answerUnreadable(services, error, socket),
+    clientErrorHandler: (error, socket) => answerUnreadable({ ...services, names }, error, socket),
+  })
+  app.addHook('onRoute', ({ url }) => {
+    for (const name of url.toLowerCase().split('/')) names.add(name)
   })
   limitConnections(app, services)
   setCommonHeaders(app, config)

@@ -2,7 +2,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { errorBody, failureIn } from '../server/errors.ts'
 import { type Text, t } from '../texts/text.ts'
 import { StoreFailure } from '../values/failure.ts'
-import { nextOf, ProofNeeded, pageHeaders } from './guard.ts'
+import { LedOn, pageHeaders } from './guard.ts'
 import { sendPage } from './page.ts'
 import { isForm, languageFor, wantsHtml } from './request.ts'
 
@@ -26,7 +26,7 @@ const wordings: Readonly<Record<string, Refusal>> = {
 
 /** Responds to every error: a page for browsers, a list of one result item for programs and the pages' script. */
 export function answerFailure(error: FastifyError | StoreFailure, request: FastifyRequest, reply: FastifyReply) {
-  if (error instanceof ProofNeeded && wantsHtml(request)) return reply.redirect(`${error.page}${nextOf(request)}`, 303)
+  if (error instanceof LedOn && wantsHtml(request)) return reply.redirect(error.address, 303)
   return answer(reply, failureIn(error, { request, reply }, wordings))
 }
 

@@ -17,7 +17,7 @@ import {
 } from '../people/sessions.ts'
 import { plainHttpOfPages } from '../server/plain-http.ts'
 import { asksProof, type Role } from '../server/roles.ts'
-import { StoreFailure } from '../values/failure.ts'
+import { type FailureKind, StoreFailure } from '../values/failure.ts'
 import { isOperatorKey } from '../values/secrets.ts'
 import { createSemaphore } from '../values/semaphore.ts'
 import { isForm, isJson, isUpload, localeOf, requirePrivileges, wantsHtml } from './request.ts'
@@ -41,6 +41,8 @@ declare module 'fastify' {
   }
   interface FastifyInstance {
     sessionCookies: ReturnType<typeof sessionCookies>
+    /** Admits who sends a request once more, as if it came now, where it has waited since. Throws what refuses it. */
+    admitAgain: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
   }
 }
 
@@ -67,7 +69,8 @@ export const pageHeaders = {
  * So is one who has to show a password again first, or to set up the second factor that the store requires, and operators need
  * outside the sandbox; a program gets a 403.
  * Rejects (403) changes that a page of another site makes a browser send, and changes by session without proof that no
- * other site sent them. Counts what nobody signed in sends, by network (429). Runs before the body is read.
+ * other site sent them. Counts what nobody signed in sends, by network (429). Runs before the body is read, and again for a request
+ * that has waited since; for a file, receiveFile does that.
  */
 export function installGuard(app: FastifyInstance, services: GuardServices): void {
   const { throttle, config } = services
@@ -84,7 +87,15 @@ export function installGuard(app: FastifyInstance, services: GuardServices): voi
       throw new Error(`${method} ${url} has no needs: nobody has said which of a store's people may use it`)
   })
 
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', admit)
+  app.decorate('admitAgain', async (request, reply) => {
+    if (request.hasWaited) await admit(Object.assign(request, { session: null, actor: null, isProved: false }), reply)
+  })
+  app.addHook('preValidation', async (request, reply) => {
+    if (!isUpload(request)) await app.admitAgain(request, reply)
+  })
+
+  async function admit(request: FastifyRequest, reply: FastifyReply) {
     const opener = openedByOthers.includes(request.routeOptions.url ?? '') ? 'unsafe-none' : 'same-origin'
     reply.headers({ ...pageHeaders, 'cross-origin-opener-policy': opener })
     const plainHttp = plainHttpOf(request)
@@ -98,17 +109,26 @@ export function installGuard(app: FastifyInstance, services: GuardServices): voi
     const session = kind && token ? await findSession(services, kind, token) : null
     if (session) admitPerson(request, session)
     else if (!allowed.includes('anyone')) {
-      if (wantsHtml(request) && kind) return sendToSignIn(request, reply, kind)
-      if (isForOperator) return admitOperator(services, request, reply)
-      throw new StoreFailure('unauthorized', 'Sign in first: there is no session, or it has ended')
+      if (!kind || (isForOperator && !wantsHtml(request))) return admitOperator(services, request, reply)
+      const message = 'Sign in first: there is no session, or it has ended'
+      throw new LedOn('unauthorized', message, signInOf(request, kind))
     }
     if (!isSafe(request) && isFromElsewhere(request))
       throw new StoreFailure('forbidden', 'Refused: the request comes from a page of another site')
-    if (!isSafe(request) && !session) throttle.requireAnonymous(request.ip)
+    if (!isSafe(request) && !session && !request.hasWaited) throttle.requireAnonymous(request.ip)
     // On a route for anyone, the session is not what admits the request.
     if (session && !allowed.includes('anyone') && !isSafe(request)) requireProofOfOrigin(request)
-    if (session) return askFirst(request, reply, session, { ...config, at: services.now() })
-  })
+    if (session) askFirst(request, session, { ...config, at: services.now() })
+  }
+}
+
+/** A refusal that leads a browser to another page, from where it may come back. */
+export class LedOn extends StoreFailure {
+  readonly address: string
+  constructor(kind: FailureKind, message: string, address: string) {
+    super(kind, message)
+    this.address = address
+  }
 }
 
 /**
@@ -117,10 +137,9 @@ export function installGuard(app: FastifyInstance, services: GuardServices): voi
  */
 function askFirst(
   request: FastifyRequest,
-  reply: FastifyReply,
   { person, provedAt }: Session,
   { at, sandbox }: { at: Date; sandbox: boolean },
-) {
+): void {
   request.isProved = isProofRecent({ provedAt }, at)
   const { config } = request.routeOptions
   const needsProof = asksProof(config)
@@ -129,10 +148,10 @@ function askFirst(
   if (isAsked && isOfWork && isFactorMissing(person, at)) {
     const page = `${areaPaths[person.kind]}/account/factors`
     // The pages of a store say by themselves what it requires, and from when on.
-    if (wantsHtml(request))
-      return reply.redirect(person.kind === 'merchant' ? page : `${page}?notice=factor-needed`, 303)
-    const who = person.kind === 'merchant' ? 'The store requires' : 'Operators need'
-    throw new StoreFailure('forbidden', `${who} a second factor, and you have none: set one up at ${page}`)
+    const isOfStore = person.kind === 'merchant'
+    const who = isOfStore ? 'The store requires' : 'Operators need'
+    const message = `${who} a second factor, and you have none: set one up at ${page}`
+    throw new LedOn('forbidden', message, isOfStore ? page : `${page}?notice=factor-needed`)
   }
   if (needsProof) requireProof(request)
 }
@@ -141,23 +160,17 @@ function isFactorMissing({ factorMissingFromMs }: Merchant | Operator, at: Date)
   return factorMissingFromMs !== null && factorMissingFromMs <= at.getTime()
 }
 
-/** The person of a session is to show who they are again; errors.ts leads a browser to the page for it. */
-export class ProofNeeded extends StoreFailure {
-  readonly page: string
-  constructor(page: string) {
-    const message = `This needs your password again, because you showed it more than 15 minutes ago: POST ${page} with Password`
-    super('forbidden', message)
-    this.page = page
-  }
-}
-
 /** Throws where the person of a session has shown neither password nor passkey in the last 15 minutes. */
-export function requireProof({ session, isProved }: FastifyRequest): void {
-  if (session !== null && !isProved) throw new ProofNeeded(`${areaPaths[session.person.kind]}/prove`)
+export function requireProof(request: FastifyRequest): void {
+  const { session, isProved } = request
+  if (session === null || isProved) return
+  const page = `${areaPaths[session.person.kind]}/prove`
+  const message = `This needs your password again, because you showed it more than 15 minutes ago: POST ${page} with Password`
+  throw new LedOn('forbidden', message, page + nextOf(request))
 }
 
 /** The page to come back to: the one that is asked for, or the one with the form that was sent. */
-export function nextOf(request: FastifyRequest): string {
+function nextOf(request: FastifyRequest): string {
   const { headers, host } = request
   const from = URL.parse(headers.referer ?? '')
   const address = isSafe(request) ? request.url : from?.host === host ? from.pathname + from.search : ''
@@ -167,7 +180,7 @@ export function nextOf(request: FastifyRequest): string {
 /** What a person's requests hold at a time, since no bucket counts them: one person's windows, and programs with the session. */
 const REQUESTS_OF_PERSON_MAX = 4
 
-/** Lets the others of a person's requests wait, until the answers are sent. Call it before adding routes. */
+/** Lets the others of a person's requests wait, until the answers are sent. Call it before the guard, which looks at them again. */
 export function limitPersons(app: FastifyInstance): void {
   const requests = createSemaphore({
     capacity: Number.POSITIVE_INFINITY,
@@ -177,10 +190,13 @@ export function limitPersons(app: FastifyInstance): void {
     waitMs: 10_000,
     message: 'Too many of your requests are under way; try again in a moment',
   })
-  app.addHook('preHandler', async ({ session }, { raw }) => {
-    if (session === null) return
-    const { kind, id } = session.person
-    const end = await requests.acquire(`${kind} ${id}`, 1)
+  app.addHook('preValidation', async (request, { raw }) => {
+    if (request.session === null) return
+    const { kind, id } = request.session.person
+    const before = requests.waiting()
+    const turn = requests.acquire(`${kind} ${id}`, 1)
+    request.hasWaited ||= requests.waiting() > before
+    const end = await turn
     if (raw.closed) end()
     else raw.once('close', end)
   })
@@ -256,11 +272,11 @@ function admitPerson(request: FastifyRequest, session: Session): void {
 
 const NEXT_LENGTH_MAX = 2_000
 
-function sendToSignIn(request: FastifyRequest, reply: FastifyReply, kind: SessionKind) {
+function signInOf(request: FastifyRequest, kind: SessionKind): string {
   // Encoded, a long address would exceed what browsers and proxies accept as a header.
   const next =
     isSafe(request) && request.url.length <= NEXT_LENGTH_MAX ? `?next=${encodeURIComponent(request.url)}` : ''
-  return reply.redirect(`${areaPaths[kind]}/sign-in${next}`, 303)
+  return `${areaPaths[kind]}/sign-in${next}`
 }
 
 /**

@@ -15,7 +15,7 @@ import { answerFailure, notJson } from './errors.ts'
 import { installFormTokens } from './form-tokens.ts'
 import { type GuardServices, installGuard, limitPersons } from './guard.ts'
 import { type HtmlPage, noteNeeds, sendPage } from './page.ts'
-import { isForm, wantsHtml } from './request.ts'
+import { isForm, isUpload, wantsHtml } from './request.ts'
 
 /** The largest bodies, of those who are signed in and of all others. */
 const limitBytes = { form: 256 * 1024, json: 1024 * 1024, signedOut: 16 * 1024 }
@@ -33,17 +33,18 @@ declare module 'fastify' {
 export async function openPages(app: FastifyInstance, services: GuardServices): Promise<void> {
   app.decorate('hasOutbox', services.config.sandbox)
   app.setErrorHandler(answerFailure)
-  await installForms(app, services)
-  installGuard(app, services)
-  noteNeeds(app)
+  const requireToken = await installFormTokens(app, services)
   limitPersons(app)
+  installGuard(app, services)
+  await installForms(app, requireToken)
+  noteNeeds(app)
 }
 
 /**
  * Accepts JSON up to 1 MB (an empty body is none, because clients send it with DELETE) and forms up to 256 kB with a
- * CSRF token. Where nobody is signed in, both have 16 kB at most.
+ * CSRF token. Where nobody is signed in, both have 16 kB at most. Call it behind the guard, because a token is of a session.
  */
-async function installForms(app: FastifyInstance, services: GuardServices): Promise<void> {
+async function installForms(app: FastifyInstance, requireToken: typeof app.csrfProtection): Promise<void> {
   const parseJson = app.getDefaultJsonParser('error', 'error')
   const receiveText = async (request: FastifyRequest, payload: Readable, kind: 'form' | 'json') => {
     const isSignedIn = request.session !== null || request.actor !== null
@@ -62,7 +63,6 @@ async function installForms(app: FastifyInstance, services: GuardServices): Prom
     return isForm(request) ? Readable.from([await receiveText(request, payload as Readable, 'form')]) : payload
   })
   await app.register(formbody, { bodyLimit: limitBytes.form, parser: fieldsOf })
-  const requireToken = await installFormTokens(app, services)
   app.addHook('preValidation', (request, reply, done) => {
     if (!isForm(request)) return done()
     // A program that omits the type of its JSON gets an error about the type, not about forms.
@@ -144,7 +144,10 @@ export async function orShowAgain<T>(
     if (!(error instanceof StoreFailure)) throw error
     // The body did not arrive in time, which the client was told.
     if (reply.sent) return reply.hijack()
-    if (!wantsHtml(reply.request)) throw error
+    const { request } = reply
+    if (!wantsHtml(request)) throw error
+    // While a file was on its way, who sends it may have lost the right to see the page.
+    if (isUpload(request)) await request.server.admitAgain(request, reply)
     return sendPage(reply, { ...(await pageOf(error)), failure: error })
   }
 }

@@ -38,7 +38,7 @@ export function takeUploads(app: FastifyInstance): void {
 /**
  * Hands the file of a form over while it arrives, after checking the form's token, which has to stand before it. Rejects when `use`
  * does. However `use` ends, the rest of the body is read and discarded first, so that the answer reaches a browser that is still
- * sending. The file is never in memory as a whole.
+ * sending. The file is never in memory as a whole. Its last byte is followed by another look at who sends it, whose refusal ends `bytes`.
  */
 export async function receiveFile<T>(
   request: FastifyRequest,
@@ -93,7 +93,7 @@ export async function receiveFile<T>(
     try {
       await checkToken(request, reply, fields)
       const { _csrf, ...others } = fields
-      return await use({ name, bytes: file.pipe(lent), fields: others })
+      return await use({ name, bytes: admitted(file.pipe(lent), request, reply, fields), fields: others })
     } finally {
       file.unpipe(lent).resume()
       lent.end()
@@ -101,6 +101,13 @@ export async function receiveFile<T>(
   } finally {
     await arrived
   }
+}
+
+async function* admitted(bytes: AsyncIterable<Uint8Array>, request: FastifyRequest, reply: FastifyReply, fields: Form) {
+  yield* bytes
+  await request.server.admitAgain(request, reply)
+  // The person may have changed to another store.
+  await checkToken(request, reply, fields)
 }
 
 /** Without control characters, which no file system shows and no database text holds. */

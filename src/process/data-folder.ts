@@ -163,13 +163,31 @@ async function readJson<T>(path: string, schema: z.ZodType<T>): Promise<T | 'dam
   }
 }
 
+/** Creates a folder and those above it, unless they are there. Node's `recursive` never ends in /proc, which takes no folders. */
+export async function makeFolder(path: string, mode?: number): Promise<void> {
+  try {
+    await mkdir(path, { mode })
+  } catch (error) {
+    if ((await stat(path).catch(() => null))?.isDirectory()) return
+    if (codeOf(error) !== 'ENOENT' || (await stat(dirname(path)).catch(() => null)) !== null) throw error
+    await makeFolder(dirname(path), mode)
+    await makeFolder(path, mode)
+  }
+}
+
+/** A folder of another machine may not answer. */
+const SAID_AFTER_MS = 5_000
+
 /** Creates the folder of a setting if it is missing. Throws `StartupError` when it cannot be written. */
 export async function makeDataFolder(path: string, setting = 'DATA_DIR', mode = 0o777): Promise<void> {
+  const timer = setTimeout(() => process.stderr.write(`Waiting for ${setting} (${path}) …\n`), SAID_AFTER_MS)
   try {
-    await mkdir(path, { recursive: true, mode })
+    await makeFolder(path, mode)
     await access(path, constants.W_OK | constants.X_OK)
   } catch (error) {
     throw notWritable(path, error, setting)
+  } finally {
+    clearTimeout(timer)
   }
 }
 

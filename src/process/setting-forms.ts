@@ -4,9 +4,9 @@ import { asciiEmail, EMAIL_LENGTH_MAX } from '../values/email.ts'
 
 // The forms of settings: each names the value, what is wrong with it, and what is allowed.
 
-/** First segments that the server itself uses. */
+/** First segments that the server itself uses: those of its routes, which a test compares. */
 export const OWN_ADDRESSES =
-  '/.well-known, /account, /admin, /assets, /developers, /docs, /healthz, /metrics, /oauth, /openapi.json, /readyz'
+  '/.well-known, /account, /admin, /assets, /developers, /docs, /healthz, /metrics, /oauth, /openapi.json, /operator, /readyz, /records.xsd'
 
 export const NAMESPACE_LENGTH_MAX = 255
 

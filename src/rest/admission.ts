@@ -24,7 +24,10 @@ export interface AdmissionServices {
 
 const none: readonly string[] = []
 
-/** Checks, before the body is read: credentials, bucket, method, privileges. Sets `request.caller` once it is known. */
+/**
+ * Checks credentials, bucket, method and privileges, before the body is read. Sets `request.caller` once it is known. A request that has
+ * waited is checked again before it does anything, and counts once.
+ */
 export function admission(
   { authenticator, throttle }: AdmissionServices,
   { operations, privileges, createdBy, isUnlogged = false }: Endpoint,
@@ -35,7 +38,10 @@ export function admission(
     request.caller = caller
     request.isOfNewApplication = isStrict
     request.keepsBody = keepsBodies
-    showBucket(reply, rateLimit, await throttle.take(rateLimit.key, rateLimit))
+    if (!request.hasWaited) {
+      showBucket(reply, rateLimit, await throttle.take(rateLimit.key, rateLimit))
+      bytesInFlight.admit(callerKey(caller))
+    }
     check(request, reply, { caller, isByBearer })
   }
 
@@ -44,7 +50,6 @@ export function admission(
     reply: FastifyReply,
     { caller, isByBearer }: Pick<Authenticated, 'caller' | 'isByBearer'>,
   ): void {
-    bytesInFlight.admit(callerKey(caller))
     const method = methodOf(request)
     if (operations[method] === undefined) {
       const allowed = allowedMethods(operations)

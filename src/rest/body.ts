@@ -15,10 +15,12 @@ import { readXml } from './xml.ts'
 export function receiveBodies(app: FastifyInstance): void {
   const { bodyLimit } = app.initialConfig
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('*', async ({ headers }: FastifyRequest, payload: Readable): Promise<Body | null> => {
+  app.addContentTypeParser('*', async (request: FastifyRequest, payload: Readable): Promise<Body | null> => {
     const bytes = await receiveBytes(payload, bodyLimit ?? 0)
     if (bytes.length === 0) return null
-    const format = formatOf(headers)
+    const format = formatOf(request.headers)
+    // It waits for its turn to be read, too.
+    request.hasWaited ||= bytes.length > SHORT_LENGTH_MAX
     if (bytes.length > SHORT_LENGTH_MAX) await nextTurn()
     const text = decode(bytes)
     free(bytes)

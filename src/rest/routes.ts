@@ -103,24 +103,26 @@ function addEndpoint(
   { url, version, route, endpoint, known }: Served,
 ): void {
   const allowed = allowedMethods(endpoint.operations)
+  const admit = admission(services, endpoint)
   app.route({
     method: app.supportedMethods,
     url,
     onRequest: [
       // A preflight carries no credentials, so it is answered before authentication and counts in no bucket.
       async ({ method }, reply) => (method === 'OPTIONS' ? sendOptions(reply, allowed) : undefined),
-      admission(services, endpoint),
+      admit,
     ],
     handler: async (request, reply) =>
       sendAnswer(request, reply, await answer(request, reply), services.config.publicUrl),
   })
 
   async function answer(request: FastifyRequest, reply: FastifyReply): Promise<Answer> {
-    const { caller, params, headers, log, url } = request
     const method = methodOf(request)
     const operation = endpoint.operations[method] as Operation
     const { format } = (request.body ?? { format: 'json' }) as Pick<Body, 'format'>
     const records = await takeRecords(request, operation)
+    if (request.hasWaited) await admit(request, reply)
+    const { caller, params, headers, log, url } = request
     const query = readQuery(url)
     const handling = handlingOf(request, reply, { ...operation, query, known: known[method] as KnownParameters })
     const call = {

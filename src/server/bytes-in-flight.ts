@@ -5,6 +5,13 @@ import { callerKey } from '../engine/caller.ts'
 import { bytesInFlight, type Holding } from '../process/bytes-in-flight.ts'
 import { networkOf } from '../values/address-blocks.ts'
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Whether it waited for its body or for a turn since it was admitted: whether it still is has to be looked at again. */
+    hasWaited: boolean
+  }
+}
+
 const { uncountedMax } = bytesInFlight
 
 /** By body, if it may be counted: entries with young keys make collecting young objects dear. */
@@ -13,9 +20,13 @@ const owners = new WeakMap<Readable, { readonly request: FastifyRequest; readonl
 /** By request. Released when the answer has left the process, or the connection is gone. */
 const holdings = new WeakMap<FastifyRequest, Holding>()
 
-/** Lets `holdingOfBody` find the request of a body. */
+/** Lets `holdingOfBody` find the request of a body, and notes whether the body has still to come when the request has been admitted. */
 export function countBytesInFlight(app: FastifyInstance): void {
+  app.decorateRequest('hasWaited', false)
   app.addHook('preParsing', (request, reply, payload, done) => {
+    // What comes in one piece with the headers is read with them. Undefined for a request that no connection brought, as in tests.
+    const { complete } = request.raw as { readonly complete?: boolean }
+    request.hasWaited = complete === false && bodyLength(request.headers) > 0
     if (bodyLength(request.headers) > uncountedMax) owners.set(payload as Readable, { request, reply })
     done(null, payload)
   })

@@ -94,15 +94,20 @@ export function answerUnroutable(
 
 /** Answers connections that fail before a request exists: malformed, oversized or timed-out headers. */
 export function answerUnreadable(
-  { config, log }: { config: HeaderOptions; log: Logger },
-  error: NodeJS.ErrnoException,
+  { config, log, names }: { config: HeaderOptions; log: Logger; names: ReadonlySet<string> },
+  error: Unreadable,
   socket: Socket,
 ): void {
   if (!canAnswer(error, socket)) return void socket.destroy()
-  const [status, reason] = unreadable[error.code ?? ''] ?? [400, 'Bad Request']
+  const { code = '', rawPacket, bytesParsed = 0 } = error
+  const received = Buffer.isBuffer(rawPacket) ? rawPacket : Buffer.alloc(0)
+  const [status, reason, words = reason] = unreadable[code] ?? [400, 'Bad Request']
+  const isOfAddress = code === 'HPE_INVALID_URL'
+  const path = isOfAddress ? beginningOf(received.toString('latin1', 0, bytesParsed), names) : ''
   const id = randomUUID()
-  log.info({ requestId: id, status, code: error.code }, 'request')
-  const body = JSON.stringify(errorBody(status, reason))
+  log.info({ requestId: id, status, code, path }, 'request')
+  const isBeyondAscii = isOfAddress && Number(received[bytesParsed]) > 0x7f
+  const body = JSON.stringify(errorBody(status, isBeyondAscii ? BEYOND_ASCII : words))
   const headers = {
     'Content-Type': 'application/json; charset=utf-8',
     'Content-Length': Buffer.byteLength(body),
@@ -120,7 +125,22 @@ function canAnswer({ code }: NodeJS.ErrnoException, socket: Socket & { _httpMess
   return !isGone && socket.writable && !socket._httpMessage?.headersSent
 }
 
-const unreadable: Readonly<Record<string, readonly [number, string]>> = {
+/** What Node says of bytes that are no request. */
+type Unreadable = NodeJS.ErrnoException & { readonly rawPacket?: unknown; readonly bytesParsed?: number }
+
+/** The address up to the byte at fault, as far as it has `names` of routes and numbers: any other text may be a key (`loggablePath`). */
+function beginningOf(text: string, names: ReadonlySet<string>): string {
+  const [line = ''] = text.split('\n').slice(-1)
+  const parts = (line.split(/[ ?#]/)[1] ?? '').split('/')
+  const end = parts.findIndex((part) => !names.has(part.toLowerCase()) && !/^\d{1,10}$/.test(part))
+  return parts.slice(0, end === -1 ? parts.length : end).join('/')
+}
+
+const BEYOND_ASCII = 'The address has a byte beyond ASCII; percent-encode its UTF-8, such as é as %C3%A9'
+export const UNKNOWN_CODING = 'Transfer-Encoding may only be chunked'
+/** Status and reason by Node's codes, and the message where it says more. */
+const unreadable: Readonly<Record<string, readonly [number, string, string?]>> = {
   HPE_HEADER_OVERFLOW: [431, 'Request Header Fields Too Large'],
+  HPE_INVALID_TRANSFER_ENCODING: [501, 'Not Implemented', UNKNOWN_CODING],
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'Request Timeout'],
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server } from 'node:http'
 import type { FastifyInstance } from 'fastify'
-import { errorBody } from './errors.ts'
+import { errorBody, UNKNOWN_CODING } from './errors.ts'
 
 /** Sufficient for a hundred full products (rest-protocol §5.2). */
 const BODY_LIMIT_BYTES = 10 * 1024 * 1024
@@ -24,7 +24,7 @@ type Lenient = Server & { requireHostHeader?: boolean }
 
 /**
  * Answers what Node would answer itself, without a request id and a line in the log: 417 to unsupported Expect headers, and 400
- * to HTTP/1.1 without Host.
+ * to HTTP/1.1 without Host. Also what Node lets pass: 400 to several of Host, and 501 to unknown codings (RFC 9112 §3.2, §6.1).
  */
 export function answerInsteadOfNode(app: FastifyInstance): void {
   const refused = new WeakSet<IncomingMessage>()
@@ -47,8 +47,11 @@ function faultOf(
   refused: WeakSet<IncomingMessage>,
 ): [status: number, message: string] | null {
   if (refused.has(request)) return [417, 'Expect may only be 100-continue']
-  const isWithoutHost = request.headers.host === undefined && request.httpVersion === '1.1'
-  return isWithoutHost ? [400, 'The header Host is missing'] : null
+  const { rawHeaders, headers, httpVersion } = request
+  const hosts = rawHeaders.filter((name, place) => place % 2 === 0 && name.toLowerCase() === 'host').length
+  if (hosts === 0 && httpVersion === '1.1') return [400, 'The header Host is missing']
+  if (hosts > 1) return [400, 'The header Host came more than once; send it once']
+  return /^chunked$/i.test(headers['transfer-encoding'] ?? 'chunked') ? null : [501, UNKNOWN_CODING]
 }
 
 /** Lets another server of the application leave these answers to it too. */

@@ -1,7 +1,8 @@
 import { constants, createReadStream } from 'node:fs'
-import { appendFile, type FileHandle, mkdir, open, readFile, rename, rm } from 'node:fs/promises'
+import { appendFile, type FileHandle, open, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readLines } from '../../engine/transfer/lines.ts'
+import { makeFolder } from '../../process/data-folder.ts'
 import { StartupError } from '../../process/startup-error.ts'
 
 /** The state of a copied record. */
@@ -67,7 +68,7 @@ export class Book {
 
   /** Throws StartupError if another process has it open, or if it belongs to another source. */
   static async open(folder: string, from: string): Promise<Book> {
-    await mkdir(folder, { recursive: true, mode: FOLDER_MODE })
+    await makeFolder(folder, FOLDER_MODE)
     const lock = await lockFolder(folder)
     try {
       const state = (await readJson<State>(join(folder, 'state.json'))) ?? {

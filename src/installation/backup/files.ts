@@ -1,6 +1,6 @@
-import { mkdir, readdir, rm } from 'node:fs/promises'
+import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { PRIVATE } from '../../process/data-folder.ts'
+import { makeFolder, PRIVATE } from '../../process/data-folder.ts'
 import type { Secrets } from '../../values/secrets.ts'
 import { keyFingerprints } from './key.ts'
 
@@ -17,7 +17,7 @@ const FINGERPRINT_LENGTH = 8
 
 /** Makes the folder if it is missing. */
 export async function openBackupFolder(folder: string, secrets: Secrets): Promise<BackupFolder> {
-  await mkdir(folder, { recursive: true, mode: PRIVATE })
+  await makeFolder(folder, PRIVATE)
   // While a key is replaced, those under the former one count too.
   const fingerprints = keyFingerprints(secrets).map((fingerprint) => fingerprint.slice(0, FINGERPRINT_LENGTH))
   const prefix = `store-platform-${fingerprints[0]}-`

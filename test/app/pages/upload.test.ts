@@ -81,6 +81,7 @@ async function open(): Promise<void> {
   app = Fastify({ logger: { stream: { write: (line: string) => log.push(line) } }, forceCloseConnections: true })
   cutSlowPeers(app, createMetrics())
   takeUploads(app)
+  app.decorate('admitAgain', async () => {})
   app.decorate('csrfProtection', (_request: unknown, _reply: unknown, done: () => void) => done())
   app.post<{ Querystring: { consumer: string; at: string } }>(
     '/',

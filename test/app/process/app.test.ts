@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import { buildApp } from '../../../src/app.ts'
 import { connect } from '../../../src/database/client.ts'
 import { createHealth } from '../../../src/database/health.ts'
+import { OWN_ADDRESSES } from '../../../src/process/setting-forms.ts'
 import { StoreFailure } from '../../../src/values/failure.ts'
 import { cloneDatabase, type TestDatabase } from '../../support/database.ts'
 import { operatorKey, servicesOn } from '../../support/services.ts'
@@ -176,6 +177,16 @@ describe('errors are a small JSON list', () => {
     expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({ path: '/healthz', status: 400 })
     expect(await rawRequest(port, 'GET /healthz HTTP/1.0\r\n\r\n')).toMatch(/^HTTP\/1.1 200 /)
   })
+
+  test.each<[string, number, string]>([
+    ['Host: a\r\nHost: a', 400, 'The header Host came more than once; send it once'],
+    ['Host: a\r\nTransfer-Encoding: xyz', 501, 'Transfer-Encoding may only be chunked'],
+    ['Host: a\r\nTransfer-Encoding: gzip, chunked', 501, 'Transfer-Encoding may only be chunked'],
+  ])('%j is answered %i', async (headers, status, message) => {
+    const answer = await rawRequest(await listening(makeApp()), `POST /test/things HTTP/1.1\r\n${headers}\r\n\r\n`)
+    expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `))
+    expect(answer).toContain(JSON.stringify(errorBody(status, message)))
+  })
 })
 
 describe('the target of a request', () => {
@@ -216,6 +227,17 @@ describe('the target of a request', () => {
     ])
   })
 
+  test.each([
+    ['/StoreWebAPI/v1/Products?sku=secret-ü', '/StoreWebAPI/v1/Products'],
+    ['/admin/Orders/5/lines/hunter2/ü', '/admin/Orders/5/lines'],
+    ['/secret-ü', ''],
+  ])('%s is answered what to encode, and logged as far as it names routes and numbers', async (target, path) => {
+    const { answer, lines } = await send(`GET ${target}`)
+    const message = 'The address has a byte beyond ASCII; percent-encode its UTF-8, such as é as %C3%A9'
+    expect(answer).toContain(JSON.stringify(errorBody(400, message)))
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ status: 400, path }])
+  })
+
   test('a page over plain http leads to PUBLIC_URL, whatever host the target names; so do its files', async () => {
     const settings = { PUBLIC_URL: 'https://api.shop.example' }
     for (const [path, accept] of [
@@ -228,6 +250,15 @@ describe('the target of a request', () => {
       }
     }
   })
+})
+
+test('the settings of paths are refused the first segments of all routes', async () => {
+  const app = buildApp(servicesOn(database.db, { REST_PREFIXES: '/rest', SOAP_PATH: '/soap' }))
+  const own = new Set<string>()
+  app.addHook('onRoute', ({ url }) => void own.add(url.replace(/(?<=.)\/.*/, '')))
+  await app.ready()
+  await app.close()
+  expect([...own].sort().join(', ')).toBe(`/, ${OWN_ADDRESSES}, /rest, /soap, /soap_advanced`)
 })
 
 async function listening(app: FastifyInstance): Promise<number> {

@@ -66,7 +66,7 @@ async function open(
     logger: false,
     forceCloseConnections: true,
     ...(listener === 'PORT with TLS' ? { https: { ...https, ...times, handshakeTimeout } } : { http: times }),
-    clientErrorHandler: (error, socket) => answerUnreadable({ config, log }, error, socket),
+    clientErrorHandler: (error, socket) => answerUnreadable({ config, log, names: new Set() }, error, socket),
   })
   closing.push(() => app.close())
   const seen: string[] = []

@@ -1,7 +1,7 @@
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { installationKeys, type Keys, makeDataFolder } from '../../../src/process/data-folder.ts'
 import { StartupError } from '../../../src/process/startup-error.ts'
 
@@ -18,6 +18,20 @@ async function keptKeys(given: Parameters<typeof installationKeys>[0]): Promise<
   await keep()
   return keys
 }
+
+test('a folder where nothing can be made is refused at once, and one that has the start wait is named', async () => {
+  await expect(makeDataFolder('/proc/x/y', 'BACKUP_DIR')).rejects.toThrow(
+    /^\/proc\/x\/y cannot be written .*BACKUP_DIR$/,
+  )
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  const said = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
+  const made = makeDataFolder(join(dataDir, 'a/b'), 'BACKUP_DIR')
+  vi.advanceTimersByTime(10_000)
+  vi.useRealTimers()
+  await made
+  expect(said.mock.calls).toEqual([[`Waiting for BACKUP_DIR (${dataDir}/a/b) …\n`]])
+  said.mockRestore()
+})
 
 test('keys are made once, kept for their owner alone, and found again', async () => {
   const first = await keptKeys({ dataDir, ...none })
