@@ -57,6 +57,7 @@ async function openFile(file: string): Promise<Readable> {
 type ReportLine =
   | { progress: { lines: number } }
   | { refused: Refusal }
+  | { warned: Refusal }
   | { done: ImportCounts }
   | { failed: { message: string } }
 
@@ -66,6 +67,7 @@ async function follow(report: Readable, progress: Progress): Promise<ImportCount
       const line = content as ReportLine
       if ('progress' in line) progress.advanceTo(line.progress.lines)
       else if ('refused' in line) progress.say(describe(line.refused))
+      else if ('warned' in line) progress.say(`Worth a look: ${describe(line.warned)}`)
       else if ('failed' in line) throw new StartupError(line.failed.message)
       else {
         progress.advanceTo(line.done.lines)

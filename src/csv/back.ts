@@ -254,8 +254,10 @@ function backLine(
     changes.push([STOCK.join('.'), String(stock), String(Number((stock - added).toFixed(4)))])
   }
   const intended: Intended = { name, body, changes, problems }
+  // A price that comes back is no slip.
+  const looked = { ...resource, worthALook: { ...resource.worthALook, prices: [], costs: [] } }
   return {
-    line: lineFor(resource, { line, recordId }, { record, text }, intended),
+    line: lineFor(caller, looked, { line, recordId, record, text }, intended),
     others: problems.map(([column]) => column),
   }
 }

@@ -8,6 +8,7 @@ import { formerOf, tagOf } from './former.ts'
 import { addImport, addLines, deleteImport, endReading, type Import, readAgain } from './imports.ts'
 import { BATCH_LINES_MAX } from './limits.ts'
 import type { Difference, Problem } from './records.ts'
+import { lookedAt } from './worth-a-look.ts'
 
 // Records that somebody has chosen in a list, and what is done with all of them. The preview, the loop and the result are those of a file.
 
@@ -69,11 +70,11 @@ export async function compareChosen(
       const some = ids.slice(from, from + BATCH_LINES_MAX)
       const texts = await findJson(caller, resource, some)
       const lines = some.map((recordId, at) => {
-        const text = texts.get(recordId)
         const line = from + at + 1
-        return text === undefined
-          ? goneLine(line, recordId)
-          : lineOf(resource, { line, recordId }, String(text), intend)
+        if (!texts.has(recordId)) return goneLine(line, recordId)
+        const text = String(texts.get(recordId))
+        const record = JSON.parse(text) as Json
+        return lineFor(caller, resource, { line, recordId, record, text }, intend(record))
       })
       await addLines(caller, { secrets, reading, lines })
     }
@@ -87,37 +88,29 @@ export async function compareChosen(
 
 type Place = Pick<Line, 'line' | 'recordId'>
 
-function lineOf(resource: Resource, place: Place, text: string, intend: (record: Json) => Intended): Line {
-  const record = JSON.parse(text) as Json
-  return lineFor(resource, place, { record, text }, intend(record))
-}
-
 /** The line of what is intended with a record. */
 export function lineFor(
+  caller: Caller,
   resource: Resource,
-  place: Place,
-  { record, text }: { record: Json; text: string },
+  { record, text, ...place }: Place & { record: Json; text: string },
   { name, body, changes, problems = [], isOfWhole = false }: Intended,
 ): Line {
   const own = { ...place, name, secret: null, made: [] }
-  if (problems.length > 0) return { ...own, outcome: 'refused', body: {}, changes: [], marked: false, problems }
-  if (Object.keys(body).length === 0) {
-    return { ...own, outcome: 'same', body, changes: [], marked: false, problems }
-  }
+  if (problems.length > 0) return { ...own, outcome: 'refused', body: {}, changes: [], problems }
+  if (Object.keys(body).length === 0) return { ...own, outcome: 'same', body, changes: [], problems }
   return {
     ...own,
     outcome: 'change',
     body,
     before: formerOf(resource, body, record),
     ...(isOfWhole && { etag: tagOf(text) }),
-    changes,
-    marked: changes.some(([, , , mark]) => mark !== undefined),
+    changes: lookedAt(caller, resource, changes, record),
     problems,
   }
 }
 
 /** The line of a record that there is no more. */
 export function goneLine(line: number, recordId: number, name = String(recordId)): Line {
-  const nothing = { body: {}, secret: null, made: [], changes: [], marked: false }
+  const nothing = { body: {}, secret: null, made: [], changes: [] }
   return { line, recordId, name, ...nothing, outcome: 'refused', problems: [['', '', 'has been deleted']] }
 }

@@ -27,6 +27,7 @@ import {
   type StoredLists,
 } from './records.ts'
 import { itemsStored } from './references.ts'
+import { afterOf, lookedAt } from './worth-a-look.ts'
 
 const readers = new WeakMap<Resource, Representation<WireRecord>>()
 
@@ -59,8 +60,6 @@ export interface Line {
   /** The tag of the record as it was shown, likewise. */
   readonly etag?: string
   readonly changes: readonly Difference[]
-  /** Whether one of them has a mark. */
-  readonly marked: boolean
   readonly problems: readonly Problem[]
   /** The numbers of the new names in the body. */
   readonly made: readonly number[]
@@ -84,6 +83,8 @@ export class Comparison {
   /** The lines of the records so far, by id or by the hash of a new record's name. */
   readonly #lines = new Map<number | string, number>()
   readonly #exchanges = new Exchanges()
+  /** What lines give that one record alone should have. */
+  readonly #shared = new Map<string, number>()
 
   constructor(caller: Caller, reading: Omit<Reading, 'references'>) {
     this.#caller = caller
@@ -108,7 +109,22 @@ export class Comparison {
         longer.get(record.name),
       )
     })
-    return this.#takeNames(records, lines)
+    return this.#markShared(await this.#takeNames(records, lines))
+  }
+
+  /** Marks what one record alone should have, and another has. */
+  async #markShared(lines: readonly Line[]): Promise<Line[]> {
+    const { unshared = [], sharers } = this.#resource.worthALook ?? {}
+    const isUnshared = ([column]: Difference) => unshared.includes(column)
+    const given = lines.flatMap(({ recordId: id, changes }) =>
+      id !== null && changes.some(isUnshared) ? { ...afterOf(changes), id } : [],
+    )
+    const problems = given.length === 0 ? undefined : await sharers?.(this.#caller, given, this.#shared)
+    return lines.map((line) => {
+      const problem = problems?.get(line.recordId ?? 0)
+      if (problem === undefined) return line
+      return { ...line, changes: line.changes.map((one) => (isUnshared(one) ? [...one, problem] : one)) }
+    })
   }
 
   /** Settles the lines that take unique texts, when all lines are known. */
@@ -184,7 +200,9 @@ export class Comparison {
     if (unfit.length > 0) return refused(known, unfit)
     const named = changedNames(record, { record: stored ?? null, lists })
     const outcome = stored === undefined ? 'new' : changed.length + named.length === 0 ? 'same' : 'change'
-    return { ...known, ...contentOf(changed, named), outcome, problems: [] }
+    const { changes, ...content } = contentOf(changed, named)
+    const looked = lookedAt(this.#caller, this.#resource, changes, stored)
+    return { ...known, ...content, changes: looked, outcome, problems: [] }
   }
 
   #problemsOf({ line, id: given, name }: FileRecord, id: number, isThere: boolean): Problem[] {
@@ -218,7 +236,7 @@ function refused(
   { line, recordId, name }: Pick<Line, 'line' | 'recordId' | 'name'>,
   problems: readonly Problem[],
 ): Line {
-  const nothing = { body: {}, secret: null, changes: [], marked: false, made: [] }
+  const nothing = { body: {}, secret: null, changes: [], made: [] }
   return { line, recordId, name, ...nothing, outcome: 'refused', problems }
 }
 
@@ -232,11 +250,8 @@ function marked(line: Line, text: Column | null, longer: string | undefined): Li
     return mark === null ? line : { ...line, problems: [...line.problems, [text.name, line.name, mark]] }
   }
   if (zeros === null) return line
-  const changes = line.changes.map((change): Difference => {
-    const [column, before, after] = change
-    return column === text.name ? [column, before, after, zeros] : change
-  })
-  return { ...line, changes, marked: true }
+  const changes = line.changes.map((one) => (one[0] === text.name ? ([...one, zeros] as const) : one))
+  return { ...line, changes }
 }
 
 /** Names may be long, and there may be as many as a file has lines. */
@@ -247,7 +262,7 @@ function hashOf(name: string): string {
 function contentOf(
   changed: readonly ChangedCell[],
   named: ReturnType<typeof changedNames>,
-): Pick<Line, 'body' | 'secret' | 'changes' | 'marked' | 'made'> {
+): Pick<Line, 'body' | 'secret' | 'changes' | 'made'> {
   const isSecret = ({ cell: { column } }: ChangedCell) => column.field.access === 'wo'
   const cellsOf = (cells: readonly ChangedCell[]) => bodyOf(cells.map(({ cell }) => cell))
   const secrets = changed.filter(isSecret)
@@ -258,6 +273,5 @@ function contentOf(
     secret: secrets.length === 0 ? null : cellsOf(secrets),
     changes: [...changed, ...named].map(({ difference }) => difference),
     made: named.flatMap(({ cell }) => madeIn(cell.value)),
-    marked: changed.some(({ difference: [, , , mark] }) => mark !== undefined),
   }
 }

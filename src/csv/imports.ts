@@ -105,10 +105,11 @@ export async function addLines(
 ): Promise<void> {
   const rows = lines.map(({ secret, made, ...line }) => ({
     ...line,
+    marked: line.changes.some(([, , , mark]) => mark !== undefined),
     sealed: secret === null ? null : secrets.seal(JSON.stringify(secret)),
   }))
   const count = (outcome: keyof typeof counted) => lines.filter((line) => line.outcome === outcome).length
-  const marked = lines.filter((line) => line.marked).length
+  const marked = rows.filter((row) => row.marked).length
   const added = await execute(
     db,
     sql`

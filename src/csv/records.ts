@@ -17,8 +17,8 @@ import { type Written, writingOf } from './writing.ts'
 
 /** What is wrong with a cell, in short: the column (empty: the row), what it has, and a sentence without its subject. */
 export type Problem = readonly [column: string, value: string, problem: string]
-/** A column whose value differs, in short. The mark is a sentence without its subject about a value that a person should look at. */
-export type Difference = readonly [column: string, before: string, after: string, mark?: string]
+/** A column whose value differs, in short. Marks say why a person should look at the value: sentences, perhaps without their subject. */
+export type Difference = readonly [column: string, before: string, after: string, ...marks: string[]]
 type Json = { [name: string]: unknown }
 
 /** A row with its cells; those that say nothing are left out. */

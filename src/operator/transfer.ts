@@ -101,7 +101,7 @@ export const transferRoutes = [
     id: 'importStore',
     summary: 'Stream a store in',
     description:
-      'Stores the records of an export, whose numbers stay. A line that is refused does not stop the others; sending a file again updates the same records. At most two transfers run at a time (503).',
+      'Stores the records of an export, whose numbers stay. A line that is refused does not stop the others, and an order that gets the invoice number of another is stored and told as `warned`; sending a file again updates the same records. At most two transfers run at a time (503).',
     ids: { id: 'The store.' },
     query: importQuery,
     body: recordLines,
@@ -155,7 +155,7 @@ const PROGRESS_INTERVAL_MS = 500
 
 /**
  * Writes the report of an import, one JSON object per line: `progress` at intervals, `refused` for each refused line,
- * finally `done`, or `failed` if the server could not continue. When the client has disconnected, writes nothing.
+ * `warned` for what is stored and worth a look, finally `done`, or `failed` if the server could not continue. When the client has disconnected, writes nothing.
  */
 async function runImport(
   caller: Caller,
@@ -173,7 +173,11 @@ async function runImport(
     shownAtMs = nowMs
     await write({ progress: { lines, stored } })
   }
-  const watch: ImportWatch = { progress, refused: (refused) => write({ refused }) }
+  const watch: ImportWatch = {
+    progress,
+    refused: (refused) => write({ refused }),
+    warned: (warned) => write({ warned }),
+  }
   try {
     // The first line sends the response's headers.
     void write({ progress: { lines: 0, stored: 0 } })

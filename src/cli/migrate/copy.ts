@@ -18,7 +18,7 @@ export interface Copying {
   readonly progress: Pick<Progress, 'advance' | 'say'>
 }
 
-export const counted = ['read', 'written', 'equal', 'changedHere', 'deletedHere', 'refused'] as const
+export const counted = ['read', 'written', 'equal', 'changedHere', 'deletedHere', 'refused', 'worthALook'] as const
 export type Sums = Record<(typeof counted)[number], number>
 
 /** Records per batch. */
@@ -31,6 +31,8 @@ export const files = {
   /** Cleared references to records that the source has deleted. */
   cleared: 'cleared.ndjson',
   changedHere: 'changed-here.ndjson',
+  /** Written records with the invoice number of another. */
+  worthALook: 'worth-a-look.ndjson',
 } as const
 
 /** A line of `waiting.ndjson` and `refused.ndjson`. */
@@ -55,7 +57,7 @@ const unknownEntry: Entry = { there: '', here: '', pass: 0 }
 export class Copy {
   /** The number of the current pass, or of the last whole one. */
   pass = 0
-  readonly sums: Sums = { read: 0, written: 0, equal: 0, changedHere: 0, deletedHere: 0, refused: 0 }
+  readonly sums: Sums = { read: 0, written: 0, equal: 0, changedHere: 0, deletedHere: 0, refused: 0, worthALook: 0 }
   /** Members of source records that no field takes, such as `Orders.Foo`. */
   readonly unknown = new Set<string>()
   readonly #copying: Copying
@@ -174,6 +176,9 @@ export class Copy {
       changes.map(({ id, there }) => [id, there, pass]),
     )
     const refusals = await target.write(changes.map(({ line }) => line))
+    const warnings = target.warnings.splice(0).map(({ service, id, message }) => ({ service, id: Number(id), message }))
+    this.sums.worthALook += warnings.length
+    await book.append(files.worthALook, warnings)
     const stored = changes.filter(({ id }, index) => id > 0 && !refusals.has(index)).map(({ id }) => id)
     const after = await target.records(resource, stored)
     const refused: WaitingLine[] = []

@@ -17,7 +17,7 @@ export function resultLines(
   { sums, unknown, pass: { unavailable, incomplete, missing, deleted } }: Result,
   path: (name: string) => string,
 ): { lines: string[]; isWell: boolean } {
-  const { refused = 0, changedHere = 0, deletedHere = 0 } = sums ?? {}
+  const { refused = 0, changedHere = 0, deletedHere = 0, worthALook = 0 } = sums ?? {}
   const lines = [
     ...(sums === null ? [] : [sumsLine(sums, { missing, deleted })]),
     ...Array.from(unavailable, ([service, reason]) => `${service} could not be read (${reason})`),
@@ -25,6 +25,7 @@ export function resultLines(
     ...Array.from(missing, ([service, ids]) => `${service} missing there, and still here: ${shown(ids.map(String))}`),
     ...(refused > 0 ? [`Refused, with reasons, to repeat by npm run import: ${path(files.refused)}`] : []),
     ...(changedHere + deletedHere > 0 ? [`Left as they are here: ${path(files.changedHere)}`] : []),
+    ...(worthALook > 0 ? [`Copied, and worth a look: ${path(files.worthALook)}`] : []),
     ...(unknown.length > 0 ? [`Members that have no place here: ${shown(unknown)}`] : []),
   ]
   return { lines, isWell: refused + unavailable.size + incomplete.length === 0 }
@@ -40,6 +41,7 @@ function sumsLine(sums: Sums, { missing, deleted }: Pick<PassResult, 'missing' |
     [sums.changedHere, 'changed here'],
     [sums.deletedHere, 'deleted here'],
     [sums.refused, 'refused'],
+    [sums.worthALook, 'worth a look'],
     [[...missing.values()].reduce((sum, ids) => sum + ids.length, 0), 'missing there'],
     [deleted, 'deleted'],
   ] as const

@@ -34,6 +34,8 @@ export interface TargetStore {
 /** The store to copy into, through the operator's export and import routes. */
 export class Target {
   readonly store: TargetStore
+  /** What was worth a look of what was written, for somebody to take. */
+  readonly warnings: LineRefusal[] = []
   readonly #server: Server
   readonly #say: (line: string) => void
 
@@ -114,8 +116,14 @@ export class Target {
     const report = await callServer(this.#server, path, { method: 'POST', headers, body })
     const refused = new Map<number, string>()
     for await (const { content } of readLines(report)) {
-      const line = content as { refused?: LineRefusal; failed?: { message: string }; done?: object }
+      const line = content as {
+        refused?: LineRefusal
+        warned?: LineRefusal
+        failed?: { message: string }
+        done?: object
+      }
       if (line.refused) refused.set(line.refused.line - 1, line.refused.message)
+      if (line.warned) this.warnings.push(line.warned)
       if (line.failed) throw new LostAnswer(line.failed.message)
       if (line.done) return refused
     }

@@ -46,6 +46,8 @@ export interface Change {
   readonly before: Stored | null
   /** The record to be written, which `rules` may still change. For a deletion, the stored record. */
   readonly after: Stored
+  /** Whether a program asked for it strictly, or a form sent it. Omitted: no. */
+  readonly isStrict?: boolean
   /** It is made together with others, and what is wrong with it must not refuse them. */
   readonly isOfSet?: boolean
   /** Why this change of a set is not made. */
@@ -267,7 +269,7 @@ function merge(
     settleBody(read, record, refusals)
   } else if (refusals[0] !== undefined) throw refusals[0]
   const after = kind === 'delete' ? (before as Stored) : mergeRecord(tx, resource, id, before, patch, ids)
-  return { kind, caller: tx, resource, id, patch, before, after }
+  return { kind, caller: tx, resource, id, patch, before, after, isStrict: read?.handling.isStrict ?? false }
 }
 
 /**

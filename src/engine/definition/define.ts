@@ -80,6 +80,7 @@ export interface Definition {
   formerFile?: FormerFile
   /** Lists that a file which is no export may give by names. */
   namedLists?: Readonly<Record<string, NamedList>>
+  worthALook?: WorthALook
   subResources?: Readonly<Record<string, SubResource>>
   endpoints?: () => Endpoint[]
   /** Changes of several records are made one by one, because `rules` writes, or locks other records. */
@@ -99,6 +100,26 @@ export interface Definition {
   /** Rows that only export and import carry, in pieces. */
   ledger?: Ledger
 }
+
+/** What people are shown first of a change, because it may be a slip. Nothing is refused for it. Columns by their names in files. */
+export interface WorthALook {
+  /** Told where they change by more than half. Every record has the first; of the others, 0 is none. */
+  readonly prices?: readonly string[]
+  /** Amounts that are told likewise. The first is the cost, which no price should be below. */
+  readonly costs?: readonly string[]
+  /** Told below 0. */
+  readonly stocks?: readonly string[]
+  /** Columns that one record alone should have, together. */
+  readonly unshared?: readonly string[]
+  /** Says, by id, who else has them, without the subject: of records as they are stored, but for what they give. `seen` is for a next call. */
+  readonly sharers?: (
+    caller: Caller,
+    records: readonly Given[],
+    seen?: Map<string, number>,
+  ) => Promise<Map<number, string>>
+}
+
+type Given = Readonly<Record<string, unknown>> & { readonly id: number }
 
 /** The kinds of event by what became of a record. Omitted: nothing, or `effects`, tells of it. */
 interface RecordEvents {

@@ -50,6 +50,8 @@ export interface ImportCounts {
 /** Receives the progress of an import, which waits for each returned promise. */
 export interface ImportWatch {
   refused(refusal: Refusal): Promise<void> | void
+  /** Of a line that is stored, and worth a look. */
+  warned?(warning: Refusal): Promise<void> | void
   progress?(counts: Readonly<ImportCounts>): Promise<void> | void
 }
 
@@ -245,6 +247,7 @@ class ImportRun {
     try {
       await store()
       this.counts.stored += pending.length
+      await this.#warn(pending, one.record.resource)
       return true
     } catch (error) {
       const failure = error instanceof StoreFailure ? error : refusalOf(error, one.record.resource, 'import')
@@ -255,6 +258,17 @@ class ImportRun {
       if (pending.length > 1) return false
       await this.#setAside(one, failure.message)
       return true
+    }
+  }
+
+  /** Tells of stored records that have what one alone should have. */
+  async #warn(pending: readonly PendingRecord[], { service, worthALook }: Resource): Promise<void> {
+    const ids = pending.map(({ record: { id } }) => ({ id }))
+    const problems = await worthALook?.sharers?.(this.#caller, ids)
+    for (const { line, record } of problems ? pending : []) {
+      const problem = problems?.get(record.id)
+      const message = `${worthALook?.unshared?.[0]} ${problem}`
+      if (problem) await this.#watch.warned?.({ line: line.number, service, id: String(record.id), message })
     }
   }
 

@@ -19,6 +19,7 @@ import { orderFinders } from './finders.ts'
 import { orderItemList, promotionList, questionList, shipmentList, transactionList } from './lists.ts'
 import { refundsEndpoint } from './refunds-endpoint.ts'
 import { orderEffects, orderRules, statusIn } from './rules.ts'
+import { invoiceNumbers } from './same-number.ts'
 import { orderStatusMeanings } from './statuses.ts'
 import { orderSums } from './sums.ts'
 
@@ -321,6 +322,7 @@ export const orders = defineResource({
   endpoints: () => [refundsEndpoint],
   finders: orderFinders,
   events: { changed: orderChanged, toldBesides: statusIn },
+  worthALook: invoiceNumbers,
   rules: orderRules,
   isOneByOne: true,
   effects: orderEffects,

@@ -19,6 +19,7 @@ import { orderItemList, shipmentList } from './lists.ts'
 import { lineColumns, lineDetails, refuseFractions } from './order-lines.ts'
 import { isVoid } from './payments.ts'
 import { settleRefunds } from './refunds.ts'
+import { refuseSharedNumber } from './same-number.ts'
 import { optionIdsIn, readSoldProducts, type SoldProduct, variantOf } from './sold-products.ts'
 import {
   type ChosenStatus,
@@ -55,6 +56,8 @@ export async function orderRules(changes: readonly Change[]): Promise<void> {
     await settleItems(order)
     await settleDiscount(order)
     await settleRefunds(order)
+    // Last, because placing orders locks products before the store's row.
+    await refuseSharedNumber(order)
   }
 }
 

@@ -52,6 +52,8 @@ function itemsOf(table: string, list: string, items: TableLink): Referrer {
   return { table, fields: [`${list}.CatalogID`], by: items, rule: 'clear', isUntold: true }
 }
 
+const levelPrices = Array.from({ length: 10 }, (_, at) => `PriceLevel${at + 1}`)
+
 /** Products (rest-resources §1). Lists: rest-resources §1.4. */
 export const products = defineResource({
   service: 'Products',
@@ -68,6 +70,11 @@ export const products = defineResource({
   namedLists: {
     CategoryList: { between: '@', levels: { separator: '/', parent: 'CategoryParent' } },
     DistributorList: {},
+  },
+  worthALook: {
+    prices: ['SKUInfo.Price', 'SKUInfo.SalePrice', 'SKUInfo.RetailPrice', ...levelPrices],
+    costs: ['SKUInfo.Cost', 'ShipCost', 'SamplePrice'],
+    stocks: ['SKUInfo.Stock'],
   },
   fields: {
     SKUInfo: object(

@@ -1720,7 +1720,7 @@ export type $CsvImportPayload<ExtArgs extends runtime.Types.Extensions.InternalA
     creates: number
     refused: number
     /**
-     * Those of `changes` and `creates` with a value that a spreadsheet seems to have changed.
+     * Those of `changes` and `creates` with a value that is worth a look.
      */
     marked: number
     /**

@@ -858,7 +858,7 @@ export type $CsvImportLinePayload<ExtArgs extends runtime.Types.Extensions.Inter
      */
     sealed: string | null
     /**
-     * The columns that differ, as [column, before, after, mark], in short.
+     * The columns that differ, as [column, before, after, ...marks], in short.
      */
     changes: runtime.JsonValue
     /**

@@ -18,6 +18,7 @@ import { FEW_LINES } from '../../../csv/limits.ts'
 import { listNames } from '../../../csv/new-names.ts'
 import { hasParts } from '../../../csv/parts.ts'
 import type { CsvImports } from '../../../csv/runner.ts'
+import { BELOW_COST } from '../../../csv/worth-a-look.ts'
 import type { CsvImportName } from '../../../database/generated/client.ts'
 import type { Caller } from '../../../engine/caller.ts'
 import type { Resource } from '../../../engine/definition/define.ts'
@@ -121,6 +122,7 @@ export async function importPage(request: FastifyRequest, services: CallerServic
   const seen = seenBy(caller.privileges, service)
   const names = await listNames(caller, found.id)
   const isOpen = found.state === 'ready'
+  const [cost = ''] = service.resource.worthALook?.costs ?? []
   const missing = missingFor(caller, names)
   const words = await wordsOf(caller, found)
   const [nameOf, codes] = await Promise.all([
@@ -149,7 +151,9 @@ export async function importPage(request: FastifyRequest, services: CallerServic
       lines: lines.slice(0, LINES_SHOWN).map((line) => ({
         ...line,
         problems: line.problems.filter(([column]) => !isHidden(column)),
-        changes: line.changes.filter(([column, , , mark]) => !isHidden(column) && (!isMarked || mark !== undefined)),
+        changes: line.changes
+          .filter(([column, , , mark]) => !isHidden(column) && (!isMarked || mark !== undefined))
+          .map((change) => change.filter((text) => text !== BELOW_COST || !isHidden(cost))),
       })),
       next: lines.length > LINES_SHOWN && tab && last ? `${address}?show=${tab.name}&after=${last.line}` : null,
       first: after > 0 && tab ? `${address}?show=${tab.name}` : null,
@@ -269,7 +273,7 @@ function tabsOf({ state, changes, creates, same, refused, marked, changed, added
   const isOpen = state === 'ready' || state === 'reading'
   const first: Tab[] = isOpen
     ? [
-        { name: 'marked', label: t('To check'), count: marked, outcomes: ['change', 'new'], isMarked: true },
+        { name: 'marked', label: t('Worth a look'), count: marked, outcomes: ['change', 'new'], isMarked: true },
         { name: 'changes', label: t('Changes'), count: changes, outcomes: ['change'] },
         { name: 'new', label: t('New'), count: creates, outcomes: ['new'] },
       ]

@@ -9,6 +9,7 @@ import { type CallerServices, type Form, formOf, languageFor, merchantCaller } f
 import { customers } from '../../../resources/customers/customers.ts'
 import { billedTo } from '../../../resources/orders/buyer.ts'
 import { orders } from '../../../resources/orders/orders.ts'
+import { invoiceNumbers } from '../../../resources/orders/same-number.ts'
 import {
   holdsStock,
   statusCancelled,
@@ -96,9 +97,10 @@ async function shownOrder(
   const text = await getRecord(caller, orders, id)
   const order: ShownOrder = JSON.parse(text)
   const mayReadReturns = mayRead(caller.privileges, rma)
-  const [statuses, returned] = await Promise.all([
+  const [statuses, returned, sharers] = await Promise.all([
     listStatusNames(services.db, caller.store.id),
     mayReadReturns ? returnsOf(caller, id) : { orderId: id, returns: [], isMore: false },
+    invoiceNumbers.sharers(caller, [{ id }]),
   ])
   const statusText = textsOf(statuses)
   const [departures, payments] = await Promise.all([readDepartures(caller, [order]), readPayments(caller, order)])
@@ -125,6 +127,7 @@ async function shownOrder(
     values: { ...stored, ...typed },
     data: {
       order,
+      sameNumber: sharers.get(id),
       actions: actionsOf(state),
       figures,
       discountReasons: discountReasonsOf(order),

@@ -89,6 +89,14 @@ describe('what comes', () => {
     expect((await here.call('GET', `/Orders/${id}`)).json()[0].InvoiceNumber).toBeGreaterThan(70_032)
   })
 
+  test('an invoice number that two orders have comes, and is listed', async () => {
+    const shop = await openShop([...few, order(33, { InvoiceNumber: 70_031 })])
+    const move = await stage.openMove(shop)
+    expect(expectEnd(await move.run(), 0)).toMatch(/, 2 worth a look$[\s\S]*^Copied, and worth a look: .*worth-a-look/m)
+    const message = 'InvoiceNumber is already used by Order 31'
+    expect(move.lines('worth-a-look.ndjson')).toContainEqual({ service: 'Orders', id: 33, message })
+  })
+
   test('statuses above 12 come, listed by the source or not', async () => {
     const shop = await openShop([
       ...few,

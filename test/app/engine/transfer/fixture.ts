@@ -9,6 +9,7 @@ import type { TestServer, TestStore } from '../../../support/store.ts'
 export interface ImportAnswer {
   readonly counts: ImportCounts
   readonly refused: readonly Refusal[]
+  readonly warned: readonly Refusal[]
 }
 
 /** Imports lines, given as records or as the text of a line, through the front door. */
@@ -27,9 +28,10 @@ export async function importInto(
   expect(answer.statusCode, answer.body).toBe(200)
   const report = answer.body.trim().split('\n').map(parse)
   const refused = report.flatMap((line) => (line.refused ? [line.refused as Refusal] : []))
+  const warned = report.flatMap((line) => (line.warned ? [line.warned as Refusal] : []))
   const counts = report.at(-1)?.done as ImportCounts | undefined
   if (!counts) throw new Error(`The import was not finished: ${answer.body}`)
-  return { counts, refused }
+  return { counts, refused, warned }
 }
 
 /** The whole file of an export. */

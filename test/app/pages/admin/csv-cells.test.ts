@@ -341,14 +341,12 @@ describe('what a spreadsheet seems to have changed is marked', () => {
       'customers',
       'Email,BillingZipCode,BillingPhoneNumber,BillingCity\nbob@shop.example,2134,1,Rome\nada@shop.example,2134,4.91512E+11,Rome\n',
     )
-    expect(await countsAt(address)).toEqual(['To check (1)', 'Changes (2)'])
+    expect(await countsAt(address)).toEqual(['Worth a look (1)', 'Changes (2)'])
     const change = `BillingZipCode 02134 → 2134 | check “2134” ${zeros} | BillingPhoneNumber 4.91512E+11 | check “4.91512E+11” ${shortened}`
     expect(await linesAt(address, 'marked')).toEqual([['3', 'ada@shop.example', change]])
     expect((await linesAt(address, 'changes'))[1]).toEqual(['3', 'ada@shop.example', `${change} | BillingCity Rome`])
     const { body } = await merchant.open(address)
-    expect(wordsOf(body)).toContain(
-      '1 line has a value that a spreadsheet seems to have changed. Show what to check before',
-    )
+    expect(wordsOf(body)).toContain('1 line is worth a look. Show what to check before you go on. Correct')
     await apply(address)
     expect((await read('Customers', ada)).BillingZipCode).toBe('2134')
     expect(await countsAt(address)).toEqual(['Changed (2)'])
@@ -381,7 +379,7 @@ describe('what a spreadsheet seems to have changed is marked', () => {
     await product('000734')
     const file = 'SKUInfo.SKU,SKUInfo.Name,SKUInfo.Stock\n734,Lamp,3\n735,Chair,3\n'
     const address = await takeIn('products', file)
-    expect(await countsAt(address)).toEqual(['To check (1)', 'New (2)'])
+    expect(await countsAt(address)).toEqual(['Worth a look (1)', 'New (2)'])
     const mark = 'is new, but 000734 exists: spreadsheets remove leading zeros'
     expect((await linesAt(address, 'marked'))[0]?.at(-1)).toContain(`SKUInfo.SKU 734 | check “734” ${mark}.`)
     // Without a name it could not be added, which would say nothing about the zeros.
@@ -398,7 +396,7 @@ describe('what a spreadsheet seems to have changed is marked', () => {
     await product('1')
     const address = await takeIn('products', `SKUInfo.CatalogID,SKUInfo.SKU\n${one},1\n`)
     expect(await countsAt(address)).toEqual(['Errors (1)'])
-    expect((await merchant.open(address)).body).not.toContain('a spreadsheet seems')
+    expect((await merchant.open(address)).body).not.toContain('worth a look')
   })
 })
 

@@ -38,10 +38,11 @@ export function csvPages(now: () => { server: TestServer; merchant: TestPerson }
       expect((await merchant.submit(address, {}, { action: `${address}/apply` })).statusCode).toBe(303)
       await server.services.csvImports.settle()
     },
-    /** The lines of a table of the page, as their cells' words. */
+    /** The lines of a table of the page, as their cells' words; what may be a slip of them where they are `marked`. */
     linesAt: async (address: string, show: string): Promise<string[][]> => {
       const { body } = await now().merchant.open(`${address}?show=${show}`)
-      return rowsIn(body.match(/<tbody[\s\S]*?<\/tbody>/g)?.at(-1) ?? '')
+      const table = body.match(/<tbody[\s\S]*?<\/tbody>/g)?.at(-1) ?? ''
+      return rowsIn(show === 'marked' ? table : table.replaceAll(slip, ''))
     },
     /** What the page says of each heading of a file. */
     meaningsAt: async (address: string): Promise<Record<string, string>> => {
@@ -56,6 +57,8 @@ export function csvPages(now: () => { server: TestServer; merchant: TestPerson }
     },
   }
 }
+
+const slip = /<br><span class="badge bad">[^<]+<\/span> \S?<bdi>(?:(?!<br>|<\/td>|spreadsheet).)*(?=<br>|<\/td>)/g
 
 function rowsIn(table: string): string[][] {
   const rows = table.match(/<tr[\s\S]*?<\/tr>/g) ?? []

@@ -154,7 +154,7 @@ describe('a file with other headings', () => {
     expect(await choicesAt(asking)).toEqual({ name: 'SKUInfo.Name', price: 'SKUInfo.Price', stock: 'SKUInfo.Stock' })
     expect(await refusedChoice(asking, {})).toContain('No heading names the records.')
     await product(7)
-    const withId = await takeIn('products', 'id,name,price\nP-7,Lamp,3\n')
+    const withId = await takeIn('products', 'id,name,price\nP-7,Lamp,8\n')
     expect(await choicesAt(withId)).toEqual({ id: 'SKUInfo.SKU', name: 'SKUInfo.Name', price: 'SKUInfo.Price' })
     expect(await countsAt(await assign(withId))).toEqual(['Changes (1)'])
   })
@@ -218,7 +218,7 @@ describe('a file with other headings', () => {
 
   test('sent twice is read once', async () => {
     await product(1)
-    const asking = await takeIn('products', 'Art,Preis\nP-1,5\n')
+    const asking = await takeIn('products', 'Art,Preis\nP-1,1.5\n')
     const fields = await merchant.formOf(asking)
     const form = { ...fields, 'column.0': 'SKUInfo.SKU', 'column.1': 'SKUInfo.Price' }
     const answers = await Promise.all([merchant.submit(asking, form), merchant.submit(asking, form)])
@@ -256,7 +256,7 @@ describe('a file with other headings', () => {
 
   test('that was killed while it was read may be read again', async () => {
     await product(1)
-    const asking = await takeIn('products', 'Art,Preis\nP-1,5\n')
+    const asking = await takeIn('products', 'Art,Preis\nP-1,1.5\n')
     const where = { storeId: shop.store.id }
     const leasedUntil = new Date(server.clock.ms + 60_000)
     await server.database.db.csvImport.updateMany({ where, data: { state: 'reading', leasedUntil, claim: 1 } })

@@ -44,10 +44,10 @@ describe('an export that is taken in', () => {
 
     const rows = parse(file, { bom: true, columns: true }) as Record<string, string>[]
     const before = await Promise.all(ids.map((id) => read('Products', id)))
-    const priced = rows.map((row) => (row['SKUInfo.SKU'] === 'P-2' ? { ...row, 'SKUInfo.Price': '19.5' } : row))
+    const priced = rows.map((row) => (row['SKUInfo.SKU'] === 'P-2' ? { ...row, 'SKUInfo.Price': '2.5' } : row))
     const address = await takeIn('products', stringify(priced, { header: true, bom: true }))
     expect(await countsAt(address)).toEqual(['Changes (1)', 'Unchanged (2)'])
-    expect(await linesAt(address, 'changes')).toEqual([['4', 'P-2', 'SKUInfo.Price 2 → 19.5']])
+    expect(await linesAt(address, 'changes')).toEqual([['4', 'P-2', 'SKUInfo.Price 2 → 2.5']])
     expect(await read('Products', ids[1] ?? 0)).toEqual(before[1])
     server.clock.ms += 1_000
     await apply(address)
@@ -55,7 +55,7 @@ describe('an export that is taken in', () => {
     expect([after[0], after[2]]).toEqual([before[0], before[2]])
     expect(after[1]).toEqual({
       ...before[1],
-      SKUInfo: { ...before[1].SKUInfo, Price: 19.5 },
+      SKUInfo: { ...before[1].SKUInfo, Price: 2.5 },
       LastUpdate: after[1].LastUpdate,
       UserID: 'merchant@shop.example',
     })
