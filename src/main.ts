@@ -139,7 +139,7 @@ async function start(config: Config, { log, outageLines }: Logging, parts: Shutd
   })
   parts.add('the server', webServer(app, config, { log, drain: parts.drain }))
   await parts.start()
-  say(welcome(config, sandbox, database.hasStore || sandbox !== null))
+  say(welcome(config, sandbox, database.hasStore || sandbox !== null, process.stdout.isTTY))
 }
 
 /** Never a stack: who starts a server cannot use it. */

@@ -12,13 +12,15 @@ import { visitDatabase } from './database.ts'
 import { createProgress } from './progress.ts'
 import { runProgram } from './run-program.ts'
 
-await runProgram(main)
+const usage = 'Usage: npm run backup -- FILE'
+
+await runProgram(usage, main)
 
 /** Backs up the database of the settings, whether the server runs or not. A file is there whole or not at all. */
 async function main(args: string[], environment: NodeJS.ProcessEnv): Promise<boolean> {
   const { positionals } = parseArgs({ args, allowPositionals: true })
   const [file, ...others] = positionals
-  if (file === undefined || others.length > 0) throw new StartupError('Usage: npm run backup -- FILE')
+  if (file === undefined || others.length > 0) throw new StartupError(usage)
   const config = readConfig(environment)
   const { secretKey, otherSecretKeys } = await findSecretKeys(config)
   const secrets = createSecrets(secretKey, otherSecretKeys)

@@ -10,7 +10,7 @@ const SHOWN_MAX = 10_000
 const usage = `Usage: npm run check -- [--show N]   (N: findings of each check that are listed, 0 to ${SHOWN_MAX}, default ${SHOWN_DEFAULT})`
 
 /** Exit codes: 0, all is well; 1, something was found; 2, the check could not be made. */
-await runProgram(main, 2)
+await runProgram(usage, main, 2)
 
 /** Checks the database of the settings, whether the server runs or not. Changes nothing. */
 async function main(given: string[], environment: NodeJS.ProcessEnv): Promise<boolean> {

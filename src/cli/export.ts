@@ -11,7 +11,7 @@ import { callServer, findServer, readStoreId } from './server.ts'
 
 const usage = 'Usage: npm run export -- --store ID [FILE.ndjson]   (FILE may end in .gz; without it: standard output)'
 
-await runProgram(main)
+await runProgram(usage, main)
 
 /** Exports a store of the running server. A file is there whole or not at all. */
 async function main(args: string[], environment: NodeJS.ProcessEnv): Promise<boolean> {

@@ -14,7 +14,7 @@ import { callServer, findServer, readStoreId } from './server.ts'
 const usage =
   'Usage: npm run import -- FILE.ndjson [--store ID] [--events]   (FILE may end in .gz; - is standard input; --events: what changes is notified)'
 
-await runProgram(main)
+await runProgram(usage, main)
 
 /** Imports a file into a store of the running server. False: not every line was stored. */
 async function main(args: string[], environment: NodeJS.ProcessEnv): Promise<boolean> {

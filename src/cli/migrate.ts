@@ -5,12 +5,13 @@ import { StartupError } from '../process/startup-error.ts'
 import { Book } from './migrate/book.ts'
 import { openCartApiSource } from './migrate/cartapi-source.ts'
 import type { Copying, Sums } from './migrate/copy.ts'
-import { readKeys } from './migrate/keys.ts'
+import { confirm, readKeys } from './migrate/keys.ts'
 import { DIFFERENCES, Passes, pause } from './migrate/passes.ts'
 import { openRestSource } from './migrate/rest-source.ts'
 import { resultLines } from './migrate/result.ts'
 import { type Source, Unavailable } from './migrate/source.ts'
 import { Target } from './migrate/target.ts'
+import { keepSecret, printable } from './printable.ts'
 import { createProgress } from './progress.ts'
 import { runProgram } from './run-program.ts'
 import { findServer, readStoreId } from './server.ts'
@@ -32,17 +33,16 @@ const ROUND_SECONDS = 60
 const text = { type: 'string' } as const
 const flag = { type: 'boolean', default: false } as const
 
-await runProgram(main)
+await runProgram(usage, main)
 
 async function main(args: string[], environment: NodeJS.ProcessEnv): Promise<boolean> {
   const { values } = parseArgs({
     args,
     options: {
       ...{ from: text, store: text, version: { ...text, default: 'v1' }, by: { ...text, default: 'rest' } },
-      ...{ follow: flag, compare: flag, 'apply-deletions': flag, 'into-used': flag, yes: flag, help: flag },
+      ...{ follow: flag, compare: flag, 'apply-deletions': flag, 'into-used': flag, yes: flag },
     },
   })
-  if (values.help) return print(usage)
   const { from, store, version, by } = values
   if (from === undefined || store === undefined) throw new StartupError(usage)
   if (!/^v[12]$/.test(version)) throw new StartupError(`--version ${version} must be v1 or v2`)
@@ -51,7 +51,7 @@ async function main(args: string[], environment: NodeJS.ProcessEnv): Promise<boo
   const roundSeconds = readRoundSeconds(environment)
   const server = await findServer(environment)
   const keys = await readKeys(environment, { address: from, by })
-  const say = (line: string) => process.stderr.write(`${line}\n`)
+  keepSecret(keys.privateKey, keys.token, keys.userKey)
   const target = await Target.open(server, storeId, say)
   const { timeZone } = target.store
   const open = by === 'rest' ? openRestSource : openCartApiSource
@@ -84,13 +84,13 @@ interface Asked {
 }
 
 async function run(
-  { source, target, book }: Pick<Copying, 'source' | 'target' | 'book'>,
+  { source, target, book }: Omit<Copying, 'progress' | 'confirm'>,
   { follow, compare, 'apply-deletions': deletes, yes: isSure, roundSeconds }: Asked,
 ): Promise<boolean> {
   const { name, secureUrl, id } = target.store
-  process.stderr.write(`Store ${id}, ${name} (${secureUrl}); what this copy knows is in ${book.folder}\n`)
+  say(`Store ${id}, ${name} (${secureUrl}); what this copy knows is in ${book.folder}`)
   const progress = createProgress({ label: compare ? 'Compared' : 'Copied', total: await totalOf(source) })
-  const passes = new Passes({ source, target, book, progress }, { deletes, isSure })
+  const passes = new Passes({ source, target, book, progress, confirm }, { deletes, isSure })
   await passes.copy.open()
   if (compare) {
     const found = await passes.compare()
@@ -120,26 +120,20 @@ async function run(
 async function keepUp(passes: Passes, book: Book, roundSeconds: number): Promise<void> {
   const stopping = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort())
-  process.stderr.write(`Following: a round every ${roundSeconds} s. Ctrl+C ends it\n`)
+  say(`Following: a round every ${roundSeconds} s. Ctrl+C ends it`)
   const told = () => {
+    const { unavailable, incomplete, again, missing } = passes.result
+    return JSON.stringify([unavailable, incomplete, again, missing].map((found) => [...found]))
+  }
+  const hasActed = () => {
     const { written, changedHere, deletedHere, refused } = passes.copy.sums
-    const { unavailable, incomplete, missing, deleted } = passes.result
-    return JSON.stringify([
-      written,
-      changedHere,
-      deletedHere,
-      refused,
-      [...unavailable],
-      incomplete,
-      [...missing],
-      deleted,
-    ])
+    return written + changedHere + deletedHere + refused + passes.result.deleted > 0
   }
   for (let before = told(); ; before = told()) {
     await pause(roundSeconds * 1_000, stopping.signal)
     if (stopping.signal.aborted) return
     await passes.round()
-    if (told() !== before) show(passes, book)
+    if (hasActed() || told() !== before) show(passes, book)
   }
 }
 
@@ -169,7 +163,10 @@ function figure(value: number): string {
   return value.toLocaleString('en-US')
 }
 
-function print(output: string): true {
-  process.stdout.write(output)
-  return true
+function say(line: string): void {
+  process.stderr.write(`${printable(line)}\n`)
+}
+
+function print(output: string): void {
+  process.stdout.write(printable(output))
 }

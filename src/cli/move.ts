@@ -25,7 +25,7 @@ const usage = `Usage: npm run move                        moves the store of the
        npm run move -- --cancel [--to …]   gives up a move that is not finished`
 
 /** Exit codes: 0, moved, or given up; 1, moved, and the check found something; 2, not moved: the same command begins anew. */
-await runProgram(main, 2)
+await runProgram(usage, main, 2)
 
 /** Moves the store of the settings to another database, whether a server runs or not. */
 async function main(args: string[], environment: NodeJS.ProcessEnv): Promise<boolean> {

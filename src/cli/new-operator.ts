@@ -10,7 +10,7 @@ Lets a person run the installation by the pages at /operator, and prints the lin
 again for the same address, it prints a new link.
 `
 
-await runProgram(main)
+await runProgram(usage, main)
 
 interface Operator {
   readonly Email: string
@@ -19,21 +19,16 @@ interface Operator {
 }
 
 async function main(args: string[], environment: NodeJS.ProcessEnv): Promise<boolean> {
-  const options = { email: { type: 'string' }, json: { type: 'boolean' }, help: { type: 'boolean' } } as const
-  const { email, json = false, help = false } = parseArgs({ args, options }).values
-  if (help) return print(usage)
+  const options = { email: { type: 'string' }, json: { type: 'boolean' } } as const
+  const { email, json = false } = parseArgs({ args, options }).values
   if (email === undefined) throw new StartupError(`--email is missing\n${usage}`)
   const server = await findServer(environment)
   await checkServer(server)
   const made = await change<Operator>(server, '/admin/operators', { Email: email }, randomUUID())
-  return print(json ? `${JSON.stringify(made, null, 2)}\n` : inWords(made))
+  process.stdout.write(json ? `${JSON.stringify(made, null, 2)}\n` : inWords(made))
+  return true
 }
 
 function inWords({ Email, Link, ExpiresAt }: Operator): string {
   return `${Email} is an operator. By this link the person chooses a password; it works once, until ${ExpiresAt}:\n${Link}\n`
-}
-
-function print(output: string): true {
-  process.stdout.write(output)
-  return true
 }

@@ -17,18 +17,17 @@ asked for. The password is asked for too, or is the next line of standard input.
 const text = { type: 'string' } as const
 const flag = { type: 'boolean', default: false } as const
 
-await runProgram(main)
+await runProgram(usage, main)
 
 async function main(args: string[], environment: NodeJS.ProcessEnv): Promise<boolean> {
   const { values } = parseArgs({
     args,
     options: {
       ...{ url: text, name: text, email: text, currency: text, 'time-zone': text, application: text, privileges: text },
-      ...{ 'generate-password': flag, json: flag, help: flag },
+      ...{ 'generate-password': flag, json: flag },
     },
   })
-  const { 'generate-password': isPasswordMade, json: isJson, help: isHelp, ...given } = values
-  if (isHelp) return print(usage)
+  const { 'generate-password': isPasswordMade, json: isJson, ...given } = values
   const { timeZone, restPrefixes, soapPath } = readConfig(environment)
   const server = await findServer(environment)
   const prompt = openPrompt()
@@ -37,13 +36,9 @@ async function main(args: string[], environment: NodeJS.ProcessEnv): Promise<boo
   try {
     const opened = await open({ server, prompt, form, isPasswordMade, timeZone })
     const place = { publicUrl: server.baseUrl, restPrefixes, soapPath }
-    return print(isJson ? `${JSON.stringify(resultJson(place, opened), null, 2)}\n` : resultText(place, opened))
+    process.stdout.write(isJson ? `${JSON.stringify(resultJson(place, opened), null, 2)}\n` : resultText(place, opened))
+    return true
   } finally {
     prompt.close()
   }
-}
-
-function print(output: string): true {
-  process.stdout.write(output)
-  return true
 }

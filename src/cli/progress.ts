@@ -1,4 +1,5 @@
 import type { Writable } from 'node:stream'
+import { printable } from './printable.ts'
 
 interface ProgressOptions {
   label: string
@@ -49,7 +50,8 @@ export function createProgress(options: ProgressOptions): Progress {
   return {
     advance: (more) => advanceTo(count + more),
     advanceTo,
-    say: (line) => {
+    say: (given) => {
+      const line = printable(given)
       stream.write(isTerminal ? `\r${line}\u001b[K\n` : `${line}\n`)
       if (isTerminal && !isOver) draw()
     },

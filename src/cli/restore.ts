@@ -11,14 +11,16 @@ import { printChecks, SHOWN_DEFAULT } from './print-checks.ts'
 import { createProgress } from './progress.ts'
 import { runProgram } from './run-program.ts'
 
+const usage = 'Usage: npm run restore -- FILE'
+
 /** Exit codes: 0, all is restored and well; 1, all is restored, and the check found something; 2, nothing was restored. */
-await runProgram(main, 2)
+await runProgram(usage, main, 2)
 
 /** Restores a backup into the empty database of the settings, which is made where the settings name none, and checks it. */
 async function main(args: string[], environment: NodeJS.ProcessEnv): Promise<boolean> {
   const { positionals } = parseArgs({ args, allowPositionals: true })
   const [file, ...others] = positionals
-  if (file === undefined || others.length > 0) throw new StartupError('Usage: npm run restore -- FILE')
+  if (file === undefined || others.length > 0) throw new StartupError(usage)
   const config = readConfig(environment)
   const backup = await openBackup(file)
   const { secretKey, otherSecretKeys } = await findSecretKeys(config)

@@ -18,7 +18,9 @@ import { runProgram } from './run-program.ts'
 const noFormerKey =
   'There is no key to replace. Give the new key as SECRET_KEY, and the one until now as SECRET_KEY_PREVIOUS, to every process and to this command (docs/operations.md, Another SECRET_KEY)'
 
-await runProgram(main)
+const usage = 'Usage: npm run rotate-secret-key   (docs/operations.md, Another SECRET_KEY)'
+
+await runProgram(usage, main)
 
 /** Takes over everything in the database to the new secret key, whether servers run or not. A killed run is run again. */
 async function main(args: string[], environment: NodeJS.ProcessEnv): Promise<boolean> {

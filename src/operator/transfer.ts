@@ -14,6 +14,7 @@ import { unsupportedMedia } from '../server/receive.ts'
 import { operatorCaller } from '../stores/stores.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { namedObject } from '../values/input.ts'
+import { INT32_MAX } from '../values/int32.ts'
 
 /** The buffer of a report, for a client that sends its whole file before it reads the response. */
 const REPORT_BYTES = 1024 * 1024
@@ -37,9 +38,9 @@ const exportQuery = namedObject({
     .describe('Only the records of this service.'),
   ids: z
     .string(idsWanted)
-    .regex(/^\d{1,9}(,\d{1,9})*$/, idsWanted)
+    .regex(/^\d{1,10}(,\d{1,10})*$/, idsWanted)
     .transform((given) => given.split(',').map(Number))
-    .pipe(z.array(z.number()).max(IDS_MAX, idsWanted))
+    .pipe(z.array(z.number().max(INT32_MAX, idsWanted)).max(IDS_MAX, idsWanted))
     .optional()
     .describe('Only these records of `service`, without the rows of their ledgers.'),
 })

@@ -117,9 +117,11 @@ export function movedSettingsPath(dataDir: string): string {
   return join(dataDir, 'moved.env')
 }
 
+const OperatorKeyFile = z.object({ operatorKey: z.string() })
+
 /** The operator key in `keys.json`; null: there is none, or the file is damaged. */
 export async function readOperatorKey(dataDir: string): Promise<string | null> {
-  const stored = await readJson(keysPath(dataDir), z.object({ operatorKey: z.string() }))
+  const stored = await readJson(keysPath(dataDir), OperatorKeyFile)
   return stored === 'damaged' ? null : (stored?.operatorKey ?? null)
 }
 

@@ -60,13 +60,15 @@ function isDecodable(text: string): boolean {
   }
 }
 
+const mailAddress = z.email().max(EMAIL_LENGTH_MAX)
+
 /** The sender of mails: an address alone, or a name before it in angle brackets. */
 export function sender() {
   const error = shown('is not a sender', 'mail@shop.example or Shop Name <mail@shop.example>')
   return z.string().transform((text, context) => {
     const [, name, address] = /^(?:"?([^"<>\p{Cc}]*?)"?\s*<([^<>]+)>|[^<>]+)$/u.exec(text) ?? []
     const sender = { name: name?.trim() ?? '', address: asciiEmail(address ?? text) }
-    if (z.email().max(EMAIL_LENGTH_MAX).safeParse(sender.address).success) return Object.freeze(sender)
+    if (mailAddress.safeParse(sender.address).success) return Object.freeze(sender)
     context.addIssue({ code: 'custom', message: error({ input: text }) })
     return z.NEVER
   })

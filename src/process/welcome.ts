@@ -1,17 +1,20 @@
 import { type SandboxFile, sandboxPath } from './data-folder.ts'
 import type { Config } from './settings.ts'
 
-/** Says where the ready server is; for the sandbox, everything to try it with; without a store, how to make one. */
-export function welcome(config: Config, sandbox: SandboxFile | null, hasStore: boolean): string {
+/**
+ * Says where the ready server is; for the sandbox, everything to try it with; without a store, how to make one. Keys are for a terminal
+ * alone, because others read logs: a log gets the path of the file that has them.
+ */
+export function welcome(config: Config, sandbox: SandboxFile | null, hasStore: boolean, isTerminal: boolean): string {
   const lines = [
     ['Base address', config.publicUrl],
     ['Store admin', `${config.publicUrl}/admin`],
     ['Developers', `${config.publicUrl}/developers`],
     ['cartAPI', `${config.publicUrl}${config.soapPath}?WSDL`],
   ]
-  if (sandbox) {
+  if (sandbox) lines.push(['Store', sandbox.store.secureUrl])
+  if (sandbox && isTerminal) {
     lines.push(
-      ['Store', sandbox.store.secureUrl],
       ['Merchant', `${sandbox.store.email}, password ${sandbox.store.password}`],
       ['Developer', `${sandbox.developer.email}, password ${sandbox.developer.password}`],
       ['Private key', sandbox.application.privateKey],
@@ -19,11 +22,11 @@ export function welcome(config: Config, sandbox: SandboxFile | null, hasStore: b
       ['Public key', sandbox.application.publicKey],
       ['User key', `${sandbox.store.userKey}, for cartAPI`],
       ['Operator key', sandbox.operatorKey],
-      ['All of them', sandboxPath(config.dataDir)],
     )
   }
+  if (sandbox) lines.push(['All keys', sandboxPath(config.dataDir)])
   const table = lines.map(([name = '', value = '']) => `  ${name.padEnd(14)}${value}`).join('\n')
-  if (sandbox) return `\n${table}\n\nTry it:\n  ${sandboxLine(config, sandbox)}\n`
+  if (sandbox && isTerminal) return `\n${table}\n\nTry it:\n  ${sandboxLine(config, sandbox)}\n`
   return `\n${table}\n${hasStore ? '' : `\n${firstStore}\n`}`
 }
 

@@ -79,7 +79,7 @@ export interface BodyType<Body, Services> {
 }
 
 /** `schemaFor`: where the schema depends on settings; `sent` returns the value to validate. */
-export function jsonBody<S extends z.ZodType, Services = unknown>(
+export function jsonBody<S extends z.ZodType, Services extends object = object>(
   schema: S,
   example: unknown,
   {
@@ -88,13 +88,18 @@ export function jsonBody<S extends z.ZodType, Services = unknown>(
     sent = ({ body }) => body,
   }: { isOptional?: boolean; schemaFor?: (services: Services) => S; sent?: (request: FastifyRequest) => unknown } = {},
 ): BodyType<z.output<S>, Services> {
+  const made = new WeakMap<object, S>()
   return {
     isOptional,
     describe: () => {
       const described = withoutDialect(z.toJSONSchema(schema, { io: 'input' }))
       return { content: { 'application/json': { schema: described, example } } }
     },
-    read: (request, services) => readInput(schemaFor(services), sent(request)),
+    read: (request, services) => {
+      const own = made.get(services) ?? schemaFor(services)
+      made.set(services, own)
+      return readInput(own, sent(request))
+    },
   }
 }
 

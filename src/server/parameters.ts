@@ -15,8 +15,14 @@ export const pageQuery = namedObject({
 
 /** Returns the ids in an address by their parameter names. */
 export function readIds<Name extends string>(params: unknown, ...names: Name[]): Record<Name, number> {
-  return readInput(idsInput(names), params) as Record<Name, number>
+  const key = names.join()
+  const input = idsInputs.get(key) ?? idsInput(names)
+  idsInputs.set(key, input)
+  return readInput(input, params) as Record<Name, number>
 }
+
+/** By the names of the parameters, because making a schema takes longer than reading by it. */
+const idsInputs = new Map<string, ReturnType<typeof idsInput>>()
 
 export function idsInput(names: readonly string[]) {
   return namedObject(Object.fromEntries(names.map((name) => [name, wholeNumber(1, INT32_MAX)])))

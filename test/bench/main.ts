@@ -78,7 +78,7 @@ const usage = `Usage: npm run bench -- [NAME] [FILE.csv[.gz]] [--seconds N] [--r
              of csv: rows of a file
   --postgres the version that scale runs on (18 or 15; default both, if they are there)`
 
-await runProgram(async (given) => {
+await runProgram(usage, async (given) => {
   const { name, options } = readArguments(given)
   await withStops((stops) => benches[name](options, stops))
   return true

@@ -18,7 +18,7 @@ const usage = `Usage: npm run fuzz -- [--seed N] [--count N] [--concurrency N] [
 /** A short run leaves most of them out. */
 const UNANSWERED_SHOWN = 60
 
-await runProgram(async (given) => {
+await runProgram(usage, async (given) => {
   const { values } = parseArgs({
     args: given,
     options: {

@@ -15,10 +15,12 @@ import { whereToGetIt } from './real-file.ts'
  * The ids of convert.ts keep the two apart, and make a second run update the first.
  */
 
-await runProgram(demo)
+const usage = `Usage: npm run demo -- FILE. ${whereToGetIt}`
+
+await runProgram(usage, demo)
 
 async function demo([file]: string[], environment: NodeJS.ProcessEnv): Promise<boolean> {
-  if (file === undefined) throw new StartupError(`Usage: npm run demo -- FILE. ${whereToGetIt}`)
+  if (file === undefined) throw new StartupError(usage)
   if (!existsSync(file)) throw new StartupError(`There is no file ${file}. ${whereToGetIt}`)
   const { dataDir, restPrefixes } = readConfig(environment)
   const sandbox = await readSandboxFile(dataDir)

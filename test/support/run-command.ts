@@ -18,24 +18,25 @@ export interface Command {
   kill(): void
 }
 
-/** Starts a file of src/cli as npm does, with these settings and none of the test's own environment but PATH. */
+/** Starts a file of src/cli as npm does, on a terminal or not, with these settings and none of the test's own environment but PATH. */
 export function startCommand(
   name: string,
   args: readonly string[],
-  { settings, cwd }: { settings: Record<string, string>; cwd: string },
+  { settings, cwd, isTerminal = false }: { settings: Record<string, string>; cwd: string; isTerminal?: boolean },
 ): Command {
   const file = fileURLToPath(new URL(`../../src/cli/${name}.ts`, import.meta.url))
+  const [program, given] = isTerminal
+    ? onTerminal([process.execPath, file, ...args])
+    : ([process.execPath, [file, ...args]] as const)
   const outcome = Promise.withResolvers<Outcome>()
-  const child = execFile(
-    process.execPath,
-    [file, ...args],
-    { env: { ...programEnv, ...settings }, cwd },
-    (error, output, errors) => outcome.resolve({ code: Number(error?.code ?? 0), output, errors }),
+  const child = execFile(program, given, { env: { ...programEnv, ...settings }, cwd }, (error, output, errors) =>
+    outcome.resolve({ code: Number(error?.code ?? 0), output, errors }),
   )
   let shown = ''
   // A command that ends early does not read its input.
   child.stdin?.on('error', () => {})
-  child.stderr?.on('data', (chunk: string) => {
+  const screen = isTerminal ? child.stdout : child.stderr
+  screen?.on('data', (chunk: string) => {
     shown += chunk
   })
   return {
@@ -44,7 +45,7 @@ export function startCommand(
         if (!errors.includes(text)) throw new Error(`The command ended: ${errors}`)
       })
       while (!shown.includes(text)) {
-        await Promise.race([new Promise((resolve) => child.stderr?.once('data', resolve)), ended])
+        await Promise.race([new Promise((resolve) => screen?.once('data', resolve)), ended])
       }
     },
     answer: (line) => child.stdin?.write(`${line}\n`),
@@ -54,4 +55,10 @@ export function startCommand(
     },
     kill: () => child.kill('SIGKILL'),
   }
+}
+
+/** The program `script` opens a terminal, on which standard output and standard error are one. */
+function onTerminal(command: readonly string[]): readonly [string, string[]] {
+  const line = command.map((part) => `'${part}'`).join(' ')
+  return ['script', ['--quiet', '--return', '--command', line, '/dev/null']]
 }

@@ -41,6 +41,7 @@ export class Asking {
   readonly #pace = new Pace()
   readonly #say: (line: string) => void
   #clockAheadMs = 0
+  #hasAnswered = false
 
   /** Throws StartupError for an invalid address, and for plain http to another machine. */
   constructor(address: string, say: (line: string) => void) {
@@ -70,7 +71,7 @@ export class Asking {
 
   /**
    * Returns what `read` makes of the answer. Retries after 429, statuses from 500 on, lost connections and errors thrown by `read`.
-   * Throws StartupError after an hour of failures.
+   * Throws StartupError after an hour of failures, and after two while nobody has answered at the address.
    */
   async ask<T>(question: Question, read: (answer: Answer) => T | Promise<T>): Promise<T> {
     const beganMs = performance.now()
@@ -106,6 +107,11 @@ export class Asking {
         `The source goes on failing at ${where} (${problem}). Run this again: it goes on where it was`,
       )
     }
+    if (!this.#hasAnswered && failures > 1) {
+      throw new StartupError(
+        `Nobody answers at ${this.address} (${problem}). Check --from, and whether this machine may reach it`,
+      )
+    }
     const seconds = secondsToWait(failures, headers)
     // Reports repeated failures only.
     if (failures > 1) this.#say(`The source failed (${problem}); the next try is in ${Math.ceil(seconds)} s`)
@@ -121,6 +127,7 @@ export class Asking {
         ...(body !== undefined && { body }),
         dispatcher: this.#agent,
       })
+      this.#hasAnswered = true
       const answer = { status: found.statusCode, headers: found.headers, body: await textOf(found) }
       this.#pace.learn(answer.headers)
       const clockMs = Date.parse(String(answer.headers.date ?? ''))

@@ -77,7 +77,7 @@ export class Book {
         lastPass: 0,
         knownUntil: null,
       }
-      if (state.from !== from) {
+      if (sourceOf(state.from) !== sourceOf(from)) {
         throw new StartupError(`${folder} belongs to a copy of ${state.from}. Remove it to begin anew with ${from}`)
       }
       const journal = await open(join(folder, 'records.ndjson'), 'a', FILE_MODE)
@@ -113,7 +113,9 @@ export class Book {
     return readJson<Pending>(join(this.folder, 'pending.json'))
   }
 
-  async note(service: string, entries: readonly (readonly [id: number, entry: Entry | null])[]): Promise<void> {
+  /** Leaves out records without an id. */
+  async note(service: string, noted: readonly (readonly [id: number, entry: Entry | null])[]): Promise<void> {
+    const entries = noted.filter(([id]) => id > 0)
     if (entries.length > 0) {
       await this.#journal.appendFile(entries.map((each) => lineOf(service, ...each)).join(''))
       await this.#journal.datasync()
@@ -189,6 +191,11 @@ export class Book {
     }
     await rename(temporary, this.path(name))
   }
+}
+
+/** What tells sources apart: the address without the path of the interface, which it may be written with and without. */
+function sourceOf(from: string): string {
+  return from.toLowerCase().replace(/(?:\/+[^/\s]*webapi)?\/*(?= by )/, '')
 }
 
 function lineOf(service: string, id: number, entry: Entry | null): string {

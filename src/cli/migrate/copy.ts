@@ -3,11 +3,12 @@ import type { Resource } from '../../engine/definition/define.ts'
 import type { TransferLine } from '../../engine/transfer/import.ts'
 import { readLines } from '../../engine/transfer/lines.ts'
 import { orderStatuses, statusWithoutName } from '../../resources/order-statuses/order-statuses.ts'
+import { beginningOf } from '../printable.ts'
 import type { Progress } from '../progress.ts'
 import type { Book, Entry } from './book.ts'
 import { forEachPage, type ListingEnd, readList } from './listing.ts'
 import { type Naming, namingsOf } from './references.ts'
-import { differencesOf, printOf, type Shape, type Shaped, type Shaping, shapeRecord } from './shape.ts'
+import { differencesOf, keyOf, printOf, type Shape, type Shaped, type Shaping, shapeRecord, titleOf } from './shape.ts'
 import { isSetting, type Source, Unavailable } from './source.ts'
 import type { Target } from './target.ts'
 
@@ -16,6 +17,8 @@ export interface Copying {
   readonly target: Target
   readonly book: Book
   readonly progress: Pick<Progress, 'advance' | 'say'>
+  /** Asks whoever runs the command. False: no, or nobody is there. */
+  readonly confirm: (question: string) => Promise<boolean>
 }
 
 export const counted = ['read', 'written', 'equal', 'changedHere', 'deletedHere', 'refused', 'worthALook'] as const
@@ -23,6 +26,8 @@ export type Sums = Record<(typeof counted)[number], number>
 
 /** Records per batch. */
 const BATCH = 100
+/** Unknown members that are remembered. */
+const UNKNOWN_MAX = 1_000
 
 export const files = {
   /** Refused lines to retry once their service has been read. */
@@ -37,7 +42,10 @@ export const files = {
 
 /** A line of `waiting.ndjson` and `refused.ndjson`. */
 interface WaitingLine extends TransferLine {
+  /** 0: no record can have the id that the source gave. */
   readonly id: number
+  /** What people know the record by. */
+  readonly name: string
   readonly reason: string
 }
 
@@ -103,7 +111,8 @@ export class Copy {
 
   shaping(resource: Resource): Shaping {
     const { timeZone } = this.#copying.target.store
-    return { timeZone, unknown: (path) => this.unknown.add(`${resource.service}.${path}`) }
+    const add = (path: string) => this.unknown.add(beginningOf(`${resource.service}.${path}`, 100))
+    return { timeZone, unknown: (path) => this.unknown.size < UNKNOWN_MAX && add(path) }
   }
 
   /**
@@ -114,10 +123,10 @@ export class Copy {
     resource: Resource,
     { place, keep }: { place: number; keep: (place: number) => Promise<void> },
   ): Promise<ListingEnd | Unavailable> {
-    const { source, book } = this.#copying
+    const { source, book, confirm } = this.#copying
     const entries = [...book.entriesOf(resource.service)]
     const earlier = new Set(entries.flatMap(([id, { pass }]) => (pass === this.pass ? [id] : [])))
-    const list = readList(source, resource, { place, earlier, shaping: this.shaping(resource) })
+    const list = readList(source, resource, { place, earlier, shaping: this.shaping(resource), confirm })
     const end = await forEachPage(list, async ({ records, place: read }) => {
       await this.take(resource, records)
       await keep(read)
@@ -138,7 +147,7 @@ export class Copy {
     const { target, book, progress } = this.#copying
     const { service } = resource
     for (const { record } of shapes) this.#clearKnown(resource, record)
-    const ids = shapes.map(({ id }) => id).filter((id) => id > 0)
+    const ids = shapes.map(({ id }) => id)
     const here = await target.records(resource, ids)
     const changes: Change[] = []
     const notes: [number, Entry][] = []
@@ -179,13 +188,14 @@ export class Copy {
     const warnings = target.warnings.splice(0).map(({ service, id, message }) => ({ service, id: Number(id), message }))
     this.sums.worthALook += warnings.length
     await book.append(files.worthALook, warnings)
-    const stored = changes.filter(({ id }, index) => id > 0 && !refusals.has(index)).map(({ id }) => id)
+    const stored = changes.filter((_, index) => !refusals.has(index)).map(({ id }) => id)
     const after = await target.records(resource, stored)
     const refused: WaitingLine[] = []
     const entries = changes.map(({ id, there, line, entry }, index): [number, Entry] => {
       const now = after.get(id)
       if (now !== undefined) return [id, { there, here: now.print, pass }]
-      refused.push({ ...line, id, reason: refusals.get(index) ?? 'It was deleted again at once' })
+      const name = titleOf(resource, line.record)
+      refused.push({ ...line, id, name, reason: refusals.get(index) ?? 'It was deleted again at once' })
       return [id, { ...(entry ?? unknownEntry), pass }]
     })
     this.sums.written += changes.length - refused.length
@@ -208,7 +218,8 @@ export class Copy {
     const batches = batchesOf(linesOf<WaitingLine>(book.path(files.waiting)), BATCH)
     for await (const batch of batches) {
       const { own = [], others = [] } = Object.groupBy(batch, (line) => (line.service === service ? 'own' : 'others'))
-      let refused = await this.#writeAgain(resource, [...new Map(own.map((line) => [line.id, line])).values()])
+      const distinct = new Map(own.map((line) => [keyOf(resource, line), line]))
+      let refused = await this.#writeAgain(resource, [...distinct.values()])
       for (const line of refused) await this.#clearMissing(resource, line)
       refused = await this.#writeAgain(resource, refused)
       for (const { id, record } of refused) this.#refused.add(refusedName(service, id, printOf(resource, record)))

@@ -37,3 +37,13 @@ export async function readKeys(
     prompt.close()
   }
 }
+
+/** Asks whether to go on. False: no, or nobody is at a terminal. */
+export async function confirm(question: string): Promise<boolean> {
+  const prompt = openPrompt()
+  try {
+    return prompt.isTerminal && /^y(es)?$/i.test((await prompt.ask(`${question} (y or n): `)) ?? '')
+  } finally {
+    prompt.close()
+  }
+}

@@ -1,5 +1,5 @@
 import type { Resource } from '../../engine/definition/define.ts'
-import { type Shape, type Shaping, shapeRecord } from './shape.ts'
+import { keyOf, type Shape, type Shaping, shapeRecord } from './shape.ts'
 import { type Source, Unavailable } from './source.ts'
 
 export interface Listing {
@@ -9,6 +9,8 @@ export interface Listing {
   /** Ids that the earlier run has read. */
   readonly earlier?: ReadonlySet<number>
   readonly shaping: Shaping
+  /** Asks whether to go on where far more records came than the source counts. Omitted: the list is left there. */
+  readonly confirm?: (question: string) => Promise<boolean>
 }
 
 export interface Page {
@@ -20,10 +22,12 @@ export interface Page {
 
 /** How a list ended. */
 export interface ListingEnd {
-  /** Whether the list had as many records as the source counts. */
-  readonly isComplete: boolean
-  /** The source's count after the last page. */
-  readonly count: number
+  /** Null: at least as many records came as the source counts. */
+  readonly problem: string | null
+  /** Whether exactly as many came. */
+  readonly isExact: boolean
+  /** Records that the list has more than once. */
+  readonly again: readonly string[]
 }
 
 /** Retries of a page without new records while the source counts more than were read. */
@@ -37,40 +41,61 @@ const DOUBTS_MAX = 5
 export async function* readList(
   source: Source,
   resource: Resource,
-  { since, place: begin = 0, earlier = new Set(), shaping }: Listing,
+  { since, place: begin = 0, earlier = new Set(), shaping, confirm = async () => false }: Listing,
 ): AsyncGenerator<Page, ListingEnd | Unavailable> {
-  const seen = new Set<number>()
-  const isSeen = ({ id }: Shape) => seen.has(id) || earlier.has(id)
+  const seen = new Set<number | string>()
+  const isSeen = (key: number | string) => seen.has(key) || earlier.has(Number(key))
+  /** Such as `17 2` where a page had record 17 twice. On two pages a record may be because the list has moved. */
+  const again = new Set<string>()
+  const came = () => earlier.size + seen.size + again.size
   const at = (before: number) => (since === undefined ? { before } : { before, since })
   const stepBack = Math.ceil(resource.maxRecords / 2)
   let place = begin
   let doubts = 0
+  /** Beyond as many records the source is asked how many it has. */
+  let bound = resource.maxRecords
   for (;;) {
     const before = Math.max(0, place - 1)
     const given = await source.page(resource, at(before))
     if (given instanceof Unavailable) return given
     const page = given.map((record) => shapeRecord(resource, record, shaping))
     const [first] = page
-    if (before > 0 && (first === undefined || !isSeen(first))) {
+    if (before > 0 && (first === undefined || !isSeen(keyOf(resource, first)))) {
       place = Math.max(0, before - stepBack)
       continue
     }
     const records: Shape[] = []
+    const times = new Map<number | string, number>()
     for (const shape of page) {
-      if (isSeen(shape)) continue
-      seen.add(shape.id)
+      const key = keyOf(resource, shape)
+      const time = (times.get(key) ?? 0) + 1
+      times.set(key, time)
+      if (time > 1) again.add(`${key} ${time}`)
+      if (isSeen(key)) continue
+      seen.add(key)
       records.push(shape)
     }
     place = before + page.length
-    if (records.length > 0) {
+    if (records.length > 0 && came() <= bound) {
       doubts = 0
       yield { records, place }
       continue
     }
     const count = await source.count(resource, since)
     if (count instanceof Unavailable) return count
-    const isComplete = earlier.size + seen.size >= count
-    if (isComplete || ++doubts > DOUBTS_MAX) return { isComplete, count }
+    const end = { isExact: came() === count, again: Array.from(again, (each) => each.split(' ', 1).join()) }
+    if (records.length > 0) {
+      const far = `${came()} records came, and the source counts ${count}`
+      const isFar = came() > 2 * count + resource.maxRecords
+      if (isFar && !(await confirm(`${resource.service}: ${far}. Go on reading?`))) {
+        return { ...end, problem: `${far}: the rest is left` }
+      }
+      bound = 2 * came()
+      yield { records, place }
+      continue
+    }
+    if (came() >= count) return { ...end, problem: null }
+    if (++doubts > DOUBTS_MAX) return { ...end, problem: 'fewer records came than the source counts; run this again' }
     // The last retry starts over.
     if (doubts === DOUBTS_MAX) place = 0
   }

@@ -23,8 +23,10 @@ export interface Options {
 export interface PassResult {
   /** Reasons why services could not be read, by service. */
   readonly unavailable: ReadonlyMap<string, string>
-  /** Services whose lists had fewer records than the source counts. */
-  readonly incomplete: readonly string[]
+  /** Why lists were not read to their end, by service. */
+  readonly incomplete: ReadonlyMap<string, string>
+  /** Records that a list had more than once, by service. */
+  readonly again: ReadonlyMap<string, ListingEnd['again']>
   /** Ids of records that the source has deleted, by service. */
   readonly missing: ReadonlyMap<string, readonly number[]>
   readonly deleted: number
@@ -36,7 +38,8 @@ export class Passes {
   readonly #copying: Copying
   readonly #options: Options
   readonly #unavailable = new Map<string, string>()
-  readonly #incomplete: string[] = []
+  readonly #incomplete = new Map<string, string>()
+  readonly #again = new Map<string, ListingEnd['again']>()
   readonly #missing = new Map<string, number[]>()
   #deleted = 0
 
@@ -50,6 +53,7 @@ export class Passes {
     return {
       unavailable: this.#unavailable,
       incomplete: this.#incomplete,
+      again: this.#again,
       missing: this.#missing,
       deleted: this.#deleted,
     }
@@ -86,7 +90,9 @@ export class Passes {
     const began = source.now()
     this.copy.pass = book.state.lastPass
     this.#unavailable.clear()
-    this.#incomplete.length = 0
+    this.#incomplete.clear()
+    for (const name of counted) this.copy.sums[name] = 0
+    this.#deleted = 0
     const since = new Date(Date.parse(book.state.knownUntil ?? '') - OVERLAP_MS)
     let isWhole = true
     for (const resource of source.resources) {
@@ -103,7 +109,7 @@ export class Passes {
     const { source } = this.#copying
     const list = readList(source, resource, { since, shaping: this.copy.shaping(resource) })
     const end = await forEachPage(list, ({ records }) => this.copy.take(resource, records))
-    const isWhole = !(end instanceof Unavailable) && end.isComplete
+    const isWhole = !(end instanceof Unavailable) && end.problem === null
     if (isWhole) await this.#tail(resource)
     else this.#noteEnd(resource, end, () => true)
     await this.copy.settle(resource)
@@ -143,13 +149,15 @@ export class Passes {
   /** Records which ids a complete list lacks, or why the list was not complete. */
   #noteEnd({ service }: Resource, end: ListingEnd | Unavailable, isThere: (id: number) => boolean): void {
     if (end instanceof Unavailable) return void this.#unavailable.set(service, end.reason)
-    if (!end.isComplete) return void this.#incomplete.push(service)
+    if (end.problem !== null) return void this.#incomplete.set(service, end.problem)
+    this.#again.delete(service)
+    if (end.again.length > 0) this.#again.set(service, end.again)
     const entries = this.#copying.book.entriesOf(service)
     const missing = [...entries.keys()].filter((id) => !isThere(id))
     this.#missing.delete(service)
     // Trusts the list only if the numbers agree.
-    if (missing.length > 0 && entries.size - missing.length === end.count) this.#missing.set(service, missing)
-    else if (missing.length > 0) this.#incomplete.push(service)
+    if (missing.length > 0 && end.isExact) this.#missing.set(service, missing)
+    else if (missing.length > 0) this.#incomplete.set(service, 'the list changed while it was read; run this again')
   }
 
   /** Deletes what the source has deleted; referring services first. */
@@ -229,10 +237,8 @@ export class Passes {
         }
         progress.advance(records.length)
       })
-      if (end instanceof Unavailable || !end.isComplete) {
-        this.#noteEnd(resource, end, () => true)
-        continue
-      }
+      this.#noteEnd(resource, end, () => true)
+      if (end instanceof Unavailable || end.problem !== null) continue
       // Every store has settings that the source may lack.
       const onlyHere = isSetting(resource) ? [] : (await target.ids(resource)).filter((id) => !seen.has(id))
       found.onlyHere += onlyHere.length

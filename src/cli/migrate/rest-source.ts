@@ -4,6 +4,7 @@ import { resources } from '../../registry.ts'
 import { writeDate } from '../../values/dates.ts'
 import { parseExactly } from '../../values/long-number.ts'
 import { readXmlDocument } from '../../xml/read.ts'
+import { beginningOf } from '../printable.ts'
 import { type Answer, Asking } from './ask.ts'
 import { plainOf } from './plain-xml.ts'
 import { type Source, type SourceKeys, Unavailable } from './source.ts'
@@ -150,16 +151,20 @@ function unavailable(answer: Answer): Unavailable {
 function reasonOf(answer: Answer): string {
   try {
     const message = recordsOf(contentOf(answer))[0]?.Message
-    return typeof message === 'string' && message !== '' ? `: ${message.slice(0, 200)}` : ''
+    return typeof message === 'string' && message !== '' ? `: ${beginningOf(message, 200)}` : ''
   } catch {
     return ''
   }
 }
 
-/** Parses JSON, or XML from a source that answers nothing else. Throws for anything else. */
+/** Parses JSON, or XML from a source that answers nothing else. Throws for anything else, and repeats nothing of it. */
 function contentOf({ body }: Answer): unknown {
   if (body.trim() === '') return []
-  return body.trimStart().startsWith('<') ? plainOf(readXmlDocument(body)) : parseExactly(body)
+  try {
+    return body.trimStart().startsWith('<') ? plainOf(readXmlDocument(body)) : parseExactly(body)
+  } catch {
+    throw new Error('neither JSON nor XML')
+  }
 }
 
 /** Takes a list, a single record, or either as the only member of an object, as in XML. */

@@ -14,21 +14,22 @@ export interface Result {
 
 /** Returns the result of a run as lines, and whether everything was copied. `path` returns the path of a file of the copy. */
 export function resultLines(
-  { sums, unknown, pass: { unavailable, incomplete, missing, deleted } }: Result,
+  { sums, unknown, pass: { unavailable, incomplete, again, missing, deleted } }: Result,
   path: (name: string) => string,
 ): { lines: string[]; isWell: boolean } {
   const { refused = 0, changedHere = 0, deletedHere = 0, worthALook = 0 } = sums ?? {}
   const lines = [
     ...(sums === null ? [] : [sumsLine(sums, { missing, deleted })]),
     ...Array.from(unavailable, ([service, reason]) => `${service} could not be read (${reason})`),
-    ...incomplete.map((service) => `${service}: fewer records came than the source counts; run this again`),
+    ...Array.from(incomplete, ([service, reason]) => `${service}: ${reason}`),
+    ...Array.from(again, ([service, ids]) => `${service}: record ${shown([...new Set(ids)])} came twice`),
     ...Array.from(missing, ([service, ids]) => `${service} missing there, and still here: ${shown(ids.map(String))}`),
     ...(refused > 0 ? [`Refused, with reasons, to repeat by npm run import: ${path(files.refused)}`] : []),
     ...(changedHere + deletedHere > 0 ? [`Left as they are here: ${path(files.changedHere)}`] : []),
     ...(worthALook > 0 ? [`Copied, and worth a look: ${path(files.worthALook)}`] : []),
     ...(unknown.length > 0 ? [`Members that have no place here: ${shown(unknown)}`] : []),
   ]
-  return { lines, isWell: refused + unavailable.size + incomplete.length === 0 }
+  return { lines, isWell: refused + unavailable.size + incomplete.size === 0 }
 }
 
 function sumsLine(sums: Sums, { missing, deleted }: Pick<PassResult, 'missing' | 'deleted'>): string {

@@ -4,17 +4,19 @@ import {
   columnPath,
   type FieldSet,
   isFilledIn,
+  type Leaf,
   type ListField,
   type ValueField,
 } from '../../engine/definition/fields.ts'
 import { isRecord, memberOf } from '../../engine/definition/input.ts'
 import { isEmptyDate, readDate, writeDate } from '../../values/dates.ts'
+import { isId } from '../../values/int32.ts'
 
 /** A record in the form of an export: names and order of the definition, without derived and write-only fields. */
 export type Shaped = Record<string, unknown>
 
 export interface Shape {
-  /** 0: the record has none. */
+  /** 0: the record has none, or one that no record can have. */
   readonly id: number
   readonly record: Shaped
 }
@@ -36,10 +38,21 @@ export function shapeRecord(resource: Resource, given: unknown, shaping: Shaping
   return { id: idOf(resource, record), record }
 }
 
-/** 0: the record has none. */
+/** 0: the record has none, or one that no record can have. */
 export function idOf({ fields }: Resource, record: unknown): number {
   const id = Number(columnPath(fields, 'id')?.reduce<unknown>(memberOf, record))
-  return Number.isSafeInteger(id) ? id : 0
+  return isId(id) ? id : 0
+}
+
+/** Tells records of a list apart: the id; for a record without a usable one, its fingerprint. */
+export function keyOf(resource: Resource, { id, record }: Shape): number | string {
+  return id === 0 ? printOf(resource, record) : id
+}
+
+/** What people know a record by: its first required text, such as SKU or e-mail address, or the number of an order's invoice. */
+export function titleOf({ fields }: Resource, record: Shaped): string {
+  const isTitle = ({ field, path }: Leaf) => path[0] === 'InvoiceNumber' || (field.kind === 'text' && field.required)
+  return String(fields.leaves.find(isTitle)?.path.reduce<unknown>(memberOf, record) ?? '').slice(0, 100)
 }
 
 function shapeMembers(fields: FieldSet, given: unknown, shaping: Shaping, path: string): Shaped {
@@ -87,7 +100,7 @@ function isKept({ access }: ValueField): boolean {
 
 /** Null: the value counts as missing. */
 function shapeValue(field: ValueField, given: unknown, { timeZone }: Shaping): unknown {
-  if (field.kind === 'date' && (String(given).trim() === '' || isEmptyDate(String(given)))) return field.default
+  if (field.kind === 'date' && (String(given).trim() === '' || isEmptyDate(String(given)))) return null
   const { success, data } = field.schema.safeParse(given)
   if (!success) return given
   if (field.kind !== 'date' || data === null) return data

@@ -6,6 +6,7 @@ import type { DeletionLine, Refusal as LineRefusal, TransferLine } from '../../e
 import { readLines } from '../../engine/transfer/lines.ts'
 import { StartupError } from '../../process/startup-error.ts'
 import { resources } from '../../registry.ts'
+import { isId } from '../../values/int32.ts'
 import { callServer, LostAnswer, NotListening, Refusal, type Server } from '../server.ts'
 import { idOf, printOf, type Shape, type Shaped, shapeRecord } from './shape.ts'
 import { isSetting } from './source.ts'
@@ -68,9 +69,10 @@ export class Target {
     return false
   }
 
-  /** Reads records by id. Ids that do not exist are missing in the result. */
-  async records(resource: Resource, ids: readonly number[]): Promise<Map<number, Here>> {
+  /** Reads records by id. Ids that do not exist, or that no record can have, are missing in the result. */
+  async records(resource: Resource, given: readonly number[]): Promise<Map<number, Here>> {
     const found = new Map<number, Here>()
+    const ids = given.filter(isId)
     const kept = keptFields(resource).entries.map(([name]) => name)
     for (let first = 0; first < ids.length; first += IDS_MAX) {
       const some = ids.slice(first, first + IDS_MAX)

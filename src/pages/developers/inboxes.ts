@@ -205,6 +205,8 @@ export const inboxRoutes = [
   }),
 ]
 
+const messageInput = namedObject({ messageId: wholeNumber(1, ID_MAX) })
+
 /** Adds the page of an inbox, that of one message, and the forms. Senders have their own door (inbox-door.ts). */
 export function inboxPages(app: FastifyInstance, services: Services): void {
   const { page, form } = pagesFor(app, 'developer')
@@ -215,7 +217,7 @@ export function inboxPages(app: FastifyInstance, services: Services): void {
   page('/developers/inbox/:name/:messageId', async (request) => {
     const inbox = await named(request)
     const messageId = textIn(request.params, 'messageId')
-    const read = readInput(namedObject({ messageId: wholeNumber(1, ID_MAX) }), { messageId })
+    const read = readInput(messageInput, { messageId })
     const message = await findMessage(services, inbox, read.messageId)
     return {
       template: '/pages/developers/inbox-message-page',

@@ -17,8 +17,12 @@ export function totpUri(key: string, { email, host }: { email: string; host: str
   return generateURI({ issuer: host, label: email, secret: key })
 }
 
-/** Returns the period whose code this is: that of `at`, or the one before or after it. Null: it is the code of none of them. */
-export function periodOf(key: string, code: string, at: Date): number | null {
+/**
+ * Returns the period whose code this is, with or without blanks and dashes: that of `at`, or the one before or after it. Null: it is the
+ * code of none of them.
+ */
+export function periodOf(key: string, typed: string, at: Date): number | null {
+  const code = typed.replaceAll(/[\s\p{Pd}]/gu, '')
   if (!CODE.test(code)) return null
   const epoch = Math.floor(at.getTime() / 1000)
   const result = verifySync({ secret: key, token: code, epoch, epochTolerance: PERIOD_SECONDS })

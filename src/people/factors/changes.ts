@@ -127,7 +127,7 @@ export async function confirmAuthenticator(
   return changing(services, session, async (tx, identity) => {
     if (identity.totpSince !== null) throw alreadyThere()
     if (identity.totpSealed === null) throw new StoreFailure('conflict', 'No key waits to be confirmed: begin again')
-    const period = periodOf(secrets.open(identity.totpSealed), Code.replace(/\s/g, ''), now())
+    const period = periodOf(secrets.open(identity.totpSealed), Code, now())
     if (period === null) {
       throw fieldFault('Code', 'is not the code of this moment; if it is right, check the clock of the device')
     }

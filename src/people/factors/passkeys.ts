@@ -117,8 +117,10 @@ function parsed(text: string): unknown {
   }
 }
 
+const sentCredential = z.object({ Credential: credentialInput })
+
 function readCredential(sent: unknown) {
-  const { Credential } = readInput(z.object({ Credential: credentialInput }), { Credential: sent })
+  const { Credential } = readInput(sentCredential, { Credential: sent })
   const clientData = parsed(Buffer.from(Credential.response.clientDataJSON, 'base64url').toString())
   const challenge = (clientData as { challenge?: unknown } | null)?.challenge
   return { credential: Credential, challenge: typeof challenge === 'string' ? challenge : '' }

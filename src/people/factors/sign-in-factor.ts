@@ -68,9 +68,8 @@ async function useCode(
   identityId: number,
   typed: string,
 ): Promise<ShownFactor> {
-  const code = typed.replace(/\s/g, '')
-  if (await useTotp(tx, services, identityId, code)) return 'authenticator'
-  if (await useRecoveryCode(tx, services.secrets, identityId, code)) return 'recovery code'
+  if (await useTotp(tx, services, identityId, typed)) return 'authenticator'
+  if (await useRecoveryCode(tx, services.secrets, identityId, typed)) return 'recovery code'
   const problem = 'is wrong, or was used already'
   throw new StoreFailure('unauthorized', `Code ${problem}`, { field: 'Code', faults: [{ field: 'Code', problem }] })
 }

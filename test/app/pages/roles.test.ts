@@ -51,6 +51,29 @@ describe('the roles of routes', () => {
     await expect(lines.toSorted().join('')).toMatchFileSnapshot('roles.txt')
   })
 
+  test('schemas are made once, not by requests', async () => {
+    // zod gives each schema the property `_zod` with its type, and errors that property without one.
+    const { defineProperty } = Object
+    const made: string[] = []
+    const visits = ordered.flatMap(({ method, url, allowed }) =>
+      isEnding(url)
+        ? []
+        : visitors
+            .filter((visitor) => allowed.some((role) => role === visitor))
+            .map((visitor) => ({ visitor, method, url })),
+    )
+    for (const { visitor, method, url } of visits) await knock(visitor, method, url)
+    for (const { visitor, method, url } of visits) {
+      Object.defineProperty = (object, name, attributes) => {
+        if (name === '_zod' && attributes.value.def.type !== undefined) made.push(`${method} ${url}`)
+        return defineProperty(object, name, attributes)
+      }
+      await knock(visitor, method, url)
+      Object.defineProperty = defineProperty
+    }
+    expect([...new Set(made)]).toEqual([])
+  })
+
   test('a route without any stops the start', async () => {
     const app = Fastify()
     app.register(async (scope) => {

@@ -174,7 +174,7 @@ describe.skipIf(!hasPostgres15)('on PostgreSQL 15, as a superuser (needs postgre
     onTestFinished(() => rmSync(dataDir, { recursive: true, force: true }))
     const settings = { ...keys, DATABASE_URL: url, DATA_DIR: dataDir, PORT: '0' }
     const first = runServer({ ...settings, SANDBOX: 'true' })
-    await first.shows('Try it:')
+    await first.shows('All keys')
     first.process.kill('SIGTERM')
     await first.exited
     expect(first.output()).not.toContain('was made wrongly')

@@ -36,7 +36,7 @@ beforeAll(async () => {
   base = `http://127.0.0.1:${port}`
   const settings = { ...keys, DATABASE_URL: gate.url, DATA_DIR: dataDir, SANDBOX: 'true', LOG_LEVEL: 'debug' }
   run = runServer({ ...settings, PORT: String(port) })
-  await run.shows('Try it:')
+  await run.shows('All keys')
   sandbox = (await readSandboxFile(dataDir)) as SandboxFile
 }, 60_000)
 afterAll(async () => {

@@ -34,7 +34,7 @@ test('the folders of archives and backups, and their files, are the owner’s al
   }
 
   const again = runServer({ ...settings, ...age, ARCHIVE_DIR: String(open), BACKUP_DIR: String(backups) })
-  await again.shows('Try it:')
+  await again.shows('All keys')
   again.process.kill('SIGTERM')
   expect(await again.exited).toBe(0)
   expect(modeOf(String(open))).toBe('755')

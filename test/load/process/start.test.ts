@@ -114,29 +114,32 @@ function asCurl(line: string) {
   return request(positionals[0] ?? '', { headers })
 }
 
+function secretsOf({ store, developer, application, operatorKey: key }: ReturnType<typeof sandboxFile>): string[] {
+  return [store.password, store.userKey, developer.password, application.privateKey, application.token, key]
+}
+
 describe('the sandbox', () => {
-  test('is made by the first start, which prints keys and a curl line that works; the second one finds the same', async () => {
+  test('is made by the first start, whose log names the file with the keys and has none; the second one finds the same', async () => {
     const first = await start()
-    const output = await first.shows('Try it:')
+    const output = await first.shows('All keys')
     const made = sandboxFile()
-    const { store, application, baseUrl } = made
+    const { store, baseUrl } = made
     expect(baseUrl).toBe(`http://localhost:${port}`)
     expect(statSync(join(folder, 'data/sandbox.json')).mode & 0o777).toBe(0o600)
-    const { privateKey, token } = application
     const wsdl = `${baseUrl}/cart.asmx?WSDL`
-    for (const shown of [baseUrl, store.secureUrl, privateKey, token, wsdl, store.userKey, 'Creating the sandbox']) {
+    for (const shown of [baseUrl, store.secureUrl, wsdl, join(folder, 'data/sandbox.json'), 'Creating the sandbox']) {
       expect(output).toContain(shown)
     }
-    const answer = await asCurl(/^ +(curl .*)$/m.exec(output)?.[1] ?? '')
-    expect(answer.statusCode).toBe(200)
-    expect(await answer.body.json()).toHaveLength(3)
 
     first.process.kill('SIGTERM')
     expect(await first.exited).toBe(0)
-    const again = await (await start()).shows('Try it:')
+    const second = await start()
+    const again = await second.shows('All keys')
     expect(sandboxFile()).toEqual(made)
-    expect(again).toContain(token)
     expect(again).not.toContain('Creating the sandbox')
+    second.process.kill('SIGTERM')
+    await second.exited
+    for (const secret of secretsOf(made)) expect(first.output() + second.output()).not.toContain(secret)
   })
 })
 
@@ -454,6 +457,16 @@ describe.skipIf(!hasTerminal)(`the log at a terminal (needs ${script} of util-li
     }
     return { terminal, end }
   }
+
+  test('is begun by the keys of the sandbox and a curl line that works', async () => {
+    const { terminal, end } = await startAtTerminal({ SANDBOX: 'true' })
+    const output = await terminal.shows(/Try it:\s+curl .*\r\n/)
+    for (const secret of secretsOf(sandboxFile())) expect(output).toContain(secret)
+    const answer = await asCurl(/^ +(curl .*)\r$/m.exec(output)?.[1] ?? '')
+    expect(answer.statusCode).toBe(200)
+    expect(await answer.body.json()).toHaveLength(3)
+    await end()
+  })
 
   test('has a readable line for each request, to the last', async () => {
     const { terminal, end } = await startAtTerminal({})

@@ -84,7 +84,7 @@ beforeAll(async () => {
     PUBLIC_URL: origin,
     SANDBOX: 'true',
   })
-  await server.shows('All of them')
+  await server.shows('All keys')
   sandbox = JSON.parse(readFileSync(join(folder, 'sandbox.json'), 'utf8'))
   const { store, application } = sandbox
   environment = {

@@ -16,8 +16,10 @@ import { expectNothingLost } from './verdict.ts'
  * webhooks delivered. Each is killed once in the middle and run again. Ends with what must hold, counted at the client.
  */
 
-await runProgram(async ([file = findRealFile()]) => {
-  if (file === null || !existsSync(file)) throw new StartupError(`Usage: npm run operations -- FILE. ${whereToGetIt}`)
+const usage = `Usage: npm run operations -- FILE. ${whereToGetIt}`
+
+await runProgram(usage, async ([file = findRealFile()]) => {
+  if (file === null || !existsSync(file)) throw new StartupError(usage)
   const folder = mkdtempSync(join(tmpdir(), 'operations-'))
   await withStops(async (stops) => {
     await stops.add(async () => rmSync(folder, { recursive: true, force: true }))

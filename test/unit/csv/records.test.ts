@@ -8,7 +8,7 @@ import { resourceNamed } from '../../../src/registry.ts'
 test('what a row has sent back is looked up by name, not searched for each cell', async () => {
   const resource = resourceNamed('Products')
   const columns = columnsOf(resource).filter((column) => isTaken(column) && column.field.kind === 'text')
-  const cells = columns.map(({ field }) => field.bounds.values?.[0] ?? 'text')
+  const cells = columns.map(({ field }) => field.bounds.values?.[0] ?? 'text'.slice(0, field.bounds.maxLength))
   const caller = { store: { timeZone: 'UTC' } } as Caller
   const references = {
     numberOf: (_: unknown, typed: string) => typed,

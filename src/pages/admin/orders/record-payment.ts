@@ -14,7 +14,7 @@ import { orders } from '../../../resources/orders/orders.ts'
 import { listPaymentMethods } from '../../../resources/payment-methods/update-methods.ts'
 import { readIds } from '../../../server/parameters.ts'
 import { t } from '../../../texts/text.ts'
-import { writeDate } from '../../../values/dates.ts'
+import { readDate, writeDate } from '../../../values/dates.ts'
 import { type PaidRecord, paidOf, readPayments } from '../../order-payments.ts'
 import { ifUnchanged, tagOf } from '../records/unchanged.ts'
 import { invoiceOf } from './listing.ts'
@@ -79,6 +79,7 @@ async function paymentPage(
       etag: tagOf(text, typed, isOutdated),
       // A new key each time the form is shown.
       oneTimeKey: randomUUID(),
+      askedDate: typed === null ? '' : textIn(typed, 'TransactionDateTime'),
       labels,
     },
   }
@@ -100,7 +101,7 @@ async function record(request: FastifyRequest, services: CallerServices): Promis
   const form = formOf(request)
   // An order that does not exist is that, whatever the form says.
   await getRecord(caller, orders, id)
-  const body = bodyOf(form, writingOf(request))
+  const body = bodyOf(form, writingOf(request), caller)
   await addOnce(caller, form, {
     scope: `payment of order ${id}`,
     resultKey: 'TransactionIndexID',
@@ -143,8 +144,13 @@ function refuseTooMuch(order: PaidRecord, amount: number, { store }: Caller): vo
   throw refusedFields([{ field: 'TransactionAmount', problem }])
 }
 
+/** Clocks differ by less. */
+const AHEAD_MS_MAX = 60_000
+
 /** The transaction as a body of REST. The rest of its fields are a gateway's. */
-function bodyOf(form: Form, writing: Writing): Record<string, string | number> {
+function bodyOf(form: Form, writing: Writing, { now, store }: Caller): Record<string, string | number> {
+  const date = textIn(form, 'TransactionDateTime')
+  const aheadMs = (readDate(date, store.timeZone)?.instant.getTime() ?? 0) - now().getTime()
   const type = textIn(form, 'TransactionType')
   const amount = numberIn(form, 'TransactionAmount', writing, 'sum') ?? 0
   const faults = [
@@ -152,11 +158,15 @@ function bodyOf(form: Form, writing: Writing): Record<string, string | number> {
       ? []
       : [{ field: 'TransactionType', problem: `must be one of ${types.map(([known]) => known).join(', ')}` }]),
     ...(amount > 0 ? [] : [{ field: 'TransactionAmount', problem: 'must be above 0' }]),
-    ...(textIn(form, 'TransactionDateTime') === '' ? [{ field: 'TransactionDateTime', problem: 'is required' }] : []),
+    ...(date === '' ? [{ field: 'TransactionDateTime', problem: 'is required' }] : []),
+    // The form says which date it has asked about.
+    ...(aheadMs > AHEAD_MS_MAX && textIn(form, 'AskedDate') !== date
+      ? [{ field: 'TransactionDateTime', problem: 'is in the future. If it is right, press the button again' }]
+      : []),
   ]
   if (faults.length > 0) throw refusedFields(faults)
   return {
-    TransactionDateTime: textIn(form, 'TransactionDateTime'),
+    TransactionDateTime: date,
     TransactionType: type,
     TransactionMethod: textIn(form, 'TransactionMethod'),
     TransactionAmount: amount,

@@ -32,7 +32,11 @@ export interface Move {
   /** The folder of the copy. */
   readonly folder: string
   readonly settings: Record<string, string>
-  readonly start: (args?: readonly string[], settings?: Record<string, string>) => Command
+  readonly start: (
+    args?: readonly string[],
+    settings?: Record<string, string>,
+    options?: { isTerminal?: boolean },
+  ) => Command
   readonly run: (args?: readonly string[], settings?: Record<string, string>) => Promise<Outcome>
   /** The lines of a file of the copy. */
   readonly lines: (name: string) => Record<string, unknown>[]
@@ -70,10 +74,11 @@ export async function openStage(settings: Record<string, string> = {}): Promise<
         MIGRATE_TOKEN: token,
         MIGRATE_SECURE_URL: secureurl,
       }
-      const start = (args: readonly string[] = [], others: Record<string, string> = {}) =>
+      const start: Move['start'] = (args = [], others = {}, options = {}) =>
         startCommand('migrate', ['--from', source.url, '--store', String(here.store.id), ...args], {
           settings: { ...all, ...others },
           cwd: dataDir,
+          ...options,
         })
       return {
         ...{ source, here, dataDir, folder, settings: all, start },

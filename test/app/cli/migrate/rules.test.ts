@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ import { startCommand } from '../../../support/run-command.ts'
 import { freePort, temporaryFolder } from '../../../support/run-server.ts'
 import type { TestStore } from '../../../support/store.ts'
 import { importInto } from '../../engine/transfer/fixture.ts'
-import { differencesBetween, expectEnd, keysFor, openStage, recordsOf, type Stage } from './fixture.ts'
+import { differencesBetween, expectEnd, keysFor, type Move, openStage, recordsOf, type Stage } from './fixture.ts'
 
 let stage: Stage
 
@@ -268,6 +268,158 @@ describe('what is refused', () => {
   })
 })
 
+/** Answers the lists of a service as if it had these records, which it counts as `total`. */
+function lists(move: Move, service: string, records: readonly object[], total = records.length): void {
+  move.source.intercept = ({ service: asked, path, query }) => {
+    if (asked !== service || !path.endsWith(`/${service}`)) return undefined
+    if (query.has('countonly')) return { status: 200, body: JSON.stringify([{ TotalCount: total }]) }
+    const first = Math.max(0, Number(query.get('offset') ?? 1) - 1)
+    const page = records.slice(first, first + Number(query.get('limit')))
+    return page.length > 0 ? { status: 200, body: JSON.stringify(page) } : { status: 400, body: '[]' }
+  }
+}
+
+describe('a copy is never stuck on one record', () => {
+  const wrongIds = [2_147_483_648, 2_147_000_000, 0, -5, 1.5, 'A-1', null, '99999999999999999999']
+
+  test.each([
+    {
+      service: 'Products',
+      good: product(1_000_000_001).record,
+      make: (id: unknown, name: string) => ({ SKUInfo: { CatalogID: id, SKU: name, Name: 'Product' } }),
+    },
+    {
+      service: 'Customers',
+      good: customer(1_000_000_001).record,
+      make: (id: unknown, name: string) => ({ CustomerID: id, Email: `c${name}@mail.example` }),
+    },
+    {
+      service: 'Orders',
+      good: order(1_000_000_001).record,
+      make: (id: unknown, name: string) => ({ OrderID: id, InvoiceNumber: name, CustomerID: 2_147_483_648 }),
+    },
+  ])('$service with ids that no record can have are refused by name, the others come', async (kind) => {
+    const { service, good, make } = kind
+    const move = await stage.openMove(await openShop([product(11)]))
+    const wrong = [...wrongIds, service === 'Orders' ? 33 : 0].map((id, index) => make(id, String(9_000 + index)))
+    lists(move, service, [...wrong.slice(0, 4), good, ...wrong.slice(4)])
+    const { code, output, errors } = await move.run()
+    expect(code, errors).toBe(1)
+    expect(output).toMatch(/, 9 refused$/m)
+    expect(output).not.toContain('fewer records')
+    const refused = move.lines('refused.ndjson')
+    const names = refused.map(({ name }) => Number(String(name).replaceAll(/\D/g, '')))
+    expect(names.sort()).toEqual(wrong.map((_, index) => 9_000 + index))
+    for (const { reason } of refused) expect(reason).toMatch(/must be a (whole )?number/)
+    expect((await move.here.call('GET', `/${service}/1000000001`)).statusCode).toBe(200)
+    expect((await move.run()).output).toMatch(/, 0 written, .*, 9 refused$/m)
+    expect((await move.run(['--compare'])).output).toMatch(/, 0 different, 9 only there, /)
+  })
+
+  test('a record that the source lists and counts more than once comes once, and is said', async () => {
+    const move = await stage.openMove(await openShop([]))
+    const many = Array.from({ length: 205 }, (_, index) => product(100 + index).record)
+    // Also where a page ends, and three times.
+    lists(move, 'Products', [many[0], ...many.slice(0, 199), many[198], many[198], ...many.slice(199)] as object[])
+    for (let run = 1; run <= 2; run++) {
+      const output = expectEnd(await move.run(), 0)
+      expect(output).toContain('Products: record 100, 298 came twice')
+    }
+    lists(move, 'Products', [many[0], ...many.slice(0, 204)] as object[])
+    const output = expectEnd(await move.run(['--apply-deletions']), 0)
+    expect(output).toContain('1 deleted')
+    expect(Number((await move.here.call('GET', '/Products?countonly=1')).json().TotalCount)).toBe(204)
+  })
+
+  test.each(['', '0001-01-01T00:00:00', '1/1/0001 12:00:00 AM'])(
+    'dates that say none by “%s” are none',
+    async (none) => {
+      const move = await stage.openMove(await openShop([product(11)]))
+      const shipments = [{ ShipmentID: 1, ShipmentShippedDate: none, ShipmentLastUpdate: none }]
+      lists(move, 'Orders', [
+        { ...order(31).record, OrderDate: none, LastUpdate: none, ShipmentList: shipments },
+        order(32).record,
+      ])
+      expectEnd(await move.run(), 0)
+      expect(expectEnd(await move.run(), 0)).toMatch(/, 0 written, /)
+      expect((await move.run(['--compare'])).output).toMatch(/, 0 different, 0 only there, /)
+    },
+  )
+
+  describe('a source that goes on far beyond its count', () => {
+    const many = Array.from({ length: 450 }, (_, index) => product(100 + index).record)
+    const count = async (here: TestStore) => Number((await here.call('GET', '/Products?countonly=1')).json().TotalCount)
+
+    test('is left where nobody can be asked, and the other services come', async () => {
+      const move = await stage.openMove(await openShop([customer(21)]))
+      lists(move, 'Products', many, 3)
+      const { code, output } = await move.run()
+      expect(code).toBe(1)
+      expect(output).toContain('Products: 398 records came, and the source counts 3: the rest is left\n')
+      expect(await count(move.here)).toBe(200)
+      expect((await move.here.call('GET', '/Customers/21')).statusCode).toBe(200)
+    })
+
+    test.skipIf(!existsSync('/usr/bin/script')).each([
+      { answer: 'n', come: 200 },
+      { answer: 'y', come: 450 },
+    ])('is asked about on a terminal: $answer', async ({ answer, come }) => {
+      const move = await stage.openMove(await openShop([]))
+      lists(move, 'Products', many, 3)
+      const command = move.start([], {}, { isTerminal: true })
+      await command.shows('Products: 398 records came, and the source counts 3. Go on reading? (y or n): ')
+      command.answer(answer)
+      await command.ends()
+      expect(await count(move.here)).toBe(come)
+    })
+  })
+
+  test.each([401, 404, 500])(
+    'what a source says with status %i shows neither keys nor what terminals obey',
+    async (status) => {
+      const move = await stage.openMove(await openShop())
+      const { MIGRATE_TOKEN: token = '', MIGRATE_PRIVATE_KEY: key = '' } = move.settings
+      const said = `\u001b[2J${token}\r\n\u202e\u0085${'x '.repeat(85)}${key}`
+      let failures = 0
+      move.source.intercept = ({ service, query }) => {
+        if (service !== 'Manufacturers') return undefined
+        if (status !== 500 || ++failures === 1) {
+          return { status, headers: { 'retry-after': '0' }, body: JSON.stringify([{ Message: said }]) }
+        }
+        // The second failure is told.
+        if (failures === 2) return { status: 200, body: said }
+        const record = { ...manufacturer(41).record, [said]: 1 }
+        return { status: 200, body: JSON.stringify([query.has('countonly') ? { TotalCount: 1 } : record]) }
+      }
+      const { output, errors } = await move.run()
+      for (const shown of [output, errors]) {
+        expect(shown).not.toMatch(/[^\P{C}\n]|[\u2028\u2029]/u)
+        for (const secret of [token, key]) expect(shown).not.toContain(secret.slice(0, 8))
+      }
+      expect(output).toMatch(
+        status === 500 ? /no place here: Manufacturers\. \[2J… / : /^Manufacturers could not be read \(.*… /m,
+      )
+    },
+  )
+
+  test('an address at which nobody ever answered ends after the second try, by name', async () => {
+    const move = await stage.openMove(await openShop([]))
+    const address = `http://127.0.0.1:${await freePort()}`
+    const { code, errors } = await move.run(['--from', address])
+    expect({ code, errors }).toEqual({
+      code: 1,
+      errors: `Nobody answers at ${address} (ECONNREFUSED). Check --from, and whether this machine may reach it\n`,
+    })
+  })
+
+  test('the same source with and without its path is one', async () => {
+    const { run, source } = await moved()
+    for (const from of [`${source.url}/StoreWebAPI/`, source.url, `${source.url}/`, `${source.url}/storewebapi`]) {
+      expect(expectEnd(await run(['--from', from]), 0)).toMatch(/, 0 written, /)
+    }
+  })
+})
+
 describe('what was changed here', () => {
   test('stays and is listed, also when the source changes it', async () => {
     const { shop, here, run, lines } = await moved([...few, manufacturer(41), manufacturer(42)])
@@ -497,4 +649,19 @@ test('--follow reads again from the same time on where rounds could not read all
   const { errors } = await following.ends()
   expect((await here.call('GET', '/Products/12')).json()[0].SKUInfo.Name).toBe('Changed there')
   expect(errors).not.toContain('Copied')
+})
+
+test('the figures of --follow are those of the round', async () => {
+  const { here, source, start, shop } = await moved()
+  const following = start(['--follow'], { MIGRATE_ROUND_SECONDS: '1' })
+  for (const name of ['First', 'Second']) {
+    await change(shop, '/Products/12', { SKUInfo: { Name: name } })
+    await expect.poll(async () => (await here.call('GET', '/Products/12')).json()[0].SKUInfo.Name).toBe(name)
+    // The round is over when the next one begins.
+    await new Promise<void>((resolve) => {
+      source.intercept = ({ service }) => void (service === 'Category' && resolve())
+    })
+  }
+  following.kill()
+  expect((await following.ends()).output.match(/\d+ written/g)).toEqual(['1 written', '1 written'])
 })

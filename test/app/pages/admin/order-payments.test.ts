@@ -113,6 +113,26 @@ describe('payments of an order', () => {
     expect(await transactions()).toEqual([])
   })
 
+  test('dated in the future are asked about, once for a date', async () => {
+    const form = await opened(scene.merchant, payments)
+    const [today, tomorrow, later] = ['2026-03-10T12:01:00', '2026-03-11T12:00', '2026-03-12T12:00']
+    const ask = async (changes: Record<string, string>, from = form) => {
+      const asked = await from.send({ TransactionAmount: '5', ...changes })
+      expect(asked.statusCode).toBe(400)
+      expect(alertIn(asked.body)).toContain('Date</a> is in the future. If it is right, press the button again')
+      return typedIn(asked.body, payments)
+    }
+    const typed = await ask({ TransactionDateTime: tomorrow, TransactionAmount: '0' })
+    const again = await ask({ ...typed, TransactionDateTime: later })
+    expect(await transactions()).toEqual([])
+    expectSaved(await form.send({ ...again, TransactionAmount: '5' }), saved)
+    expectSaved(await record({ TransactionAmount: '5', TransactionDateTime: today }), saved)
+    expect((await transactions()).map((each: Record<string, unknown>) => each.TransactionDateTime)).toEqual([
+      `${later}:00`,
+      today,
+    ])
+  })
+
   test('are refunded up to what was paid, also by two merchants at once', async () => {
     expect(alertIn((await record({ TransactionType: 'Refund', TransactionAmount: '1' })).body)).toContain(
       'cannot be refunded',

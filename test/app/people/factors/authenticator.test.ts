@@ -181,6 +181,12 @@ describe('a code', () => {
     expect((await signInByProgram(server, { ...account, Code: used })).statusCode).toBe(401)
   })
 
+  test.each([' $1 $2', '$1-$2', '$1–$2 ', '$1\u00a0\u2011$2'])('typed as “%s” is taken', async (form) => {
+    const { account, code } = await newAppOwner(server)
+    const typed = code().replace(/(...)(...)/, form)
+    expect((await signInByProgram(server, { ...account, Code: typed })).statusCode).toBe(200)
+  })
+
   test.each([
     { periods: -2, status: 401 },
     { periods: -1, status: 200 },

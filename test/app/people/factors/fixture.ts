@@ -32,7 +32,7 @@ export async function withApp(
   const started = await person.call('POST', setUp)
   expect(started.statusCode, started.body).toBe(200)
   const { Key } = started.json()
-  const confirmed = await person.call('POST', `${setUp}/confirm`, { Code: codeOf(server, Key) })
+  const confirmed = await person.call('POST', `${setUp}/confirm`, { Code: codeOf(server, Key).replace(/(...)/, '$1-') })
   expect(confirmed.statusCode, confirmed.body).toBe(200)
   server.clock.ms += PERIOD_MS
   const { RecoveryCodes: recoveryCodes } = confirmed.json()
