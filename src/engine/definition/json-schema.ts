@@ -80,11 +80,16 @@ function memberSchema(schemas: Schemas, field: Field, mode: SchemaMode, owner: s
   const description = sentences(fieldText(field), accessNote(field, mode))
   return {
     ...valueSchema(schemas, field, mode),
-    ...(mode === 'create' && !field.required && field.default !== '' && { default: field.default }),
+    ...(mode === 'create' && hasDefault(field) && { default: field.default }),
     ...(mode === 'read' && ['key', 'ro', 'derived'].includes(field.access) && { readOnly: true }),
     ...(mode !== 'read' && isHidden(field) && { writeOnly: true }),
     ...(description !== '' && { description }),
   }
+}
+
+/** What is only acted on has none: to send it is never the same as to leave it out. */
+function hasDefault({ required, access, default: usual }: ValueField): boolean {
+  return !required && access !== 'sent' && usual !== ''
 }
 
 function listSchema(schemas: Schemas, field: ListField, mode: SchemaMode, owner: string): JsonSchema {
