@@ -110,22 +110,22 @@ function addressOf(tag: string): string {
 const methods: readonly HttpMethod[] = ['get', 'post', 'put', 'delete']
 
 function describer(document: ApiDocument, publicUrl: string) {
-  const resolve: Resolve = ({ $ref, ...rest }) =>
-    $ref === undefined ? rest : { ...resolve(targetOf(document, String($ref)) as JsonSchema), ...rest }
+  const resolve: Resolve = ({ $ref, allOf = [], ...rest }) => {
+    const parts = (allOf as readonly JsonSchema[]).map(resolve)
+    const named = $ref === undefined ? {} : resolve(targetOf(document, String($ref)) as JsonSchema)
+    return Object.assign({}, named, ...parts, rest)
+  }
   const kept = new Map<string, Row[]>()
   // Most operations share the schemas of a few records.
   const rowsFor = (schema: JsonSchema): readonly Row[] => {
-    if (schema.$ref === undefined) return rowsOf(schema, resolve)
-    const key = JSON.stringify([schema.$ref, schema.required])
+    if (referenceIn(schema) === undefined) return rowsOf(schema, resolve)
+    const key = JSON.stringify([referenceIn(schema), schema.required])
     const rows = kept.get(key) ?? rowsOf(schema, resolve)
     kept.set(key, rows)
     return rows
   }
-  const followed = <T extends object>(value: T | Ref): T => {
-    if (!('$ref' in value)) return value
-    const { $ref, ...rest } = value
-    return { ...(targetOf(document, $ref) as T), ...rest }
-  }
+  const followed = <T extends object>(value: T | Ref): T =>
+    '$ref' in value ? (targetOf(document, value.$ref) as T) : value
   const [service] = document.servers
   const version = service?.variables.version.default ?? ''
   const root = (service?.url ?? '').replace(publicUrl, '').replace('{version}', version)
@@ -205,14 +205,22 @@ function bodyOf(
 const basic = ['client_id', 'client_secret']
 
 /** `#/components/schemas/ArrayOfProduct` and `ProductUpdate` are of the record `Product`. */
-function recordOf({ $ref, oneOf, items }: JsonSchema): string {
-  if ($ref !== undefined) {
-    const name = String($ref).split('/').at(-1) ?? ''
+function recordOf(schema: JsonSchema): string {
+  const { oneOf, items } = schema
+  const reference = referenceIn(schema)
+  if (reference !== undefined) {
+    const name = reference.split('/').at(-1) ?? ''
     return name.replace(/^ArrayOf/, '').replace(/(?:Create|Update|Input)$/, '')
   }
   const [inner] = [oneOf, items].flat() as (JsonSchema | undefined)[]
   const within = inner ?? (items as JsonSchema | undefined)
   return within === undefined ? '' : recordOf(within)
+}
+
+/** What the schema refers to, with or without other keywords beside it. */
+function referenceIn({ $ref, allOf }: JsonSchema): string | undefined {
+  const [only] = (allOf ?? []) as readonly JsonSchema[]
+  return ($ref ?? only?.$ref) as string | undefined
 }
 
 const FORM = 'application/x-www-form-urlencoded'

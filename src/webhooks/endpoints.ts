@@ -1,7 +1,7 @@
 import type { Caller } from '../engine/caller.ts'
 import { changeOnce, created, updated } from '../engine/changing/change-requests.ts'
 import { readWhole } from '../engine/changing/passed-over.ts'
-import { type EventKind, eventKind, eventKinds } from '../engine/definition/event-kinds.ts'
+import { type EventKind, eventKind, eventKinds, eventTypes } from '../engine/definition/event-kinds.ts'
 import { boolean, fieldSet, integer, type Scalar, text } from '../engine/definition/fields.ts'
 import {
   anyOfValues,
@@ -72,7 +72,12 @@ export function webhookEndpoints(): Endpoint[] {
 /** A kind of event (contract §2). */
 const eventKindType = shownType<EventKind>('Event', 'A kind of event that webhooks may hear of.', {
   EventType: [
-    integer({ min: 0, max: 255, description: 'The number of the kind, which a webhook names as its EventType.' }),
+    integer({
+      min: 0,
+      max: 255,
+      constants: eventTypes,
+      description: 'The number of the kind, which a webhook names as its EventType.',
+    }),
     'type',
   ],
   EventName: [text(100, { column: 'name', description: 'The name of the kind.' }), 'name'],

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { identifier, sql } from '../database/sql.ts'
 import { defineResource } from '../engine/definition/define.ts'
-import { eventKinds } from '../engine/definition/event-kinds.ts'
+import { eventKinds, eventTypes } from '../engine/definition/event-kinds.ts'
 import { boolean, choice, integer, text, type ValueField } from '../engine/definition/fields.ts'
 import { containing, exactly, flag, since, until } from '../engine/definition/filters.ts'
 import { urlFault } from '../outbound/addresses.ts'
@@ -34,6 +34,7 @@ const kind = integer({
   required: true,
   min: 1,
   max: eventKinds.length,
+  constants: eventTypes,
   description:
     'The kind of event, by its number from `GET /Webhooks/Events`: 1 Order New, 5 Product Changed, 8 Order Changed and so on. The application needs read access to its records.',
 })

@@ -2736,7 +2736,6 @@ export interface components {
         ArrayOfCustomer: components["schemas"]["Customer"][];
         ArrayOfCustomerGroup: components["schemas"]["CustomerGroup"][];
         ArrayOfDelivery: components["schemas"]["Delivery"][];
-        ArrayOfDeliveryDetail: components["schemas"]["DeliveryDetail"][];
         ArrayOfDiscount: components["schemas"]["Discount"][];
         ArrayOfDistributor: components["schemas"]["Distributor"][];
         ArrayOfEProduct: components["schemas"]["EProduct"][];
@@ -2767,8 +2766,6 @@ export interface components {
         ArrayOfTransaction: components["schemas"]["Transaction"][];
         ArrayOfUpSellingItem: components["schemas"]["UpSellingItem"][];
         ArrayOfWebhook: components["schemas"]["Webhook"][];
-        ArrayOfWebhookSecret: components["schemas"]["WebhookSecret"][];
-        ArrayOfWebhookStatus: components["schemas"]["WebhookStatus"][];
         Attempt: {
             /**
              * Format: int32
@@ -3722,11 +3719,8 @@ export interface components {
             readonly Sequence: number;
             /** @description The identifier of the event, which its deliveries have as `webhook-id`. Take an event once by it. Maintained by the store; ignored in requests. */
             readonly Id: string;
-            /**
-             * Format: int32
-             * @description The kind of event, by its number from `GET /Webhooks/Events`. Maintained by the store; ignored in requests.
-             */
-            readonly EventType: number;
+            /** @description The kind of event, by its number from `GET /Webhooks/Events`. Maintained by the store; ignored in requests. */
+            readonly EventType: components["schemas"]["EventType"];
             /** @description The kind of event in words. Maintained by the store; ignored in requests. */
             readonly EventName: string;
             /**
@@ -3771,11 +3765,8 @@ export interface components {
             readonly Sequence: number;
             /** @description The identifier of the event, which its deliveries have as `webhook-id`. Take an event once by it. Maintained by the store; ignored in requests. */
             readonly Id: string;
-            /**
-             * Format: int32
-             * @description The kind of event, by its number from `GET /Webhooks/Events`. Maintained by the store; ignored in requests.
-             */
-            readonly EventType: number;
+            /** @description The kind of event, by its number from `GET /Webhooks/Events`. Maintained by the store; ignored in requests. */
+            readonly EventType: components["schemas"]["EventType"];
             /** @description The kind of event in words. Maintained by the store; ignored in requests. */
             readonly EventName: string;
             /**
@@ -4064,14 +4055,16 @@ export interface components {
         };
         /** @description A kind of event that webhooks may hear of. */
         Event: {
-            /**
-             * Format: int32
-             * @description The number of the kind, which a webhook names as its EventType. Maintained by the store; ignored in requests.
-             */
-            readonly EventType: number;
+            /** @description The number of the kind, which a webhook names as its EventType. Maintained by the store; ignored in requests. */
+            readonly EventType: components["schemas"]["EventType"];
             /** @description The name of the kind. Maintained by the store; ignored in requests. */
             readonly EventName: string;
         };
+        /**
+         * Format: int32
+         * @enum {integer}
+         */
+        EventType: 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11 | 12 | 13 | 14 | 15 | 16 | 17 | 18 | 19 | 20 | 21 | 22 | 23 | 24 | 25 | 26 | 27 | 28;
         ExternalId: {
             /**
              * Format: int32
@@ -4133,11 +4126,8 @@ export interface components {
             readonly Sequence: number;
             /** @description The identifier of the event, which its deliveries have as `webhook-id`. Take an event once by it. Maintained by the store; ignored in requests. */
             readonly Id: string;
-            /**
-             * Format: int32
-             * @description The kind of event, by its number from `GET /Webhooks/Events`. Maintained by the store; ignored in requests.
-             */
-            readonly EventType: number;
+            /** @description The kind of event, by its number from `GET /Webhooks/Events`. Maintained by the store; ignored in requests. */
+            readonly EventType: components["schemas"]["EventType"];
             /** @description The kind of event in words. Maintained by the store; ignored in requests. */
             readonly EventName: string;
             /**
@@ -5349,11 +5339,11 @@ export interface components {
              */
             ManufacturerID?: number;
             /** @description The distributors from which the shop buys the product. cartAPI shows only the first. */
-            DistributorList?: components["schemas"]["ProductDistributorInput"][];
+            DistributorList?: WithRequired<components["schemas"]["ProductDistributorInput"], "DistributorID">[];
             /** @description The global trade item number (EAN, UPC, ISBN), as on the bar code of the product. */
             GTIN?: string;
             /** @description The categories that show the product, in the order in which they were sent. */
-            CategoryList?: components["schemas"]["ProductCategoryInput"][];
+            CategoryList?: WithRequired<components["schemas"]["ProductCategoryInput"], "CategoryID">[];
             /** @description Identifiers of the product, or of its advanced options, in other systems such as marketplaces. */
             ExternalIdsList?: components["schemas"]["ExternalIdInput"][];
             /** @description True: no sales tax is due on the product. For the checkout, which says the taxes of an order; cartAPI shows it with each line. */
@@ -5496,7 +5486,7 @@ export interface components {
             /** @description The choices that a shopper makes when buying, such as size and colour: one set for each. The sets of a category also apply to its products, unless a product has DoNotUseCategoryOptions. */
             OptionSetList?: components["schemas"]["OptionSetInput"][];
             /** @description Combinations of options with a stock and, if needed, a SKU and a price of their own, such as `L, red`. */
-            AdvancedOptionList?: components["schemas"]["AdvancedOptionInput"][];
+            AdvancedOptionList?: WithRequired<components["schemas"]["AdvancedOptionInput"], "AdvancedOptionCode">[];
             /** @description Products that the storefront shows beside this one. */
             RelatedProductList?: components["schemas"]["RelatedProductInput"][];
             /** @description Products that the storefront offers to somebody who is about to buy this one. */
@@ -5725,11 +5715,11 @@ export interface components {
              */
             ManufacturerID?: number;
             /** @description The distributors from which the shop buys the product. cartAPI shows only the first. Replaces the stored list as a whole; an item with a known DistributorID keeps the fields that are not sent. */
-            DistributorList?: components["schemas"]["ProductDistributorInput"][];
+            DistributorList?: WithRequired<components["schemas"]["ProductDistributorInput"], "DistributorID">[];
             /** @description The global trade item number (EAN, UPC, ISBN), as on the bar code of the product. */
             GTIN?: string;
             /** @description The categories that show the product, in the order in which they were sent. Replaces the stored list as a whole; an item with a known CategoryID keeps the fields that are not sent. */
-            CategoryList?: components["schemas"]["ProductCategoryInput"][];
+            CategoryList?: WithRequired<components["schemas"]["ProductCategoryInput"], "CategoryID">[];
             /** @description Identifiers of the product, or of its advanced options, in other systems such as marketplaces. Replaces the stored list as a whole; an item with a known ID keeps the fields that are not sent. */
             ExternalIdsList?: components["schemas"]["ExternalIdInput"][];
             /** @description True: no sales tax is due on the product. For the checkout, which says the taxes of an order; cartAPI shows it with each line. */
@@ -5872,7 +5862,7 @@ export interface components {
             /** @description The choices that a shopper makes when buying, such as size and colour: one set for each. The sets of a category also apply to its products, unless a product has DoNotUseCategoryOptions. Replaces the stored list as a whole; an item with a known OptionSetID keeps the fields that are not sent. */
             OptionSetList?: components["schemas"]["OptionSetInput"][];
             /** @description Combinations of options with a stock and, if needed, a SKU and a price of their own, such as `L, red`. Replaces the stored list as a whole; an item with a known AdvancedOptionCode keeps the fields that are not sent. */
-            AdvancedOptionList?: components["schemas"]["AdvancedOptionInput"][];
+            AdvancedOptionList?: WithRequired<components["schemas"]["AdvancedOptionInput"], "AdvancedOptionCode">[];
             /** @description Products that the storefront shows beside this one. Replaces the stored list as a whole; an item with a known RelatedIndexID keeps the fields that are not sent. */
             RelatedProductList?: components["schemas"]["RelatedProductInput"][];
             /** @description Products that the storefront offers to somebody who is about to buy this one. Replaces the stored list as a whole; an item with a known UpSellingIndexID keeps the fields that are not sent. */
@@ -6558,7 +6548,7 @@ export interface components {
              */
             RMAID?: number;
             /** @description The lines that a refund is for, and how much of each. Only a transaction that refunds may have any; shown by `/Orders/{orderid}/Refunds`. */
-            RefundItemList?: components["schemas"]["RefundItemInput"][];
+            RefundItemList?: WithRequired<components["schemas"]["RefundItemInput"], "ItemIndexID">[];
         };
         UpSellingItem: {
             /**
@@ -6605,11 +6595,8 @@ export interface components {
             Name: string;
             /** @description The http or https address that receives the events. It must answer 2xx within 15 seconds. */
             Url: string;
-            /**
-             * Format: int32
-             * @description The kind of event, by its number from `GET /Webhooks/Events`: 1 Order New, 5 Product Changed, 8 Order Changed and so on. The application needs read access to its records. Set when the record is created; ignored afterwards.
-             */
-            EventType: number;
+            /** @description The kind of event, by its number from `GET /Webhooks/Events`: 1 Order New, 5 Product Changed, 8 Order Changed and so on. The application needs read access to its records. Set when the record is created; ignored afterwards. */
+            EventType: components["schemas"]["EventType"];
             /** @description The time of creation as `MM/DD/YYYY HH:MM` in the store’s time zone. Maintained by the store; ignored in requests. */
             readonly DateCreated: string;
             /** @description The time of the last change as `MM/DD/YYYY HH:MM` in the store’s time zone. Deliveries do not count. Maintained by the store; ignored in requests. */
@@ -6630,11 +6617,8 @@ export interface components {
             Name: string;
             /** @description The http or https address that receives the events. It must answer 2xx within 15 seconds. */
             Url: string;
-            /**
-             * Format: int32
-             * @description The kind of event, by its number from `GET /Webhooks/Events`: 1 Order New, 5 Product Changed, 8 Order Changed and so on. The application needs read access to its records.
-             */
-            EventType: number;
+            /** @description The kind of event, by its number from `GET /Webhooks/Events`: 1 Order New, 5 Product Changed, 8 Order Changed and so on. The application needs read access to its records. */
+            EventType: components["schemas"]["EventType"];
             /**
              * @description The format of the records that are sent to Url.
              * @enum {string}
@@ -6926,7 +6910,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ArrayOfCategory"];
+                    "application/json": components["schemas"]["Category"][];
                 };
             };
             /** @description The caller has this representation already. */
@@ -7519,7 +7503,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ArrayOfManufacturer"];
+                    "application/json": components["schemas"]["Manufacturer"][];
                 };
             };
             /** @description The caller has this representation already. */
@@ -7965,7 +7949,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ArrayOfDistributor"];
+                    "application/json": components["schemas"]["Distributor"][];
                 };
             };
             /** @description The caller has this representation already. */
@@ -8387,7 +8371,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ArrayOfCustomerGroup"];
+                    "application/json": components["schemas"]["CustomerGroup"][];
                 };
             };
             /** @description The caller has this representation already. */
@@ -8837,7 +8821,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ArrayOfProduct"];
+                    "application/json": components["schemas"]["Product"][];
                 };
             };
             /** @description The caller has this representation already. */
@@ -9027,7 +9011,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ArrayOfProductSKU"];
+                    "application/json": components["schemas"]["ProductSKU"][];
                 };
             };
         };
@@ -10771,7 +10755,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ArrayOfCustomer"];
+                    "application/json": components["schemas"]["Customer"][];
                 };
             };
             /** @description The caller has this representation already. */
@@ -10949,7 +10933,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ArrayOfOrderStatus"];
+                    "application/json": components["schemas"]["OrderStatus"][];
                 };
             };
             /** @description The caller has this representation already. */
@@ -11134,7 +11118,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ArrayOfOrder"];
+                    "application/json": components["schemas"]["Order"][];
                 };
             };
             /** @description The caller has this representation already. */
@@ -12008,7 +11992,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ArrayOfOrderSum"];
+                    "application/json": components["schemas"]["OrderSum"][];
                 };
             };
         };
@@ -12262,7 +12246,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ArrayOfGiftRegistry"];
+                    "application/json": components["schemas"]["GiftRegistry"][];
                 };
             };
             /** @description The caller has this representation already. */
@@ -12587,7 +12571,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ArrayOfRMA"];
+                    "application/json": components["schemas"]["RMA"][];
                 };
             };
             /** @description The caller has this representation already. */
@@ -12865,7 +12849,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ArrayOfWebhook"];
+                    "application/json": components["schemas"]["Webhook"][];
                 };
             };
             /** @description The caller has this representation already. */
@@ -13033,7 +13017,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ArrayOfWebhookSecret"];
+                    "application/json": components["schemas"]["WebhookSecret"][];
                 };
             };
         };
@@ -13061,7 +13045,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ArrayOfWebhookSecret"];
+                    "application/json": components["schemas"]["WebhookSecret"][];
                 };
             };
         };
@@ -13090,7 +13074,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ArrayOfWebhookStatus"];
+                    "application/json": components["schemas"]["WebhookStatus"][];
                 };
             };
         };
@@ -13218,7 +13202,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ArrayOfDeliveryDetail"];
+                    "application/json": components["schemas"]["DeliveryDetail"][];
                 };
             };
         };
@@ -13341,7 +13325,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ArrayOfOrder"];
+                "application/json": components["schemas"]["Order"][];
             };
         };
         responses: {
@@ -13374,7 +13358,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ArrayOfOrder"];
+                "application/json": components["schemas"]["Order"][];
             };
         };
         responses: {
@@ -13407,7 +13391,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ArrayOfCustomer"];
+                "application/json": components["schemas"]["Customer"][];
             };
         };
         responses: {
@@ -13440,7 +13424,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ArrayOfProduct"];
+                "application/json": components["schemas"]["Product"][];
             };
         };
         responses: {
@@ -13475,7 +13459,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ArrayOfProduct"];
+                "application/json": components["schemas"]["Product"][];
             };
         };
         responses: {
@@ -13508,7 +13492,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ArrayOfProduct"];
+                "application/json": components["schemas"]["Product"][];
             };
         };
         responses: {
@@ -13541,7 +13525,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ArrayOfProduct"];
+                "application/json": components["schemas"]["Product"][];
             };
         };
         responses: {
@@ -13576,7 +13560,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ArrayOfOrder"];
+                "application/json": components["schemas"]["Order"][];
             };
         };
         responses: {
@@ -13611,7 +13595,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ArrayOfCustomer"];
+                "application/json": components["schemas"]["Customer"][];
             };
         };
         responses: {
@@ -13644,7 +13628,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ArrayOfCustomer"];
+                "application/json": components["schemas"]["Customer"][];
             };
         };
         responses: {
@@ -13677,7 +13661,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ArrayOfRMA"];
+                "application/json": components["schemas"]["RMA"][];
             };
         };
         responses: {
@@ -13712,7 +13696,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ArrayOfRMA"];
+                "application/json": components["schemas"]["RMA"][];
             };
         };
         responses: {
@@ -13745,7 +13729,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ArrayOfCategory"];
+                "application/json": components["schemas"]["Category"][];
             };
         };
         responses: {
@@ -13780,7 +13764,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ArrayOfCategory"];
+                "application/json": components["schemas"]["Category"][];
             };
         };
         responses: {
@@ -13813,7 +13797,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ArrayOfCategory"];
+                "application/json": components["schemas"]["Category"][];
             };
         };
         responses: {
@@ -13846,7 +13830,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ArrayOfManufacturer"];
+                "application/json": components["schemas"]["Manufacturer"][];
             };
         };
         responses: {
@@ -13881,7 +13865,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ArrayOfManufacturer"];
+                "application/json": components["schemas"]["Manufacturer"][];
             };
         };
         responses: {
@@ -13914,7 +13898,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ArrayOfManufacturer"];
+                "application/json": components["schemas"]["Manufacturer"][];
             };
         };
         responses: {
@@ -13947,7 +13931,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ArrayOfDistributor"];
+                "application/json": components["schemas"]["Distributor"][];
             };
         };
         responses: {
@@ -13982,7 +13966,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ArrayOfDistributor"];
+                "application/json": components["schemas"]["Distributor"][];
             };
         };
         responses: {
@@ -14015,7 +13999,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ArrayOfDistributor"];
+                "application/json": components["schemas"]["Distributor"][];
             };
         };
         responses: {
@@ -14048,7 +14032,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ArrayOfCustomerGroup"];
+                "application/json": components["schemas"]["CustomerGroup"][];
             };
         };
         responses: {
@@ -14083,7 +14067,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ArrayOfCustomerGroup"];
+                "application/json": components["schemas"]["CustomerGroup"][];
             };
         };
         responses: {
@@ -14116,7 +14100,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ArrayOfCustomerGroup"];
+                "application/json": components["schemas"]["CustomerGroup"][];
             };
         };
         responses: {
@@ -14149,7 +14133,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ArrayOfGiftRegistry"];
+                "application/json": components["schemas"]["GiftRegistry"][];
             };
         };
         responses: {
@@ -14184,7 +14168,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ArrayOfGiftRegistry"];
+                "application/json": components["schemas"]["GiftRegistry"][];
             };
         };
         responses: {
@@ -14217,7 +14201,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ArrayOfGiftRegistry"];
+                "application/json": components["schemas"]["GiftRegistry"][];
             };
         };
         responses: {
@@ -14250,7 +14234,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ArrayOfRMA"];
+                "application/json": components["schemas"]["RMA"][];
             };
         };
         responses: {
@@ -14338,3 +14322,6 @@ export interface operations {
         };
     };
 }
+type WithRequired<T, K extends keyof T> = T & {
+    [P in K]-?: T[P];
+};

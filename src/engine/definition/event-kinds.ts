@@ -1,3 +1,5 @@
+import type { Constants } from './fields.ts'
+
 /** A kind of event that webhooks are notified of (webhooks §1). */
 export interface EventKind {
   /** EventType on the wire; fits in a byte. */
@@ -98,6 +100,12 @@ export const eventKinds: readonly EventKind[] = [
     giftRegistryKinds,
   ].flatMap((kinds) => [kinds.new, kinds.changed, kinds.deleted]),
 ].toSorted((one, other) => one.type - other.type)
+
+/** The numbers of the kinds: `OrderNew` is 1. */
+export const eventTypes: Constants = {
+  typeName: 'EventType',
+  names: Object.fromEntries(eventKinds.map(({ type, name }) => [type, name.replaceAll(' ', '')])),
+}
 
 /** Null for an unknown type. */
 export function eventKind(type: number): EventKind | null {

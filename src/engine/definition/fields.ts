@@ -79,6 +79,13 @@ export interface ValueBounds {
   readonly format?: 'email'
   readonly min?: number
   readonly max?: number
+  readonly constants?: Constants
+}
+
+/** All numbers that a field may have, each with its name in programs, and the name of their type. */
+export interface Constants {
+  readonly typeName: string
+  readonly names: Readonly<Record<number, string>>
 }
 
 export type Meanings = Readonly<Record<number, string>>
@@ -275,12 +282,19 @@ export function choice(values: readonly [string, ...string[]], options: ValueOpt
 }
 
 /** A 32-bit integer, unless other bounds are given. */
-export function integer(options: ValueOptions & { min?: number; max?: number; default?: number } = {}): ValueField {
-  const { min = INT32_MIN, max = INT32_MAX } = options
+interface IntegerOptions extends ValueOptions {
+  min?: number
+  max?: number
+  default?: number
+  constants?: Constants
+}
+
+export function integer(options: IntegerOptions = {}): ValueField {
+  const { min = INT32_MIN, max = INT32_MAX, constants } = options
   const error = `must be a whole number from ${min} to ${max}`
   const isAllowed = (given: number) => Number.isInteger(given) && given >= min && given <= max
   const schema = z.preprocess(toNumber, z.number({ error }).refine(isAllowed, { error }).nullable())
-  return value('integer', schema, options.default ?? 0, { min, max }, options)
+  return value('integer', schema, options.default ?? 0, { min, max, ...(constants && { constants }) }, options)
 }
 
 /** A non-negative integer up to 2⁵³ − 1, which every program represents exactly. */

@@ -1,6 +1,7 @@
 import { dateForms } from '../../values/dates.ts'
 import { INT32_MAX, INT32_MIN } from '../../values/int32.ts'
 import {
+  type Constants,
   DATE_LENGTH_MAX,
   type Field,
   fieldText,
@@ -112,7 +113,7 @@ function listSchema(schemas: Schemas, field: ListField, mode: SchemaMode, owner:
 
 function valueSchema(schemas: Schemas, field: ValueField, mode: SchemaMode): JsonSchema {
   if (mode === 'read' && field.access === 'wo') return { type: types[field.kind], const: field.default }
-  const { min, max, maxLength, values, format } = field.bounds
+  const { min, max, maxLength, values, format, constants } = field.bounds
   // A secret sent back empty, as it was read, counts as not given.
   const isNeeded = field.required && (mode === 'create' || (mode === 'update' && field.access !== 'wo'))
   switch (field.kind) {
@@ -125,6 +126,7 @@ function valueSchema(schemas: Schemas, field: ValueField, mode: SchemaMode): Jso
         ? addSchema(schemas, 'Decimal', { ...decimal, minimum: min, maximum: max })
         : { type: 'number', minimum: min, maximum: max }
     case 'integer':
+      if (constants !== undefined) return addSchema(schemas, constants.typeName, enumeration(constants))
       return {
         type: 'integer',
         format: (max ?? 0) > INT32_MAX ? 'int64' : 'int32',
@@ -142,6 +144,13 @@ function valueSchema(schemas: Schemas, field: ValueField, mode: SchemaMode): Jso
         maxLength,
       }
   }
+}
+
+/** Generators read the names by one of two members: most by x-enum-varnames, those of .NET by x-enumNames. */
+function enumeration({ names: byNumber }: Constants): JsonSchema {
+  const names = Object.values(byNumber)
+  const numbers = Object.keys(byNumber).map(Number)
+  return { type: 'integer', format: 'int32', enum: numbers, 'x-enum-varnames': names, 'x-enumNames': names }
 }
 
 const decimal: JsonSchema = { type: 'number', description: 'Stored with four decimals.', examples: [12.5] }
