@@ -166,6 +166,27 @@ test('the operator’s routes for people answer as the document says', async () 
   await send('GET', '/admin/audit?limit=0', 400)
 })
 
+test('no name has a character that nobody sees or that turns the direction; joiners of scripts and emoji stay', async () => {
+  const { store } = await server.openStore()
+  const named = (name: string) =>
+    [
+      ['POST', '/admin/stores', { ...shop, SecureURL: 'https://unseen.example', Name: name }],
+      ['PUT', `/admin/stores/${store.id}`, { Name: name }],
+      ['POST', '/admin/applications', { Name: name }],
+      ['PUT', `/admin/stores/${store.id}/order-statuses`, [{ OrderStatusID: 8, StatusText: name }]],
+      ['PUT', `/admin/stores/${store.id}/payment-methods`, [{ Name: name }]],
+    ] as const
+  for (const sign of ['\u202e', '\u2028', '\u2029', '\u200b', '\u200f', '\u2066', '\ufeff']) {
+    const code = sign.charCodeAt(0).toString(16).toUpperCase()
+    for (const [method, url, body] of named(`Sh${sign}op`)) {
+      const refused = await send(method, url, 400, { body })
+      expect(refused.body).toContain(`has the character U+${code}, which nobody sees; leave it out`)
+    }
+  }
+  for (const [method, url, body] of named('می\u200cخواهم 👩\u200d🌾').slice(1))
+    await send(method, url, method === 'POST' ? 201 : 200, { body })
+})
+
 test('an order is placed with what the document describes of it', async () => {
   const store = await server.openStore()
   const product = { SKUInfo: { SKU: 'CUP', Name: 'Cup', Price: 5, Stock: 3 } }
@@ -199,8 +220,7 @@ test('every JSON route, and what is no route, refuses by problem details whoever
   const routes = api.addresses
     .filter(({ path }) => /^\/(admin|developers)\//.test(path))
     .flatMap(({ path, operations }) =>
-      [...operations]
-        .map(([method]) => [method as Method, path.replace(/\{\w+\}/g, '1')] as const),
+      [...operations].map(([method]) => [method as Method, path.replace(/\{\w+\}/g, '1')] as const),
     )
   expect(routes.length).toBeGreaterThan(50)
   for (const [method, url] of [...routes, ['GET', '/admin/nothing'], ['GET', '/admin/%zz']] as const) {
