@@ -110,16 +110,16 @@ function addressOf(tag: string): string {
 const methods: readonly HttpMethod[] = ['get', 'post', 'put', 'delete']
 
 function describer(document: ApiDocument, publicUrl: string) {
-  const resolve: Resolve = ({ $ref, allOf = [], ...rest }) => {
-    const parts = (allOf as readonly JsonSchema[]).map(resolve)
-    const named = $ref === undefined ? {} : resolve(targetOf(document, String($ref)) as JsonSchema)
-    return Object.assign({}, named, ...parts, rest)
-  }
+  // What is beside a reference, which then is the only one in `allOf`, goes before what it refers to.
+  const resolve: Resolve = ({ $ref, allOf, ...rest }) =>
+    $ref === undefined && allOf === undefined
+      ? rest
+      : { ...resolve((allOf as JsonSchema[])?.[0] ?? (targetOf(document, String($ref)) as JsonSchema)), ...rest }
   const kept = new Map<string, Row[]>()
   // Most operations share the schemas of a few records.
   const rowsFor = (schema: JsonSchema): readonly Row[] => {
-    if (referenceIn(schema) === undefined) return rowsOf(schema, resolve)
-    const key = JSON.stringify([referenceIn(schema), schema.required])
+    if (schema.$ref === undefined) return rowsOf(schema, resolve)
+    const key = String(schema.$ref)
     const rows = kept.get(key) ?? rowsOf(schema, resolve)
     kept.set(key, rows)
     return rows
@@ -205,22 +205,14 @@ function bodyOf(
 const basic = ['client_id', 'client_secret']
 
 /** `#/components/schemas/ArrayOfProduct` and `ProductUpdate` are of the record `Product`. */
-function recordOf(schema: JsonSchema): string {
-  const { oneOf, items } = schema
-  const reference = referenceIn(schema)
-  if (reference !== undefined) {
-    const name = reference.split('/').at(-1) ?? ''
+function recordOf({ $ref, oneOf, items }: JsonSchema): string {
+  if ($ref !== undefined) {
+    const name = String($ref).split('/').at(-1) ?? ''
     return name.replace(/^ArrayOf/, '').replace(/(?:Create|Update|Input)$/, '')
   }
   const [inner] = [oneOf, items].flat() as (JsonSchema | undefined)[]
   const within = inner ?? (items as JsonSchema | undefined)
   return within === undefined ? '' : recordOf(within)
-}
-
-/** What the schema refers to, with or without other keywords beside it. */
-function referenceIn({ $ref, allOf }: JsonSchema): string | undefined {
-  const [only] = (allOf ?? []) as readonly JsonSchema[]
-  return ($ref ?? only?.$ref) as string | undefined
 }
 
 const FORM = 'application/x-www-form-urlencoded'

@@ -3719,8 +3719,11 @@ export interface components {
             readonly Sequence: number;
             /** @description The identifier of the event, which its deliveries have as `webhook-id`. Take an event once by it. Maintained by the store; ignored in requests. */
             readonly Id: string;
-            /** @description The kind of event, by its number from `GET /Webhooks/Events`. Maintained by the store; ignored in requests. */
-            readonly EventType: components["schemas"]["EventType"];
+            /**
+             * Format: int32
+             * @description The kind of event, by its number from `GET /Webhooks/Events`. Maintained by the store; ignored in requests.
+             */
+            readonly EventType: number;
             /** @description The kind of event in words. Maintained by the store; ignored in requests. */
             readonly EventName: string;
             /**
@@ -3765,8 +3768,11 @@ export interface components {
             readonly Sequence: number;
             /** @description The identifier of the event, which its deliveries have as `webhook-id`. Take an event once by it. Maintained by the store; ignored in requests. */
             readonly Id: string;
-            /** @description The kind of event, by its number from `GET /Webhooks/Events`. Maintained by the store; ignored in requests. */
-            readonly EventType: components["schemas"]["EventType"];
+            /**
+             * Format: int32
+             * @description The kind of event, by its number from `GET /Webhooks/Events`. Maintained by the store; ignored in requests.
+             */
+            readonly EventType: number;
             /** @description The kind of event in words. Maintained by the store; ignored in requests. */
             readonly EventName: string;
             /**
@@ -4126,8 +4132,11 @@ export interface components {
             readonly Sequence: number;
             /** @description The identifier of the event, which its deliveries have as `webhook-id`. Take an event once by it. Maintained by the store; ignored in requests. */
             readonly Id: string;
-            /** @description The kind of event, by its number from `GET /Webhooks/Events`. Maintained by the store; ignored in requests. */
-            readonly EventType: components["schemas"]["EventType"];
+            /**
+             * Format: int32
+             * @description The kind of event, by its number from `GET /Webhooks/Events`. Maintained by the store; ignored in requests.
+             */
+            readonly EventType: number;
             /** @description The kind of event in words. Maintained by the store; ignored in requests. */
             readonly EventName: string;
             /**
@@ -6711,9 +6720,9 @@ export interface components {
         IfNoneMatch: string;
         /** @description Continues after a page, by the address in its `Link`: every item that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. 400 where the place is lost: the last item of the page was removed from a list that is not in the order of its identifiers. Items without an identifier are counted instead. Not together with `offset`. */
         ItemCursor: string;
-        /** @description The most items of the page. Without it, or 0: 500. More than 500 is cut to 500. */
+        /** @description The most items of the page. Without it, or 0 in a lenient request: 500. Of a lenient request more than 500 is cut to 500. */
         ItemLimit: number;
-        /** @description The place of the first record, counted from 1 (0 is 1 too). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
+        /** @description The place of the first record, counted from 1 (a lenient request may say 0). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
         Offset: number;
         /** @description `count=exact` asks for X-Total-Count. `handling=strict` refuses parameters that the address does not have, `handling=lenient` passes over them, which X-Ignored tells; without either it is as the application’s kind says. Several are separated by commas. */
         Prefer: string;
@@ -6729,9 +6738,9 @@ export interface operations {
     listCategories: {
         parameters: {
             query?: {
-                /** @description The most records of the page. Without it, or 0: 10. More than 500 is cut to 500. */
+                /** @description The most records of the page. Without it, or 0 in a lenient request: 10. Of a lenient request more than 500 is cut to 500. */
                 limit?: number;
-                /** @description The place of the first record, counted from 1 (0 is 1 too). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
+                /** @description The place of the first record, counted from 1 (a lenient request may say 0). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every record that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. Not together with `offset`. */
                 cursor?: components["parameters"]["Cursor"];
@@ -6993,9 +7002,9 @@ export interface operations {
     listCategoryOptionSets: {
         parameters: {
             query?: {
-                /** @description The most items of the page. Without it, or 0: 500. More than 500 is cut to 500. */
+                /** @description The most items of the page. Without it, or 0 in a lenient request: 500. Of a lenient request more than 500 is cut to 500. */
                 limit?: components["parameters"]["ItemLimit"];
-                /** @description The place of the first record, counted from 1 (0 is 1 too). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
+                /** @description The place of the first record, counted from 1 (a lenient request may say 0). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every item that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. 400 where the place is lost: the last item of the page was removed from a list that is not in the order of its identifiers. Items without an identifier are counted instead. Not together with `offset`. */
                 cursor?: components["parameters"]["ItemCursor"];
@@ -7160,9 +7169,9 @@ export interface operations {
     listCategoryProducts: {
         parameters: {
             query?: {
-                /** @description The most records of the page. Without it, or 0: 10. More than 200 is cut to 200. */
+                /** @description The most records of the page. Without it, or 0 in a lenient request: 10. Of a lenient request more than 200 is cut to 200. */
                 limit?: number;
-                /** @description The place of the first record, counted from 1 (0 is 1 too). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
+                /** @description The place of the first record, counted from 1 (a lenient request may say 0). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every record that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. Not together with `offset`. */
                 cursor?: components["parameters"]["Cursor"];
@@ -7322,9 +7331,9 @@ export interface operations {
     listManufacturers: {
         parameters: {
             query?: {
-                /** @description The most records of the page. Without it, or 0: 10. More than 500 is cut to 500. */
+                /** @description The most records of the page. Without it, or 0 in a lenient request: 10. Of a lenient request more than 500 is cut to 500. */
                 limit?: number;
-                /** @description The place of the first record, counted from 1 (0 is 1 too). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
+                /** @description The place of the first record, counted from 1 (a lenient request may say 0). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every record that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. Not together with `offset`. */
                 cursor?: components["parameters"]["Cursor"];
@@ -7586,9 +7595,9 @@ export interface operations {
     listManufacturerProducts: {
         parameters: {
             query?: {
-                /** @description The most records of the page. Without it, or 0: 10. More than 200 is cut to 200. */
+                /** @description The most records of the page. Without it, or 0 in a lenient request: 10. Of a lenient request more than 200 is cut to 200. */
                 limit?: number;
-                /** @description The place of the first record, counted from 1 (0 is 1 too). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
+                /** @description The place of the first record, counted from 1 (a lenient request may say 0). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every record that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. Not together with `offset`. */
                 cursor?: components["parameters"]["Cursor"];
@@ -7748,9 +7757,9 @@ export interface operations {
     listDistributors: {
         parameters: {
             query?: {
-                /** @description The most records of the page. Without it, or 0: 10. More than 500 is cut to 500. */
+                /** @description The most records of the page. Without it, or 0 in a lenient request: 10. Of a lenient request more than 500 is cut to 500. */
                 limit?: number;
-                /** @description The place of the first record, counted from 1 (0 is 1 too). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
+                /** @description The place of the first record, counted from 1 (a lenient request may say 0). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every record that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. Not together with `offset`. */
                 cursor?: components["parameters"]["Cursor"];
@@ -8032,9 +8041,9 @@ export interface operations {
     listDistributorProducts: {
         parameters: {
             query?: {
-                /** @description The most records of the page. Without it, or 0: 10. More than 200 is cut to 200. */
+                /** @description The most records of the page. Without it, or 0 in a lenient request: 10. Of a lenient request more than 200 is cut to 200. */
                 limit?: number;
-                /** @description The place of the first record, counted from 1 (0 is 1 too). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
+                /** @description The place of the first record, counted from 1 (a lenient request may say 0). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every record that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. Not together with `offset`. */
                 cursor?: components["parameters"]["Cursor"];
@@ -8194,9 +8203,9 @@ export interface operations {
     listCustomerGroups: {
         parameters: {
             query?: {
-                /** @description The most records of the page. Without it, or 0: 10. More than 500 is cut to 500. */
+                /** @description The most records of the page. Without it, or 0 in a lenient request: 10. Of a lenient request more than 500 is cut to 500. */
                 limit?: number;
-                /** @description The place of the first record, counted from 1 (0 is 1 too). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
+                /** @description The place of the first record, counted from 1 (a lenient request may say 0). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every record that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. Not together with `offset`. */
                 cursor?: components["parameters"]["Cursor"];
@@ -8454,9 +8463,9 @@ export interface operations {
     listCustomerGroupCustomers: {
         parameters: {
             query?: {
-                /** @description The most records of the page. Without it, or 0: 10. More than 500 is cut to 500. */
+                /** @description The most records of the page. Without it, or 0 in a lenient request: 10. Of a lenient request more than 500 is cut to 500. */
                 limit?: number;
-                /** @description The place of the first record, counted from 1 (0 is 1 too). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
+                /** @description The place of the first record, counted from 1 (a lenient request may say 0). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every record that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. Not together with `offset`. */
                 cursor?: components["parameters"]["Cursor"];
@@ -8560,9 +8569,9 @@ export interface operations {
     listProducts: {
         parameters: {
             query?: {
-                /** @description The most records of the page. Without it, or 0: 10. More than 200 is cut to 200. */
+                /** @description The most records of the page. Without it, or 0 in a lenient request: 10. Of a lenient request more than 200 is cut to 200. */
                 limit?: number;
-                /** @description The place of the first record, counted from 1 (0 is 1 too). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
+                /** @description The place of the first record, counted from 1 (a lenient request may say 0). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every record that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. Not together with `offset`. */
                 cursor?: components["parameters"]["Cursor"];
@@ -8904,9 +8913,9 @@ export interface operations {
     listProductSKUs: {
         parameters: {
             query?: {
-                /** @description The most records of the page. Without it, or 0: 10. More than 200 is cut to 200. */
+                /** @description The most records of the page. Without it, or 0 in a lenient request: 10. Of a lenient request more than 200 is cut to 200. */
                 limit?: number;
-                /** @description The place of the first record, counted from 1 (0 is 1 too). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
+                /** @description The place of the first record, counted from 1 (a lenient request may say 0). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every record that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. Not together with `offset`. */
                 cursor?: components["parameters"]["Cursor"];
@@ -8976,9 +8985,9 @@ export interface operations {
     getProductSKU: {
         parameters: {
             query?: {
-                /** @description The most records of the page. Without it, or 0: 10. More than 200 is cut to 200. */
+                /** @description The most records of the page. Without it, or 0 in a lenient request: 10. Of a lenient request more than 200 is cut to 200. */
                 limit?: number;
-                /** @description The place of the first record, counted from 1 (0 is 1 too). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
+                /** @description The place of the first record, counted from 1 (a lenient request may say 0). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every record that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. Not together with `offset`. */
                 cursor?: components["parameters"]["Cursor"];
@@ -9019,9 +9028,9 @@ export interface operations {
     listProductAdvancedOptions: {
         parameters: {
             query?: {
-                /** @description The most items of the page. Without it, or 0: 500. More than 500 is cut to 500. */
+                /** @description The most items of the page. Without it, or 0 in a lenient request: 500. Of a lenient request more than 500 is cut to 500. */
                 limit?: components["parameters"]["ItemLimit"];
-                /** @description The place of the first record, counted from 1 (0 is 1 too). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
+                /** @description The place of the first record, counted from 1 (a lenient request may say 0). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every item that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. 400 where the place is lost: the last item of the page was removed from a list that is not in the order of its identifiers. Items without an identifier are counted instead. Not together with `offset`. */
                 cursor?: components["parameters"]["ItemCursor"];
@@ -9140,9 +9149,9 @@ export interface operations {
     listProductCategories: {
         parameters: {
             query?: {
-                /** @description The most items of the page. Without it, or 0: 500. More than 500 is cut to 500. */
+                /** @description The most items of the page. Without it, or 0 in a lenient request: 500. Of a lenient request more than 500 is cut to 500. */
                 limit?: components["parameters"]["ItemLimit"];
-                /** @description The place of the first record, counted from 1 (0 is 1 too). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
+                /** @description The place of the first record, counted from 1 (a lenient request may say 0). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every item that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. 400 where the place is lost: the last item of the page was removed from a list that is not in the order of its identifiers. Items without an identifier are counted instead. Not together with `offset`. */
                 cursor?: components["parameters"]["ItemCursor"];
@@ -9177,9 +9186,9 @@ export interface operations {
     listProductDiscounts: {
         parameters: {
             query?: {
-                /** @description The most items of the page. Without it, or 0: 500. More than 500 is cut to 500. */
+                /** @description The most items of the page. Without it, or 0 in a lenient request: 500. Of a lenient request more than 500 is cut to 500. */
                 limit?: components["parameters"]["ItemLimit"];
-                /** @description The place of the first record, counted from 1 (0 is 1 too). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
+                /** @description The place of the first record, counted from 1 (a lenient request may say 0). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every item that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. 400 where the place is lost: the last item of the page was removed from a list that is not in the order of its identifiers. Items without an identifier are counted instead. Not together with `offset`. */
                 cursor?: components["parameters"]["ItemCursor"];
@@ -9344,9 +9353,9 @@ export interface operations {
     listProductDistributors: {
         parameters: {
             query?: {
-                /** @description The most items of the page. Without it, or 0: 500. More than 500 is cut to 500. */
+                /** @description The most items of the page. Without it, or 0 in a lenient request: 500. Of a lenient request more than 500 is cut to 500. */
                 limit?: components["parameters"]["ItemLimit"];
-                /** @description The place of the first record, counted from 1 (0 is 1 too). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
+                /** @description The place of the first record, counted from 1 (a lenient request may say 0). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every item that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. 400 where the place is lost: the last item of the page was removed from a list that is not in the order of its identifiers. Items without an identifier are counted instead. Not together with `offset`. */
                 cursor?: components["parameters"]["ItemCursor"];
@@ -9381,9 +9390,9 @@ export interface operations {
     listProductEProducts: {
         parameters: {
             query?: {
-                /** @description The most items of the page. Without it, or 0: 500. More than 500 is cut to 500. */
+                /** @description The most items of the page. Without it, or 0 in a lenient request: 500. Of a lenient request more than 500 is cut to 500. */
                 limit?: components["parameters"]["ItemLimit"];
-                /** @description The place of the first record, counted from 1 (0 is 1 too). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
+                /** @description The place of the first record, counted from 1 (a lenient request may say 0). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every item that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. 400 where the place is lost: the last item of the page was removed from a list that is not in the order of its identifiers. Items without an identifier are counted instead. Not together with `offset`. */
                 cursor?: components["parameters"]["ItemCursor"];
@@ -9548,9 +9557,9 @@ export interface operations {
     listProductFeatures: {
         parameters: {
             query?: {
-                /** @description The most items of the page. Without it, or 0: 500. More than 500 is cut to 500. */
+                /** @description The most items of the page. Without it, or 0 in a lenient request: 500. Of a lenient request more than 500 is cut to 500. */
                 limit?: components["parameters"]["ItemLimit"];
-                /** @description The place of the first record, counted from 1 (0 is 1 too). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
+                /** @description The place of the first record, counted from 1 (a lenient request may say 0). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every item that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. 400 where the place is lost: the last item of the page was removed from a list that is not in the order of its identifiers. Items without an identifier are counted instead. Not together with `offset`. */
                 cursor?: components["parameters"]["ItemCursor"];
@@ -9715,9 +9724,9 @@ export interface operations {
     listProductImageGalleries: {
         parameters: {
             query?: {
-                /** @description The most items of the page. Without it, or 0: 500. More than 500 is cut to 500. */
+                /** @description The most items of the page. Without it, or 0 in a lenient request: 500. Of a lenient request more than 500 is cut to 500. */
                 limit?: components["parameters"]["ItemLimit"];
-                /** @description The place of the first record, counted from 1 (0 is 1 too). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
+                /** @description The place of the first record, counted from 1 (a lenient request may say 0). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every item that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. 400 where the place is lost: the last item of the page was removed from a list that is not in the order of its identifiers. Items without an identifier are counted instead. Not together with `offset`. */
                 cursor?: components["parameters"]["ItemCursor"];
@@ -9882,9 +9891,9 @@ export interface operations {
     listProductOptionSets: {
         parameters: {
             query?: {
-                /** @description The most items of the page. Without it, or 0: 500. More than 500 is cut to 500. */
+                /** @description The most items of the page. Without it, or 0 in a lenient request: 500. Of a lenient request more than 500 is cut to 500. */
                 limit?: components["parameters"]["ItemLimit"];
-                /** @description The place of the first record, counted from 1 (0 is 1 too). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
+                /** @description The place of the first record, counted from 1 (a lenient request may say 0). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every item that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. 400 where the place is lost: the last item of the page was removed from a list that is not in the order of its identifiers. Items without an identifier are counted instead. Not together with `offset`. */
                 cursor?: components["parameters"]["ItemCursor"];
@@ -10049,9 +10058,9 @@ export interface operations {
     listProductRelatedProducts: {
         parameters: {
             query?: {
-                /** @description The most items of the page. Without it, or 0: 500. More than 500 is cut to 500. */
+                /** @description The most items of the page. Without it, or 0 in a lenient request: 500. Of a lenient request more than 500 is cut to 500. */
                 limit?: components["parameters"]["ItemLimit"];
-                /** @description The place of the first record, counted from 1 (0 is 1 too). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
+                /** @description The place of the first record, counted from 1 (a lenient request may say 0). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every item that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. 400 where the place is lost: the last item of the page was removed from a list that is not in the order of its identifiers. Items without an identifier are counted instead. Not together with `offset`. */
                 cursor?: components["parameters"]["ItemCursor"];
@@ -10216,9 +10225,9 @@ export interface operations {
     listProductSerials: {
         parameters: {
             query?: {
-                /** @description The most items of the page. Without it, or 0: 500. More than 500 is cut to 500. */
+                /** @description The most items of the page. Without it, or 0 in a lenient request: 500. Of a lenient request more than 500 is cut to 500. */
                 limit?: components["parameters"]["ItemLimit"];
-                /** @description The place of the first record, counted from 1 (0 is 1 too). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
+                /** @description The place of the first record, counted from 1 (a lenient request may say 0). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every item that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. 400 where the place is lost: the last item of the page was removed from a list that is not in the order of its identifiers. Items without an identifier are counted instead. Not together with `offset`. */
                 cursor?: components["parameters"]["ItemCursor"];
@@ -10383,9 +10392,9 @@ export interface operations {
     listProductUpSellingItems: {
         parameters: {
             query?: {
-                /** @description The most items of the page. Without it, or 0: 500. More than 500 is cut to 500. */
+                /** @description The most items of the page. Without it, or 0 in a lenient request: 500. Of a lenient request more than 500 is cut to 500. */
                 limit?: components["parameters"]["ItemLimit"];
-                /** @description The place of the first record, counted from 1 (0 is 1 too). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
+                /** @description The place of the first record, counted from 1 (a lenient request may say 0). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every item that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. 400 where the place is lost: the last item of the page was removed from a list that is not in the order of its identifiers. Items without an identifier are counted instead. Not together with `offset`. */
                 cursor?: components["parameters"]["ItemCursor"];
@@ -10550,9 +10559,9 @@ export interface operations {
     listCustomers: {
         parameters: {
             query?: {
-                /** @description The most records of the page. Without it, or 0: 10. More than 500 is cut to 500. */
+                /** @description The most records of the page. Without it, or 0 in a lenient request: 10. Of a lenient request more than 500 is cut to 500. */
                 limit?: number;
-                /** @description The place of the first record, counted from 1 (0 is 1 too). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
+                /** @description The place of the first record, counted from 1 (a lenient request may say 0). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every record that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. Not together with `offset`. */
                 cursor?: components["parameters"]["Cursor"];
@@ -10838,9 +10847,9 @@ export interface operations {
     listOrderStatuses: {
         parameters: {
             query?: {
-                /** @description The most records of the page. Without it, or 0: 10. More than 500 is cut to 500. */
+                /** @description The most records of the page. Without it, or 0 in a lenient request: 10. Of a lenient request more than 500 is cut to 500. */
                 limit?: number;
-                /** @description The place of the first record, counted from 1 (0 is 1 too). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
+                /** @description The place of the first record, counted from 1 (a lenient request may say 0). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every record that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. Not together with `offset`. */
                 cursor?: components["parameters"]["Cursor"];
@@ -10948,9 +10957,9 @@ export interface operations {
     listOrders: {
         parameters: {
             query?: {
-                /** @description The most records of the page. Without it, or 0: 10. More than 300 is cut to 300. */
+                /** @description The most records of the page. Without it, or 0 in a lenient request: 10. Of a lenient request more than 300 is cut to 300. */
                 limit?: number;
-                /** @description The place of the first record, counted from 1 (0 is 1 too). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
+                /** @description The place of the first record, counted from 1 (a lenient request may say 0). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every record that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. Not together with `offset`. */
                 cursor?: components["parameters"]["Cursor"];
@@ -11169,9 +11178,9 @@ export interface operations {
     listOrderItems: {
         parameters: {
             query?: {
-                /** @description The most items of the page. Without it, or 0: 500. More than 500 is cut to 500. */
+                /** @description The most items of the page. Without it, or 0 in a lenient request: 500. Of a lenient request more than 500 is cut to 500. */
                 limit?: components["parameters"]["ItemLimit"];
-                /** @description The place of the first record, counted from 1 (0 is 1 too). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
+                /** @description The place of the first record, counted from 1 (a lenient request may say 0). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every item that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. 400 where the place is lost: the last item of the page was removed from a list that is not in the order of its identifiers. Items without an identifier are counted instead. Not together with `offset`. */
                 cursor?: components["parameters"]["ItemCursor"];
@@ -11336,9 +11345,9 @@ export interface operations {
     listOrderShipments: {
         parameters: {
             query?: {
-                /** @description The most items of the page. Without it, or 0: 500. More than 500 is cut to 500. */
+                /** @description The most items of the page. Without it, or 0 in a lenient request: 500. Of a lenient request more than 500 is cut to 500. */
                 limit?: components["parameters"]["ItemLimit"];
-                /** @description The place of the first record, counted from 1 (0 is 1 too). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
+                /** @description The place of the first record, counted from 1 (a lenient request may say 0). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every item that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. 400 where the place is lost: the last item of the page was removed from a list that is not in the order of its identifiers. Items without an identifier are counted instead. Not together with `offset`. */
                 cursor?: components["parameters"]["ItemCursor"];
@@ -11503,9 +11512,9 @@ export interface operations {
     listOrderTransactions: {
         parameters: {
             query?: {
-                /** @description The most items of the page. Without it, or 0: 500. More than 500 is cut to 500. */
+                /** @description The most items of the page. Without it, or 0 in a lenient request: 500. Of a lenient request more than 500 is cut to 500. */
                 limit?: components["parameters"]["ItemLimit"];
-                /** @description The place of the first record, counted from 1 (0 is 1 too). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
+                /** @description The place of the first record, counted from 1 (a lenient request may say 0). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every item that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. 400 where the place is lost: the last item of the page was removed from a list that is not in the order of its identifiers. Items without an identifier are counted instead. Not together with `offset`. */
                 cursor?: components["parameters"]["ItemCursor"];
@@ -11670,9 +11679,9 @@ export interface operations {
     listOrderQuestions: {
         parameters: {
             query?: {
-                /** @description The most items of the page. Without it, or 0: 500. More than 500 is cut to 500. */
+                /** @description The most items of the page. Without it, or 0 in a lenient request: 500. Of a lenient request more than 500 is cut to 500. */
                 limit?: components["parameters"]["ItemLimit"];
-                /** @description The place of the first record, counted from 1 (0 is 1 too). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
+                /** @description The place of the first record, counted from 1 (a lenient request may say 0). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every item that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. 400 where the place is lost: the last item of the page was removed from a list that is not in the order of its identifiers. Items without an identifier are counted instead. Not together with `offset`. */
                 cursor?: components["parameters"]["ItemCursor"];
@@ -11837,9 +11846,9 @@ export interface operations {
     listOrderSums: {
         parameters: {
             query?: {
-                /** @description The most records of the page. Without it, or 0: 10. More than 300 is cut to 300. */
+                /** @description The most records of the page. Without it, or 0 in a lenient request: 10. Of a lenient request more than 300 is cut to 300. */
                 limit?: number;
-                /** @description The place of the first record, counted from 1 (0 is 1 too). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
+                /** @description The place of the first record, counted from 1 (a lenient request may say 0). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every record that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. Not together with `offset`. */
                 cursor?: components["parameters"]["Cursor"];
@@ -11941,9 +11950,9 @@ export interface operations {
     getOrderSum: {
         parameters: {
             query?: {
-                /** @description The most records of the page. Without it, or 0: 10. More than 300 is cut to 300. */
+                /** @description The most records of the page. Without it, or 0 in a lenient request: 10. Of a lenient request more than 300 is cut to 300. */
                 limit?: number;
-                /** @description The place of the first record, counted from 1 (0 is 1 too). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
+                /** @description The place of the first record, counted from 1 (a lenient request may say 0). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every record that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. Not together with `offset`. */
                 cursor?: components["parameters"]["Cursor"];
@@ -12000,9 +12009,9 @@ export interface operations {
     listOrderRefunds: {
         parameters: {
             query?: {
-                /** @description The most items of the page. Without it, or 0: 500. More than 500 is cut to 500. */
+                /** @description The most items of the page. Without it, or 0 in a lenient request: 500. Of a lenient request more than 500 is cut to 500. */
                 limit?: components["parameters"]["ItemLimit"];
-                /** @description The place of the first record, counted from 1 (0 is 1 too). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
+                /** @description The place of the first record, counted from 1 (a lenient request may say 0). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every item that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. 400 where the place is lost: the last item of the page was removed from a list that is not in the order of its identifiers. Items without an identifier are counted instead. Not together with `offset`. */
                 cursor?: components["parameters"]["ItemCursor"];
@@ -12037,9 +12046,9 @@ export interface operations {
     listGiftRegistries: {
         parameters: {
             query?: {
-                /** @description The most records of the page. Without it, or 0: 10. More than 500 is cut to 500. */
+                /** @description The most records of the page. Without it, or 0 in a lenient request: 10. Of a lenient request more than 500 is cut to 500. */
                 limit?: number;
-                /** @description The place of the first record, counted from 1 (0 is 1 too). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
+                /** @description The place of the first record, counted from 1 (a lenient request may say 0). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every record that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. Not together with `offset`. */
                 cursor?: components["parameters"]["Cursor"];
@@ -12329,9 +12338,9 @@ export interface operations {
     listGiftRegistryItems: {
         parameters: {
             query?: {
-                /** @description The most items of the page. Without it, or 0: 500. More than 500 is cut to 500. */
+                /** @description The most items of the page. Without it, or 0 in a lenient request: 500. Of a lenient request more than 500 is cut to 500. */
                 limit?: components["parameters"]["ItemLimit"];
-                /** @description The place of the first record, counted from 1 (0 is 1 too). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
+                /** @description The place of the first record, counted from 1 (a lenient request may say 0). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every item that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. 400 where the place is lost: the last item of the page was removed from a list that is not in the order of its identifiers. Items without an identifier are counted instead. Not together with `offset`. */
                 cursor?: components["parameters"]["ItemCursor"];
@@ -12366,9 +12375,9 @@ export interface operations {
     listRMAs: {
         parameters: {
             query?: {
-                /** @description The most records of the page. Without it, or 0: 10. More than 500 is cut to 500. */
+                /** @description The most records of the page. Without it, or 0 in a lenient request: 10. Of a lenient request more than 500 is cut to 500. */
                 limit?: number;
-                /** @description The place of the first record, counted from 1 (0 is 1 too). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
+                /** @description The place of the first record, counted from 1 (a lenient request may say 0). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every record that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. Not together with `offset`. */
                 cursor?: components["parameters"]["Cursor"];
@@ -12654,9 +12663,9 @@ export interface operations {
     listRMAItems: {
         parameters: {
             query?: {
-                /** @description The most items of the page. Without it, or 0: 500. More than 500 is cut to 500. */
+                /** @description The most items of the page. Without it, or 0 in a lenient request: 500. Of a lenient request more than 500 is cut to 500. */
                 limit?: components["parameters"]["ItemLimit"];
-                /** @description The place of the first record, counted from 1 (0 is 1 too). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
+                /** @description The place of the first record, counted from 1 (a lenient request may say 0). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every item that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. 400 where the place is lost: the last item of the page was removed from a list that is not in the order of its identifiers. Items without an identifier are counted instead. Not together with `offset`. */
                 cursor?: components["parameters"]["ItemCursor"];
@@ -12691,9 +12700,9 @@ export interface operations {
     listWebhooks: {
         parameters: {
             query?: {
-                /** @description The most records of the page. Without it, or 0: 10. More than 500 is cut to 500. */
+                /** @description The most records of the page. Without it, or 0 in a lenient request: 10. Of a lenient request more than 500 is cut to 500. */
                 limit?: number;
-                /** @description The place of the first record, counted from 1 (0 is 1 too). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
+                /** @description The place of the first record, counted from 1 (a lenient request may say 0). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every record that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. Not together with `offset`. */
                 cursor?: components["parameters"]["Cursor"];
@@ -12932,9 +12941,9 @@ export interface operations {
     listWebhookEvents: {
         parameters: {
             query?: {
-                /** @description The most records of the page. Without it, or 0: 500. More than 500 is cut to 500. */
+                /** @description The most records of the page. Without it, or 0 in a lenient request: 500. Of a lenient request more than 500 is cut to 500. */
                 limit?: number;
-                /** @description The place of the first record, counted from 1 (0 is 1 too). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
+                /** @description The place of the first record, counted from 1 (a lenient request may say 0). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every record that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. Not together with `offset`. */
                 cursor?: components["parameters"]["Cursor"];
@@ -13144,7 +13153,7 @@ export interface operations {
             query?: {
                 /** @description Filter by state: pending, delivered or failed. Given several times, at most 100: any of the values. */
                 state?: ("pending" | "delivered" | "failed") | ("pending" | "delivered" | "failed")[];
-                /** @description The maximum number of records on the page; more than 500 counts as 500. */
+                /** @description The maximum number of records on the page; of a lenient request more than 500 counts as 500. */
                 limit?: number;
                 /** @description Continues after a page, by the address in its `Link`. */
                 cursor?: string;
@@ -13242,7 +13251,7 @@ export interface operations {
             query?: {
                 /** @description The page begins after this `Sequence`. Omitted or 0: it begins at the oldest event. `newest`: the newest event alone, to read on from its `Sequence`; an empty list where there is none, to read on from 0. */
                 after?: number | "newest";
-                /** @description The maximum number of events on the page; more than 500 counts as 500. */
+                /** @description The maximum number of events on the page; of a lenient request more than 500 counts as 500. */
                 limit?: number;
                 /** @description Only one kind of event, by its number from `GET /Webhooks/Events`. Given several times or as a comma list, at most 100: any of the values. */
                 eventtype?: (1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11 | 12 | 13 | 14 | 15 | 16 | 17 | 18 | 19 | 20 | 21 | 22 | 23 | 24 | 25 | 26 | 27 | 28) | (1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11 | 12 | 13 | 14 | 15 | 16 | 17 | 18 | 19 | 20 | 21 | 22 | 23 | 24 | 25 | 26 | 27 | 28)[];
@@ -13278,7 +13287,7 @@ export interface operations {
             query?: {
                 /** @description 1: only refusals. 0 and -1: all calls (also `true` and `false`). */
                 refused?: 1 | 0 | -1;
-                /** @description The maximum number of calls on the page; more than 200 counts as 200. */
+                /** @description The maximum number of calls on the page; of a lenient request more than 200 counts as 200. */
                 limit?: number;
                 /** @description Comma list of members, each with `asc` or `desc`; `/` stands between an object and a member inside it. Sorts the page that was read, not the whole list. */
                 $orderby?: string;

@@ -1,5 +1,3 @@
-import type { Constants } from './fields.ts'
-
 /** A kind of event that webhooks are notified of (webhooks §1). */
 export interface EventKind {
   /** EventType on the wire; fits in a byte. */
@@ -101,11 +99,9 @@ export const eventKinds: readonly EventKind[] = [
   ].flatMap((kinds) => [kinds.new, kinds.changed, kinds.deleted]),
 ].toSorted((one, other) => one.type - other.type)
 
-/** The numbers of the kinds: `OrderNew` is 1. */
-export const eventTypes: Constants = {
-  typeName: 'EventType',
-  names: Object.fromEntries(eventKinds.map(({ type, name }) => [type, name.replaceAll(' ', '')])),
-}
+export const eventNames: Readonly<Record<number, string>> = Object.fromEntries(
+  eventKinds.map(({ type, name }) => [type, name]),
+)
 
 /** Null for an unknown type. */
 export function eventKind(type: number): EventKind | null {

@@ -79,13 +79,8 @@ export interface ValueBounds {
   readonly format?: 'email'
   readonly min?: number
   readonly max?: number
-  readonly constants?: Constants
-}
-
-/** All numbers that a field may have, each with its name in programs, and the name of their type. */
-export interface Constants {
-  readonly typeName: string
-  readonly names: Readonly<Record<number, string>>
+  /** All numbers that it may have, by name, and the name of their type. */
+  readonly constants?: { readonly typeName: string; readonly names: Meanings }
 }
 
 export type Meanings = Readonly<Record<number, string>>
@@ -282,19 +277,21 @@ export function choice(values: readonly [string, ...string[]], options: ValueOpt
 }
 
 /** A 32-bit integer, unless other bounds are given. */
-interface IntegerOptions extends ValueOptions {
-  min?: number
-  max?: number
-  default?: number
-  constants?: Constants
-}
-
-export function integer(options: IntegerOptions = {}): ValueField {
-  const { min = INT32_MIN, max = INT32_MAX, constants } = options
+export function integer(options: ValueOptions & { min?: number; max?: number; default?: number } = {}): ValueField {
+  const { min = INT32_MIN, max = INT32_MAX } = options
   const error = `must be a whole number from ${min} to ${max}`
   const isAllowed = (given: number) => Number.isInteger(given) && given >= min && given <= max
   const schema = z.preprocess(toNumber, z.number({ error }).refine(isAllowed, { error }).nullable())
-  return value('integer', schema, options.default ?? 0, { min, max, ...(constants && { constants }) }, options)
+  return value('integer', schema, options.default ?? 0, { min, max }, options)
+}
+
+/** One of the numbers that have a name. `typeName`: what generated programs call them. */
+export function constant(typeName: string, names: Meanings, options: ValueOptions = {}): ValueField {
+  const numbers = Object.keys(names).map(Number)
+  const error = `must be one of ${numbers.map((number) => `${number} (${names[number]})`).join(', ')}`
+  const known = z.number({ error }).refine((given) => given in names, { error })
+  const bounds = { min: Math.min(...numbers), max: Math.max(...numbers), constants: { typeName, names } }
+  return value('integer', z.preprocess(toNumber, known.nullable()), 0, bounds, options)
 }
 
 /** A non-negative integer up to 2⁵³ − 1, which every program represents exactly. */

@@ -1,13 +1,13 @@
 import { dateForms } from '../../values/dates.ts'
 import { INT32_MAX, INT32_MIN } from '../../values/int32.ts'
 import {
-  type Constants,
   DATE_LENGTH_MAX,
   type Field,
   fieldText,
   isFilledIn,
   isHidden,
   type ListField,
+  type Meanings,
   type ObjectType,
   type ValueField,
 } from './fields.ts'
@@ -79,18 +79,15 @@ function memberSchema(schemas: Schemas, field: Field, mode: SchemaMode, owner: s
   }
   if (field.kind === 'list') return listSchema(schemas, field, mode, owner)
   const description = sentences(fieldText(field), accessNote(field, mode))
+  // What is only acted on has no default: to send one is not the same as to leave it out.
+  const { access, required, default: usual } = field
   return {
     ...valueSchema(schemas, field, mode),
-    ...(mode === 'create' && hasDefault(field) && { default: field.default }),
+    ...(mode === 'create' && !required && access !== 'sent' && usual !== '' && { default: usual }),
     ...(mode === 'read' && ['key', 'ro', 'derived'].includes(field.access) && { readOnly: true }),
     ...(mode !== 'read' && isHidden(field) && { writeOnly: true }),
     ...(description !== '' && { description }),
   }
-}
-
-/** What is only acted on has none: to send it is never the same as to leave it out. */
-function hasDefault({ required, access, default: usual }: ValueField): boolean {
-  return !required && access !== 'sent' && usual !== ''
 }
 
 function listSchema(schemas: Schemas, field: ListField, mode: SchemaMode, owner: string): JsonSchema {
@@ -126,7 +123,7 @@ function valueSchema(schemas: Schemas, field: ValueField, mode: SchemaMode): Jso
         ? addSchema(schemas, 'Decimal', { ...decimal, minimum: min, maximum: max })
         : { type: 'number', minimum: min, maximum: max }
     case 'integer':
-      if (constants !== undefined) return addSchema(schemas, constants.typeName, enumeration(constants))
+      if (constants !== undefined) return addSchema(schemas, constants.typeName, enumeration(constants.names))
       return {
         type: 'integer',
         format: (max ?? 0) > INT32_MAX ? 'int64' : 'int32',
@@ -147,8 +144,8 @@ function valueSchema(schemas: Schemas, field: ValueField, mode: SchemaMode): Jso
 }
 
 /** Generators read the names by one of two members: most by x-enum-varnames, those of .NET by x-enumNames. */
-function enumeration({ names: byNumber }: Constants): JsonSchema {
-  const names = Object.values(byNumber)
+function enumeration(byNumber: Meanings): JsonSchema {
+  const names = Object.values(byNumber).map((name) => name.replaceAll(' ', ''))
   const numbers = Object.keys(byNumber).map(Number)
   return { type: 'integer', format: 'int32', enum: numbers, 'x-enum-varnames': names, 'x-enumNames': names }
 }
