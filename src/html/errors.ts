@@ -1,5 +1,5 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { errorBody, failureIn } from '../server/errors.ts'
+import { failureIn, sendRefusal } from '../server/errors.ts'
 import { type Text, t } from '../texts/text.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { LedOn, pageHeaders } from './guard.ts'
@@ -24,7 +24,7 @@ const wordings: Readonly<Record<string, Refusal>> = {
   FST_CSRF_INVALID_TOKEN: expiredForm,
 }
 
-/** Responds to every error: a page for browsers, a list of one result item for programs and the pages' script. */
+/** Responds to every error: a page for browsers, a refusal by `sendRefusal` for programs and the pages' script. */
 export function answerFailure(error: FastifyError | StoreFailure, request: FastifyRequest, reply: FastifyReply) {
   if (error instanceof LedOn && wantsHtml(request)) return reply.redirect(error.address, 303)
   return answer(reply, failureIn(error, { request, reply }, wordings))
@@ -43,7 +43,7 @@ function answer(reply: FastifyReply, { status, field, message }: { status: numbe
   if (wantsHtml(reply.request)) return sendErrorPage(reply, status, message)
   // The pages' script sends a form, and shows what it is told. Programs send JSON.
   const said = isForm(reply.request) ? languageFor(reply.request).sayProblem(message) : message
-  return reply.code(status).send(errorBody(status, said, field))
+  return sendRefusal(reply, status, said, field)
 }
 
 /** Also works outside the scopes of pages. */

@@ -3,6 +3,7 @@ import { Eta } from 'eta'
 import type { Language } from '../texts/language.ts'
 import { type Phrase, Text, t } from '../texts/text.ts'
 import { StoreFailure } from '../values/failure.ts'
+import { UNSEEN } from '../values/input.ts'
 import { kinds, type MailData, type MailKind, type OwnPath } from './kinds.ts'
 
 /** What a mail says below its subject, as it is sealed. */
@@ -48,13 +49,14 @@ const htmlTemplates = new Eta(options)
  */
 export function render(wording: Wording, { language, timeZone, publicUrl }: Setting): Content & { subject: string } {
   const { tag, format, say } = language
-  const subject = requireHeaderText(say(subjectOf(wording)), 'Subject')
+  const data = harmlessIn(wording.data)
+  const subject = requireHeaderText(say(subjectOf({ ...wording, data } as unknown as Wording)), 'Subject')
   const shown = (value: Phrase | Date) => {
     if (value instanceof Date) return format.date(value, timeZone)
     return say(value).slice(0, VALUE_LENGTH_MAX).toWellFormed().replaceAll(CONTROL, ' ')
   }
   const link = 'link' in wording.data ? ownAddress(publicUrl, wording.data.link) : null
-  const given = Object.entries<Phrase | Date | readonly Phrase[]>({ ...wording.data }).map(([name, value]) => {
+  const given = Object.entries<Phrase | Date | readonly Phrase[]>({ ...data }).map(([name, value]) => {
     return [
       name,
       typeof value === 'string' || value instanceof Date || value instanceof Text
@@ -68,6 +70,30 @@ export function render(wording: Wording, { language, timeZone, publicUrl }: Sett
   const sentBy = say(t('Sent automatically by {publicUrl}', { publicUrl }))
   const html = htmlTemplates.render('/layout', { subject, blocks, sentBy, tag })
   return { subject, text: `${body}\n\n-- \n${sentBy}\n`, html }
+}
+
+/** Values that are addresses by their nature, checked where they are given. */
+const addresses: ReadonlySet<string> = new Set(['link', 'newEmail', 'invitedBy', 'by', 'address'])
+/** Names that are longer are cut. */
+const NAME_LENGTH_MAX = 80
+/** What mail programs make links of: `evil.example`, `http://…`, `a@b.example`; but not the name of a file. */
+const LINKED = /[.\u3002\uff0e\uff61](?!csv(?!\S))(?=\p{L})|(?<=\p{L}):(?=\S)|[@\uff20](?=\S)/gu
+
+/**
+ * Somebody else than the reader chose the name of a store, a role or a webhook: with a blank behind what would make a link of it,
+ * without characters that nobody sees, and cut.
+ */
+function harmless(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(harmless)
+  if (value instanceof Text) return new Text(value.key, harmlessIn(value.values ?? {}) as Text['values'])
+  if (typeof value !== 'string') return value
+  const seen = value.replaceAll(UNSEEN, '').replaceAll(LINKED, '$& ')
+  return seen.length > NAME_LENGTH_MAX ? `${seen.slice(0, NAME_LENGTH_MAX - 1).toWellFormed()}…` : seen
+}
+
+function harmlessIn(values: object): object {
+  const entries = Object.entries(values)
+  return Object.fromEntries(entries.map(([name, value]) => [name, addresses.has(name) ? value : harmless(value)]))
 }
 
 /** Throws `bad-request` for a text that could end a header or begin another. */

@@ -225,7 +225,7 @@ const revokeOperation: Operation = {
     ['token'],
     { token: 'the access token', client_id: 'public key', client_secret: 'private key' },
   ),
-  responses: { 200: { description: 'The token is revoked.', headers: requestId }, ...refused },
+  responses: { 200: jsonAnswer('The token is revoked. An empty object.', closedObject({})), ...refused },
 }
 
 function form(properties: JsonSchema, required: readonly string[], example: object) {

@@ -81,12 +81,12 @@ function tokenRoutes(app: FastifyInstance, services: AccessServices & ClientServ
   })
 
   // RFC 7009. A token of another client gets the same answer as an unknown one.
-  app.post('/oauth/revoke', async (request, reply) => {
+  app.post('/oauth/revoke', async (request) => {
     const parameters = parametersOf(request)
     const client = await authenticateClient(services, request, parameters)
     const change = { client, token: parameters.required('token'), actor: actorOf(client, request) }
     await revokeToken(services, change).catch(refusingAs('conflict', 'unsupported_token_type'))
-    return reply.send()
+    return {}
   })
 }
 

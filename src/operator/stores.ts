@@ -131,7 +131,9 @@ const paymentMethod = record<PaymentMethod>('PaymentMethod')({
 /** The engine validates the body, as for the services. */
 const orderBody: BodyType<unknown, unknown> = {
   describe: (schemas) => {
-    const schema = { ...describeRecord(schemas, orderBodyType, 'item'), type: 'object', required: ['OrderItemList'] }
+    const schema = describeRecord(schemas, orderBodyType, 'item')
+    const name = String(schema.$ref).split('/').at(-1) ?? ''
+    schemas.set(name, { ...schemas.get(name), required: ['OrderItemList'] })
     const items = [{ CatalogID: 12, ItemQuantity: 2 }]
     const example = { CustomerID: 5, BillingOnLinePayment: true, OrderItemList: items }
     return { content: { 'application/json': { schema, example } } }

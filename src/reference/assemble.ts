@@ -58,10 +58,21 @@ export function assembleDocument(
       { SecureURL: [], PrivateKey: [], Bearer: [] },
     ],
     tags: parts.flatMap(({ tags }) => tags),
-    paths,
-    webhooks,
-    components,
+    ...withoutSiblings({ paths, webhooks, components }),
   }
+}
+
+/**
+ * Writes references that have other keywords beside them as `allOf`: programs that know OpenAPI 3.0 pass over what stands beside
+ * `$ref`.
+ */
+function withoutSiblings<T>(value: T): T {
+  if (Array.isArray(value)) return value.map(withoutSiblings) as T
+  if (typeof value !== 'object' || value === null) return value
+  const { $ref, ...others } = value as { $ref?: unknown }
+  const rest = mapValues(others, withoutSiblings)
+  if ($ref === undefined) return rest as T
+  return (Object.keys(rest).length === 0 ? { $ref } : { allOf: [{ $ref }], ...rest }) as T
 }
 
 function withExamples(sources: ExampleSources, { servers, ...operations }: PathItem): PathItem {

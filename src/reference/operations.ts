@@ -110,22 +110,22 @@ function addressOf(tag: string): string {
 const methods: readonly HttpMethod[] = ['get', 'post', 'put', 'delete']
 
 function describer(document: ApiDocument, publicUrl: string) {
-  const resolve: Resolve = ({ $ref, ...rest }) =>
-    $ref === undefined ? rest : { ...resolve(targetOf(document, String($ref)) as JsonSchema), ...rest }
+  // What is beside a reference, which then is the only one in `allOf`, goes before what it refers to.
+  const resolve: Resolve = ({ $ref, allOf, ...rest }) =>
+    $ref === undefined && allOf === undefined
+      ? rest
+      : { ...resolve((allOf as JsonSchema[])?.[0] ?? (targetOf(document, String($ref)) as JsonSchema)), ...rest }
   const kept = new Map<string, Row[]>()
   // Most operations share the schemas of a few records.
   const rowsFor = (schema: JsonSchema): readonly Row[] => {
     if (schema.$ref === undefined) return rowsOf(schema, resolve)
-    const key = JSON.stringify([schema.$ref, schema.required])
+    const key = String(schema.$ref)
     const rows = kept.get(key) ?? rowsOf(schema, resolve)
     kept.set(key, rows)
     return rows
   }
-  const followed = <T extends object>(value: T | Ref): T => {
-    if (!('$ref' in value)) return value
-    const { $ref, ...rest } = value
-    return { ...(targetOf(document, $ref) as T), ...rest }
-  }
+  const followed = <T extends object>(value: T | Ref): T =>
+    '$ref' in value ? (targetOf(document, value.$ref) as T) : value
   const [service] = document.servers
   const version = service?.variables.version.default ?? ''
   const root = (service?.url ?? '').replace(publicUrl, '').replace('{version}', version)

@@ -91,8 +91,11 @@ export function typeInWords(schema: JsonSchema, resolve: Resolve): string {
     return `${[...kinds].join(', or ')}${given}`
   }
   if ('const' in whole) return `always ${JSON.stringify(whole.const)}`
-  if (names)
-    return `${names.length === 1 ? 'always' : 'one of'} ${names.map((name) => JSON.stringify(name)).join(', ')}${given}`
+  if (names) {
+    const called = whole['x-enum-varnames'] as readonly string[] | undefined
+    const all = names.map((name, index) => JSON.stringify(name) + (called ? ` (${called[index]})` : ''))
+    return `${names.length === 1 ? 'always' : 'one of'} ${all.join(', ')}${given}`
+  }
   if (Array.isArray(type)) {
     const kinds = type.map((each) => typeInWords({ ...whole, type: each, default: '' }, resolve))
     return `${kinds.join(', or ')}${given}`

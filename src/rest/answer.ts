@@ -5,10 +5,10 @@ import { joined, jsonFrame } from '../engine/reading/representations.ts'
 import { sendCompressible } from '../server/compression.ts'
 import { failureIn, noteRefusal } from '../server/errors.ts'
 import { anyOrigin } from '../server/headers.ts'
+import { acceptsProblem, NO_SUCH_RECORD, PROBLEM_TYPE, problemOf } from '../server/problem.ts'
 import { type StoreFailure, withoutQuoted } from '../values/failure.ts'
-import { acceptedFormat, acceptsProblem, PROBLEM_TYPE } from './format.ts'
+import { acceptedFormat } from './format.ts'
 import { headers } from './openapi/answers.ts'
-import { NO_SUCH_RECORD, problemOf } from './problem.ts'
 import { countToXml, recordsToXml, resultsToXml, xmlFrame } from './xml.ts'
 
 /** Answers in the accepted format (rest-protocol §4, §5, §7). `baseUrl` begins the addresses of next pages. */

@@ -2,12 +2,13 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type Caller, callerKey } from '../engine/caller.ts'
+import type { Handling } from '../engine/definition/handling.ts'
 import type { Body, Taken } from '../engine/reading/endpoints.ts'
 import { free, receiveBytes, unsupportedMedia } from '../server/receive.ts'
 import { StoreFailure } from '../values/failure.ts'
-import { jsonSteps } from '../values/json.ts'
+import { jsonSteps, repeatedNames } from '../values/json.ts'
 import { createSemaphore } from '../values/semaphore.ts'
-import { nextTurn, runInSlices } from '../values/slices.ts'
+import { nextTurn, runInSlices, type Steps } from '../values/slices.ts'
 import { bodyFormat, type Format } from './format.ts'
 import { readXml } from './xml.ts'
 
@@ -78,15 +79,27 @@ const readers = createSemaphore({
 
 /**
  * Reads the records of a body, in slices. Throws `bad-request` for none, more than 100, several if the address names
- * one, and a body beyond the bounds; `unavailable` if too many bodies wait to be read. `caller` is who takes turns.
+ * one, and a body beyond the bounds; `unavailable` if too many bodies wait to be read. `caller` is who takes turns; `repeat`
+ * is called with each member that its object has a second time.
  */
-export async function readTaken(body: Body | null, taken: Taken, caller: Caller): Promise<readonly unknown[]> {
+export async function readTaken(
+  body: Body | null,
+  taken: Taken,
+  caller: Caller,
+  repeat: Handling['repeat'],
+): Promise<readonly unknown[]> {
   if (body === null && taken.isOptional) return []
   if (body === null) throw new StoreFailure('bad-request', 'The body is empty; a record is expected')
-  const read = () =>
-    runInSlices(body.format === 'json' ? jsonSteps(body.text, 'The body') : readXml(body.text, taken.type))
+  const read = () => runInSlices(stepsOf(body, taken, repeat))
   const isShort = body.text.length <= SHORT_LENGTH_MAX
   return recordsOf(isShort ? await read() : await readers.run(callerKey(caller), 1, read), taken)
+}
+
+function* stepsOf({ format, text }: Body, { type }: Taken, repeat: Handling['repeat']): Steps<unknown> {
+  if (format === 'xml') return yield* readXml(text, type, repeat)
+  const read = yield* jsonSteps(text, 'The body')
+  if (repeat) yield* repeatedNames(text, repeat)
+  return read
 }
 
 function recordsOf(read: unknown, { many }: Taken): readonly unknown[] {

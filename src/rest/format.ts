@@ -1,3 +1,5 @@
+import { readRange } from '../server/problem.ts'
+
 export type Format = 'json' | 'xml'
 
 const mediaTypes: Readonly<Record<Format, readonly string[]>> = {
@@ -15,21 +17,6 @@ export function acceptedFormat(accept: string | undefined): Format {
   const [json, xml] = [preference(ranges, 'json'), preference(ranges, 'xml')]
   const isNearer = xml.quality === json.quality && xml.quality > 0 && xml.distance < json.distance
   return xml.quality > json.quality || isNearer ? 'xml' : 'json'
-}
-
-/** Whether refusals are wanted as problem details (RFC 9457). Only the exact type counts, because old clients accept anything. */
-export function acceptsProblem(accept: string | undefined): boolean {
-  const ranges = accept?.toLowerCase().split(',').map(readRange) ?? []
-  return ranges.some(({ type, quality }) => type === PROBLEM_TYPE && quality > 0)
-}
-
-export const PROBLEM_TYPE = 'application/problem+json'
-
-function readRange(text: string) {
-  const [type = '', ...parameters] = text.split(';').map((part) => part.trim())
-  const given = parameters.find((parameter) => parameter.startsWith('q='))
-  const quality = given === undefined ? 1 : Number(given.slice(2))
-  return { type, quality: quality >= 0 && quality <= 1 ? quality : 0 }
 }
 
 /**

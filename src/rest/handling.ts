@@ -1,26 +1,31 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { oneOf, unknownName } from '../engine/changing/passed-over.ts'
+import { wrongParameter } from '../engine/definition/filters.ts'
 import { Handling } from '../engine/definition/handling.ts'
+import type { JsonSchema } from '../engine/definition/json-schema.ts'
 import type { Operation } from '../engine/reading/endpoints.ts'
 import type { Query } from '../engine/reading/paging.ts'
+import type { Parameter } from '../server/openapi.ts'
+import { INT32_MAX } from '../values/int32.ts'
 import { type Candidate, candidateOf } from '../values/nearest.ts'
 import { preferenceIn } from '../values/preferences.ts'
 
 // How a request is read: as its application is, unless it says otherwise (RFC 7240 §4.4).
 
-/** The query parameters that an operation reads, in small letters. */
+/** The query parameters that an operation reads: their schemas by their names in small letters. */
 export interface KnownParameters {
-  readonly names: ReadonlySet<string>
+  readonly schemas: ReadonlyMap<string, JsonSchema>
   readonly candidates: readonly Candidate[]
 }
 
-export function knownParameters(names: readonly string[]): KnownParameters {
-  return { names: new Set(names), candidates: names.map((name) => candidateOf(name, [name])) }
+export function knownParameters(parameters: readonly Pick<Parameter, 'name' | 'schema'>[]): KnownParameters {
+  const schemas = new Map(parameters.map(({ name, schema }) => [name.toLowerCase(), schema]))
+  return { schemas, candidates: [...schemas.keys()].map((name) => candidateOf(name, [name])) }
 }
 
 /**
  * Decides how the request is read, and says so where it asked. Throws `bad-request` that names all unknown parameters of a strict
- * request, unless it takes records: then what is wrong with those is told with them.
+ * request, and pages that are none, unless it takes records: then what is wrong with those is told with them.
  */
 export function handlingOf(
   request: FastifyRequest,
@@ -32,8 +37,12 @@ export function handlingOf(
   if (isKnown) reply.header('preference-applied', `handling=${preferred}`)
   const isStrict = isKnown ? preferred === 'strict' : request.isOfNewApplication
   const handling = new Handling(isStrict)
-  for (const name of query.keys()) {
-    if (name === '' || known.names.has(name)) continue
+  for (const [name, given] of query) {
+    const schema = known.schemas.get(name)
+    const isWrong = schema !== undefined && isStrict && isBeyond(name, given, schema)
+    if (isWrong)
+      handling.refuse(wrongParameter(name, given, `must be a whole number from 1 to ${schema.maximum ?? INT32_MAX}`))
+    if (name === '' || schema !== undefined) continue
     if (isStrict) handling.refuse(unknownParameter(name, handling.nearest(name, known.candidates)))
     else handling.ignore(name)
   }
@@ -43,6 +52,12 @@ export function handlingOf(
 
 function unknownParameter(name: string, nearest: string | null) {
   return unknownName(name, { name, what: 'a parameter of this address', nearest })
+}
+
+/** Whether a lenient request would get another page. What is no whole number is refused where it is read. */
+function isBeyond(name: string, given: string, { maximum = INT32_MAX }: JsonSchema): boolean {
+  const isPage = (name === 'limit' || name === 'offset') && /^[+-]?\d+$/.test(given.trim())
+  return isPage && (Number(given) < 1 || Number(given) > Number(maximum))
 }
 
 const IGNORED_BYTES_MAX = 1_024

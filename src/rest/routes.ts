@@ -3,6 +3,7 @@ import type { CallLog } from '../applications/call-log.ts'
 import type { Caller } from '../engine/caller.ts'
 import type { Method, Resource } from '../engine/definition/define.ts'
 import { readId } from '../engine/definition/filters.ts'
+import type { Handling } from '../engine/definition/handling.ts'
 import type { Answer, Body, Endpoint, Operation } from '../engine/reading/endpoints.ts'
 import { PastTheEnd, type Query } from '../engine/reading/paging.ts'
 import { isPrefix } from '../process/setting-forms.ts'
@@ -18,7 +19,7 @@ import { answerFailure, commonHeaders, isRefusal, sendAnswer } from './answer.ts
 import { readTaken, receiveBodies } from './body.ts'
 import { endpointsOf } from './endpoints.ts'
 import { handlingOf, type KnownParameters, knownParameters, tellIgnored } from './handling.ts'
-import { queryNames } from './openapi/parameters.ts'
+import { queryParameters } from './openapi/parameters.ts'
 import { refusedBody } from './refused-body.ts'
 import { recordSchema } from './xsd.ts'
 
@@ -91,7 +92,7 @@ function parametersOf(endpoint: Endpoint, resource: Resource, endpoints: readonl
   const operations = Object.entries(endpoint.operations) as [Method, Operation][]
   return Object.fromEntries(
     operations.map(([method, operation]) => {
-      return [method, knownParameters(queryNames({ resource, endpoints, endpoint, method, operation }))]
+      return [method, knownParameters(queryParameters({ resource, endpoints, endpoint, method, operation }))]
     }),
   )
 }
@@ -120,11 +121,11 @@ function addEndpoint(
     const method = methodOf(request)
     const operation = endpoint.operations[method] as Operation
     const { format } = (request.body ?? { format: 'json' }) as Pick<Body, 'format'>
-    const records = await takeRecords(request, operation)
-    if (request.hasWaited) await admit(request, reply)
-    const { caller, params, headers, log, url } = request
-    const query = readQuery(url)
+    const query = readQuery(request.url)
     const handling = handlingOf(request, reply, { ...operation, query, known: known[method] as KnownParameters })
+    const records = await takeRecords(request, operation, handling)
+    if (request.hasWaited) await admit(request, reply)
+    const { caller, params, headers, log } = request
     const call = {
       caller: { ...(caller as Caller), isGone: () => reply.raw.destroyed },
       method,
@@ -176,9 +177,14 @@ async function keepingRefused(
 }
 
 /** Afterwards only an Idempotency-Key needs the text, which may be long, and the changes may take long. */
-async function takeRecords(request: FastifyRequest, { takes }: Operation): Promise<readonly unknown[]> {
+async function takeRecords(
+  request: FastifyRequest,
+  { takes }: Operation,
+  handling: Handling,
+): Promise<readonly unknown[]> {
   const { caller, headers } = request
-  const records = takes ? await readTaken((request.body ?? null) as Body | null, takes, caller as Caller) : []
+  const body = (request.body ?? null) as Body | null
+  const records = takes ? await readTaken(body, takes, caller as Caller, handling.repeat) : []
   if (headers['idempotency-key'] === undefined) request.body = undefined
   return records
 }

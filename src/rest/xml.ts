@@ -22,16 +22,19 @@ const recordBounds = {
 /**
  * Reads an XML text into the equivalent JSON value, with all values as text. Names match without regard to case and
  * prefix, unknown elements become null, xsi:nil means absent. Throws `bad-request` for malformed XML, for a document
- * type or custom entities, for an element in the wrong place, and for a record with more than 40,000 elements.
+ * type or custom entities, for an element in the wrong place, and for a record with more than 40,000 elements. Calls `repeat` with the
+ * path of a member that comes a second time.
  */
-export function* readXml(text: string, type: RecordType): Steps<Plain> {
+export function* readXml(text: string, type: RecordType, repeat: Repeat = () => {}): Steps<Plain> {
   let body: RootReader | null = null
   const root = yield* xmlSteps(text, recordBounds, function* (child, { name }) {
-    body ??= bodyOf(name, type)
+    body ??= bodyOf(name, type, repeat)
     yield* body.take(child)
   })
-  return (body ?? bodyOf(root.name, type)).plain
+  return (body ?? bodyOf(root.name, type, repeat)).plain
 }
+
+type Repeat = (path: string) => void
 
 /** What the root stands for, and how it takes its elements in. */
 interface RootReader {
@@ -39,50 +42,64 @@ interface RootReader {
   readonly take: (child: XmlElement) => Steps<void>
 }
 
-function bodyOf(qualifiedName: string, { typeName, inputTypeNames = [], fields }: RecordType): RootReader {
+function bodyOf(qualifiedName: string, type: RecordType, repeat: Repeat): RootReader {
+  const { typeName, inputTypeNames = [], fields } = type
   const rootName = localName(qualifiedName)
   const name = rootName.toLowerCase()
   for (const known of [typeName, ...inputTypeNames]) {
     if (name === known.toLowerCase()) {
       const plain = {}
-      return { plain, take: (child) => takeMember(plain, child, fields, '') }
+      return { plain, take: (child) => takeMember(plain, child, fields, '', repeat) }
     }
     if (name !== `arrayof${known.toLowerCase()}`) continue
     const plain: Plain[] = []
-    return { plain, take: (child) => takeItem(plain, child, { typeName: known, fields }, rootName) }
+    return { plain, take: (child) => takeItem(plain, child, { typeName: known, fields }, rootName, repeat) }
   }
   const rule = `the root element must be ${typeName} or ArrayOf${typeName}`
   throw broken(`${rule}, not ${shown(rootName)}`, rule)
 }
 
-function* takeMember(record: PlainRecord, child: XmlElement, fields: FieldSet, path: string): Steps<void> {
+function* takeMember(
+  record: PlainRecord,
+  child: XmlElement,
+  fields: FieldSet,
+  path: string,
+  repeat: Repeat,
+): Steps<void> {
   const name = fields.byLowerName.get(localName(child.name).toLowerCase())
   const field = name === undefined ? undefined : fields.get(name)
   // Kept without a value, so that an update without any known name can be refused.
   if (name === undefined) Object.defineProperty(record, localName(child.name), { value: null, enumerable: true })
   if (name === undefined || field === undefined || isNil(child)) return
   const at = path === '' ? name : `${path}.${name}`
-  if (field.kind === 'object') record[name] = yield* recordOf(child, field.fields, at)
-  else if (field.kind === 'list') record[name] = yield* itemsOf(child, field, at)
+  if (Object.hasOwn(record, name)) repeat(at)
+  if (field.kind === 'object') record[name] = yield* recordOf(child, field.fields, at, repeat)
+  else if (field.kind === 'list') record[name] = yield* itemsOf(child, field, at, repeat)
   else record[name] = textOf(child, at)
 }
 
-function* recordOf(element: XmlElement, fields: FieldSet, path: string): Steps<Plain> {
+function* recordOf(element: XmlElement, fields: FieldSet, path: string, repeat: Repeat): Steps<Plain> {
   const record: PlainRecord = {}
   yield
-  for (const child of childElements(element)) yield* takeMember(record, child, fields, path)
+  for (const child of childElements(element)) yield* takeMember(record, child, fields, path, repeat)
   return record
 }
 
 type ItemType = Pick<ListField, 'typeName' | 'fields'>
 
-function* itemsOf(element: XmlElement, type: ItemType, path: string): Steps<Plain[]> {
+function* itemsOf(element: XmlElement, type: ItemType, path: string, repeat: Repeat): Steps<Plain[]> {
   const items: Plain[] = []
-  for (const child of childElements(element)) yield* takeItem(items, child, type, path)
+  for (const child of childElements(element)) yield* takeItem(items, child, type, path, repeat)
   return items
 }
 
-function* takeItem(items: Plain[], child: XmlElement, { typeName, fields }: ItemType, path: string): Steps<void> {
+function* takeItem(
+  items: Plain[],
+  child: XmlElement,
+  { typeName, fields }: ItemType,
+  path: string,
+  repeat: Repeat,
+): Steps<void> {
   // If ignored, a misspelt item would be deleted from the stored list.
   if (localName(child.name).toLowerCase() !== typeName.toLowerCase()) {
     throw new StoreFailure(
@@ -91,7 +108,7 @@ function* takeItem(items: Plain[], child: XmlElement, { typeName, fields }: Item
       { field: path, logMessage: `${path} holds another element than ${typeName}` },
     )
   }
-  items.push(yield* recordOf(child, fields, `${path}[${items.length}]`))
+  items.push(yield* recordOf(child, fields, `${path}[${items.length}]`, repeat))
 }
 
 /** Converts records from JSON texts to XML (rest-protocol §7.1). */

@@ -8,6 +8,7 @@ import { failureOf } from '../database/outage.ts'
 import { resultItem, StoreFailure } from '../values/failure.ts'
 import { endConnection } from './connections.ts'
 import { anyOrigin, commonHeaders, type HeaderOptions } from './headers.ts'
+import { acceptsProblem, PROBLEM_TYPE, problemOf } from './problem.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -75,6 +76,15 @@ export function errorBody(status: number, message: string, field = '') {
   return [resultItem('Error', field, status, message)]
 }
 
+/** Sends a refusal to a program: as problem details if it accepts them by name, else as a list of one result item. */
+export function sendRefusal(reply: FastifyReply, status: number, message: string, field = ''): FastifyReply {
+  const { id, headers } = reply.request
+  const items = errorBody(status, message, field)
+  if (!acceptsProblem(headers.accept)) return reply.code(status).send(items)
+  const problem = JSON.stringify(problemOf(status, items, id))
+  return reply.code(status).type(`${PROBLEM_TYPE}; charset=utf-8`).send(problem)
+}
+
 /**
  * Responds to an address with invalid percent-encoding or an overlong segment. No hook has run for it, and Fastify
  * ignores TRUST_PROXY, so `request` is as the proxy sent it. `sendPage` responds to browsers and returns null for
@@ -89,7 +99,7 @@ export function answerUnroutable(
   const message = status === 414 ? 'The address is too long' : 'The address is not validly encoded'
   request.log.info({ method: request.method, status }, 'request')
   reply.headers({ ...commonHeaders(options, request.id, request.protocol), ...anyOrigin })
-  return sendPage(status, message) ?? reply.code(status).send(errorBody(status, message))
+  return sendPage(status, message) ?? sendRefusal(reply, status, message)
 }
 
 /** Answers connections that fail before a request exists: malformed, oversized or timed-out headers. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server } from 'node:http'
 import type { FastifyInstance } from 'fastify'
-import { errorBody, UNKNOWN_CODING } from './errors.ts'
+import { sendRefusal, UNKNOWN_CODING } from './errors.ts'
 
 /** Sufficient for a hundred full products (rest-protocol §5.2). */
 const BODY_LIMIT_BYTES = 10 * 1024 * 1024
@@ -38,7 +38,7 @@ export function answerInsteadOfNode(app: FastifyInstance): void {
     const fault = faultOf(request.raw, refused)
     if (fault === null) return done()
     const [status, message] = fault
-    reply.code(status).header('connection', 'close').send(errorBody(status, message))
+    sendRefusal(reply.header('connection', 'close'), status, message)
   })
 }
 

@@ -1,8 +1,8 @@
 import type { JsonSchema } from '../engine/definition/json-schema.ts'
 import { resultItem } from '../values/failure.ts'
 
-/** `{"$ref": "#/components/…"}`, optionally with a description for this use. */
-export type Ref = { readonly $ref: string; readonly description?: string }
+/** `{"$ref": "#/components/…"}` */
+export type Ref = { readonly $ref: string }
 
 export type Content = Readonly<Record<string, { readonly schema: JsonSchema; readonly example?: unknown }>>
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { errorBody } from './errors.ts'
+import { sendRefusal } from './errors.ts'
 import type { Metrics } from './metrics.ts'
 
 // Peers that send a body or read an answer too slowly. Total time is no measure: 10 MB over a poor line take minutes.
@@ -106,7 +106,7 @@ function cutBody({ request: { raw }, reply }: ArrivingBody): void {
   else {
     // Node does not tell the reader of an answered request's body that its connection is closed.
     raw.socket.once('close', () => raw.destroy())
-    reply.code(408).header('connection', 'close').send(errorBody(408, 'The body was not sent in time'))
+    sendRefusal(reply.header('connection', 'close'), 408, 'The body was not sent in time')
   }
 }
 

@@ -33,10 +33,21 @@ function withNames(value: unknown, names: string[], context: z.core.$RefinementC
   return Object.fromEntries(named)
 }
 
-/** One line of text, trimmed. */
+/** Characters that nobody sees, or that turn the direction of writing. Not the joiners, which scripts and emoji need. */
+export const UNSEEN = /[\p{Zl}\p{Zp}\p{Bidi_C}\u00ad\u180e\u200b\u2060-\u206f\ufeff\ufff9-\ufffb]/gu
+
+/** One line of text, such as a name, trimmed, without characters that nobody sees. */
 export function text(lengthMax: number) {
   const allowed = `must be a text of 1 to ${lengthMax} characters on one line`
-  return z.string(allowed).trim().min(1, allowed).max(lengthMax, allowed).refine(isOneLine, allowed)
+  const line = z.string(allowed).trim().min(1, allowed).max(lengthMax, allowed).refine(isOneLine, allowed)
+  return line.refine((given) => given.search(UNSEEN) === -1, {
+    error: ({ input }) => `has the character ${unseenIn(String(input))}, which nobody sees; leave it out`,
+  })
+}
+
+function unseenIn(given: string): string {
+  const [found = ''] = given.match(UNSEEN) ?? []
+  return `U+${found.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`
 }
 
 /** A text of several lines, or none, trimmed, with line breaks as LF. */

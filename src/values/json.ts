@@ -37,6 +37,25 @@ export function* jsonSteps(
   return yield* new Builder(text, pieceLength).build()
 }
 
+const nameStart = /[ \t\r\n]*(?=")/y
+
+/** Calls `repeat` with each name that an object of a valid document has a second time, in whatever case. */
+export function* repeatedNames(text: string, repeat: (name: string) => void): Steps<void> {
+  /** Names of the open objects; null: a list. */
+  const open: (Set<string> | null)[] = []
+  yield* scan(text, (code, at) => {
+    if (code === CLOSE_LIST || code === CLOSE_OBJECT) return void open.pop()
+    if (code !== COMMA) open.push(code === OPEN_OBJECT ? new Set() : null)
+    const names = open.at(-1)
+    nameStart.lastIndex = at + 1
+    if (!names || !nameStart.test(text)) return
+    const start = nameStart.lastIndex
+    const name: string = JSON.parse(text.slice(start, endOfString(text, start) + 1))
+    if (names.has(name.toLowerCase())) repeat(name)
+    names.add(name.toLowerCase())
+  })
+}
+
 /** The value at a path of names; undefined where there is none. */
 export function valueIn(object: unknown, path: readonly string[]): unknown {
   return path.reduce((inner, name) => (inner as Record<string, unknown> | null | undefined)?.[name], object)

@@ -1,8 +1,8 @@
 import type { Caller } from '../engine/caller.ts'
 import { changeOnce, created, updated } from '../engine/changing/change-requests.ts'
 import { readWhole } from '../engine/changing/passed-over.ts'
-import { type EventKind, eventKind, eventKinds } from '../engine/definition/event-kinds.ts'
-import { boolean, fieldSet, integer, type Scalar, text } from '../engine/definition/fields.ts'
+import { type EventKind, eventKind, eventKinds, eventNames } from '../engine/definition/event-kinds.ts'
+import { boolean, constant, fieldSet, type Scalar, text } from '../engine/definition/fields.ts'
 import {
   anyOfValues,
   distinct,
@@ -72,7 +72,9 @@ export function webhookEndpoints(): Endpoint[] {
 /** A kind of event (contract §2). */
 const eventKindType = shownType<EventKind>('Event', 'A kind of event that webhooks may hear of.', {
   EventType: [
-    integer({ min: 0, max: 255, description: 'The number of the kind, which a webhook names as its EventType.' }),
+    constant('EventType', eventNames, {
+      description: 'The number of the kind, which a webhook names as its EventType.',
+    }),
     'type',
   ],
   EventName: [text(100, { column: 'name', description: 'The name of the kind.' }), 'name'],
@@ -201,12 +203,12 @@ const resume: Operation = {
 }
 
 export function limitParameter(records: string, max: number, defaultLimit: number): QueryParameter {
-  const description = `The maximum number of ${records} on the page; more than ${max} counts as ${max}.`
+  const description = `The maximum number of ${records} on the page; of a lenient request more than ${max} counts as ${max}.`
   return {
     name: 'limit',
     in: 'query',
     description,
-    schema: { type: 'integer', format: 'int32', default: defaultLimit },
+    schema: { type: 'integer', format: 'int32', minimum: 1, maximum: max, default: defaultLimit },
   }
 }
 

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { identifier, sql } from '../database/sql.ts'
 import { defineResource } from '../engine/definition/define.ts'
-import { eventKinds } from '../engine/definition/event-kinds.ts'
-import { boolean, choice, integer, text, type ValueField } from '../engine/definition/fields.ts'
+import { eventNames } from '../engine/definition/event-kinds.ts'
+import { boolean, choice, constant, integer, text, type ValueField } from '../engine/definition/fields.ts'
 import { containing, exactly, flag, since, until } from '../engine/definition/filters.ts'
 import { urlFault } from '../outbound/addresses.ts'
 import { callsEndpoint } from './calls.ts'
@@ -26,27 +26,6 @@ const Url: ValueField = {
       error: ({ input }) => urlFault(String(input)) ?? '',
     }),
   ),
-}
-
-const kind = integer({
-  column: 'eventType',
-  access: 'new',
-  required: true,
-  min: 1,
-  max: eventKinds.length,
-  description:
-    'The kind of event, by its number from `GET /Webhooks/Events`: 1 Order New, 5 Product Changed, 8 Order Changed and so on. The application needs read access to its records.',
-})
-const kindAllowed = `must be one of ${eventKinds.map(({ type, name }) => `${type} (${name})`).join(', ')}`
-
-const EventType: ValueField = {
-  ...kind,
-  schema: z.unknown().transform((given, context) => {
-    const read = kind.schema.safeParse(given)
-    if (read.success) return read.data
-    context.addIssue(kindAllowed)
-    return z.NEVER
-  }),
 }
 
 /** A time as `MM/DD/YYYY HH:MM` in the store's zone (contract §2). */
@@ -77,7 +56,13 @@ export const webhooks = defineResource({
       description: 'The name of the webhook in the administration.',
     }),
     Url,
-    EventType,
+    EventType: constant('EventType', eventNames, {
+      column: 'eventType',
+      access: 'new',
+      required: true,
+      description:
+        'The kind of event, by its number from `GET /Webhooks/Events`: 1 Order New, 5 Product Changed, 8 Order Changed and so on. The application needs read access to its records.',
+    }),
     DateCreated: minute('createdAt', 'The time of creation as `MM/DD/YYYY HH:MM` in the store’s time zone.'),
     DateUpdated: minute(
       'updatedAt',

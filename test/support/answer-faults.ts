@@ -1,5 +1,5 @@
 import { commonHeaders } from '../../src/rest/answer.ts'
-import { PROBLEM_TYPE } from '../../src/rest/format.ts'
+import { PROBLEM_TYPE } from '../../src/server/problem.ts'
 import type { Found, OpenApi, Part } from './openapi.ts'
 import type { Exchange } from './store.ts'
 
@@ -170,9 +170,10 @@ function parameterFaults(api: OpenApi, { address, params }: Found, operation: Pa
     if (place === 'query') query.delete(name.toLowerCase())
     // Of any other the first counts.
     const counted = takesSeveral(api, parameter) ? values : values.slice(0, 1)
-    return counted.flatMap((value) =>
-      textFaults(api, parameter, value).map((fault) => `${name} is "${value}": ${fault}`),
-    )
+    // Those of a lenient request are cut to the bounds.
+    const isCut = (fault: string) => ['limit', 'offset'].includes(name) && /^must be [<>]=/.test(fault)
+    const found = counted.flatMap((value) => textFaults(api, parameter, value).map((fault) => [value, fault] as const))
+    return found.filter(([, fault]) => !isCut(fault)).map(([value, fault]) => `${name} is "${value}": ${fault}`)
   })
   return [...faults, ...[...query.keys()].map((name) => `the query parameter ${name} is not in the document`)]
 }

@@ -42,12 +42,12 @@ function isExample(name: string, path: string): boolean {
 }
 
 function describedAs(name: string, node: unknown, path: string): Described {
-  const { description, type, format, title, $ref } = node as Node
+  const { description, type, format, title, $ref, allOf } = node as Node
   const known = [
     type,
     format,
     title,
-    String($ref ?? '')
+    String($ref ?? (allOf as readonly Node[] | undefined)?.[0]?.$ref ?? '')
       .split('/')
       .at(-1),
   ]

@@ -77,7 +77,9 @@ function memberOf(root: Node, part: Part | undefined, name: string): Part | unde
   if (part === undefined || !Object.hasOwn(part.value, name)) return undefined
   const pointer = `${part.pointer}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
   const value = part.value[name] as Node
-  const reference = typeof value?.$ref === 'string' ? value.$ref : undefined
+  // With other keywords beside it, it stands in `allOf`.
+  const [only] = (value?.allOf ?? []) as readonly Node[]
+  const reference = (value?.$ref ?? only?.$ref) as string | undefined
   return reference === undefined ? { pointer, value } : referred(root, reference)
 }
 
@@ -150,7 +152,7 @@ function patternOf(path: string): { pattern: RegExp; names: string[] } {
 }
 
 /** Members of schema objects that are OpenAPI's own. */
-const vocabulary = ['discriminator', 'xml', 'externalDocs', 'example']
+const vocabulary = ['discriminator', 'xml', 'externalDocs', 'example', 'x-enum-varnames', 'x-enumNames']
 
 function compiler(root: Node, { coerceTypes }: { coerceTypes: boolean }): (schema: Part) => ValidateFunction {
   const ajv = new Ajv2020({ strict: true, strictRequired: false, allErrors: true, coerceTypes })

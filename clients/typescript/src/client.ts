@@ -20,6 +20,8 @@ export type ClientOptions = RetryOptions &
   Credentials & {
     /** The address of the services, such as `https://api.shop.example/StoreWebAPI/v2`. */
     readonly url: string
+    /** The header Prefer of requests that say no other, such as `handling=strict`. */
+    readonly prefer?: string
   }
 
 export interface Answer<T> {
@@ -37,13 +39,14 @@ interface Request {
   readonly ifMatch?: string | undefined
   readonly ifNoneMatch?: string
   readonly idempotencyKey?: string | undefined
+  readonly prefer?: string | undefined
   readonly signal?: AbortSignal | undefined
 }
 
 export type StoreClient = ReturnType<typeof createClient>
 
 /**
- * Returns a client of one store's REST services. Its functions throw `StoreError` for every refusal, and what `fetch` throws when no
+ * Returns a client of one store's REST services. Its functions throw `StoreError` for every refusal, and `NoAnswerError` when no
  * answer comes; both after the repetitions that may help. Changes get an Idempotency-Key each, so that they can be repeated too.
  */
 export function createClient(options: ClientOptions) {
@@ -51,13 +54,14 @@ export function createClient(options: ClientOptions) {
   const send = createSender(options)
 
   async function request(method: string, path: Path, given: Request): Promise<Response> {
-    const { query = {}, body, ifMatch, ifNoneMatch, signal } = given
+    const { query = {}, body, ifMatch, ifNoneMatch, signal, prefer = options.prefer } = given
     const isChange = method !== 'GET'
     const headers = {
       Accept: 'application/json',
       ...(await credentialHeaders(options)),
       ...(body !== undefined && { 'Content-Type': 'application/json' }),
       ...(isChange && { 'Idempotency-Key': given.idempotencyKey ?? crypto.randomUUID() }),
+      ...(prefer !== undefined && { Prefer: prefer }),
       ...(ifMatch !== undefined && { 'If-Match': ifMatch }),
       ...(ifNoneMatch !== undefined && { 'If-None-Match': ifNoneMatch }),
     }

@@ -2,6 +2,21 @@ import type { components } from './schema.ts'
 
 export type ResultItem = components['schemas']['ResponseInfo']
 
+/** No answer came. `cause`: what the platform says of the connection, such as `ECONNREFUSED`, where it does. */
+export class NoAnswerError extends Error {
+  override readonly name = 'NoAnswerError'
+
+  /** The message has no query and no credentials, and nothing else that `fetch` may repeat of the request. */
+  constructor(method: string, url: string, error: unknown) {
+    const { origin, pathname } = new URL(url)
+    const isTimeout = error instanceof DOMException && error.name === 'TimeoutError'
+    const cause = isTimeout ? error : (error as Error | undefined)?.cause
+    const { code, message } = (cause ?? {}) as { readonly code?: unknown; readonly message?: string }
+    const reason = typeof code === 'string' ? code : (message ?? 'the connection failed')
+    super(`${method} ${origin}${pathname} got no answer: ${reason}`, { cause })
+  }
+}
+
 /** A refusal of the server. `items` say what is wrong, of each record that was refused. */
 export class StoreError extends Error {
   override readonly name = 'StoreError'

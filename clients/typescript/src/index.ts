@@ -1,5 +1,5 @@
 export { type Answer, type ClientOptions, type Credentials, createClient, type StoreClient } from './client.ts'
-export { type ResultItem, StoreError } from './errors.ts'
+export { NoAnswerError, type ResultItem, StoreError } from './errors.ts'
 export { type Authorization, createOAuth, OAuthError, type OAuthOptions, type Tokens } from './oauth.ts'
 export type { components, paths, webhooks } from './schema.ts'
 export type { RetryOptions } from './send.ts'

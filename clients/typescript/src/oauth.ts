@@ -1,3 +1,5 @@
+import { NoAnswerError } from './errors.ts'
+
 /** An application, as it is registered. */
 export interface OAuthOptions {
   /** The address of the server, such as `https://api.shop.example`. */
@@ -50,6 +52,8 @@ export function createOAuth({ url, publicKey, privateKey, redirectUri, fetch = g
       body: new URLSearchParams({ ...form, client_id: publicKey, client_secret: privateKey }),
       redirect: 'error',
       signal: AbortSignal.timeout(TIMEOUT_MS),
+    }).catch((error: unknown) => {
+      throw new NoAnswerError('POST', `${base}${path}`, error)
     })
     const text = await answer.text()
     if (answer.ok) return text

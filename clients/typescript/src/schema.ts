@@ -2736,7 +2736,6 @@ export interface components {
         ArrayOfCustomer: components["schemas"]["Customer"][];
         ArrayOfCustomerGroup: components["schemas"]["CustomerGroup"][];
         ArrayOfDelivery: components["schemas"]["Delivery"][];
-        ArrayOfDeliveryDetail: components["schemas"]["DeliveryDetail"][];
         ArrayOfDiscount: components["schemas"]["Discount"][];
         ArrayOfDistributor: components["schemas"]["Distributor"][];
         ArrayOfEProduct: components["schemas"]["EProduct"][];
@@ -2767,8 +2766,6 @@ export interface components {
         ArrayOfTransaction: components["schemas"]["Transaction"][];
         ArrayOfUpSellingItem: components["schemas"]["UpSellingItem"][];
         ArrayOfWebhook: components["schemas"]["Webhook"][];
-        ArrayOfWebhookSecret: components["schemas"]["WebhookSecret"][];
-        ArrayOfWebhookStatus: components["schemas"]["WebhookStatus"][];
         Attempt: {
             /**
              * Format: int32
@@ -4064,14 +4061,16 @@ export interface components {
         };
         /** @description A kind of event that webhooks may hear of. */
         Event: {
-            /**
-             * Format: int32
-             * @description The number of the kind, which a webhook names as its EventType. Maintained by the store; ignored in requests.
-             */
-            readonly EventType: number;
+            /** @description The number of the kind, which a webhook names as its EventType. Maintained by the store; ignored in requests. */
+            readonly EventType: components["schemas"]["EventType"];
             /** @description The name of the kind. Maintained by the store; ignored in requests. */
             readonly EventName: string;
         };
+        /**
+         * Format: int32
+         * @enum {integer}
+         */
+        EventType: 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11 | 12 | 13 | 14 | 15 | 16 | 17 | 18 | 19 | 20 | 21 | 22 | 23 | 24 | 25 | 26 | 27 | 28;
         ExternalId: {
             /**
              * Format: int32
@@ -5349,11 +5348,11 @@ export interface components {
              */
             ManufacturerID?: number;
             /** @description The distributors from which the shop buys the product. cartAPI shows only the first. */
-            DistributorList?: components["schemas"]["ProductDistributorInput"][];
+            DistributorList?: WithRequired<components["schemas"]["ProductDistributorInput"], "DistributorID">[];
             /** @description The global trade item number (EAN, UPC, ISBN), as on the bar code of the product. */
             GTIN?: string;
             /** @description The categories that show the product, in the order in which they were sent. */
-            CategoryList?: components["schemas"]["ProductCategoryInput"][];
+            CategoryList?: WithRequired<components["schemas"]["ProductCategoryInput"], "CategoryID">[];
             /** @description Identifiers of the product, or of its advanced options, in other systems such as marketplaces. */
             ExternalIdsList?: components["schemas"]["ExternalIdInput"][];
             /** @description True: no sales tax is due on the product. For the checkout, which says the taxes of an order; cartAPI shows it with each line. */
@@ -5496,7 +5495,7 @@ export interface components {
             /** @description The choices that a shopper makes when buying, such as size and colour: one set for each. The sets of a category also apply to its products, unless a product has DoNotUseCategoryOptions. */
             OptionSetList?: components["schemas"]["OptionSetInput"][];
             /** @description Combinations of options with a stock and, if needed, a SKU and a price of their own, such as `L, red`. */
-            AdvancedOptionList?: components["schemas"]["AdvancedOptionInput"][];
+            AdvancedOptionList?: WithRequired<components["schemas"]["AdvancedOptionInput"], "AdvancedOptionCode">[];
             /** @description Products that the storefront shows beside this one. */
             RelatedProductList?: components["schemas"]["RelatedProductInput"][];
             /** @description Products that the storefront offers to somebody who is about to buy this one. */
@@ -5725,11 +5724,11 @@ export interface components {
              */
             ManufacturerID?: number;
             /** @description The distributors from which the shop buys the product. cartAPI shows only the first. Replaces the stored list as a whole; an item with a known DistributorID keeps the fields that are not sent. */
-            DistributorList?: components["schemas"]["ProductDistributorInput"][];
+            DistributorList?: WithRequired<components["schemas"]["ProductDistributorInput"], "DistributorID">[];
             /** @description The global trade item number (EAN, UPC, ISBN), as on the bar code of the product. */
             GTIN?: string;
             /** @description The categories that show the product, in the order in which they were sent. Replaces the stored list as a whole; an item with a known CategoryID keeps the fields that are not sent. */
-            CategoryList?: components["schemas"]["ProductCategoryInput"][];
+            CategoryList?: WithRequired<components["schemas"]["ProductCategoryInput"], "CategoryID">[];
             /** @description Identifiers of the product, or of its advanced options, in other systems such as marketplaces. Replaces the stored list as a whole; an item with a known ID keeps the fields that are not sent. */
             ExternalIdsList?: components["schemas"]["ExternalIdInput"][];
             /** @description True: no sales tax is due on the product. For the checkout, which says the taxes of an order; cartAPI shows it with each line. */
@@ -5872,7 +5871,7 @@ export interface components {
             /** @description The choices that a shopper makes when buying, such as size and colour: one set for each. The sets of a category also apply to its products, unless a product has DoNotUseCategoryOptions. Replaces the stored list as a whole; an item with a known OptionSetID keeps the fields that are not sent. */
             OptionSetList?: components["schemas"]["OptionSetInput"][];
             /** @description Combinations of options with a stock and, if needed, a SKU and a price of their own, such as `L, red`. Replaces the stored list as a whole; an item with a known AdvancedOptionCode keeps the fields that are not sent. */
-            AdvancedOptionList?: components["schemas"]["AdvancedOptionInput"][];
+            AdvancedOptionList?: WithRequired<components["schemas"]["AdvancedOptionInput"], "AdvancedOptionCode">[];
             /** @description Products that the storefront shows beside this one. Replaces the stored list as a whole; an item with a known RelatedIndexID keeps the fields that are not sent. */
             RelatedProductList?: components["schemas"]["RelatedProductInput"][];
             /** @description Products that the storefront offers to somebody who is about to buy this one. Replaces the stored list as a whole; an item with a known UpSellingIndexID keeps the fields that are not sent. */
@@ -6558,7 +6557,7 @@ export interface components {
              */
             RMAID?: number;
             /** @description The lines that a refund is for, and how much of each. Only a transaction that refunds may have any; shown by `/Orders/{orderid}/Refunds`. */
-            RefundItemList?: components["schemas"]["RefundItemInput"][];
+            RefundItemList?: WithRequired<components["schemas"]["RefundItemInput"], "ItemIndexID">[];
         };
         UpSellingItem: {
             /**
@@ -6605,11 +6604,8 @@ export interface components {
             Name: string;
             /** @description The http or https address that receives the events. It must answer 2xx within 15 seconds. */
             Url: string;
-            /**
-             * Format: int32
-             * @description The kind of event, by its number from `GET /Webhooks/Events`: 1 Order New, 5 Product Changed, 8 Order Changed and so on. The application needs read access to its records. Set when the record is created; ignored afterwards.
-             */
-            EventType: number;
+            /** @description The kind of event, by its number from `GET /Webhooks/Events`: 1 Order New, 5 Product Changed, 8 Order Changed and so on. The application needs read access to its records. Set when the record is created; ignored afterwards. */
+            EventType: components["schemas"]["EventType"];
             /** @description The time of creation as `MM/DD/YYYY HH:MM` in the store’s time zone. Maintained by the store; ignored in requests. */
             readonly DateCreated: string;
             /** @description The time of the last change as `MM/DD/YYYY HH:MM` in the store’s time zone. Deliveries do not count. Maintained by the store; ignored in requests. */
@@ -6630,11 +6626,8 @@ export interface components {
             Name: string;
             /** @description The http or https address that receives the events. It must answer 2xx within 15 seconds. */
             Url: string;
-            /**
-             * Format: int32
-             * @description The kind of event, by its number from `GET /Webhooks/Events`: 1 Order New, 5 Product Changed, 8 Order Changed and so on. The application needs read access to its records.
-             */
-            EventType: number;
+            /** @description The kind of event, by its number from `GET /Webhooks/Events`: 1 Order New, 5 Product Changed, 8 Order Changed and so on. The application needs read access to its records. */
+            EventType: components["schemas"]["EventType"];
             /**
              * @description The format of the records that are sent to Url.
              * @enum {string}
@@ -6727,9 +6720,9 @@ export interface components {
         IfNoneMatch: string;
         /** @description Continues after a page, by the address in its `Link`: every item that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. 400 where the place is lost: the last item of the page was removed from a list that is not in the order of its identifiers. Items without an identifier are counted instead. Not together with `offset`. */
         ItemCursor: string;
-        /** @description The most items of the page. Without it, or 0: 500. More than 500 is cut to 500. */
+        /** @description The most items of the page. Without it, or 0 in a lenient request: 500. Of a lenient request more than 500 is cut to 500. */
         ItemLimit: number;
-        /** @description The place of the first record, counted from 1 (0 is 1 too). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
+        /** @description The place of the first record, counted from 1 (a lenient request may say 0). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
         Offset: number;
         /** @description `count=exact` asks for X-Total-Count. `handling=strict` refuses parameters that the address does not have, `handling=lenient` passes over them, which X-Ignored tells; without either it is as the application’s kind says. Several are separated by commas. */
         Prefer: string;
@@ -6745,9 +6738,9 @@ export interface operations {
     listCategories: {
         parameters: {
             query?: {
-                /** @description The most records of the page. Without it, or 0: 10. More than 500 is cut to 500. */
+                /** @description The most records of the page. Without it, or 0 in a lenient request: 10. Of a lenient request more than 500 is cut to 500. */
                 limit?: number;
-                /** @description The place of the first record, counted from 1 (0 is 1 too). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
+                /** @description The place of the first record, counted from 1 (a lenient request may say 0). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every record that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. Not together with `offset`. */
                 cursor?: components["parameters"]["Cursor"];
@@ -6926,7 +6919,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ArrayOfCategory"];
+                    "application/json": components["schemas"]["Category"][];
                 };
             };
             /** @description The caller has this representation already. */
@@ -7009,9 +7002,9 @@ export interface operations {
     listCategoryOptionSets: {
         parameters: {
             query?: {
-                /** @description The most items of the page. Without it, or 0: 500. More than 500 is cut to 500. */
+                /** @description The most items of the page. Without it, or 0 in a lenient request: 500. Of a lenient request more than 500 is cut to 500. */
                 limit?: components["parameters"]["ItemLimit"];
-                /** @description The place of the first record, counted from 1 (0 is 1 too). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
+                /** @description The place of the first record, counted from 1 (a lenient request may say 0). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every item that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. 400 where the place is lost: the last item of the page was removed from a list that is not in the order of its identifiers. Items without an identifier are counted instead. Not together with `offset`. */
                 cursor?: components["parameters"]["ItemCursor"];
@@ -7176,9 +7169,9 @@ export interface operations {
     listCategoryProducts: {
         parameters: {
             query?: {
-                /** @description The most records of the page. Without it, or 0: 10. More than 200 is cut to 200. */
+                /** @description The most records of the page. Without it, or 0 in a lenient request: 10. Of a lenient request more than 200 is cut to 200. */
                 limit?: number;
-                /** @description The place of the first record, counted from 1 (0 is 1 too). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
+                /** @description The place of the first record, counted from 1 (a lenient request may say 0). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every record that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. Not together with `offset`. */
                 cursor?: components["parameters"]["Cursor"];
@@ -7338,9 +7331,9 @@ export interface operations {
     listManufacturers: {
         parameters: {
             query?: {
-                /** @description The most records of the page. Without it, or 0: 10. More than 500 is cut to 500. */
+                /** @description The most records of the page. Without it, or 0 in a lenient request: 10. Of a lenient request more than 500 is cut to 500. */
                 limit?: number;
-                /** @description The place of the first record, counted from 1 (0 is 1 too). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
+                /** @description The place of the first record, counted from 1 (a lenient request may say 0). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every record that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. Not together with `offset`. */
                 cursor?: components["parameters"]["Cursor"];
@@ -7519,7 +7512,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ArrayOfManufacturer"];
+                    "application/json": components["schemas"]["Manufacturer"][];
                 };
             };
             /** @description The caller has this representation already. */
@@ -7602,9 +7595,9 @@ export interface operations {
     listManufacturerProducts: {
         parameters: {
             query?: {
-                /** @description The most records of the page. Without it, or 0: 10. More than 200 is cut to 200. */
+                /** @description The most records of the page. Without it, or 0 in a lenient request: 10. Of a lenient request more than 200 is cut to 200. */
                 limit?: number;
-                /** @description The place of the first record, counted from 1 (0 is 1 too). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
+                /** @description The place of the first record, counted from 1 (a lenient request may say 0). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every record that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. Not together with `offset`. */
                 cursor?: components["parameters"]["Cursor"];
@@ -7764,9 +7757,9 @@ export interface operations {
     listDistributors: {
         parameters: {
             query?: {
-                /** @description The most records of the page. Without it, or 0: 10. More than 500 is cut to 500. */
+                /** @description The most records of the page. Without it, or 0 in a lenient request: 10. Of a lenient request more than 500 is cut to 500. */
                 limit?: number;
-                /** @description The place of the first record, counted from 1 (0 is 1 too). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
+                /** @description The place of the first record, counted from 1 (a lenient request may say 0). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every record that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. Not together with `offset`. */
                 cursor?: components["parameters"]["Cursor"];
@@ -7965,7 +7958,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ArrayOfDistributor"];
+                    "application/json": components["schemas"]["Distributor"][];
                 };
             };
             /** @description The caller has this representation already. */
@@ -8048,9 +8041,9 @@ export interface operations {
     listDistributorProducts: {
         parameters: {
             query?: {
-                /** @description The most records of the page. Without it, or 0: 10. More than 200 is cut to 200. */
+                /** @description The most records of the page. Without it, or 0 in a lenient request: 10. Of a lenient request more than 200 is cut to 200. */
                 limit?: number;
-                /** @description The place of the first record, counted from 1 (0 is 1 too). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
+                /** @description The place of the first record, counted from 1 (a lenient request may say 0). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every record that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. Not together with `offset`. */
                 cursor?: components["parameters"]["Cursor"];
@@ -8210,9 +8203,9 @@ export interface operations {
     listCustomerGroups: {
         parameters: {
             query?: {
-                /** @description The most records of the page. Without it, or 0: 10. More than 500 is cut to 500. */
+                /** @description The most records of the page. Without it, or 0 in a lenient request: 10. Of a lenient request more than 500 is cut to 500. */
                 limit?: number;
-                /** @description The place of the first record, counted from 1 (0 is 1 too). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
+                /** @description The place of the first record, counted from 1 (a lenient request may say 0). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every record that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. Not together with `offset`. */
                 cursor?: components["parameters"]["Cursor"];
@@ -8387,7 +8380,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ArrayOfCustomerGroup"];
+                    "application/json": components["schemas"]["CustomerGroup"][];
                 };
             };
             /** @description The caller has this representation already. */
@@ -8470,9 +8463,9 @@ export interface operations {
     listCustomerGroupCustomers: {
         parameters: {
             query?: {
-                /** @description The most records of the page. Without it, or 0: 10. More than 500 is cut to 500. */
+                /** @description The most records of the page. Without it, or 0 in a lenient request: 10. Of a lenient request more than 500 is cut to 500. */
                 limit?: number;
-                /** @description The place of the first record, counted from 1 (0 is 1 too). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
+                /** @description The place of the first record, counted from 1 (a lenient request may say 0). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every record that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. Not together with `offset`. */
                 cursor?: components["parameters"]["Cursor"];
@@ -8576,9 +8569,9 @@ export interface operations {
     listProducts: {
         parameters: {
             query?: {
-                /** @description The most records of the page. Without it, or 0: 10. More than 200 is cut to 200. */
+                /** @description The most records of the page. Without it, or 0 in a lenient request: 10. Of a lenient request more than 200 is cut to 200. */
                 limit?: number;
-                /** @description The place of the first record, counted from 1 (0 is 1 too). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
+                /** @description The place of the first record, counted from 1 (a lenient request may say 0). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every record that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. Not together with `offset`. */
                 cursor?: components["parameters"]["Cursor"];
@@ -8837,7 +8830,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ArrayOfProduct"];
+                    "application/json": components["schemas"]["Product"][];
                 };
             };
             /** @description The caller has this representation already. */
@@ -8920,9 +8913,9 @@ export interface operations {
     listProductSKUs: {
         parameters: {
             query?: {
-                /** @description The most records of the page. Without it, or 0: 10. More than 200 is cut to 200. */
+                /** @description The most records of the page. Without it, or 0 in a lenient request: 10. Of a lenient request more than 200 is cut to 200. */
                 limit?: number;
-                /** @description The place of the first record, counted from 1 (0 is 1 too). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
+                /** @description The place of the first record, counted from 1 (a lenient request may say 0). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every record that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. Not together with `offset`. */
                 cursor?: components["parameters"]["Cursor"];
@@ -8992,9 +8985,9 @@ export interface operations {
     getProductSKU: {
         parameters: {
             query?: {
-                /** @description The most records of the page. Without it, or 0: 10. More than 200 is cut to 200. */
+                /** @description The most records of the page. Without it, or 0 in a lenient request: 10. Of a lenient request more than 200 is cut to 200. */
                 limit?: number;
-                /** @description The place of the first record, counted from 1 (0 is 1 too). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
+                /** @description The place of the first record, counted from 1 (a lenient request may say 0). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every record that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. Not together with `offset`. */
                 cursor?: components["parameters"]["Cursor"];
@@ -9027,7 +9020,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ArrayOfProductSKU"];
+                    "application/json": components["schemas"]["ProductSKU"][];
                 };
             };
         };
@@ -9035,9 +9028,9 @@ export interface operations {
     listProductAdvancedOptions: {
         parameters: {
             query?: {
-                /** @description The most items of the page. Without it, or 0: 500. More than 500 is cut to 500. */
+                /** @description The most items of the page. Without it, or 0 in a lenient request: 500. Of a lenient request more than 500 is cut to 500. */
                 limit?: components["parameters"]["ItemLimit"];
-                /** @description The place of the first record, counted from 1 (0 is 1 too). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
+                /** @description The place of the first record, counted from 1 (a lenient request may say 0). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every item that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. 400 where the place is lost: the last item of the page was removed from a list that is not in the order of its identifiers. Items without an identifier are counted instead. Not together with `offset`. */
                 cursor?: components["parameters"]["ItemCursor"];
@@ -9156,9 +9149,9 @@ export interface operations {
     listProductCategories: {
         parameters: {
             query?: {
-                /** @description The most items of the page. Without it, or 0: 500. More than 500 is cut to 500. */
+                /** @description The most items of the page. Without it, or 0 in a lenient request: 500. Of a lenient request more than 500 is cut to 500. */
                 limit?: components["parameters"]["ItemLimit"];
-                /** @description The place of the first record, counted from 1 (0 is 1 too). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
+                /** @description The place of the first record, counted from 1 (a lenient request may say 0). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every item that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. 400 where the place is lost: the last item of the page was removed from a list that is not in the order of its identifiers. Items without an identifier are counted instead. Not together with `offset`. */
                 cursor?: components["parameters"]["ItemCursor"];
@@ -9193,9 +9186,9 @@ export interface operations {
     listProductDiscounts: {
         parameters: {
             query?: {
-                /** @description The most items of the page. Without it, or 0: 500. More than 500 is cut to 500. */
+                /** @description The most items of the page. Without it, or 0 in a lenient request: 500. Of a lenient request more than 500 is cut to 500. */
                 limit?: components["parameters"]["ItemLimit"];
-                /** @description The place of the first record, counted from 1 (0 is 1 too). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
+                /** @description The place of the first record, counted from 1 (a lenient request may say 0). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every item that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. 400 where the place is lost: the last item of the page was removed from a list that is not in the order of its identifiers. Items without an identifier are counted instead. Not together with `offset`. */
                 cursor?: components["parameters"]["ItemCursor"];
@@ -9360,9 +9353,9 @@ export interface operations {
     listProductDistributors: {
         parameters: {
             query?: {
-                /** @description The most items of the page. Without it, or 0: 500. More than 500 is cut to 500. */
+                /** @description The most items of the page. Without it, or 0 in a lenient request: 500. Of a lenient request more than 500 is cut to 500. */
                 limit?: components["parameters"]["ItemLimit"];
-                /** @description The place of the first record, counted from 1 (0 is 1 too). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
+                /** @description The place of the first record, counted from 1 (a lenient request may say 0). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every item that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. 400 where the place is lost: the last item of the page was removed from a list that is not in the order of its identifiers. Items without an identifier are counted instead. Not together with `offset`. */
                 cursor?: components["parameters"]["ItemCursor"];
@@ -9397,9 +9390,9 @@ export interface operations {
     listProductEProducts: {
         parameters: {
             query?: {
-                /** @description The most items of the page. Without it, or 0: 500. More than 500 is cut to 500. */
+                /** @description The most items of the page. Without it, or 0 in a lenient request: 500. Of a lenient request more than 500 is cut to 500. */
                 limit?: components["parameters"]["ItemLimit"];
-                /** @description The place of the first record, counted from 1 (0 is 1 too). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
+                /** @description The place of the first record, counted from 1 (a lenient request may say 0). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every item that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. 400 where the place is lost: the last item of the page was removed from a list that is not in the order of its identifiers. Items without an identifier are counted instead. Not together with `offset`. */
                 cursor?: components["parameters"]["ItemCursor"];
@@ -9564,9 +9557,9 @@ export interface operations {
     listProductFeatures: {
         parameters: {
             query?: {
-                /** @description The most items of the page. Without it, or 0: 500. More than 500 is cut to 500. */
+                /** @description The most items of the page. Without it, or 0 in a lenient request: 500. Of a lenient request more than 500 is cut to 500. */
                 limit?: components["parameters"]["ItemLimit"];
-                /** @description The place of the first record, counted from 1 (0 is 1 too). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
+                /** @description The place of the first record, counted from 1 (a lenient request may say 0). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every item that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. 400 where the place is lost: the last item of the page was removed from a list that is not in the order of its identifiers. Items without an identifier are counted instead. Not together with `offset`. */
                 cursor?: components["parameters"]["ItemCursor"];
@@ -9731,9 +9724,9 @@ export interface operations {
     listProductImageGalleries: {
         parameters: {
             query?: {
-                /** @description The most items of the page. Without it, or 0: 500. More than 500 is cut to 500. */
+                /** @description The most items of the page. Without it, or 0 in a lenient request: 500. Of a lenient request more than 500 is cut to 500. */
                 limit?: components["parameters"]["ItemLimit"];
-                /** @description The place of the first record, counted from 1 (0 is 1 too). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
+                /** @description The place of the first record, counted from 1 (a lenient request may say 0). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every item that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. 400 where the place is lost: the last item of the page was removed from a list that is not in the order of its identifiers. Items without an identifier are counted instead. Not together with `offset`. */
                 cursor?: components["parameters"]["ItemCursor"];
@@ -9898,9 +9891,9 @@ export interface operations {
     listProductOptionSets: {
         parameters: {
             query?: {
-                /** @description The most items of the page. Without it, or 0: 500. More than 500 is cut to 500. */
+                /** @description The most items of the page. Without it, or 0 in a lenient request: 500. Of a lenient request more than 500 is cut to 500. */
                 limit?: components["parameters"]["ItemLimit"];
-                /** @description The place of the first record, counted from 1 (0 is 1 too). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
+                /** @description The place of the first record, counted from 1 (a lenient request may say 0). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every item that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. 400 where the place is lost: the last item of the page was removed from a list that is not in the order of its identifiers. Items without an identifier are counted instead. Not together with `offset`. */
                 cursor?: components["parameters"]["ItemCursor"];
@@ -10065,9 +10058,9 @@ export interface operations {
     listProductRelatedProducts: {
         parameters: {
             query?: {
-                /** @description The most items of the page. Without it, or 0: 500. More than 500 is cut to 500. */
+                /** @description The most items of the page. Without it, or 0 in a lenient request: 500. Of a lenient request more than 500 is cut to 500. */
                 limit?: components["parameters"]["ItemLimit"];
-                /** @description The place of the first record, counted from 1 (0 is 1 too). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
+                /** @description The place of the first record, counted from 1 (a lenient request may say 0). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every item that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. 400 where the place is lost: the last item of the page was removed from a list that is not in the order of its identifiers. Items without an identifier are counted instead. Not together with `offset`. */
                 cursor?: components["parameters"]["ItemCursor"];
@@ -10232,9 +10225,9 @@ export interface operations {
     listProductSerials: {
         parameters: {
             query?: {
-                /** @description The most items of the page. Without it, or 0: 500. More than 500 is cut to 500. */
+                /** @description The most items of the page. Without it, or 0 in a lenient request: 500. Of a lenient request more than 500 is cut to 500. */
                 limit?: components["parameters"]["ItemLimit"];
-                /** @description The place of the first record, counted from 1 (0 is 1 too). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
+                /** @description The place of the first record, counted from 1 (a lenient request may say 0). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every item that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. 400 where the place is lost: the last item of the page was removed from a list that is not in the order of its identifiers. Items without an identifier are counted instead. Not together with `offset`. */
                 cursor?: components["parameters"]["ItemCursor"];
@@ -10399,9 +10392,9 @@ export interface operations {
     listProductUpSellingItems: {
         parameters: {
             query?: {
-                /** @description The most items of the page. Without it, or 0: 500. More than 500 is cut to 500. */
+                /** @description The most items of the page. Without it, or 0 in a lenient request: 500. Of a lenient request more than 500 is cut to 500. */
                 limit?: components["parameters"]["ItemLimit"];
-                /** @description The place of the first record, counted from 1 (0 is 1 too). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
+                /** @description The place of the first record, counted from 1 (a lenient request may say 0). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every item that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. 400 where the place is lost: the last item of the page was removed from a list that is not in the order of its identifiers. Items without an identifier are counted instead. Not together with `offset`. */
                 cursor?: components["parameters"]["ItemCursor"];
@@ -10566,9 +10559,9 @@ export interface operations {
     listCustomers: {
         parameters: {
             query?: {
-                /** @description The most records of the page. Without it, or 0: 10. More than 500 is cut to 500. */
+                /** @description The most records of the page. Without it, or 0 in a lenient request: 10. Of a lenient request more than 500 is cut to 500. */
                 limit?: number;
-                /** @description The place of the first record, counted from 1 (0 is 1 too). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
+                /** @description The place of the first record, counted from 1 (a lenient request may say 0). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every record that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. Not together with `offset`. */
                 cursor?: components["parameters"]["Cursor"];
@@ -10771,7 +10764,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ArrayOfCustomer"];
+                    "application/json": components["schemas"]["Customer"][];
                 };
             };
             /** @description The caller has this representation already. */
@@ -10854,9 +10847,9 @@ export interface operations {
     listOrderStatuses: {
         parameters: {
             query?: {
-                /** @description The most records of the page. Without it, or 0: 10. More than 500 is cut to 500. */
+                /** @description The most records of the page. Without it, or 0 in a lenient request: 10. Of a lenient request more than 500 is cut to 500. */
                 limit?: number;
-                /** @description The place of the first record, counted from 1 (0 is 1 too). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
+                /** @description The place of the first record, counted from 1 (a lenient request may say 0). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every record that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. Not together with `offset`. */
                 cursor?: components["parameters"]["Cursor"];
@@ -10949,7 +10942,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ArrayOfOrderStatus"];
+                    "application/json": components["schemas"]["OrderStatus"][];
                 };
             };
             /** @description The caller has this representation already. */
@@ -10964,9 +10957,9 @@ export interface operations {
     listOrders: {
         parameters: {
             query?: {
-                /** @description The most records of the page. Without it, or 0: 10. More than 300 is cut to 300. */
+                /** @description The most records of the page. Without it, or 0 in a lenient request: 10. Of a lenient request more than 300 is cut to 300. */
                 limit?: number;
-                /** @description The place of the first record, counted from 1 (0 is 1 too). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
+                /** @description The place of the first record, counted from 1 (a lenient request may say 0). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every record that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. Not together with `offset`. */
                 cursor?: components["parameters"]["Cursor"];
@@ -11134,7 +11127,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ArrayOfOrder"];
+                    "application/json": components["schemas"]["Order"][];
                 };
             };
             /** @description The caller has this representation already. */
@@ -11185,9 +11178,9 @@ export interface operations {
     listOrderItems: {
         parameters: {
             query?: {
-                /** @description The most items of the page. Without it, or 0: 500. More than 500 is cut to 500. */
+                /** @description The most items of the page. Without it, or 0 in a lenient request: 500. Of a lenient request more than 500 is cut to 500. */
                 limit?: components["parameters"]["ItemLimit"];
-                /** @description The place of the first record, counted from 1 (0 is 1 too). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
+                /** @description The place of the first record, counted from 1 (a lenient request may say 0). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every item that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. 400 where the place is lost: the last item of the page was removed from a list that is not in the order of its identifiers. Items without an identifier are counted instead. Not together with `offset`. */
                 cursor?: components["parameters"]["ItemCursor"];
@@ -11352,9 +11345,9 @@ export interface operations {
     listOrderShipments: {
         parameters: {
             query?: {
-                /** @description The most items of the page. Without it, or 0: 500. More than 500 is cut to 500. */
+                /** @description The most items of the page. Without it, or 0 in a lenient request: 500. Of a lenient request more than 500 is cut to 500. */
                 limit?: components["parameters"]["ItemLimit"];
-                /** @description The place of the first record, counted from 1 (0 is 1 too). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
+                /** @description The place of the first record, counted from 1 (a lenient request may say 0). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every item that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. 400 where the place is lost: the last item of the page was removed from a list that is not in the order of its identifiers. Items without an identifier are counted instead. Not together with `offset`. */
                 cursor?: components["parameters"]["ItemCursor"];
@@ -11519,9 +11512,9 @@ export interface operations {
     listOrderTransactions: {
         parameters: {
             query?: {
-                /** @description The most items of the page. Without it, or 0: 500. More than 500 is cut to 500. */
+                /** @description The most items of the page. Without it, or 0 in a lenient request: 500. Of a lenient request more than 500 is cut to 500. */
                 limit?: components["parameters"]["ItemLimit"];
-                /** @description The place of the first record, counted from 1 (0 is 1 too). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
+                /** @description The place of the first record, counted from 1 (a lenient request may say 0). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every item that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. 400 where the place is lost: the last item of the page was removed from a list that is not in the order of its identifiers. Items without an identifier are counted instead. Not together with `offset`. */
                 cursor?: components["parameters"]["ItemCursor"];
@@ -11686,9 +11679,9 @@ export interface operations {
     listOrderQuestions: {
         parameters: {
             query?: {
-                /** @description The most items of the page. Without it, or 0: 500. More than 500 is cut to 500. */
+                /** @description The most items of the page. Without it, or 0 in a lenient request: 500. Of a lenient request more than 500 is cut to 500. */
                 limit?: components["parameters"]["ItemLimit"];
-                /** @description The place of the first record, counted from 1 (0 is 1 too). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
+                /** @description The place of the first record, counted from 1 (a lenient request may say 0). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every item that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. 400 where the place is lost: the last item of the page was removed from a list that is not in the order of its identifiers. Items without an identifier are counted instead. Not together with `offset`. */
                 cursor?: components["parameters"]["ItemCursor"];
@@ -11853,9 +11846,9 @@ export interface operations {
     listOrderSums: {
         parameters: {
             query?: {
-                /** @description The most records of the page. Without it, or 0: 10. More than 300 is cut to 300. */
+                /** @description The most records of the page. Without it, or 0 in a lenient request: 10. Of a lenient request more than 300 is cut to 300. */
                 limit?: number;
-                /** @description The place of the first record, counted from 1 (0 is 1 too). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
+                /** @description The place of the first record, counted from 1 (a lenient request may say 0). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every record that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. Not together with `offset`. */
                 cursor?: components["parameters"]["Cursor"];
@@ -11957,9 +11950,9 @@ export interface operations {
     getOrderSum: {
         parameters: {
             query?: {
-                /** @description The most records of the page. Without it, or 0: 10. More than 300 is cut to 300. */
+                /** @description The most records of the page. Without it, or 0 in a lenient request: 10. Of a lenient request more than 300 is cut to 300. */
                 limit?: number;
-                /** @description The place of the first record, counted from 1 (0 is 1 too). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
+                /** @description The place of the first record, counted from 1 (a lenient request may say 0). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every record that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. Not together with `offset`. */
                 cursor?: components["parameters"]["Cursor"];
@@ -12008,7 +12001,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ArrayOfOrderSum"];
+                    "application/json": components["schemas"]["OrderSum"][];
                 };
             };
         };
@@ -12016,9 +12009,9 @@ export interface operations {
     listOrderRefunds: {
         parameters: {
             query?: {
-                /** @description The most items of the page. Without it, or 0: 500. More than 500 is cut to 500. */
+                /** @description The most items of the page. Without it, or 0 in a lenient request: 500. Of a lenient request more than 500 is cut to 500. */
                 limit?: components["parameters"]["ItemLimit"];
-                /** @description The place of the first record, counted from 1 (0 is 1 too). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
+                /** @description The place of the first record, counted from 1 (a lenient request may say 0). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every item that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. 400 where the place is lost: the last item of the page was removed from a list that is not in the order of its identifiers. Items without an identifier are counted instead. Not together with `offset`. */
                 cursor?: components["parameters"]["ItemCursor"];
@@ -12053,9 +12046,9 @@ export interface operations {
     listGiftRegistries: {
         parameters: {
             query?: {
-                /** @description The most records of the page. Without it, or 0: 10. More than 500 is cut to 500. */
+                /** @description The most records of the page. Without it, or 0 in a lenient request: 10. Of a lenient request more than 500 is cut to 500. */
                 limit?: number;
-                /** @description The place of the first record, counted from 1 (0 is 1 too). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
+                /** @description The place of the first record, counted from 1 (a lenient request may say 0). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every record that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. Not together with `offset`. */
                 cursor?: components["parameters"]["Cursor"];
@@ -12262,7 +12255,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ArrayOfGiftRegistry"];
+                    "application/json": components["schemas"]["GiftRegistry"][];
                 };
             };
             /** @description The caller has this representation already. */
@@ -12345,9 +12338,9 @@ export interface operations {
     listGiftRegistryItems: {
         parameters: {
             query?: {
-                /** @description The most items of the page. Without it, or 0: 500. More than 500 is cut to 500. */
+                /** @description The most items of the page. Without it, or 0 in a lenient request: 500. Of a lenient request more than 500 is cut to 500. */
                 limit?: components["parameters"]["ItemLimit"];
-                /** @description The place of the first record, counted from 1 (0 is 1 too). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
+                /** @description The place of the first record, counted from 1 (a lenient request may say 0). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every item that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. 400 where the place is lost: the last item of the page was removed from a list that is not in the order of its identifiers. Items without an identifier are counted instead. Not together with `offset`. */
                 cursor?: components["parameters"]["ItemCursor"];
@@ -12382,9 +12375,9 @@ export interface operations {
     listRMAs: {
         parameters: {
             query?: {
-                /** @description The most records of the page. Without it, or 0: 10. More than 500 is cut to 500. */
+                /** @description The most records of the page. Without it, or 0 in a lenient request: 10. Of a lenient request more than 500 is cut to 500. */
                 limit?: number;
-                /** @description The place of the first record, counted from 1 (0 is 1 too). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
+                /** @description The place of the first record, counted from 1 (a lenient request may say 0). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every record that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. Not together with `offset`. */
                 cursor?: components["parameters"]["Cursor"];
@@ -12587,7 +12580,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ArrayOfRMA"];
+                    "application/json": components["schemas"]["RMA"][];
                 };
             };
             /** @description The caller has this representation already. */
@@ -12670,9 +12663,9 @@ export interface operations {
     listRMAItems: {
         parameters: {
             query?: {
-                /** @description The most items of the page. Without it, or 0: 500. More than 500 is cut to 500. */
+                /** @description The most items of the page. Without it, or 0 in a lenient request: 500. Of a lenient request more than 500 is cut to 500. */
                 limit?: components["parameters"]["ItemLimit"];
-                /** @description The place of the first record, counted from 1 (0 is 1 too). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
+                /** @description The place of the first record, counted from 1 (a lenient request may say 0). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every item that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. 400 where the place is lost: the last item of the page was removed from a list that is not in the order of its identifiers. Items without an identifier are counted instead. Not together with `offset`. */
                 cursor?: components["parameters"]["ItemCursor"];
@@ -12707,9 +12700,9 @@ export interface operations {
     listWebhooks: {
         parameters: {
             query?: {
-                /** @description The most records of the page. Without it, or 0: 10. More than 500 is cut to 500. */
+                /** @description The most records of the page. Without it, or 0 in a lenient request: 10. Of a lenient request more than 500 is cut to 500. */
                 limit?: number;
-                /** @description The place of the first record, counted from 1 (0 is 1 too). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
+                /** @description The place of the first record, counted from 1 (a lenient request may say 0). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every record that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. Not together with `offset`. */
                 cursor?: components["parameters"]["Cursor"];
@@ -12865,7 +12858,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ArrayOfWebhook"];
+                    "application/json": components["schemas"]["Webhook"][];
                 };
             };
             /** @description The caller has this representation already. */
@@ -12948,9 +12941,9 @@ export interface operations {
     listWebhookEvents: {
         parameters: {
             query?: {
-                /** @description The most records of the page. Without it, or 0: 500. More than 500 is cut to 500. */
+                /** @description The most records of the page. Without it, or 0 in a lenient request: 500. Of a lenient request more than 500 is cut to 500. */
                 limit?: number;
-                /** @description The place of the first record, counted from 1 (0 is 1 too). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
+                /** @description The place of the first record, counted from 1 (a lenient request may say 0). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body. */
                 offset?: components["parameters"]["Offset"];
                 /** @description Continues after a page, by the address in its `Link`: every record that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. Not together with `offset`. */
                 cursor?: components["parameters"]["Cursor"];
@@ -13033,7 +13026,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ArrayOfWebhookSecret"];
+                    "application/json": components["schemas"]["WebhookSecret"][];
                 };
             };
         };
@@ -13061,7 +13054,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ArrayOfWebhookSecret"];
+                    "application/json": components["schemas"]["WebhookSecret"][];
                 };
             };
         };
@@ -13090,7 +13083,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ArrayOfWebhookStatus"];
+                    "application/json": components["schemas"]["WebhookStatus"][];
                 };
             };
         };
@@ -13160,7 +13153,7 @@ export interface operations {
             query?: {
                 /** @description Filter by state: pending, delivered or failed. Given several times, at most 100: any of the values. */
                 state?: ("pending" | "delivered" | "failed") | ("pending" | "delivered" | "failed")[];
-                /** @description The maximum number of records on the page; more than 500 counts as 500. */
+                /** @description The maximum number of records on the page; of a lenient request more than 500 counts as 500. */
                 limit?: number;
                 /** @description Continues after a page, by the address in its `Link`. */
                 cursor?: string;
@@ -13218,7 +13211,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ArrayOfDeliveryDetail"];
+                    "application/json": components["schemas"]["DeliveryDetail"][];
                 };
             };
         };
@@ -13258,7 +13251,7 @@ export interface operations {
             query?: {
                 /** @description The page begins after this `Sequence`. Omitted or 0: it begins at the oldest event. `newest`: the newest event alone, to read on from its `Sequence`; an empty list where there is none, to read on from 0. */
                 after?: number | "newest";
-                /** @description The maximum number of events on the page; more than 500 counts as 500. */
+                /** @description The maximum number of events on the page; of a lenient request more than 500 counts as 500. */
                 limit?: number;
                 /** @description Only one kind of event, by its number from `GET /Webhooks/Events`. Given several times or as a comma list, at most 100: any of the values. */
                 eventtype?: (1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11 | 12 | 13 | 14 | 15 | 16 | 17 | 18 | 19 | 20 | 21 | 22 | 23 | 24 | 25 | 26 | 27 | 28) | (1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11 | 12 | 13 | 14 | 15 | 16 | 17 | 18 | 19 | 20 | 21 | 22 | 23 | 24 | 25 | 26 | 27 | 28)[];
@@ -13294,7 +13287,7 @@ export interface operations {
             query?: {
                 /** @description 1: only refusals. 0 and -1: all calls (also `true` and `false`). */
                 refused?: 1 | 0 | -1;
-                /** @description The maximum number of calls on the page; more than 200 counts as 200. */
+                /** @description The maximum number of calls on the page; of a lenient request more than 200 counts as 200. */
                 limit?: number;
                 /** @description Comma list of members, each with `asc` or `desc`; `/` stands between an object and a member inside it. Sorts the page that was read, not the whole list. */
                 $orderby?: string;
@@ -13341,7 +13334,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ArrayOfOrder"];
+                "application/json": components["schemas"]["Order"][];
             };
         };
         responses: {
@@ -13374,7 +13367,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ArrayOfOrder"];
+                "application/json": components["schemas"]["Order"][];
             };
         };
         responses: {
@@ -13407,7 +13400,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ArrayOfCustomer"];
+                "application/json": components["schemas"]["Customer"][];
             };
         };
         responses: {
@@ -13440,7 +13433,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ArrayOfProduct"];
+                "application/json": components["schemas"]["Product"][];
             };
         };
         responses: {
@@ -13475,7 +13468,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ArrayOfProduct"];
+                "application/json": components["schemas"]["Product"][];
             };
         };
         responses: {
@@ -13508,7 +13501,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ArrayOfProduct"];
+                "application/json": components["schemas"]["Product"][];
             };
         };
         responses: {
@@ -13541,7 +13534,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ArrayOfProduct"];
+                "application/json": components["schemas"]["Product"][];
             };
         };
         responses: {
@@ -13576,7 +13569,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ArrayOfOrder"];
+                "application/json": components["schemas"]["Order"][];
             };
         };
         responses: {
@@ -13611,7 +13604,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ArrayOfCustomer"];
+                "application/json": components["schemas"]["Customer"][];
             };
         };
         responses: {
@@ -13644,7 +13637,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ArrayOfCustomer"];
+                "application/json": components["schemas"]["Customer"][];
             };
         };
         responses: {
@@ -13677,7 +13670,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ArrayOfRMA"];
+                "application/json": components["schemas"]["RMA"][];
             };
         };
         responses: {
@@ -13712,7 +13705,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ArrayOfRMA"];
+                "application/json": components["schemas"]["RMA"][];
             };
         };
         responses: {
@@ -13745,7 +13738,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ArrayOfCategory"];
+                "application/json": components["schemas"]["Category"][];
             };
         };
         responses: {
@@ -13780,7 +13773,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ArrayOfCategory"];
+                "application/json": components["schemas"]["Category"][];
             };
         };
         responses: {
@@ -13813,7 +13806,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ArrayOfCategory"];
+                "application/json": components["schemas"]["Category"][];
             };
         };
         responses: {
@@ -13846,7 +13839,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ArrayOfManufacturer"];
+                "application/json": components["schemas"]["Manufacturer"][];
             };
         };
         responses: {
@@ -13881,7 +13874,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ArrayOfManufacturer"];
+                "application/json": components["schemas"]["Manufacturer"][];
             };
         };
         responses: {
@@ -13914,7 +13907,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ArrayOfManufacturer"];
+                "application/json": components["schemas"]["Manufacturer"][];
             };
         };
         responses: {
@@ -13947,7 +13940,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ArrayOfDistributor"];
+                "application/json": components["schemas"]["Distributor"][];
             };
         };
         responses: {
@@ -13982,7 +13975,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ArrayOfDistributor"];
+                "application/json": components["schemas"]["Distributor"][];
             };
         };
         responses: {
@@ -14015,7 +14008,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ArrayOfDistributor"];
+                "application/json": components["schemas"]["Distributor"][];
             };
         };
         responses: {
@@ -14048,7 +14041,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ArrayOfCustomerGroup"];
+                "application/json": components["schemas"]["CustomerGroup"][];
             };
         };
         responses: {
@@ -14083,7 +14076,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ArrayOfCustomerGroup"];
+                "application/json": components["schemas"]["CustomerGroup"][];
             };
         };
         responses: {
@@ -14116,7 +14109,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ArrayOfCustomerGroup"];
+                "application/json": components["schemas"]["CustomerGroup"][];
             };
         };
         responses: {
@@ -14149,7 +14142,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ArrayOfGiftRegistry"];
+                "application/json": components["schemas"]["GiftRegistry"][];
             };
         };
         responses: {
@@ -14184,7 +14177,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ArrayOfGiftRegistry"];
+                "application/json": components["schemas"]["GiftRegistry"][];
             };
         };
         responses: {
@@ -14217,7 +14210,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ArrayOfGiftRegistry"];
+                "application/json": components["schemas"]["GiftRegistry"][];
             };
         };
         responses: {
@@ -14250,7 +14243,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ArrayOfRMA"];
+                "application/json": components["schemas"]["RMA"][];
             };
         };
         responses: {
@@ -14338,3 +14331,6 @@ export interface operations {
         };
     };
 }
+type WithRequired<T, K extends keyof T> = T & {
+    [P in K]-?: T[P];
+};

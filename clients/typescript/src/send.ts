@@ -1,4 +1,4 @@
-import { type ResultItem, StoreError } from './errors.ts'
+import { NoAnswerError, type ResultItem, StoreError } from './errors.ts'
 
 /** How requests are repeated. */
 export interface RetryOptions {
@@ -53,7 +53,8 @@ export function createSender(options: RetryOptions): (request: Sent) => Promise<
         await answer.body?.cancel()
         await sleep(withJitter(wait), request.signal)
       } else {
-        if (isLast || request.signal?.aborted === true) throw answer.error
+        if (request.signal?.aborted === true) throw answer.error
+        if (isLast) throw new NoAnswerError(request.method, request.url, answer.error)
         await sleep(withJitter(growing(attempt)), request.signal)
       }
     }

@@ -53,6 +53,8 @@ export type CountedPath =
 interface Common {
   /** Ends the request and its retries. */
   readonly signal?: AbortSignal
+  /** How to answer (RFC 7240): `handling=strict`, `handling=lenient`, `count=exact`, or several with commas. */
+  readonly prefer?: string
 }
 
 /** Options that may be left out as a whole where nothing in them is required. */

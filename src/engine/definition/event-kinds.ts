@@ -99,6 +99,10 @@ export const eventKinds: readonly EventKind[] = [
   ].flatMap((kinds) => [kinds.new, kinds.changed, kinds.deleted]),
 ].toSorted((one, other) => one.type - other.type)
 
+export const eventNames: Readonly<Record<number, string>> = Object.fromEntries(
+  eventKinds.map(({ type, name }) => [type, name]),
+)
+
 /** Null for an unknown type. */
 export function eventKind(type: number): EventKind | null {
   return eventKinds.find((kind) => kind.type === type) ?? null

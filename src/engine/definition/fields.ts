@@ -82,6 +82,8 @@ export interface ValueBounds {
   readonly format?: 'email'
   readonly min?: number
   readonly max?: number
+  /** All numbers that it may have, by name, and the name of their type. */
+  readonly constants?: { readonly typeName: string; readonly names: Meanings }
 }
 
 export type Meanings = Readonly<Record<number, string>>
@@ -285,6 +287,15 @@ export function integer(options: ValueOptions & { min?: number; max?: number; de
   const isAllowed = (given: number) => Number.isInteger(given) && given >= min && given <= max
   const schema = z.preprocess(toNumber, z.number({ error }).refine(isAllowed, { error }).nullable())
   return value('integer', schema, options.default ?? 0, { min, max }, options)
+}
+
+/** One of the numbers that have a name. `typeName`: what generated programs call them. */
+export function constant(typeName: string, names: Meanings, options: ValueOptions = {}): ValueField {
+  const numbers = Object.keys(names).map(Number)
+  const error = `must be one of ${numbers.map((number) => `${number} (${names[number]})`).join(', ')}`
+  const known = z.number({ error }).refine((given) => given in names, { error })
+  const bounds = { min: Math.min(...numbers), max: Math.max(...numbers), constants: { typeName, names } }
+  return value('integer', z.preprocess(toNumber, known.nullable()), 0, bounds, options)
 }
 
 /** A non-negative integer up to 2⁵³ − 1, which every program represents exactly. */

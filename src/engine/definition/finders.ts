@@ -23,8 +23,9 @@ export interface Finder {
 const RANK_NUMBER = 0
 export const RANK_NAME = 1
 export const RANK_ITEM = 2
-const RANK_BEGINNING = 3
-const RANK_PART = 4
+/** Behind telephone numbers with more equal digits. */
+const RANK_BEGINNING = 10
+const RANK_PART = 11
 
 /** The longest text that is looked for, in characters. */
 export const TYPED_MAX = 100
@@ -39,6 +40,8 @@ const FEW = WALKED_MAX / 10
 const DIGITS_MIN = 5
 /** Without the code of a country or town, which people write or leave out. */
 const DIGITS_COMPARED = 8
+/** With both, as E.164 has them. */
+const DIGITS_MAX = 15
 
 /** Returns the trimmed text. Throws `bad-request` unless it can be looked for. */
 export function readTyped(given: string, name: string): string {
@@ -75,13 +78,13 @@ function idsWhere(table: string, store: Seeker['store'], condition: Sql): Sql {
 
 /**
  * By the words that the table SearchText keeps of the service's records, in any order: those that begin so first, then those that have
- * them inside (of one or two letters alone, only among the newest); a telephone number by its digits from the end. `sourcesFor` says which
- * sources the seeker may be led by; null: all.
+ * them inside (of one or two letters alone, only among the newest), in any spelling; a telephone number by its digits from the end, those
+ * with more equal ones first. `sourcesFor` says which sources the seeker may be led by; null: all.
  */
 export function byWords(
   service: string,
   sourcesFor: (seeker: Seeker) => readonly number[] | null = () => null,
-): readonly [beginnings: Finder, telephones: Finder, parts: Finder] {
+): readonly [beginnings: Finder, ...others: Finder[]] {
   const rowsFor = (seeker: Seeker) => {
     const sources = sourcesFor(seeker)
     const within = sources === null ? empty : sql`AND w."source" = ANY (${`{${sources.join(',')}}`}::smallint[])`
@@ -103,8 +106,19 @@ export function byWords(
         UNION ALL SELECT "id" FROM (${where(condition, seeker)}) every WHERE NOT (SELECT "isEnough" FROM "counted")`
   const like = (pattern: Sql) => sql`lower(w."words") LIKE ${pattern}`
   const all = (conditions: readonly Sql[]) => conditions.reduce((one, other) => sql`${one} AND ${other}`)
-  const beginning = (word: string) => like(sql`'% ' || ltrim("folded"(${word})) || '%'`)
-  const inside = (word: string) => like(sql`'%' || "folded"(${word}) || '%'`)
+  const beginning = (word: string) => inAnySpelling(word, (each) => like(sql`'% ' || ltrim("folded"(${each})) || '%'`))
+  const inside = (word: string) => inAnySpelling(word, (each) => like(sql`'%' || "folded"(${each}) || '%'`))
+  const telephones = Array.from(
+    { length: DIGITS_MAX - DIGITS_COMPARED + 1 },
+    (_, more): Finder => ({
+      rank: RANK_BEGINNING - more,
+      ids: (text, seeker) => {
+        const digits = phoneDigits(text, more)
+        return digits === null ? null : where(like(sql`${`%${digits} %`}`), seeker)
+      },
+      isCovered: () => more > 0,
+    }),
+  )
   return [
     {
       rank: RANK_BEGINNING,
@@ -114,13 +128,7 @@ export function byWords(
       },
       isCovered: (text) => isFoundInside(wordsIn(text)),
     },
-    {
-      rank: RANK_BEGINNING,
-      ids: (text, seeker) => {
-        const digits = phoneDigits(text)
-        return digits === null ? null : where(like(sql`${`%${digits} %`}`), seeker)
-      },
-    },
+    ...telephones,
     {
       rank: RANK_PART,
       ids: (text, seeker, max) => {
@@ -145,11 +153,28 @@ function wordsIn(text: string): string[] {
     .slice(0, WORDS_MAX)
 }
 
-/** The last digits of a telephone number as people write it; null: it is none. */
-function phoneDigits(text: string): string | null {
+/** The last digits of a telephone number as people write it, `more` than are compared at least; null: it is none, or has fewer. */
+function phoneDigits(text: string, more: number): string | null {
   if (!/^\+?[\d\s()./-]+$/.test(text)) return null
   const digits = text.replace(/\D/g, '').replace(/^0+/, '')
-  return digits.length < DIGITS_MIN ? null : digits.slice(-DIGITS_COMPARED)
+  const compared = DIGITS_COMPARED + more
+  return digits.length < (more === 0 ? DIGITS_MIN : compared) ? null : digits.slice(-compared)
+}
+
+const spelledOut: Readonly<Record<string, string>> = { ä: 'ae', ö: 'oe', ü: 'ue', ø: 'oe', å: 'aa' }
+/** Not behind a vowel or q, as in `Frauen`, nor at the end of a word: `shoe` would find all that begins with `sho`. */
+const DIGRAPH = /(?<![aeiouq])(?:[aou]e|aa)(?=\p{L})/gu
+
+/**
+ * Words are kept without accents, `Müller` as `muller` and `Mueller` as it is, so that a query asks for both: as it is typed, with such
+ * letters written as two, and with two as one.
+ */
+function inAnySpelling(word: string, condition: (spelling: string) => Sql): Sql {
+  const typed = word.normalize('NFC').toLowerCase()
+  const long = typed.replaceAll(/[äöüøå]/g, (letter) => spelledOut[letter] ?? letter)
+  const short = typed.replaceAll(DIGRAPH, ([letter = '']) => letter)
+  const spellings = [...new Set([typed, long, short])].filter((each) => each.length >= PART_MIN || each === typed)
+  return sql`(${spellings.map(condition).reduce((one, other) => sql`${one} OR ${other}`)})`
 }
 
 /** The ids of the records that finders find, at most `max` of each and the newest of them, with the lowest rank of each. */

@@ -1,5 +1,6 @@
 import type { StoreFailure } from '../../values/failure.ts'
 import { type Candidate, nearestName } from '../../values/nearest.ts'
+import { refused } from './refused.ts'
 
 // How a request is read (RFC 7240, `handling`): a strict one is refused for names that nobody knows and for values that would not be
 // stored, a lenient one is told which they were.
@@ -25,6 +26,13 @@ export class Handling {
 
   refuse(refusal: StoreFailure): void {
     if (this.refusals.length < REFUSALS_MAX) this.refusals.push(refusal)
+  }
+
+  /** Refuses a member that its object has twice, of which the last would count. Undefined: the request is lenient. */
+  get repeat(): ((path: string) => void) | undefined {
+    if (!this.isStrict) return undefined
+    return (path) =>
+      this.refuse(refused(shownName(path), `${shownName(path)} is given twice in one object; send it once`))
   }
 
   /** Notes a parameter or the path of a member that was passed over. */

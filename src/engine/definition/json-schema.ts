@@ -7,6 +7,7 @@ import {
   isFilledIn,
   isHidden,
   type ListField,
+  type Meanings,
   type ObjectType,
   type ValueField,
 } from './fields.ts'
@@ -78,9 +79,11 @@ function memberSchema(schemas: Schemas, field: Field, mode: SchemaMode, owner: s
   }
   if (field.kind === 'list') return listSchema(schemas, field, mode, owner)
   const description = sentences(fieldText(field), accessNote(field, mode))
+  // What is only acted on has no default: to send one is not the same as to leave it out.
+  const { access, required, default: usual } = field
   return {
     ...valueSchema(schemas, field, mode),
-    ...(mode === 'create' && !field.required && field.default !== '' && { default: field.default }),
+    ...(mode === 'create' && !required && access !== 'sent' && usual !== '' && { default: usual }),
     ...(mode === 'read' && ['key', 'ro', 'derived'].includes(field.access) && { readOnly: true }),
     ...(mode !== 'read' && isHidden(field) && { writeOnly: true }),
     ...(description !== '' && { description }),
@@ -107,7 +110,7 @@ function listSchema(schemas: Schemas, field: ListField, mode: SchemaMode, owner:
 
 function valueSchema(schemas: Schemas, field: ValueField, mode: SchemaMode): JsonSchema {
   if (mode === 'read' && field.access === 'wo') return { type: types[field.kind], const: field.default }
-  const { min, max, maxLength, values, format } = field.bounds
+  const { min, max, maxLength, values, format, constants } = field.bounds
   // A secret sent back empty, as it was read, counts as not given.
   const isNeeded = field.required && (mode === 'create' || (mode === 'update' && field.access !== 'wo'))
   switch (field.kind) {
@@ -120,6 +123,7 @@ function valueSchema(schemas: Schemas, field: ValueField, mode: SchemaMode): Jso
         ? addSchema(schemas, 'Decimal', { ...decimal, minimum: min, maximum: max })
         : { type: 'number', minimum: min, maximum: max }
     case 'integer':
+      if (constants !== undefined) return addSchema(schemas, constants.typeName, enumeration(constants.names))
       return {
         type: 'integer',
         format: (max ?? 0) > INT32_MAX ? 'int64' : 'int32',
@@ -137,6 +141,13 @@ function valueSchema(schemas: Schemas, field: ValueField, mode: SchemaMode): Jso
         maxLength,
       }
   }
+}
+
+/** Generators read the names by one of two members: most by x-enum-varnames, those of .NET by x-enumNames. */
+function enumeration(byNumber: Meanings): JsonSchema {
+  const names = Object.values(byNumber).map((name) => name.replaceAll(' ', ''))
+  const numbers = Object.keys(byNumber).map(Number)
+  return { type: 'integer', format: 'int32', enum: numbers, 'x-enum-varnames': names, 'x-enumNames': names }
 }
 
 const decimal: JsonSchema = { type: 'number', description: 'Stored with four decimals.', examples: [12.5] }

@@ -17,21 +17,26 @@ export function stockAdjust(stock: string): ValueField {
   })
 }
 
+/** What is added to the stock that the member `name` is about; 0: nothing. */
+function addedIn(writeOnly: Patch['writeOnly'], name: string): number {
+  return Number(writeOnly[name] ?? 0)
+}
+
 /**
- * Adds to the locked stocks what the change says. Refuses (400) without an `Idempotency-Key`, beside a stock that replaces the same
+ * Adds to the locked stocks what the change says; 0 is as if it were not sent. Refuses (400) without an `Idempotency-Key`, beside a stock that replaces the same
  * one, and where no stock can be stored.
  */
 export function adjustStocks({ caller, patch, after }: Change): void {
   const add = ({ writeOnly, columns }: Patch, row: Row, name: string, path: string) => {
-    const added = writeOnly[name]
-    if (added === undefined) return
+    const added = addedIn(writeOnly, name)
+    if (added === 0) return
     if (!caller.isKeyed) {
       throw wrongField(path, 'needs the header Idempotency-Key, so that a request that is sent again adds once')
     }
     const replaced = name.replace(/Adjust$/, '')
     if (columns.stock !== undefined)
       throw wrongField(path, `adds to the stock that ${replaced} replaces: send one of them`)
-    const stock = Number((Number(row.stock) + Number(added)).toFixed(4))
+    const stock = Number((Number(row.stock) + added).toFixed(4))
     if (Math.abs(stock) > DECIMAL_MAX) {
       throw wrongField(path, `would make the stock ${stock}; it may be from ${-DECIMAL_MAX} to ${DECIMAL_MAX}`)
     }
@@ -49,6 +54,6 @@ export function adjustStocks({ caller, patch, after }: Change): void {
 
 /** The codes of the advanced options whose stocks the change adds to; null: the product's own. */
 export function adjustedStocks({ writeOnly, lists }: Patch): ReadonlySet<string | null> {
-  const options = (lists.AdvancedOptionList ?? []).filter((option) => option.writeOnly[OF_OPTION] !== undefined)
-  return new Set([...(writeOnly[OWN] === undefined ? [] : [null]), ...options.map(({ key }) => String(key))])
+  const options = (lists.AdvancedOptionList ?? []).filter((option) => addedIn(option.writeOnly, OF_OPTION) !== 0)
+  return new Set([...(addedIn(writeOnly, OWN) === 0 ? [] : [null]), ...options.map(({ key }) => String(key))])
 }

@@ -8,9 +8,8 @@ import {
   ref,
   retryAfter,
 } from '../../server/openapi.ts'
+import { PROBLEM_TYPE, problemOf } from '../../server/problem.ts'
 import { resultItem } from '../../values/failure.ts'
-import { PROBLEM_TYPE } from '../format.ts'
-import { problemOf } from '../problem.ts'
 import { exampleXml, resultsToXml } from '../xml.ts'
 
 function always(description: string, schema: JsonSchema) {

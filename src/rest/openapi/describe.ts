@@ -37,7 +37,7 @@ import {
 } from './answers.ts'
 import { descriptionOf } from './descriptions.ts'
 import { operationName, summaryOf } from './names.ts'
-import { describeNotifications } from './notifications.ts'
+import { describeNotifications, listSchema } from './notifications.ts'
 import { operationParameters, pathParameters, sharedParameters } from './parameters.ts'
 
 /** An operation, its address and its service. */
@@ -245,7 +245,8 @@ function givenContent(
   gives: Exclude<Given, { kind: 'results' | 'count' }>,
   isOfOne: boolean,
 ): Content {
-  const schema = givenSchema(sources.schemas, gives, isOfOne)
+  const isOne = isOfOne || gives.kind === 'record' || (gives.kind === 'own' && gives.size === 'one')
+  const schema = listSchema(sources.schemas, gives.type, isOne)
   const records = exampleOf(schema, sources) as readonly object[]
   return both(
     schema,
@@ -255,19 +256,6 @@ function givenContent(
       gives.type,
     ),
   )
-}
-
-function givenSchema(
-  schemas: Schemas,
-  gives: Exclude<Given, { kind: 'results' | 'count' }>,
-  isOfOne: boolean,
-): JsonSchema {
-  const items = describeRecord(schemas, gives.type, 'read')
-  const name = `ArrayOf${String(items.$ref).split('/').at(-1)}`
-  schemas.set(name, { type: 'array', items, xml: { name: `ArrayOf${gives.type.typeName}`, wrapped: true } })
-  const list = ref('schemas', name)
-  const isOne = isOfOne || gives.kind === 'record' || (gives.kind === 'own' && gives.size === 'one')
-  return isOne ? { ...list, type: 'array', minItems: 1, maxItems: 1 } : list
 }
 
 /** The content of a request body: one record, or up to 100 in a list. */

@@ -1,4 +1,5 @@
 import { type EventKind, eventKinds } from '../../engine/definition/event-kinds.ts'
+import type { ObjectType } from '../../engine/definition/fields.ts'
 import { describeRecord, type JsonSchema, type Schemas } from '../../engine/definition/json-schema.ts'
 import { resourceNamed } from '../../registry.ts'
 import {
@@ -58,10 +59,8 @@ function eventOperation(sources: ExampleSources & { readonly schemas: Schemas },
 
 function eventContent({ schemas, ...rest }: ExampleSources & { readonly schemas: Schemas }, service: string): Content {
   const type = resourceNamed(service)
-  const items = describeRecord(schemas, type, 'read')
-  const list = { ...ref('schemas', `ArrayOf${String(items.$ref).split('/').at(-1)}`) }
-  const schema = { ...list, type: 'array', minItems: 1, maxItems: 1 }
-  const records = exampleOf(list, { schemas, ...rest }) as readonly object[]
+  const schema = listSchema(schemas, type, true)
+  const records = exampleOf(schema, { schemas, ...rest }) as readonly object[]
   const xml = exampleXml(
     recordsToXml(
       records.map((record) => JSON.stringify(record)),
@@ -72,6 +71,16 @@ function eventContent({ schemas, ...rest }: ExampleSources & { readonly schemas:
     'application/json': { schema, example: records },
     'application/xml': { schema, example: xml },
   }
+}
+
+/** The schema of records that are sent: a reference to the list, and itself where it has exactly one, since its bounds are its own. */
+export function listSchema(schemas: Schemas, type: ObjectType, isOne: boolean): JsonSchema {
+  const items = describeRecord(schemas, type, 'read')
+  const list = { type: 'array', items, xml: { name: `ArrayOf${type.typeName}`, wrapped: true } }
+  if (isOne) return { ...list, minItems: 1, maxItems: 1 }
+  const name = `ArrayOf${String(items.$ref).split('/').at(-1)}`
+  schemas.set(name, list)
+  return ref('schemas', name)
 }
 
 function header(name: string, description: string, schema: JsonSchema, example: unknown, required = true): Parameter {

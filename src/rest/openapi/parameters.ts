@@ -21,13 +21,13 @@ function header(name: string, description: string, schema: JsonSchema): Paramete
 export const sharedParameters = {
   Offset: query(
     'offset',
-    'The place of the first record, counted from 1 (0 is 1 too). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body.',
-    { ...int32, minimum: 0, examples: [11] },
+    'The place of the first record, counted from 1 (a lenient request may say 0). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body.',
+    { ...int32, minimum: 1, examples: [11] },
   ),
   ItemLimit: query(
     'limit',
-    `The most items of the page. Without it, or 0: ${ITEMS_MAX}. More than ${ITEMS_MAX} is cut to ${ITEMS_MAX}.`,
-    { ...int32, default: ITEMS_MAX },
+    `The most items of the page. Without it, or 0 in a lenient request: ${ITEMS_MAX}. Of a lenient request more than ${ITEMS_MAX} is cut to ${ITEMS_MAX}.`,
+    { ...int32, minimum: 1, maximum: ITEMS_MAX, default: ITEMS_MAX },
   ),
   Cursor: query(
     'cursor',
@@ -118,16 +118,16 @@ export function pathParameters(place: Place): Parameter[] {
   })
 }
 
-/** The names of the query parameters that an operation reads, in small letters. */
-export function queryNames(place: Place): string[] {
+/** The query parameters that an operation reads, each with its schema where it is documented. */
+export function queryParameters(place: Place): Pick<Parameter, 'name' | 'schema'>[] {
   const { gives } = place.operation
   const documented = operationParameters(place, undefined).map((parameter) =>
     '$ref' in parameter ? sharedParameters[nameIn(parameter)] : parameter,
   )
-  const names = documented.flatMap((parameter) => (parameter.in === 'query' ? parameter.name.toLowerCase() : []))
   // Read in every list of records, whether it is documented there or not.
   const isOfRecords = (gives.kind === 'list' || gives.kind === 'count') && gives.filters !== null && !gives.hasNoId
-  return [...new Set([...names, ...(isOfRecords ? [listedBy(place).idParam] : [])])]
+  const unlisted = isOfRecords ? [{ name: listedBy(place).idParam, schema: {} }] : []
+  return [...unlisted, ...documented.filter((parameter) => parameter.in === 'query')]
 }
 
 function nameIn({ $ref }: Ref): keyof typeof sharedParameters {
@@ -159,9 +159,9 @@ function ownParameters(place: Place, sample: unknown): (Parameter | Ref)[] {
   }
   if (gives.kind === 'list') {
     const { maxRecords, limitDefault = LIMIT_DEFAULT } = gives
-    const limit = `The most records of the page. Without it, or 0: ${limitDefault}. More than ${maxRecords} is cut to ${maxRecords}.`
+    const limit = `The most records of the page. Without it, or 0 in a lenient request: ${limitDefault}. Of a lenient request more than ${maxRecords} is cut to ${maxRecords}.`
     return [
-      query('limit', limit, { ...int32, default: limitDefault }),
+      query('limit', limit, { ...int32, minimum: 1, maximum: maxRecords, default: limitDefault }),
       ...shared('Offset', 'Cursor', 'CountOnly'),
       select(gives.type),
       orderBy(gives.type),

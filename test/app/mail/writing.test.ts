@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { connect, type Db, inTransaction } from '../../../src/database/client.ts'
 import type { Content, Wording } from '../../../src/mail/render.ts'
 import { mailsAre, type NewMail, writeMail } from '../../../src/mail/write.ts'
+import { t } from '../../../src/texts/text.ts'
 import { servicesOn } from '../../support/services.ts'
 import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
 import { notice, samples, write } from './fixture.ts'
@@ -76,7 +77,6 @@ describe('a mail', () => {
     { to: 'ann@shop.example\r\nBcc: all@shop.example', field: 'To' },
     { to: 'ann@shop.example\u0000', field: 'To' },
     { storeName: 'Shop\r\nBcc: all@shop.example', field: 'Subject' },
-    { storeName: 'Shop\u2028', field: 'Subject' },
   ])(
     'is refused with a control character in a header: $field',
     async ({ to = 'a@shop.example', storeName = '', field }) => {
@@ -123,6 +123,36 @@ describe('a mail', () => {
     expect(inStore.text).toContain('until Mar 10, 2026, 12:00 PM EDT:\n\nhttps://shop.example/api/reset?token=x\n')
     expect((await contentOf(notice(reset))).text).toContain('until Mar 10, 2026, 4:00 PM UTC:')
   })
+})
+
+/** Values that are addresses by their nature. */
+const addresses = ['link', 'newEmail', 'invitedBy', 'by', 'address']
+
+test('no kind has an address, a turned word or a long text where somebody else chose a name', async () => {
+  const marks = [
+    'evil.example',
+    'WWW．evil。example',
+    'http://evil.example/x',
+    'ann@evil.example',
+    '\u202egnihsihp\u2028',
+  ]
+  const planted = `${marks.join(' ')} ${'x'.repeat(200)}`
+  const plant = (value: unknown, name: string): unknown => {
+    if (Array.isArray(value))
+      return [planted, t('The store {name} is {state}.', { name: planted, state: t('{a}', { a: planted }) })]
+    return typeof value === 'string' && !addresses.includes(name) ? planted : value
+  }
+  let count = 0
+  for (const [kind, sample] of Object.entries(samples)) {
+    const data = Object.fromEntries(Object.entries(sample).map(([name, value]) => [name, plant(value, name)]))
+    const mail = await contentOf({ ...notice(), ...({ kind, data } as unknown as Wording) })
+    const said = [mail.subject, mail.text, mail.html]
+      .join('\n')
+      .replaceAll(/https?:\/\/\S+|[\w.]+@shop\.example|192[.\d]+/g, '')
+    count += said.split('evil').length - 1
+    expect([kind, said.match(/\S*evil[.．。]\p{L}\S*|:\/\/|\p{L}@\p{L}|[\u2028\u202e]|x{60}/u)]).toEqual([kind, null])
+  }
+  expect(count).toBeGreaterThan(40)
 })
 
 test.each([

@@ -27,6 +27,7 @@ beforeAll(async () => {
 })
 afterAll(() => server?.close())
 
+const jsonType = 'application/json; charset=utf-8'
 const keysOf = ({ PublicKey, PrivateKey }: TestClient) => ({ client_id: PublicKey, client_secret: PrivateKey })
 const revoke = (form: Query) => post(server, '/oauth/revoke', { ...keysOf(client), ...form })
 
@@ -45,7 +46,8 @@ describe('a revoked token', () => {
     const [token, other] = [await tokenOf(server, shop, client), await tokenOf(server, shop, client)]
     expect(await statusesOf(server, token, client, shop.store)).toEqual(everyWay(200))
     const answer = await revoke({ token, token_type_hint: 'refresh_token' })
-    expect([answer.statusCode, answer.body, answer.headers['cache-control']]).toEqual([200, '', 'no-store'])
+    const { 'content-type': type, 'cache-control': kept } = answer.headers
+    expect([answer.statusCode, answer.body, type, kept]).toEqual([200, '{}', jsonType, 'no-store'])
     expect(await statusesOf(server, token, client, shop.store)).toEqual(everyWay(401))
     expect(await statusesOf(server, other, client, shop.store)).toEqual(everyWay(200))
     expect((await logged(server, client)).at(-1)).toEqual({
@@ -103,7 +105,7 @@ test('another client’s token is left alone, with the same answer', async () =>
   const other = await openClient(server)
   const token = await tokenOf(server, shop, other)
   const answer = await revoke({ token })
-  expect([answer.statusCode, answer.body]).toEqual([200, ''])
+  expect([answer.statusCode, answer.body]).toEqual([200, '{}'])
   expect(await callStatus(server, { authorization: `Bearer ${token}` })).toBe(200)
 })
 

@@ -4,6 +4,7 @@ import type { RouteOptions } from 'fastify'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { buildApp, openApiDocument } from '../../../src/app.ts'
 import { eventKinds } from '../../../src/engine/definition/event-kinds.ts'
+import type { JsonSchema } from '../../../src/engine/definition/json-schema.ts'
 import { servedResources } from '../../../src/registry.ts'
 import type { Operation, PathItem } from '../../../src/server/openapi.ts'
 import type { Role } from '../../../src/server/roles.ts'
@@ -62,6 +63,32 @@ describe('the document', () => {
       headers: { 'if-none-match': String(answer.headers.etag) },
     })
     expect([again.statusCode, again.body]).toEqual([304, ''])
+  })
+
+  test('has nothing beside a reference, which programs for OpenAPI 3.0 would pass over', () => {
+    const references: object[] = []
+    const visit = (value: unknown): void => {
+      if (typeof value !== 'object' || value === null) return
+      if ('$ref' in value) references.push(value)
+      for (const member of Object.values(value)) visit(member)
+    }
+    visit(document)
+    expect(references.length).toBeGreaterThan(1000)
+    expect(references.filter((one) => Object.keys(one).length > 1)).toEqual([])
+  })
+
+  test('names the kinds of event as constants of one type, by what each generator reads', () => {
+    const { EventType, Webhook } = document.components.schemas as Record<string, JsonSchema>
+    const names = eventKinds.map(({ name }) => name.replaceAll(' ', ''))
+    expect(EventType).toEqual({
+      type: 'integer',
+      format: 'int32',
+      enum: eventKinds.map(({ type }) => type),
+      'x-enum-varnames': names,
+      'x-enumNames': names,
+    })
+    expect(new Set(names.filter((name) => /^[A-Z][A-Za-z]+$/.test(name))).size).toBe(eventKinds.length)
+    expect(Webhook?.properties).toMatchObject({ EventType: { allOf: [{ $ref: '#/components/schemas/EventType' }] } })
   })
 
   test('describes every operation and parameter in words of its own, with examples of everything sent', () => {

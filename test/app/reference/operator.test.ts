@@ -15,6 +15,8 @@ beforeAll(async () => {
 })
 afterAll(() => server?.close())
 
+const problem = 'application/problem+json'
+
 interface Options {
   body?: unknown
   headers?: Record<string, string>
@@ -46,6 +48,10 @@ async function send(method: Method, url: string, status: number, { body, headers
     expect(answerFaults(api, found, exchange), `${method} ${url} ${status}`).toEqual([])
   }
   seen.push(`${method} ${found?.address.path}`)
+  const isAsked = headers?.accept !== undefined
+  if (isAsked) expect(type, `${method} ${url} ${status}`).toBe('application/problem+json; charset=utf-8')
+  // Refused in the other form too, for who asks for that by name.
+  else if (status >= 400) await send(method, url, status, { body, headers: { ...headers, accept: problem } })
   return answer
 }
 
@@ -163,6 +169,27 @@ test('the operator’s routes for people answer as the document says', async () 
   await send('GET', '/admin/audit?limit=0', 400)
 })
 
+test('no name has a character that nobody sees or that turns the direction; joiners of scripts and emoji stay', async () => {
+  const { store } = await server.openStore()
+  const named = (name: string) =>
+    [
+      ['POST', '/admin/stores', { ...shop, SecureURL: 'https://unseen.example', Name: name }],
+      ['PUT', `/admin/stores/${store.id}`, { Name: name }],
+      ['POST', '/admin/applications', { Name: name }],
+      ['PUT', `/admin/stores/${store.id}/order-statuses`, [{ OrderStatusID: 8, StatusText: name }]],
+      ['PUT', `/admin/stores/${store.id}/payment-methods`, [{ Name: name }]],
+    ] as const
+  for (const sign of ['\u202e', '\u2028', '\u2029', '\u200b', '\u200f', '\u2066', '\ufeff']) {
+    const code = sign.charCodeAt(0).toString(16).toUpperCase()
+    for (const [method, url, body] of named(`Sh${sign}op`)) {
+      const refused = await send(method, url, 400, { body })
+      expect(refused.body).toContain(`has the character U+${code}, which nobody sees; leave it out`)
+    }
+  }
+  for (const [method, url, body] of named('می\u200cخواهم 👩\u200d🌾').slice(1))
+    await send(method, url, method === 'POST' ? 201 : 200, { body })
+})
+
 test('an order is placed with what the document describes of it', async () => {
   const store = await server.openStore()
   const product = { SKUInfo: { SKU: 'CUP', Name: 'Cup', Price: 5, Stock: 3 } }
@@ -189,6 +216,26 @@ test('a change with an Idempotency-Key is answered as the document says', async 
     await send('PUT', `/admin/applications/${Id}`, 400, { ...keyed, body: { Colour: 'red' } })
     await send('PUT', '/admin/applications/999999', 404, keyed)
     await send('POST', '/admin/stores', 409, { ...keyed, body: { ...shop, SecureURL: 'http://DOCUMENTED.example' } })
+  }
+})
+
+test('every JSON route, and what is no route, refuses by problem details whoever asks for them by name', async () => {
+  const routes = api.addresses
+    .filter(({ path }) => /^\/(admin|developers)\//.test(path))
+    .flatMap(({ path, operations }) =>
+      [...operations].map(([method]) => [method as Method, path.replace(/\{\w+\}/g, '1')] as const),
+    )
+  expect(routes.length).toBeGreaterThan(50)
+  for (const [method, url] of [...routes, ['GET', '/admin/nothing'], ['GET', '/admin/%zz']] as const) {
+    const { statusCode, headers, body } = await server.app.inject({ method, url, headers: { accept: problem } })
+    const told = JSON.parse(body)
+    expect([url, headers['content-type'], told.status, told.type]).toEqual([
+      url,
+      'application/problem+json; charset=utf-8',
+      statusCode,
+      `urn:store-platform:problem:${statusCode}`,
+    ])
+    expect([statusCode >= 400, told.errors.length, told.requestId]).toEqual([true, 1, headers['x-request-id']])
   }
 })
 

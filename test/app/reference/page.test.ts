@@ -111,6 +111,7 @@ describe('every page below /docs', () => {
     expect(body).toContain('&lt;SKUInfo&gt;')
     expect(body).toContain('curl -X PUT &#39;http://api.shop.example/StoreWebAPI/v1/Products/1&#39;')
     expect(body).toContain('<th role="rowheader" scope="row">412</th>')
+    expect(pages.get('/docs/reference/Webhooks/createWebhook')?.body).toContain('1 (OrderNew), 2 (OrderStatusChange)')
   })
 
   test('of an operation that takes a form shows it as one', () => {

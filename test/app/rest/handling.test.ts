@@ -1,6 +1,9 @@
 import type { LightMyRequestResponse } from 'fastify'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { openApiDocument } from '../../../src/app.ts'
 import { updateApplication } from '../../../src/applications/applications.ts'
+import { sharedParameters } from '../../../src/rest/openapi/parameters.ts'
+import type { Parameter } from '../../../src/server/openapi.ts'
 import { operator } from '../../support/actors.ts'
 import { type CallOptions, type Method, openServer, type TestServer, type TestStore } from '../../support/store.ts'
 import { productBody, type Result } from './fixture.ts'
@@ -205,6 +208,60 @@ describe('a strict request is one 400 that names', () => {
     expect(answer.json()[0].Message).toMatch(
       /"Prise" is not a field of SKUInfo; nearest: Price; ReviewCount is read only/,
     )
+  })
+
+  test.each([
+    [
+      '{"SKUInfo": {"Price": 6, "Na\\u006de": "A", "price": 7}, "FeatureList": [{}, {"a": "}", "a": 1}], "Name": "A"}',
+      ['price', 'a'],
+    ],
+    ['[{"GTIN": "1"}, {"GTIN": "2", "GTIN" : "3"}]', ['GTIN', 'GTIN']],
+    [
+      '<Product><SKUInfo><Price>6</Price><price>7</price></SKUInfo><GTIN>1</GTIN><SKUInfo/></Product>',
+      ['SKUInfo.Price', 'SKUInfo'],
+    ],
+    [
+      '<Product><FeatureList><Feature/><Feature><FeatureTitle>a</FeatureTitle><FeatureTitle/></Feature></FeatureList></Product>',
+      ['FeatureList[1].FeatureTitle'],
+    ],
+  ])('a member that is given twice: %s', async (body, names) => {
+    const contentType = body.startsWith('<') ? 'application/xml' : 'application/json'
+    const path = body.startsWith('[') ? '/Products' : `/Products/${id}`
+    const accept = 'application/problem+json'
+    const refusal = await strictly('PUT', path, body, { contentType, accept })
+    const told: { field: string; detail: string }[] = refusal.json().errors
+    const repeated = told.filter(({ detail }) => detail.includes('is given twice'))
+    expect([refusal.statusCode, repeated.map(({ field }) => field)]).toEqual([400, names])
+    expect((await send('PUT', path, body, { contentType })).body).not.toContain('twice')
+  })
+
+  test('every page that a lenient request would be cut to', async () => {
+    const lists = Object.entries(openApiDocument({ publicUrl: 'http://localhost', restPrefixes: ['/S'] }).paths)
+    let count = 0
+    for (const [path, { servers, get }] of lists) {
+      const parameters = (get?.parameters ?? []).map((one) =>
+        '$ref' in one ? (sharedParameters as Record<string, Parameter>)[one.$ref.split('/').at(-1) ?? ''] : one,
+      )
+      const limit = parameters.find((one) => one?.in === 'query' && one.name === 'limit')
+      if (limit === undefined || servers !== undefined) continue
+      count++
+      const { maximum } = limit.schema as { maximum: number }
+      const others = parameters.some((one) => one?.name === 'offset') ? ['offset=0', 'offset=-1'] : []
+      for (const query of ['limit=0', 'limit=-5', `limit=${maximum + 1}`, 'limit=99999999999', ...others]) {
+        const name = query.split('=')[0] as string
+        const address = `${path.replace(/\{\w+\}/g, '1')}?${query}`
+        const most = name === 'limit' ? maximum : 2_147_483_647
+        expect([address, await refusedFor('GET', address)]).toEqual([
+          address,
+          [[name, expect.stringContaining(`${name} must be a whole number from 1 to ${most};`)]],
+        ])
+      }
+      const within = await strictly('GET', `${path.replace(/\{\w+\}/g, '1')}?limit=${maximum}`)
+      expect([path, within.statusCode === 200 || within.body === '']).toEqual([path, true])
+    }
+    expect(count).toBeGreaterThan(25)
+    const cut = await send('GET', '/Products?limit=9999&offset=0')
+    expect(cut.statusCode).toBe(200)
   })
 
   test('what a resumed webhook does not take', async () => {

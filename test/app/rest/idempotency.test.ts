@@ -238,7 +238,10 @@ describe('SKUInfo.StockAdjust adds to the stock that there is', () => {
     expect(isReplay(await send('PUT', '/Products/1', 'add', { body: adjust(3) }))).toBe(true)
     await send('PUT', '/Products/1', 'take', { body: adjust('-2'), tolerated: true })
     await send('PUT', '/Products/1', 'take-below', { body: adjust(-2) })
-    await send('PUT', '/Products/1', 'nothing', { body: adjust(0) })
+    // A client that is generated sends 0 of itself.
+    for (const body of [adjust(0), adjust(0, { Stock: -1 })]) {
+      expect((await shop.call('PUT', '/Products/1', { body })).statusCode).toBe(200)
+    }
 
     const after = (await shop.call('GET', '/Products/1')).json()[0]
     expect(after).toEqual({ ...before, SKUInfo: { ...before.SKUInfo, Stock: -1 } })
@@ -252,6 +255,8 @@ describe('SKUInfo.StockAdjust adds to the stock that there is', () => {
     expect(await eventsOf(1)).toEqual([4, 7, 7, 7])
     expect((await shop.call('GET', '/Products?$select=SKUInfo/StockAdjust', { tolerated: true })).statusCode).toBe(400)
     expect((await shop.call('GET', '/Products/skuinfo?limit=1')).json()).toEqual([after.SKUInfo])
+    await shop.call('PUT', '/Products/1', { body: adjust(0, { Stock: 0 }) })
+    expect((await ledger(1)).at(-1)).toMatchObject({ quantity: 1, cause: 'set' })
   })
 
   test('of requests at once, each', async () => {
@@ -302,6 +307,7 @@ describe('SKUInfo.StockAdjust adds to the stock that there is', () => {
       { optionCode: '1', quantity: -1, stockAfter: 6.5, cause: 'adjust' },
       { optionCode: '2', quantity: -1, stockAfter: -1, cause: 'adjust' },
     ])
+    expect((await shop.call('PUT', `${path}/2`, { body: { AdvancedOptionStockAdjust: 0 } })).statusCode).toBe(200)
     const refusal = refusalOf(await shop.call('PUT', `${path}/2`, { body: { AdvancedOptionStockAdjust: 1 } }))
     expect(refusal).toMatchObject({ statusCode: 400, field: 'AdvancedOptionList[1].AdvancedOptionStockAdjust' })
     expect(await stockOf(id)).toBe(10)

@@ -39,7 +39,11 @@ afterAll(async () => {
 })
 
 test('a client that is generated out of /openapi.json compiles, and works in each service', async () => {
-  const source = await generateSource(`${address}/openapi.json`, { argumentStyle: 'object', mergeReadWriteOnly: true })
+  const source = await generateSource(`${address}/openapi.json`, {
+    argumentStyle: 'object',
+    mergeReadWriteOnly: true,
+    enumStyle: 'as-const',
+  })
   await writeFile(join(folder, 'client.ts'), source)
   await compile('oazapfts')
   const { stdout } = await run(process.execPath, [join(folder, 'oazapfts.ts'), address, operatorKey])

@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { promisify } from 'node:util'
+import { inspect, promisify } from 'node:util'
 import { Registry } from 'prom-client'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import type * as Client from '../../../clients/typescript/src/index.ts'
@@ -175,6 +175,14 @@ describe('a client', () => {
     await expect(store.get('/Manufacturers/{manufacturerid}')).rejects.toThrow('needs manufacturerid')
   })
 
+  test('sends Prefer, of the client and of one call', async () => {
+    const strict = client.createClient({ ...keys(), prefer: 'handling=strict' })
+    const query = { nonsense: 1 } as object
+    await expect(strict.get('/Products', { query })).rejects.toMatchObject({ status: 400 })
+    const { headers } = await strict.get('/Products', { query, prefer: 'handling=lenient, count=exact' })
+    expect([headers.get('x-ignored'), Number(headers.get('x-total-count'))]).toEqual(['nonsense', expect.any(Number)])
+  })
+
   test('compares ETags: one change of two is made, and what is unchanged is not read again', async () => {
     const store = client.createClient(keys())
     const { data } = await store.post('/Category', { body: { CategoryName: 'Cups' } })
@@ -246,6 +254,30 @@ describe('repetitions', () => {
     const { store, requests } = await scripted(Array.from({ length: 9 }, () => answer))
     await expect(store.get('/Products')).rejects.toMatchObject({ name: 'StoreError', status: answer.status })
     expect(requests).toHaveLength(count)
+  })
+
+  test('no answer names the method and the address, and nothing that is secret', async () => {
+    const url = `http://user:secret@127.0.0.1:${await freePort()}/S/v2`
+    const keys = { secureUrl: 'https://shop.example', privateKey: 'secret', token: 'secret\nof two lines' }
+    const oauth = client.createOAuth({ url, publicKey: 'p', privateKey: 'secret', redirectUri: 'https://app.example' })
+    const calls = [
+      () => client.createClient({ ...keys, url, token: 'secret', retries: 0 }).put('/Products', { body: [] }),
+      () => client.createClient({ ...keys, url, retries: 0 }).get('/Products', { query: { name: 'secret' } }),
+      () => oauth.revoke('secret'),
+    ]
+    for (const [index, call] of calls.entries()) {
+      const error: Error = await call().then(
+        () => expect.fail('answered'),
+        (reason) => reason,
+      )
+      const told = [
+        /^PUT http:\/\/127\.0\.0\.1:\d+\/S\/v2\/Products got no answer/,
+        /^GET .*\/Products got no/,
+        /^POST .*\/oauth\/revoke/,
+      ]
+      expect([error.name, error.message]).toEqual(['NoAnswerError', expect.stringMatching(told[index] as RegExp)])
+      expect(inspect(error, { depth: 9 })).not.toContain('secret')
+    }
   })
 
   test('waits until the bucket has room, as RateLimit says', async () => {

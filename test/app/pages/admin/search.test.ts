@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { TestPerson } from '../../../support/person.ts'
 import { memberIn, merchantIn } from '../../../support/signed-in.ts'
@@ -137,6 +138,54 @@ describe('the search', () => {
     const shown = await found(q)
     expect({ ...expected, ...shown }).toEqual(expected)
     expect(Object.keys(shown).length).toBe(Object.values(expected).filter((titles) => titles.length > 0).length)
+  })
+
+  test('finds umlauts in both spellings, whichever is typed, and telephone numbers with more equal digits first', async () => {
+    const customer = async (name: string, phone: string) =>
+      shop.add('/Customers', {
+        BillingFirstName: 'Kim',
+        BillingLastName: name,
+        BillingPhoneNumber: phone,
+        Email: `${randomUUID()}@customers.example`,
+        Password: 'secret words',
+      })
+    const names = [
+      'Müller',
+      'Mueller',
+      'Muller',
+      'Sørensen',
+      'Soerensen',
+      'Århus',
+      'Aarhus',
+      'Jäger',
+      'Jaeger',
+      'Frauen',
+      'Shoe',
+      'Short',
+    ]
+    for (const name of names) await customer(name, '')
+    const foundNames = async (q: string) => {
+      const { Customers = [] } = await found(q)
+      return names.filter((name) => Customers.some((title) => title.endsWith(name)))
+    }
+    const all = ['Müller', 'Mueller', 'Muller']
+    expect(await Promise.all(['müller', 'Mueller', 'MU\u0308LLER', 'uell', 'kim muel'].map(foundNames))).toEqual(
+      Array(5).fill(all),
+    )
+    expect(await foundNames('muller')).toEqual(['Müller', 'Muller'])
+    expect(await Promise.all(['sørensen', 'soerensen'].map(foundNames))).toEqual(
+      Array(2).fill(['Sørensen', 'Soerensen']),
+    )
+    expect(await Promise.all(['århus', 'aarhus'].map(foundNames))).toEqual(Array(2).fill(['Århus', 'Aarhus']))
+    expect(await Promise.all(['jäg', 'jaeger'].map(foundNames))).toEqual(Array(2).fill(['Jäger', 'Jaeger']))
+    expect([await foundNames('shoe'), await foundNames('frauen')]).toEqual([['Shoe'], ['Frauen']])
+
+    await customer('Equal', '+49 30 12345678')
+    for (const town of ['40', '89', '221']) await customer(`Town ${town}`, `+49 ${town} 12345678`)
+    for (const typed of ['030 12345678', '0049 (30) 12345678', '+49 30 1234 5678']) {
+      const { Customers = [] } = await found(typed)
+      expect([typed, Customers.length, Customers[0]]).toEqual([typed, 4, expect.stringContaining('Equal')])
+    }
   })
 
   test('finds a combination of options by its whole SKU', async () => {

@@ -25,3 +25,19 @@ export function problemOf(
     requestId,
   }
 }
+
+/** Whether refusals are wanted as problem details (RFC 9457). Only the exact type counts, because old clients accept anything. */
+export function acceptsProblem(accept: string | undefined): boolean {
+  const ranges = accept?.toLowerCase().split(',').map(readRange) ?? []
+  return ranges.some(({ type, quality }) => type === PROBLEM_TYPE && quality > 0)
+}
+
+export const PROBLEM_TYPE = 'application/problem+json'
+
+/** A range of media types of a header Accept, with its quality. */
+export function readRange(text: string) {
+  const [type = '', ...parameters] = text.split(';').map((part) => part.trim())
+  const given = parameters.find((parameter) => parameter.startsWith('q='))
+  const quality = given === undefined ? 1 : Number(given.slice(2))
+  return { type, quality: quality >= 0 && quality <= 1 ? quality : 0 }
+}
