@@ -1,5 +1,5 @@
 import { amountOf, exact, sumInCents, toNumber } from '../resources/orders/amounts.ts'
-import { descriptionLines } from '../resources/orders/line-description.ts'
+import { goodsWords } from '../resources/orders/line-description.ts'
 
 /** The fields used of an order's record. It has others for the merchant only, such as costs and internal comments. */
 export interface OrderRecord {
@@ -28,8 +28,8 @@ export interface OrderRecord {
 }
 
 /** Returns the lines and totals of an order for its pages, in the store's currency, rounded to a cent. */
-export function orderFigures(record: OrderRecord) {
-  const lines = record.OrderItemList.map(lineOf)
+export function orderFigures(record: OrderRecord, currency: string) {
+  const lines = record.OrderItemList.map((item) => lineOf(item, currency))
   return {
     lines,
     /** The total of the lines. */
@@ -40,14 +40,13 @@ export function orderFigures(record: OrderRecord) {
   }
 }
 
-/** `choices`: the selected options, such as `Size: L`. The unit price includes them; the amount is for all pieces. */
-function lineOf(item: OrderRecord['OrderItemList'][number]) {
-  const [name = '', ...choices] = descriptionLines(item.ItemDescription)
+/** The unit price includes the chosen options; the amount is for all pieces. */
+function lineOf(item: OrderRecord['OrderItemList'][number], currency: string) {
   const price = exact(item.ItemUnitPrice) + exact(item.ItemOptionPrice)
   return {
     sku: item.ItemID,
-    name,
-    choices,
+    description: item.ItemDescription,
+    ...goodsWords(item.ItemDescription, currency),
     quantity: item.ItemQuantity,
     unitPrice: toNumber(price),
     amount: toNumber(amountOf(price, exact(item.ItemQuantity))),

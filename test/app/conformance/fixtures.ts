@@ -486,7 +486,7 @@ export const fixtures = {
 /** As the pages of an order work it out, of one that has no returns. */
 function sumsOf(record: Wire): Wire {
   const order = record as unknown as OrderRecord & PaidRecord & { readonly OrderID: number }
-  const { subtotal, shipping, discount, tax } = orderFigures(order)
+  const { subtotal, shipping, discount, tax } = orderFigures(order, 'USD')
   const { paid, refunded, net, open } = paidOf(order.OrderAmount, order.TransactionList)
   const parts = exact(subtotal) + exact(shipping) + exact(tax) - exact(discount)
   return {

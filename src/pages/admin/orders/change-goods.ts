@@ -16,7 +16,7 @@ import { orderFigures } from '../../order-figures.ts'
 import { parcelNumbers, readDepartures } from '../../order-parcels.ts'
 import { ifUnchanged, tagOf } from '../records/unchanged.ts'
 import { amountFieldsOf, goodsChange, goodsLabels, goodsTyped, isShipped, lookUpNewLines } from './goods-form.ts'
-import type { GoodsRecord } from './goods-record.ts'
+import type { GoodsRecord, StoredItem } from './goods-record.ts'
 import { restockedByLine } from './goods-returned.ts'
 import { otherAmount } from './goods-total.ts'
 import { invoiceOf } from './listing.ts'
@@ -87,10 +87,10 @@ async function goodsPage(
     data: {
       id,
       etag: tagOf(text, typed, isOutdated),
-      stored: record.OrderItemList.map((item, index) => ({
+      stored: record.OrderItemList.map((item) => ({
         id: item.ItemIndexID,
         optionPrice: item.ItemOptionPrice,
-        figures: figuresOf(record, rehearsal, item.ItemIndexID, index),
+        figures: figuresOf(record, rehearsal, item, caller.store.currency),
         isShipped: shipped.has(item.ItemShipmentID) || (record.ShipmentList.length === 1 && shipped.size === 1),
         restocked: toNumber(restocked.get(item.ItemIndexID)?.quantity ?? 0n),
       })),
@@ -99,7 +99,7 @@ async function goodsPage(
       isTooLong: record.OrderItemList.length > ORDER_ITEMS_MAX,
       linesMax: ORDER_ITEMS_MAX - record.OrderItemList.length,
       amounts,
-      totals: totalsOf(record, rehearsal),
+      totals: totalsOf(record, rehearsal, caller.store.currency),
       stock: rehearsal?.stock ?? null,
       holdsStock: holdsStock(record.OrderStatusID),
       labels: { ...goodsLabels(record, numbers), ...lineLabels(lines, newLineLabels) },
@@ -114,17 +114,17 @@ function newLinesIn(values: Form): Form {
 }
 
 /** A stored line as it is, or as it would be; its amount is null where it would be removed. */
-function figuresOf(record: GoodsRecord, rehearsal: Rehearsal | null, id: number, index: number) {
-  const figures = orderFigures(record).lines[index]
+function figuresOf(record: GoodsRecord, rehearsal: Rehearsal | null, item: StoredItem, currency: string) {
+  const figures = orderFigures(record, currency).lines[record.OrderItemList.indexOf(item)]
   if (rehearsal === null) return figures
-  const place = rehearsal.after.OrderItemList.findIndex((item) => item.ItemIndexID === id)
-  return { ...figures, amount: place === -1 ? null : orderFigures(rehearsal.after).lines[place]?.amount }
+  const place = rehearsal.after.OrderItemList.findIndex(({ ItemIndexID }) => ItemIndexID === item.ItemIndexID)
+  return { ...figures, amount: place === -1 ? null : orderFigures(rehearsal.after, currency).lines[place]?.amount }
 }
 
 /** The order's amounts as they are (`before`) and as they would be. */
-function totalsOf(record: GoodsRecord, rehearsal: Rehearsal | null) {
+function totalsOf(record: GoodsRecord, rehearsal: Rehearsal | null, currency: string) {
   const rowsOf = (of: GoodsRecord) => {
-    const { subtotal, shipping, tax, discount } = orderFigures(of)
+    const { subtotal, shipping, tax, discount } = orderFigures(of, currency)
     return [subtotal, shipping, tax, -discount, otherAmount(of), of.OrderAmount]
   }
   const before = rowsOf(record)

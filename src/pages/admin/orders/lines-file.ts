@@ -4,9 +4,10 @@ import { type CallerServices, merchantCaller } from '../../../html/request.ts'
 import { listStatuses } from '../../../resources/order-statuses/status-texts.ts'
 import { exact, sum, sumInCents, toNumber } from '../../../resources/orders/amounts.ts'
 import { lineAmount } from '../../../resources/orders/charges.ts'
-import { descriptionLines } from '../../../resources/orders/line-description.ts'
 import { orders } from '../../../resources/orders/orders.ts'
-import { type Text, t } from '../../../texts/text.ts'
+import { type Text, t, written } from '../../../texts/text.ts'
+import { readDate } from '../../../values/dates.ts'
+import { type OrderRecord, orderFigures } from '../../order-figures.ts'
 import { type PaidRecord, paidOf } from '../../order-payments.ts'
 import { type CsvCell, type CsvColumn, csvFormIn, sendCsv, spreadsheetForm } from '../records/csv-form.ts'
 import { pagesAsked } from '../records/export.ts'
@@ -15,7 +16,10 @@ import { services as allServices, type Service } from '../records/services.ts'
 import type { Wire } from '../records/values.ts'
 import { invoiceOf, textsOf } from './listing.ts'
 
-type Order = Wire & PaidRecord & { readonly OrderItemList: readonly Wire[]; readonly ShipmentList: readonly Wire[] }
+interface Order extends Wire, OrderRecord, PaidRecord {
+  readonly OrderItemList: readonly (Wire & OrderRecord['OrderItemList'][number])[]
+  readonly ShipmentList: readonly (Wire & OrderRecord['ShipmentList'][number])[]
+}
 
 /** What a line of the file is made of. */
 interface Line {
@@ -23,6 +27,8 @@ interface Line {
   readonly statusText: (id: number) => string
   /** Null: the order has none. */
   readonly item: Wire | null
+  /** Of the item. */
+  readonly figure: ReturnType<typeof orderFigures>['lines'][number] | null
   /** With which the item goes; null: none that is known. */
   readonly shipment: Wire | null
 }
@@ -44,10 +50,12 @@ const ofItem = (name: string, label: Text, cell: (item: Wire) => CsvCell): LineC
   cell: ({ item }) => (item === null ? '' : cell(item)),
 })
 const money = (column: LineColumn): LineColumn => ({ ...column, isMoney: true })
-const ofShipment = (name: string, label: Text): LineColumn => ({
+/** The one form of all days; a text that is none stays. */
+const isoDay = (text: string) => readDate(text, 'UTC')?.instant.toISOString().slice(0, 'yyyy-mm-dd'.length) ?? text
+const ofShipment = (name: string, label: Text, textOf = (text: string) => text): LineColumn => ({
   name,
   label,
-  cell: ({ shipment }) => String(shipment?.[name] ?? ''),
+  cell: ({ shipment }) => textOf(String(shipment?.[name] ?? '')),
 })
 /** An amount of the whole order, which stands in its first line alone, so that the column can be added up. */
 const once = (name: string, label: Text, amount: (order: Order) => bigint): LineColumn => ({
@@ -77,7 +85,7 @@ const referencesOf = ({ TransactionList }: Order) =>
 const columns: readonly LineColumn[] = [
   ofOrder('InvoiceNumber', t('Invoice number'), invoiceOf),
   ofOrder('OrderID', t('Number in this system'), ({ OrderID }) => Number(OrderID)),
-  ofOrder('OrderDate', t('Date'), ({ OrderDate }) => String(OrderDate).slice(0, 'yyyy-mm-dd'.length)),
+  ofOrder('OrderDate', t('Date'), ({ OrderDate }) => isoDay(String(OrderDate))),
   {
     name: 'OrderStatus',
     label: t('Status'),
@@ -94,9 +102,11 @@ const columns: readonly LineColumn[] = [
   ofOrder('BillingEmail', t('E-mail'), ({ BillingEmail }) => String(BillingEmail), 'Customers'),
   ofOrder('BillingCountry', t('Billing country'), ({ BillingCountry }) => String(BillingCountry), 'Customers'),
   ofItem('ItemID', t('SKU'), ({ ItemID }) => String(ItemID)),
-  ofItem('ItemDescription', t('Description'), ({ ItemDescription }) =>
-    descriptionLines(String(ItemDescription)).join(', '),
-  ),
+  {
+    name: 'ItemDescription',
+    label: t('Description'),
+    cell: ({ figure }) => written(({ say }) => (figure ? [figure.name, ...figure.choices].map(say).join(', ') : '')),
+  },
   ofItem('ItemQuantity', t('Quantity'), ({ ItemQuantity }) => Number(ItemQuantity)),
   money(
     ofItem('ItemPrice', t('Price'), ({ ItemUnitPrice, ItemOptionPrice }) =>
@@ -123,7 +133,7 @@ const columns: readonly LineColumn[] = [
   once('OpenAmount', t('Open'), (order) => exact(paymentsOf(order).open)),
   ofShipment('ShipmentCountry', t('Shipping country')),
   ofShipment('ShipmentMethodName', t('Shipping method')),
-  ofShipment('ShipmentShippedDate', t('Shipped on')),
+  ofShipment('ShipmentShippedDate', t('Shipped on'), isoDay),
   ofShipment('ShipmentTrackingCode', t('Tracking number')),
 ]
 
@@ -147,7 +157,7 @@ export async function sendLines(
     for await (const records of pages) {
       yield records.flatMap((text) => {
         const order = JSON.parse(String(text)) as Order
-        return linesOf(order, statusText).map((line) => shown.map(({ cell }) => cell(line)))
+        return linesOf(order, statusText, caller.store.currency).map((line) => shown.map(({ cell }) => cell(line)))
       })
     }
   }
@@ -155,12 +165,13 @@ export async function sendLines(
   return sendCsv(reply, name, form, { columns: shown, rows: rows(), currency: caller.store.currency })
 }
 
-function linesOf(order: Order, statusText: Line['statusText']): Line[] {
+function linesOf(order: Order, statusText: Line['statusText'], currency: string): Line[] {
   const { OrderItemList: items, ShipmentList: shipments } = order
   const only = shipments.length === 1 ? (shipments[0] ?? null) : null
-  if (items.length === 0) return [{ order, statusText, item: null, shipment: only }]
-  return items.map((item) => {
+  if (items.length === 0) return [{ order, statusText, item: null, figure: null, shipment: only }]
+  const { lines } = orderFigures(order, currency)
+  return items.map((item, at) => {
     const own = shipments.find(({ ShipmentID }) => ShipmentID === item.ItemShipmentID)
-    return { order, statusText, item, shipment: own ?? only }
+    return { order, statusText, item, figure: lines[at] ?? null, shipment: own ?? only }
   })
 }

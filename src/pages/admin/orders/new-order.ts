@@ -264,7 +264,7 @@ async function workOut(
       await placeForRehearsal(tx, isGuest ? { ...body, BillingEmail: anyGuest } : body)
       return JSON.parse(await getRecord(tx, orders, REHEARSED_ORDER_ID)) as OrderRecord & { OrderAmount: number }
     })
-    const { lines: figures, subtotal, shipping, tax, discount } = orderFigures(result)
+    const { lines: figures, subtotal, shipping, tax, discount } = orderFigures(result, caller.store.currency)
     const amounts = new Map(filledLines(lines).map(({ number }, at) => [number, figures[at]?.amount ?? 0]))
     const rows = [
       { part: 'goods', label: t('Goods'), amount: subtotal },

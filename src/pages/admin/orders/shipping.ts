@@ -121,7 +121,7 @@ async function readShipment(request: FastifyRequest, services: CallerServices) {
   const parcel = parcels.find(({ shipment }) => shipment !== null && String(shipment.ShipmentID) === shipmentId)
   if (parcel === undefined || parcel.shipment === null) throw notFound(orders, id)
   const { items, shipment } = parcel
-  const figures = orderFigures({ ...order, OrderItemList: items }).lines
+  const figures = orderFigures({ ...order, OrderItemList: items }, caller.store.currency).lines
   const lines = items.flatMap(({ ItemIndexID }, at) => {
     const figure = figures[at]
     return figure ? [{ ...figure, id: ItemIndexID }] : []

@@ -13,7 +13,6 @@ import {
   requirePrivileges,
   textIn,
 } from '../../../html/request.ts'
-import { splitPrice } from '../../../resources/orders/line-description.ts'
 import { orders } from '../../../resources/orders/orders.ts'
 import { isVoid } from '../../../resources/orders/payments.ts'
 import { readIds } from '../../../server/parameters.ts'
@@ -138,7 +137,7 @@ async function slipPage(
   const documents = await readDocuments(caller.db, caller.store.id)
   const { locale, format } = documents.locale === null ? languageFor(request) : languageOf(documents.locale)
   const departures = await readDepartures(caller, all)
-  const slips = all.map((order) => slipOf(order, departures, { only, format }))
+  const slips = all.map((order) => slipOf(order, departures, { only, format, currency: caller.store.currency }))
   const [first] = slips
   const title = slips.length === 1 && first !== undefined ? titleOf(kind, first) : titles[kind].all(all.length)
   return {
@@ -150,7 +149,6 @@ async function slipPage(
       slips,
       back,
       headOf: ({ invoice }: Slip) => titles[kind].one(invoice),
-      splitPrice,
       signedAmount,
       typeName,
     },
@@ -179,8 +177,12 @@ interface ShownParcel {
   readonly address: readonly string[]
 }
 
-function slipOf(order: Order, departures: Departures, { only, format }: { only: string | null; format: Format }) {
-  const figures = orderFigures(order)
+function slipOf(
+  order: Order,
+  departures: Departures,
+  { only, format, currency }: { only: string | null; format: Format; currency: string },
+) {
+  const figures = orderFigures(order, currency)
   const lineOf = new Map(order.OrderItemList.map((item, at) => [item, figures.lines[at]]))
   const all = parcelsOf(order, departures).map(({ items, ...parcel }) => ({
     ...parcel,

@@ -318,7 +318,7 @@ describe('what an order is made of', () => {
         expect(toCents(units(order.OrderAmount))).toBe(
           sum(lines.map(toCents)) + toCents(units(sum(charges))) - toCents(units(order.OrderDiscount)),
         )
-        const { subtotal, shipping, tax, discount } = orderFigures(order)
+        const { subtotal, shipping, tax, discount } = orderFigures(order, 'USD')
         expect(units(subtotal) + units(shipping) + units(tax) - units(discount)).toBe(units(order.OrderAmount))
       }),
       { numRuns: 50 },
