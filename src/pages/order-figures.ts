@@ -1,5 +1,5 @@
 import { amountOf, exact, roundedSum, toNumber } from '../resources/orders/amounts.ts'
-import { descriptionLines } from '../resources/orders/line-description.ts'
+import { goodsWords } from '../resources/orders/line-description.ts'
 
 /** The fields used of an order's record. It has others for the merchant only, such as costs and internal comments. */
 export interface OrderRecord {
@@ -44,14 +44,13 @@ export function orderFigures(record: OrderRecord, currency: string) {
   }
 }
 
-/** `choices`: the selected options, such as `Size: L`. The unit price includes them; the amount is for all pieces. */
+/** The unit price includes the chosen options; the amount is for all pieces. */
 function lineOf(item: OrderRecord['OrderItemList'][number], currency: string) {
-  const [name = '', ...choices] = descriptionLines(item.ItemDescription)
   const price = exact(item.ItemUnitPrice) + exact(item.ItemOptionPrice)
   return {
     sku: item.ItemID,
-    name,
-    choices,
+    description: item.ItemDescription,
+    ...goodsWords(item.ItemDescription, currency),
     quantity: item.ItemQuantity,
     unitPrice: toNumber(price),
     amount: toNumber(amountOf(price, exact(item.ItemQuantity), currency)),

@@ -67,6 +67,8 @@ export interface ValueField {
   readonly isHtml: boolean
   /** Whether it is a country by its ISO 3166 code of two letters, which forms offer by name. Other texts are taken too. */
   readonly isCountry: boolean
+  /** Whether it is a day as people type it, which pages show as they do dates. Other texts are taken too. */
+  readonly isDay: boolean
   /** Texts that mean something, each with what it means, for forms to offer. Others are taken too. */
   readonly offered: Readonly<Record<string, string>> | undefined
   /** The service of whose records it has to name one, where that service's `referrers` do not say so. */
@@ -246,6 +248,7 @@ type ValueOptions = Partial<
     | 'isImage'
     | 'isHtml'
     | 'isCountry'
+    | 'isDay'
     | 'offered'
     | 'names'
     | 'needs'
@@ -407,7 +410,7 @@ function value(
 ): ValueField {
   const { column, sql, required = false, nullable = false, defaultNow = false } = options
   const { description = '', label = '', hint = '', isOptional = false } = options
-  const { isImage = false, isHtml = false, isCountry = false } = options
+  const { isImage = false, isHtml = false, isCountry = false, isDay = false } = options
   const access = options.access ?? (sql !== undefined && column === undefined ? 'derived' : 'rw')
   return {
     kind,
@@ -430,6 +433,7 @@ function value(
     isImage,
     isHtml,
     isCountry,
+    isDay,
     offered: options.offered,
     names: options.names,
     needs: options.needs,

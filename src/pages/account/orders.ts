@@ -7,6 +7,7 @@ import { pagesFor } from '../../html/page-routes.ts'
 import { type CallerServices, languageFor, personOf, wantsHtml } from '../../html/request.ts'
 import type { Person } from '../../people/sessions.ts'
 import { readStatusTexts, type StatusTexts } from '../../resources/order-statuses/status-texts.ts'
+import { descriptionLines } from '../../resources/orders/line-description.ts'
 import { orders } from '../../resources/orders/orders.ts'
 import { isOwed, type PaymentState } from '../../resources/orders/states.ts'
 import { statusNew, statusUnpaid } from '../../resources/orders/statuses.ts'
@@ -157,9 +158,9 @@ function detailsRecord(order: Awaited<ReturnType<typeof findOrder>>, store: Cust
     OrderDiscount: order.discount,
     SalesTax: order.tax,
     CustomerComments: order.comments,
-    OrderItemList: order.lines.map(({ sku, name, choices, quantity, unitPrice, amount }) => ({
+    OrderItemList: order.lines.map(({ sku, description, quantity, unitPrice, amount }) => ({
       ItemID: sku,
-      ItemDescription: [name, ...choices].join('\n'),
+      ItemDescription: descriptionLines(description).join('\n'),
       ItemQuantity: quantity,
       ItemUnitPrice: unitPrice,
       ItemAmount: amount,

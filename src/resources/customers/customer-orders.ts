@@ -16,8 +16,8 @@ export interface OrderSums {
   readonly count: number
   /** What was paid for them, without what was refunded. */
   readonly spent: number
-  /** What an order comes to; 0: there is none. */
-  readonly average: number
+  /** Of how many orders something is paid that was not refunded. */
+  readonly paid: number
   readonly firstAt: Date | null
 }
 
@@ -54,12 +54,12 @@ export async function readCustomerOrders(
     caller,
     sql`
     SELECT count(*)::int AS "count", coalesce(sum(${spent}), 0)::float8 AS "spent",
-      coalesce(avg(t."orderAmount"), 0)::float8 AS "average", min(t."orderDate") AS "firstAt"
+      (count(*) FILTER (WHERE ${spent} > 0))::int AS "paid", min(t."orderDate") AS "firstAt"
     FROM (
       SELECT * FROM "Order" t WHERE ${ofCustomer} ORDER BY t."id" DESC LIMIT ${constant(ORDERS_SUMMED_MAX)}) t`,
   )
   const [orders, [sums]] = await Promise.all([newest, summed])
-  return { orders, sums: sums ?? { count: 0, spent: 0, average: 0, firstAt: null } }
+  return { orders, sums: sums ?? { count: 0, spent: 0, paid: 0, firstAt: null } }
 }
 
 /** Returns the newest returns from the orders of a customer, at most `shown`. */

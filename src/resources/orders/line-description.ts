@@ -1,5 +1,8 @@
 import { LRUCache } from 'lru-cache'
 import { LONG_TEXT } from '../../engine/definition/fields.ts'
+import { type Phrase, written } from '../../texts/text.ts'
+import { decoded } from '../../values/html-entities.ts'
+import { textOfHtml } from '../../values/html-text.ts'
 import { exact, rounded, sum, toNumber } from './amounts.ts'
 import type { Choice } from './choose-options.ts'
 import { type OptionSet, optionIdsIn, type SoldProduct, type SoldVariant, skuOf } from './sold-products.ts'
@@ -124,13 +127,35 @@ function priceText(price: bigint, currency: string): string {
   return priceFormats.memo(currency).format(toNumber(price))
 }
 
-/** Splits a line of `descriptionLines` into its text and what its option adds to the price; 0: nothing. */
-export function splitPrice(line: string, currency: string): { readonly text: string; readonly price: number } {
-  const place = / (?:- )?(-?)([^\s\d]+\s?)(\d+\.\d{2,4})$/.exec(line)
-  if (place === null) return { text: line, price: 0 }
-  const [, minus = '', sign = '', amount = ''] = place
-  const isPrice = priceText(0n, currency) === `${sign}0.00`
-  return isPrice ? { text: line.slice(0, place.index), price: Number(minus + amount) } : { text: line, price: 0 }
+/** What ends a line of a description, whoever wrote it. */
+const lineEnd = /<\/?(?:br|div|li|[ou]l|p)\b[^<>]{0,2000}>|\n/i
+/** What an option adds to the price: minus, sign of the currency and amount. */
+const priceAtEnd = / (?:- )?(-?)([^\s\d;-]+) ?(\d[\d,]*\.\d{2,4})$/
+
+/**
+ * Returns what pages and files call the goods of a line or a return: the name, `choices` such as `Size: L (+$2.00)`, and `options`, the
+ * same without prices. As it is stored, people take the dash before a price for a minus.
+ */
+export function goodsWords(description: string, currency: string) {
+  const [name = '', ...lines] = description.split(lineEnd).filter((line) => line.trim() !== '')
+  const ownSign = priceText(0n, currency).replace('0.00', '').trim()
+  const priced = lines.map((html) => {
+    // An escaped dollar sign begins no price.
+    const line = textOfHtml(html.replaceAll('&#36;', '&amp;#36;'))
+    const [found = '', minus = '', sign = '', amount = ''] = priceAtEnd.exec(line) ?? []
+    const isPrice = sign !== '' && (sign === '$' || sign === ownSign)
+    const text = (isPrice ? line.slice(0, -found.length) : line).replaceAll('&#36;', '$')
+    return { text, price: isPrice ? Number(minus + amount.replaceAll(',', '')) : 0 }
+  })
+  return {
+    // It is stored as text, in which other programs have entities as well.
+    name: decoded(name).trim(),
+    choices: priced.map(({ text, price }): Phrase => {
+      const sign = price > 0 ? '+' : ''
+      return price === 0 ? text : written(({ format }) => `${text} (${sign}${format.unitPrice(price, currency)})`)
+    }),
+    options: priced.map(({ text }) => text),
+  }
 }
 
 const entities: Readonly<Record<string, string>> = {

@@ -81,6 +81,7 @@ export const shipmentList = list(
     ShipmentShippedDate: text(50, {
       column: 'shippedDate',
       label: 'Shipped on',
+      isDay: true,
       description:
         'The day on which the shipment left, as text: send `MM/DD/YYYY`. Empty: it has not left. Setting it does not change a status.',
     }),

@@ -173,6 +173,18 @@ export function sumByGoods(rows: readonly Row[], column: string): Map<string, bi
   return sums
 }
 
+/** Shares out sums by goods, in ten-thousandths: of several lines of the same goods the first ones have it first (sums.ts). */
+export function sharedOut(lines: readonly Row[], sums: ReadonlyMap<string, bigint>): bigint[] {
+  const left = new Map(sums)
+  return lines.map((line) => {
+    const [rest, quantity] = [left.get(goodsOf(line)) ?? 0n, exact(Number(line.quantity))]
+    const share = rest < quantity ? rest : quantity
+    if (share <= 0n) return 0n
+    left.set(goodsOf(line), rest - share)
+    return share
+  })
+}
+
 /**
  * Returns the items of an order's returns with their returned and restocked quantities, except those of the return
  * `butNot`. They cannot change while the order is locked.

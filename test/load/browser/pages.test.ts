@@ -332,11 +332,34 @@ describe.skipIf(!hasBrowser)('every page', () => {
     },
   )
 
-  test('the bar is one row at a desk, and its menus open and close by keyboard and pointer', async () => {
+  test.each(['en-US', 'de-DE'])(
+    'the bar is one row for names of any length, and all of it is reached by the keyboard, in %s',
+    async (language) => {
+      const page = pageOf('merchant')
+      const { id, name } = shop.store
+      await page.setExtraHTTPHeaders({ 'accept-language': language })
+      for (const length of [12, 30, 60]) {
+        const long = 'Nordic Lamp & Rug House '.repeat(3).slice(0, length)
+        await server.database.db.store.update({ where: { id }, data: { name: long } })
+        for (const width of [390, 1024, 1280, 1440]) {
+          await page.setViewportSize({ width, height: 850 })
+          await page.goto('/admin/settings')
+          const overhang = await page.evaluate('document.documentElement.scrollWidth - innerWidth')
+          const height = (await page.locator('header.site').boundingBox())?.height ?? 0
+          expect({ length, width, overhang, isRow: height < 60 }).toMatchObject({ overhang: 0, isRow: true })
+          expect(await page.locator('.brand a').getAttribute('title')).toBe(long)
+          if (length === 60) expect(await reachedByTab(page)).toEqual([])
+        }
+      }
+      await server.database.db.store.update({ where: { id }, data: { name } })
+      await page.setExtraHTTPHeaders({})
+      await page.setViewportSize({ width: 1200, height: 850 })
+    },
+  )
+
+  test('the menus of the bar open and close by keyboard and pointer', async () => {
     const page = pageOf('merchant')
     await page.goto('/admin/settings')
-    const bar = await page.locator('header.site').boundingBox()
-    expect(bar?.height).toBeLessThan(80)
     const [integrations, store] = [
       page.getByText('Integrations', { exact: true }),
       page.locator('summary', { hasText: /^Store$/ }),
@@ -610,6 +633,23 @@ describe.skipIf(!hasBrowser)('every page', () => {
     await page.keyboard.press('Tab')
     expect(await page.evaluate('document.activeElement.closest("main") !== null')).toBe(true)
   })
+
+  /** Presses Tab through the bar, and Enter at what opens. Returns the links that are never seen in the window with the focus. */
+  async function reachedByTab(page: Page): Promise<string[]> {
+    const links = await page.locator('header.site a').evaluateAll((all) => all.map((each) => each.getAttribute('href')))
+    const seen = new Set<string | null>()
+    for (let n = 0; n < 40; n++) {
+      await page.keyboard.press('Tab')
+      const focused = page.locator('header.site :focus')
+      if ((await focused.count()) === 0 && n > 1) break
+      const opens = page.locator('header.site :is(summary, .open-menu):focus')
+      if ((await opens.count()) > 0) await page.keyboard.press('Enter')
+      const box = (await focused.count()) > 0 ? await focused.boundingBox() : null
+      const isInside = box !== null && box.x >= 0 && box.x + box.width <= (page.viewportSize()?.width ?? 0)
+      if (isInside) seen.add(await focused.getAttribute('href'))
+    }
+    return links.flatMap((link) => (link === null || seen.has(link) ? [] : [link]))
+  }
 
   function fill(address: string): string {
     return address.replace(/\{(\w+)\}/g, (_, place) => places[place] ?? '')

@@ -3,14 +3,15 @@ import { readRows } from '../../../engine/changing/write.ts'
 import type { Row } from '../../../engine/definition/stored-row.ts'
 import { exact } from '../../../resources/orders/amounts.ts'
 import { orderItemList } from '../../../resources/orders/lists.ts'
-import { goodsOf, restockedItems, sumByGoods } from '../../../resources/orders/stock.ts'
+import { goodsOf, restockedItems, sharedOut, sumByGoods } from '../../../resources/orders/stock.ts'
 import { changed, type GoodsRecord, isGone, lineField, type StoredItem, type TypedGoods } from './goods-record.ts'
 
-/** What returns put back of the goods of a line. */
+/** What returns put back of a line, in ten-thousandths. */
 export interface Restocked {
   readonly row: Row
-  /** In ten-thousandths. */
   readonly quantity: bigint
+  /** Of all lines of the same goods. */
+  readonly together: bigint
 }
 
 /** The stored lines whose goods returns put back in stock, by ItemIndexID. */
@@ -18,10 +19,11 @@ export async function restockedByLine(caller: Caller, { OrderID }: GoodsRecord):
   const restocked = sumByGoods(await restockedItems(caller, OrderID), 'restockQuantity')
   if (restocked.size === 0) return new Map()
   const rows = await readRows(caller, orderItemList, OrderID)
+  const shares = sharedOut(rows, restocked)
   return new Map(
-    rows.flatMap((row) => {
-      const quantity = restocked.get(goodsOf(row)) ?? 0n
-      return quantity > 0n ? [[Number(row.id), { row, quantity }]] : []
+    rows.flatMap((row, at) => {
+      const together = restocked.get(goodsOf(row)) ?? 0n
+      return together > 0n ? [[Number(row.id), { row, quantity: shares[at] ?? 0n, together }]] : []
     }),
   )
 }
@@ -40,7 +42,7 @@ export function takenBackField(
       : Number(changed(typed, lineField(item, 'ItemQuantity'), item.ItemQuantity, 'number') ?? item.ItemQuantity)
   const known = record.OrderItemList.flatMap((item) => {
     const found = restocked.get(item.ItemIndexID)
-    return found === undefined ? [] : [{ item, goods: goodsOf(found.row), quantity: found.quantity }]
+    return found === undefined ? [] : [{ item, goods: goodsOf(found.row), quantity: found.together }]
   })
   for (const { item, goods } of known) left.set(goods, (left.get(goods) ?? 0n) + exact(quantityOf(item)))
   const short = known.find(

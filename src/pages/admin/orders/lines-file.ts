@@ -3,9 +3,9 @@ import { shows } from '../../../applications/privileges.ts'
 import { type CallerServices, merchantCaller } from '../../../html/request.ts'
 import { listStatuses } from '../../../resources/order-statuses/status-texts.ts'
 import { exact, sum, toNumber } from '../../../resources/orders/amounts.ts'
-import { descriptionLines } from '../../../resources/orders/line-description.ts'
 import { orders } from '../../../resources/orders/orders.ts'
-import { type Text, t } from '../../../texts/text.ts'
+import { type Text, t, written } from '../../../texts/text.ts'
+import { readDate } from '../../../values/dates.ts'
 import { type OrderRecord, orderFigures } from '../../order-figures.ts'
 import { type PaidRecord, paidOf } from '../../order-payments.ts'
 import { type CsvCell, type CsvColumn, csvFormIn, sendCsv, spreadsheetForm } from '../records/csv-form.ts'
@@ -56,10 +56,12 @@ const moneyOfItem = (name: string, label: Text, figure: 'unitPrice' | 'amount'):
   isMoney: true,
   cell: (line) => line.figure?.[figure] ?? '',
 })
-const ofShipment = (name: string, label: Text): LineColumn => ({
+/** The one form of all days; a text that is none stays. */
+const isoDay = (text: string) => readDate(text, 'UTC')?.instant.toISOString().slice(0, 'yyyy-mm-dd'.length) ?? text
+const ofShipment = (name: string, label: Text, textOf = (text: string) => text): LineColumn => ({
   name,
   label,
-  cell: ({ shipment }) => String(shipment?.[name] ?? ''),
+  cell: ({ shipment }) => textOf(String(shipment?.[name] ?? '')),
 })
 /** An amount of the whole order, which stands in its first line alone, so that the column can be added up. */
 const once = (name: string, label: Text, amount: (line: Line) => number): LineColumn => ({
@@ -78,7 +80,7 @@ const referencesOf = ({ TransactionList }: Order) =>
 const columns: readonly LineColumn[] = [
   ofOrder('InvoiceNumber', t('Invoice number'), invoiceOf),
   ofOrder('OrderID', t('Number in this system'), ({ OrderID }) => Number(OrderID)),
-  ofOrder('OrderDate', t('Date'), ({ OrderDate }) => String(OrderDate).slice(0, 'yyyy-mm-dd'.length)),
+  ofOrder('OrderDate', t('Date'), ({ OrderDate }) => isoDay(String(OrderDate))),
   {
     name: 'OrderStatus',
     label: t('Status'),
@@ -95,9 +97,11 @@ const columns: readonly LineColumn[] = [
   ofOrder('BillingEmail', t('E-mail'), ({ BillingEmail }) => String(BillingEmail), 'Customers'),
   ofOrder('BillingCountry', t('Billing country'), ({ BillingCountry }) => String(BillingCountry), 'Customers'),
   ofItem('ItemID', t('SKU'), ({ ItemID }) => String(ItemID)),
-  ofItem('ItemDescription', t('Description'), ({ ItemDescription }) =>
-    descriptionLines(String(ItemDescription)).join(', '),
-  ),
+  {
+    name: 'ItemDescription',
+    label: t('Description'),
+    cell: ({ figure }) => written(({ say }) => (figure ? [figure.name, ...figure.choices].map(say).join(', ') : '')),
+  },
   ofItem('ItemQuantity', t('Quantity'), ({ ItemQuantity }) => Number(ItemQuantity)),
   moneyOfItem('ItemPrice', t('Price'), 'unitPrice'),
   moneyOfItem('ItemTotal', t('Amount'), 'amount'),
@@ -120,7 +124,7 @@ const columns: readonly LineColumn[] = [
   once('OpenAmount', t('Open'), (line) => paymentsOf(line).open),
   ofShipment('ShipmentCountry', t('Shipping country')),
   ofShipment('ShipmentMethodName', t('Shipping method')),
-  ofShipment('ShipmentShippedDate', t('Shipped on')),
+  ofShipment('ShipmentShippedDate', t('Shipped on'), isoDay),
   ofShipment('ShipmentTrackingCode', t('Tracking number')),
 ]
 

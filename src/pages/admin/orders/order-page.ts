@@ -104,7 +104,7 @@ async function shownOrder(
   ])
   const statusText = textsOf(statuses)
   const [departures, payments] = await Promise.all([readDepartures(caller, [order]), readPayments(caller, order)])
-  const { say, format } = languageFor(request)
+  const { format } = languageFor(request)
   const figures = orderFigures(order, caller.store.currency)
   const parcels = shownParcels(order, figures.lines, { departures, format })
   const waiting = parcels.filter((parcel) => !parcel.hasLeft)
@@ -120,7 +120,6 @@ async function shownOrder(
     InternalComments: order.InternalComments,
     ExternalComments: order.ExternalComments,
   }
-  const returnIds = returned.returns.map((each) => each.id)
   return {
     template: '/pages/admin/orders/order',
     title: t('Order {number}', { number: invoiceOf(order) }),
@@ -144,7 +143,7 @@ async function shownOrder(
       stockWords: stockWords(order.OrderStatusID, statusText),
       statusIds: { unpaid: statusUnpaid, new: statusNew, shipped: statusShipped },
       etag: tagOf(text, typed, isOutdated),
-      timeline: await timelineOf(caller, id, returnIds, { statusText, say }),
+      timeline: await timelineOf(caller, { orderId: id, parcels, payments, returned, statusText }),
     },
   }
 }
@@ -168,6 +167,7 @@ interface ShownOrder extends OrderRecord, PaidRecord {
     readonly ShipmentEmail: string
   })[]
   readonly OrderItemList: readonly (OrderRecord['OrderItemList'][number] & {
+    readonly ItemIndexID: number
     readonly CatalogID: number
     readonly ItemShipmentID: number
   })[]
@@ -185,10 +185,13 @@ function shownParcels(
   lines: ReturnType<typeof orderFigures>['lines'],
   { departures, format }: { departures: Departures; format: Format },
 ) {
-  const figures = new Map(order.OrderItemList.map((item, at) => [item, { ...lines[at], productId: item.CatalogID }]))
+  const all = order.OrderItemList
+  const figures = new Map(
+    lines.map((line, at) => [all[at], { ...line, id: all[at]?.ItemIndexID ?? 0, productId: all[at]?.CatalogID }]),
+  )
   return parcelsOf(order, departures).map(({ items, ...parcel }) => ({
     ...parcel,
-    lines: items.map((item) => figures.get(item)),
+    lines: items.flatMap((item) => figures.get(item) ?? []),
     shipTo: shipToOf(order, parcel.shipment, format),
   }))
 }

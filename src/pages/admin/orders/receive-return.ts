@@ -6,7 +6,7 @@ import { numberText, writingOf } from '../../../html/numbers.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { inFormFields } from '../../../html/page-routes.ts'
 import { type CallerServices, formOf, merchantCaller } from '../../../html/request.ts'
-import { descriptionLines } from '../../../resources/orders/line-description.ts'
+import { goodsWords } from '../../../resources/orders/line-description.ts'
 import { orders } from '../../../resources/orders/orders.ts'
 import { holdsStock } from '../../../resources/orders/statuses.ts'
 import { rma } from '../../../resources/rma/rma.ts'
@@ -57,7 +57,7 @@ export async function returnPage(
   const { id, rmaId, caller, text, record } = await readReturn(request, services)
   const order = JSON.parse(await getRecord(caller, orders, id)) as ReturnedOrder
   const items = record.RMAItemList.map((item, index) => {
-    const [title = '', ...choices] = descriptionLines(item.ItemName)
+    const { name: title, choices } = goodsWords(item.ItemName, caller.store.currency)
     return { ...item, name: `Item.${index}`, sku: item.SKU, title, choices }
   })
   const stored = {

@@ -5,10 +5,10 @@ import { numberIn, numberText, type Writing } from '../../../html/numbers.ts'
 import { refusedFields } from '../../../html/page-routes.ts'
 import { type Form, textIn } from '../../../html/request.ts'
 import { exact, toNumber } from '../../../resources/orders/amounts.ts'
-import { descriptionLines } from '../../../resources/orders/line-description.ts'
+import { goodsWords } from '../../../resources/orders/line-description.ts'
 import { orderItemList } from '../../../resources/orders/lists.ts'
-import { goodsOf, returnedItems, sumByGoods } from '../../../resources/orders/stock.ts'
-import { type Text, t } from '../../../texts/text.ts'
+import { returnedItems, sharedOut, sumByGoods } from '../../../resources/orders/stock.ts'
+import { type Phrase, type Text, t } from '../../../texts/text.ts'
 import type { Fault } from '../../../values/failure.ts'
 
 // The form of a new return. The fields of a line are `Item.7.ReturnQuantity` and the like, by its ItemIndexID.
@@ -23,23 +23,21 @@ export interface ReturnableLine {
   readonly row: Row
   readonly sku: string
   readonly title: string
-  readonly choices: readonly string[]
-  /** Of these goods, in all lines of the order. */
+  readonly choices: readonly Phrase[]
   readonly sold: number
-  /** Of these goods, in other returns. */
+  /** What other returns have of it. They name goods: of several lines of the same goods, the first ones returned first. */
   readonly returned: number
-  /** What a return may have of them; 0: nothing. */
+  /** What a return may have of it; 0: nothing. */
   readonly returnable: number
 }
 
 /** The lines of an order, with what may still be returned of them (docs/decisions/returns.md). */
 export async function returnableLines(caller: Caller, orderId: number): Promise<ReturnableLine[]> {
   const rows = await readRows(caller, orderItemList, orderId)
-  const sold = sumByGoods(rows, 'quantity')
-  const returned = sumByGoods(await returnedItems(caller, orderId), 'returnQuantity')
-  return rows.map((row) => {
-    const [has, gone] = [sold.get(goodsOf(row)) ?? 0n, returned.get(goodsOf(row)) ?? 0n]
-    const [title = '', ...choices] = descriptionLines(String(row.description))
+  const returned = sharedOut(rows, sumByGoods(await returnedItems(caller, orderId), 'returnQuantity'))
+  return rows.map((row, at) => {
+    const [sold, gone] = [exact(Number(row.quantity)), returned[at] ?? 0n]
+    const { name: title, choices } = goodsWords(String(row.description), caller.store.currency)
     // An item of a return names its line by product or SKU.
     const hasName = row.productId !== null || String(row.sku).trim() !== ''
     return {
@@ -48,9 +46,9 @@ export async function returnableLines(caller: Caller, orderId: number): Promise<
       sku: String(row.sku),
       title,
       choices,
-      sold: toNumber(has),
+      sold: toNumber(sold),
       returned: toNumber(gone),
-      returnable: hasName && has > gone ? toNumber(has - gone) : 0,
+      returnable: hasName && sold > gone ? toNumber(sold - gone) : 0,
     }
   })
 }
@@ -112,18 +110,12 @@ function refuseMore(
   chosen: readonly ReturnableLine[],
   now: readonly ReturnableLine[],
 ): void {
-  const left = new Map(now.map(({ row, returnable }) => [goodsOf(row), exact(returnable)]))
-  const faults: Fault[] = []
-  for (const line of chosen) {
-    const goods = goodsOf(line.row)
-    const rest = left.get(goods) ?? 0n
-    const wanted = exact(quantityOf(line))
-    const { sold = 0, returned = 0 } = now.find(({ row }) => goodsOf(row) === goods) ?? {}
+  const faults = chosen.flatMap((line): Fault[] => {
+    const { sold = 0, returned = 0, returnable = 0 } = now.find(({ name }) => name === line.name) ?? {}
     const known = returned > 0 ? `, of which ${returned} are in other returns` : ''
-    const problem = `must be at most ${toNumber(rest)}: the order has ${sold}${known}`
-    if (wanted > rest) faults.push({ field: `${line.name}.ReturnQuantity`, problem })
-    left.set(goods, rest - wanted)
-  }
+    const problem = `must be at most ${returnable}: this line has ${sold}${known}`
+    return exact(quantityOf(line)) > exact(returnable) ? [{ field: `${line.name}.ReturnQuantity`, problem }] : []
+  })
   if (faults.length > 0) throw refusedFields(faults)
 }
 

@@ -1,5 +1,6 @@
 import type { Caller } from '../../../engine/caller.ts'
 import { type Form, textIn } from '../../../html/request.ts'
+import { goodsWords } from '../../../resources/orders/line-description.ts'
 import { rma } from '../../../resources/rma/rma.ts'
 import type { Phrase } from '../../../texts/text.ts'
 import { readCodes } from '../records/codes.ts'
@@ -32,7 +33,7 @@ export async function returnsOf(caller: Caller, orderId: number) {
     status: codes.textAt('RMAStatusID', statusId),
     items: items.map(({ sku, name, ...item }) => ({
       sku,
-      name,
+      ...goodsWords(name, store.currency),
       returned: Number(item.returnQuantity),
       received: Number(item.receivedQuantity),
       restocked: Number(item.restockQuantity),

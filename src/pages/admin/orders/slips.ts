@@ -13,7 +13,6 @@ import {
   requirePrivileges,
   textIn,
 } from '../../../html/request.ts'
-import { splitPrice } from '../../../resources/orders/line-description.ts'
 import { orders } from '../../../resources/orders/orders.ts'
 import { isVoid } from '../../../resources/orders/payments.ts'
 import { readIds } from '../../../server/parameters.ts'
@@ -150,7 +149,6 @@ async function slipPage(
       slips,
       back,
       headOf: ({ invoice }: Slip) => titles[kind].one(invoice),
-      splitPrice,
       signedAmount,
       typeName,
     },

@@ -1,28 +1,121 @@
 import type { Caller } from '../../../engine/caller.ts'
+import type { HistoryEntry } from '../../../engine/recording/history.ts'
 import { orders } from '../../../resources/orders/orders.ts'
+import { isVoid } from '../../../resources/orders/payments.ts'
+import { statusShipped } from '../../../resources/orders/statuses.ts'
 import { rma } from '../../../resources/rma/rma.ts'
-import type { Language } from '../../../texts/language.ts'
-import type { Phrase } from '../../../texts/text.ts'
-import { typeName } from '../../order-payments.ts'
-import { type History, newestHistory } from '../records/history.ts'
+import { type Phrase, t, written } from '../../../texts/text.ts'
+import { type ShownTransaction, typeName } from '../../order-payments.ts'
+import { type Acts, type History, newestHistory } from '../records/history.ts'
 
 const ENTRIES_MAX = 25
 
-/** Returns what became of an order and its returns, newest first, with statuses and types of payments by their names. */
-export async function timelineOf(
-  caller: Caller,
-  orderId: number,
-  returnIds: readonly number[],
-  { statusText, say }: { statusText: (id: number) => Phrase; say: Language['say'] },
-): Promise<History> {
-  const records = [
-    { recordType: orders.table, recordId: orderId },
-    ...returnIds.map((id) => ({ recordType: rma.table, recordId: id })),
-  ]
+interface ShownParcel {
+  readonly number: number
+  readonly hasLeft: boolean
+  readonly shipment: { ShipmentID: number; ShipmentShippedDate: string; ShipmentTrackingCode: string } | null
+  readonly lines: readonly { id: number; name: string; sku: string; quantity: number }[]
+}
+
+/** What the page of an order shows. */
+interface ShownOrder {
+  readonly orderId: number
+  readonly parcels: readonly ShownParcel[]
+  readonly payments: { readonly transactions: readonly ShownTransaction[] }
+  readonly returned: { readonly returns: readonly { readonly id: number }[] }
+  readonly statusText: (id: number) => Phrase
+}
+
+/** A part of an order: what it is called in place of its key, and what a change of it is called; false: it is told by what differs. */
+interface Part {
+  readonly called: Phrase
+  readonly act: (change: PartChange) => Phrase | false
+}
+
+/** A change of a member, or of the whole part (''). `then` says what another member was at that time, of what it is now. */
+interface PartChange {
+  readonly member: string
+  readonly before: unknown
+  readonly after: unknown
+  readonly then: (member: string, now: unknown) => unknown
+}
+
+/** Returns what became of an order and its returns, newest first: what was done with its parts, or else what differs. */
+export async function timelineOf(caller: Caller, order: ShownOrder): Promise<History> {
+  const { orderId, parcels, payments, returned, statusText } = order
+  const parts = new Map<string, Part>()
+  for (const parcel of parcels) {
+    parts.set(`ShipmentList[${parcel.shipment?.ShipmentID}]`, parcelPart(parcel))
+    for (const { id, name, sku } of parcel.lines) {
+      parts.set(`OrderItemList[${id}]`, { called: name || sku, act: () => false })
+    }
+  }
+  for (const paid of payments.transactions)
+    parts.set(`TransactionList[${paid.id}]`, paymentPart(paid, caller.store.currency))
+  // The wire shows 0 for the key of an only parcel.
+  const partAt = (path: string) => parts.get(path) ?? parts.get(path.replace(/\[.*/, '[0]'))
   const isStatus = (path: string) => path === 'OrderStatusID' || path === 'ShipmentList.ShipmentOrderStatus'
   const nameOf = (path: string, value: unknown) => {
-    if (path === 'TransactionList.TransactionType') return say(typeName(String(value)))
-    return isStatus(path) ? say(statusText(Number(value))) : null
+    if (path === 'TransactionList.TransactionType') return typeName(String(value))
+    return isStatus(path) ? statusText(Number(value)) : (partAt(`${path}[${value}]`)?.called ?? null)
   }
-  return newestHistory(caller, records, { limit: ENTRIES_MAX, nameOf })
+  const records = [
+    { recordType: orders.table, recordId: orderId },
+    ...returned.returns.map(({ id }) => ({ recordType: rma.table, recordId: id })),
+  ]
+  return newestHistory(caller, records, { limit: ENTRIES_MAX, nameOf, actsIn: actsBy(partAt) })
+}
+
+/** Members of a parcel of which the words tell enough. */
+const told = /\.Shipment(ShippedDate|TrackingCode|OrderStatus)$/
+
+/** Finds what was done in each entry, which are asked for from the newest on. */
+function actsBy(partAt: (path: string) => Part | undefined): (entry: HistoryEntry) => Acts {
+  const later = new Map<string, unknown>()
+  return ({ changed }) => {
+    const acts = new Map<string, Phrase | null>()
+    for (const [path, before, after] of changed) {
+      const [, own = '', member = ''] = /^(\w+\[.*?\])\.?(.*)$/.exec(path) ?? []
+      const then = (name: string, now: unknown) => (later.has(`${own}.${name}`) ? later.get(`${own}.${name}`) : now)
+      const act = partAt(own)?.act({ member, before, after, then })
+      if (!act) continue
+      // The lines of a new parcel were divided for it.
+      const isTold = (each: string) =>
+        each.startsWith(own) ? told.test(each) : own === path && /^OrderItem/.test(each)
+      if (own.startsWith('Ship')) for (const [each] of changed) if (isTold(each)) acts.set(each, null)
+      acts.set(path, act)
+    }
+    for (const [path, before] of changed) later.set(path, before)
+    return acts
+  }
+}
+
+function parcelPart({ number, hasLeft, shipment, lines }: ShownParcel): Part {
+  const { ShipmentShippedDate: day = '', ShipmentTrackingCode: codeNow = '' } = shipment ?? {}
+  const isSent = ({ member, before, after }: PartChange) => {
+    if (member === 'ShipmentOrderStatus') return day === '' && after === statusShipped
+    return member === 'ShipmentShippedDate' ? !before && after !== null : member === '' && after !== null
+  }
+  const act = (change: PartChange) => {
+    if (!hasLeft || !isSent(change)) return false
+    const code = String(change.then('ShipmentTrackingCode', codeNow) ?? '')
+    const goods = written(({ format }) =>
+      lines.map(({ quantity, name, sku }) => `${format.number(quantity)} × ${name || sku}`).join(', '),
+    )
+    if (code === '') return t('Parcel {number} sent: {goods}', { number, goods })
+    return t('Parcel {number} sent: {goods}, tracking number {code}', { number, goods, code })
+  }
+  return { called: String(number), act }
+}
+
+function paymentPart({ type, method, amount }: ShownTransaction, currency: string): Part {
+  const amountText = (value: unknown) => written(({ format }) => format.money(Math.abs(Number(value)), currency))
+  const act = ({ member, before, after, then }: PartChange) => {
+    const values = { type, method, amount: amountText(then('TransactionAmount', amount)) }
+    if (member === 'TransactionType') return isVoid(after) && t('{type} of {amount} made void', values)
+    if (member !== '' || before !== null || type === '') return false
+    if (method === '') return t('{type} of {amount} recorded', values)
+    return t('{type} of {amount} by {method} recorded', values)
+  }
+  return { called: amountText(amount), act }
 }

@@ -4,7 +4,7 @@ import { disarm } from '../../../csv/cells.ts'
 import { wrongField } from '../../../engine/definition/refused.ts'
 import { languageFor, textIn } from '../../../html/request.ts'
 import type { Language } from '../../../texts/language.ts'
-import { type Text, t } from '../../../texts/text.ts'
+import { type Phrase, type Text, t } from '../../../texts/text.ts'
 import { decimalsOf } from '../../../values/currency.ts'
 import { fileTypes } from './files.ts'
 
@@ -63,7 +63,7 @@ interface CsvFile {
 }
 
 /** Numbers get the decimal sign of the file; texts that a spreadsheet would take for a formula an apostrophe. */
-export type CsvCell = string | number
+export type CsvCell = Phrase | number
 
 /** Sends a file of these columns, as its rows come. */
 export function sendCsv(reply: FastifyReply, name: string, form: CsvForm, file: CsvFile): FastifyReply {
@@ -83,7 +83,7 @@ async function* textsOf(
   const delimiter = separatorSigns[form.separator]
   const decimals = currency === undefined ? 0 : decimalsOf(currency)
   const cellOf = (cell: CsvCell, at: number) => {
-    if (typeof cell === 'string') return disarm(cell)
+    if (typeof cell !== 'number') return disarm(say(cell))
     const [, given = ''] = String(cell).split('.')
     const text = columns[at]?.isMoney && given.length < decimals ? cell.toFixed(decimals) : String(cell)
     return form.decimal === 'comma' ? text.replace('.', ',') : text

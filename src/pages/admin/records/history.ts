@@ -46,7 +46,10 @@ export interface History {
 
 type HistoryRow = ReturnType<typeof rowOf>
 
-/** The name of a value, such as a status, at a path without the keys of items; null: the value speaks for itself. */
+/**
+ * The name of a value, such as a status, at a path without the keys of items, or of the key of an item at the path of its list; null: the
+ * value speaks for itself.
+ */
 type NameOf = (path: string, value: NonNullable<Difference[1]>, refersTo: Resource | null) => Phrase | null
 
 const nameless: NameOf = () => null
@@ -55,10 +58,10 @@ const nameless: NameOf = () => null
 export async function newestHistory(
   caller: Caller,
   records: readonly RecordName[],
-  { limit = NEWEST_ENTRIES, nameOf = nameless }: { limit?: number; nameOf?: NameOf } = {},
+  { limit = NEWEST_ENTRIES, ...showing }: { limit?: number } & Showing = {},
 ): Promise<History> {
   const found = await listHistory(caller, records, { before: null, limit })
-  return shown(caller, found, { nameOf })
+  return shown(caller, found, showing)
 }
 
 /** The page of all changes of a record, which may be gone. */
@@ -215,17 +218,21 @@ function idIn(text: string, name: string): number {
   return Number(text)
 }
 
+/** What was done, where people have words for it, by the path of the difference that says it. Null: the words of another tell it. */
+export type Acts = ReadonlyMap<string, Phrase | null>
+
 interface Showing {
   readonly nameOf?: NameOf
   /** Whether each change says which record it is of. */
   readonly isOfMany?: boolean
+  readonly actsIn?: (entry: HistoryEntry) => Acts
 }
 
 /** The changes in words, with the names of the records that their fields name. */
 async function shown(
   caller: Caller,
   { entries, next }: HistoryPage,
-  { nameOf = nameless, isOfMany = false }: Showing = {},
+  { nameOf = nameless, isOfMany = false, actsIn = () => new Map() }: Showing = {},
 ): Promise<History> {
   const { privileges, store } = caller
   const named = entries.flatMap(({ recordType, changed }) =>
@@ -252,7 +259,7 @@ async function shown(
     },
     titleOf: ({ recordType, recordId }) => titles.get(recordType)?.get(recordId) || null,
   }
-  return { rows: entries.map((entry) => rowOf(entry, words)), next }
+  return { rows: entries.map((entry) => rowOf(entry, words, actsIn(entry))), next }
 }
 
 /** What the records of changes are called, by table and id. */
@@ -305,7 +312,7 @@ const actors: Readonly<Record<HistoryEntry['actorKind'], (name: string) => Phras
   operator: () => t('The operator'),
 }
 
-function rowOf(entry: HistoryEntry, words: Words) {
+function rowOf(entry: HistoryEntry, words: Words, acts: Acts) {
   const { id, at, actorKind, actor, kind, recordType, recordId, changed, more } = entry
   const service = serviceOfTable(recordType)
   const { privileges } = words
@@ -323,7 +330,11 @@ function rowOf(entry: HistoryEntry, words: Words) {
     name: words.titleOf(entry) ?? t('{record} {id}', { record: service?.oneTitle ?? recordType, id: String(recordId) }),
     address: service === null ? null : `${service.path}/${recordId}`,
     canOpen: service !== null && mayRead(words.privileges, service.resource),
-    changes: changed.flatMap((difference) => changeOf(service, difference, words)),
+    changes: changed.flatMap((difference): Changed[] => {
+      const act = acts.get(difference[0])
+      if (act === undefined) return changeOf(service, difference, words)
+      return act === null ? [] : [{ label: act, before: null, after: null, source: null }]
+    }),
     more,
     putBack: canPutBack ? `${service.path}/${recordId}/history/${id}/back` : null,
   }
@@ -343,7 +354,8 @@ function bareOf(path: string): string {
 interface Changed {
   readonly label: Phrase
   readonly before: Phrase | null
-  readonly after: Phrase
+  /** Null: the label says all. */
+  readonly after: Phrase | null
   /** The HTML that was and is stored, where the others say its words; null: they are all there is. */
   readonly source: { readonly before: string; readonly after: string } | null
 }
@@ -351,7 +363,7 @@ interface Changed {
 /** A change in words: the field, and what became of it. None: the reader is not shown it. */
 function changeOf(service: Service | null, [path, before, after]: Difference, words: Words): Changed[] {
   const { privileges, nameOf } = words
-  const keyText: KeyText = (key, named) => (named === null ? null : nameOf('', key, named)) ?? key
+  const keyText: KeyText = (key, named, list) => nameOf(named === null ? list : '', key, named) ?? key
   const { label, field, refersTo, item } = fieldAt(service, path, keyText)
   if (!isShownTo(privileges, field)) return []
   // Neither is known of a field that nobody is shown.
@@ -359,7 +371,8 @@ function changeOf(service: Service | null, [path, before, after]: Difference, wo
   if (item !== null) {
     // Of one without a text, the history has only that it was there.
     const stored = before ?? after
-    const key = typeof stored === 'string' ? stored : item
+    const isKey = typeof item === 'string' && path.endsWith(`[${item}]`)
+    const key = isKey && typeof stored === 'string' ? stored : item
     const what = before === null ? t('added') : t('removed')
     return [{ label: t('{item} {key}', { item: label, key }), before: null, after: what, source: null }]
   }
@@ -393,6 +406,7 @@ function textOf(
   const stored = value ?? field?.default ?? ''
   if (stored === '') return NOTHING
   if (typeof stored === 'boolean') return stored ? t('Yes') : t('No')
+  if (field?.isDay) return written(({ format }) => format.day(String(stored)))
   if (field?.kind === 'date') return written(({ format }) => format.date(new Date(String(stored)), timeZone))
   if (typeof stored !== 'number') return stored
   return written(({ format }) => (field?.isMoney ? format.unitPrice(stored, currency) : format.number(stored)))
@@ -409,7 +423,7 @@ interface Place {
 }
 
 /** What the key of an item is in words, which may be the number of a record. */
-type KeyText = (key: string, refersTo: Resource | null) => Phrase
+type KeyText = (key: string, refersTo: Resource | null, list: string) => Phrase
 
 const asNumber: KeyText = (key) => key
 
@@ -429,9 +443,11 @@ function placeIn(values: readonly Value[], lists: readonly List[], path: string,
   }
   const named = list?.values.find(({ field }) => field.access === 'key')?.refersTo ?? null
   const one = list?.one ?? name
-  const called = keyText(key, named)
+  const called = keyText(key, named, name)
   if (rest === undefined) return { label: one, field: null, refersTo: null, item: called }
-  const item = brackets === undefined ? one : t('{item} {key}', { item: one, key: called })
+  // Items without keys are counted.
+  const place = list?.field.key === undefined ? String(Number(key) + 1) : called
+  const item = brackets === undefined ? one : t('{item} {key}', { item: one, key: place })
   const inner = placeIn(list?.values ?? [], list?.lists ?? [], rest, keyText)
   return { ...inner, label: t('{item}: {field}', { item, field: inner.label }) }
 }

@@ -81,8 +81,8 @@ describe('a customer', () => {
     const page = await pageOf(id)
     expect(figures(page)).toEqual({
       Orders: '3',
-      'Spent, without refunds': '$44.50',
-      'Average order': '$40.00',
+      'Spent, less refunds': '$44.50',
+      'Average of 2 paid orders': '$22.25',
       'Customer since': 'Mar 10, 2026',
     })
     const amounts = [...page.matchAll(/data-label="Amount" class="right">([^<]*)/g)].map(([, amount]) => amount)

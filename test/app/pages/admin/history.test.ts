@@ -125,19 +125,6 @@ test('a deleted record keeps its history, and what named it tells that it no lon
   expect(cleared).toMatch(new RegExp(`^Manufacturer: ${maker} → nothing Put back… \\|`))
 })
 
-test("an order's timeline has its changes and those of its returns, with statuses by their texts", async () => {
-  await call('POST', '/Products', { SKUInfo: { SKU: 'LAMP', Name: 'Lamp', Stock: 5 } })
-  const fields = { 'ItemID.1': 'LAMP', 'ItemQuantity.1': '2', BillingEmail: 'ada@shop.example' }
-  await merchant.submit('/admin/orders/new', fields, { action: '/admin/orders' })
-  await call('PUT', '/Orders/1', { OrderStatusID: 4 })
-  await call('POST', '/RMA', { OrderID: 1, RMAItemList: [{ SKU: 'LAMP', ReturnQuantity: 1 }] })
-  const { body } = await merchant.open('/admin/orders/1')
-  const [, timeline = ''] = body.split('id="timeline"')
-  expect(textOf(timeline)).toMatch(
-    /Application .* Return 1 : Added .* Application .* Status: Unpaid → Shipped .* merchant@.* Order placed/,
-  )
-})
-
 test('pages go back to the beginning, and another store sees nothing of it', async () => {
   const caller = await operatorCaller(server.services, shop.store.id)
   const id = await createRecord(caller, manufacturers, { ManufacturerName: 'Name 0' })

@@ -151,8 +151,11 @@ describe('a form of somebody who writes decimals with a comma', () => {
     ])
 
     const returned = await opened(merchant, '/admin/orders/1/returns/new')
-    expect((await returned.send({ [`Item.${line}.ReturnQuantity`]: '1.5' })).statusCode).toBe(400)
-    expect((await returned.send({ [`Item.${line}.ReturnQuantity`]: '1,5' })).statusCode).toBe(303)
+    const { ItemIndexID: most } = (await order()).OrderItemList.find(
+      (item: { ItemQuantity: number }) => item.ItemQuantity > 1,
+    )
+    expect((await returned.send({ [`Item.${most}.ReturnQuantity`]: '1.5' })).statusCode).toBe(400)
+    expect((await returned.send({ [`Item.${most}.ReturnQuantity`]: '1,5' })).statusCode).toBe(303)
     const receiving = await opened(merchant, '/admin/orders/1/returns/1')
     expect(
       (await receiving.send({ 'Item.0.ReceivedQuantity': '1,5', 'Item.0.RestockQuantity': '0,5' })).statusCode,

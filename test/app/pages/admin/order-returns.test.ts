@@ -62,7 +62,7 @@ describe('a return of an order', () => {
 
   test.each([
     { changes: {}, field: '', says: 'Say how many pieces' },
-    { changes: { ReturnQuantity: '4' }, field: 'ReturnQuantity', says: 'must be at most 3: the order has 3' },
+    { changes: { ReturnQuantity: '4' }, field: 'ReturnQuantity', says: 'must be at most 3: this line has 3' },
     { changes: { ReturnQuantity: 'x' }, field: 'ReturnQuantity', says: 'must be' },
     { changes: { RestockQuantity: '1' }, field: 'ReturnQuantity', says: 'must be more than 0' },
     { changes: { ReturnQuantity: '1', RestockQuantity: '-1' }, field: 'RestockQuantity', says: 'must be' },
@@ -86,7 +86,7 @@ describe('a return of an order', () => {
     const lost = answers.find(({ statusCode }) => statusCode === 412)?.body ?? ''
     const again = await scene.merchant.submit(newReturn, typedIn(lost, newReturn))
     expect(again.statusCode).toBe(400)
-    expect(alertIn(again.body)).toContain('must be at most 1: the order has 3, of which 2 are in other returns')
+    expect(alertIn(again.body)).toContain('must be at most 1: this line has 3, of which 2 are in other returns')
     const fields = { ...typedIn(again.body, newReturn), [`${line}.ReturnQuantity`]: '1' }
     expectSaved(await scene.merchant.submit(newReturn, fields), added)
     expect((await scene.merchant.open(newReturn)).body).toContain('nothing left to return')
