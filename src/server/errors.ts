@@ -81,8 +81,8 @@ export function sendRefusal(reply: FastifyReply, status: number, message: string
   const { id, headers } = reply.request
   const items = errorBody(status, message, field)
   if (!acceptsProblem(headers.accept)) return reply.code(status).send(items)
-  const problem = JSON.stringify(problemOf(status, items, id))
-  return reply.code(status).type(`${PROBLEM_TYPE}; charset=utf-8`).send(problem)
+  const details = JSON.stringify(problemOf(status, items, id))
+  return reply.code(status).type(`${PROBLEM_TYPE}; charset=utf-8`).send(details)
 }
 
 /**

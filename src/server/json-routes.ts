@@ -311,8 +311,8 @@ function refusalsOf({ tag, refusals }: RouteGroup) {
       const example = [resultItem('Error', '', Number(status), description.split(/[.;:] /, 1)[0] ?? '')]
       const answer = jsonAnswer(description, ref('schemas', 'ArrayOfResponseInfo'), headers, example)
       const shown = problemOf(Number(status), example, '0b6f0f3c-2c1e-4b0e-9d0a-6a3f1c9d7e55')
-      const problem = { [PROBLEM_TYPE]: { schema: ref('schemas', 'Problem'), example: shown } }
-      return [`${tag}Refusal${status}`, { ...answer, content: { ...answer.content, ...problem } }]
+      const details = { [PROBLEM_TYPE]: { schema: ref('schemas', 'Problem'), example: shown } }
+      return [`${tag}Refusal${status}`, { ...answer, content: { ...answer.content, ...details } }]
     }),
   )
 }

@@ -49,7 +49,7 @@ import { administrationPrivileges } from '../../src/staff/roles.ts'
 
 /** Modules whose refusals only programs and operators of a command line get. */
 const ELSEWHERE =
-  /\/src\/(soap|cli|rest|audit|people\/audit|process\/(?!bytes)|oauth\/(?!authorize|parameters)|database\/(?!outage|pool|health)|server\/(health|figures|limits|setting)|reference|embedded|installation|xml|engine\/transfer|operator\/transfer)/
+  /\/src\/(soap|cli|rest|audit|people\/audit|process\/(?!bytes)|oauth\/(?!authorize|parameters)|database\/(?!outage|pool|health)|server\/(health|figures|limits|problem|setting)|reference|embedded|installation|xml|engine\/transfer|operator\/transfer)/
 /** Of more than these, a value stays a value, and its texts are messages of their own. */
 const ALTERNATIVES_MAX = 6
 /** The same of single words, of which more are names. */

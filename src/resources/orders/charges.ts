@@ -36,7 +36,8 @@ export function refuseDiscountAbove(lines: readonly bigint[], order: Values, cur
   const goods = sum(lines)
   const discount = discountOf(order, currency)
   if (discount <= 0n || discount <= goods) return
-  const known = `the goods cost ${toNumber(goods)}, and the discounts of the order are ${toNumber(discount)} together`
+  const [cost, off] = [goods, discount].map((amount) => `${toNumber(amount)} ${currency}`)
+  const known = `the goods cost ${cost}, and the discounts of the order are ${off} together`
   throw wrongField(discountField(order), `must not be above the goods: ${known}`)
 }
 

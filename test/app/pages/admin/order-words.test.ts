@@ -9,7 +9,7 @@ let scene: Awaited<ReturnType<typeof shopWithOrder>>
 
 /** As a program wrote it: an option that adds 20, one with a dollar sign in its name, and marks that the platform does not write. */
 const description =
-  'Caf&eacute; <M> Throw<BR/><b>Size:</b>&nbsp;Queen - $20.00<br />\n<p><B>Card:</B> &#36;5.00 &lt;gift&gt;</p>'
+  'Caf&eacute; <M> Throw<BR/><b>Size:</b>&nbsp;Queen - $20.00<br />\n<p><B>Card:</B> &lt;gift&gt; &#36;5.00</p>'
 
 withServer(async (server) => {
   scene = await shopWithOrder(server)
@@ -66,13 +66,15 @@ test('the options of a line read as options on every page of an order and its re
     const text = textOf(body.split('id="timeline"')[0] ?? '')
     const isRaw = /&lt;b|&amp;nbsp;|&amp;#36;| - \$20/i.test(text)
     expect({ route, statusCode, isRaw }).toEqual({ route, statusCode: 200, isRaw: false })
-    const options = route.endsWith('/packing-slip') ? 'Queen Card: $5.00' : 'Queen (+$20.00) Card: $5.00'
+    const options = route.endsWith('/packing-slip')
+      ? 'Queen Card: &lt;gift&gt; $5.00'
+      : 'Queen (+$20.00) Card: &lt;gift&gt; $5.00'
     if (text.includes('Size')) named.push(text.includes('Café &lt;M&gt; Throw') && text.includes(options))
   }
   expect(named.length).toBeGreaterThan(6)
   expect(new Set(named)).toEqual(new Set([true]))
   const file = (await scene.merchant.open('/admin/orders/lines.csv', { 'accept-language': 'de-DE' })).body
-  expect(file).toContain('Café <M> Throw, Size: Queen (+20,00\u00a0$), Card: $5.00 <gift>')
+  expect(file).toContain('Café <M> Throw, Size: Queen (+20,00\u00a0$), Card: <gift> $5.00')
   expect(file.split('\n')[2]).toMatch(/;2026-03-10;.*;2026-03-09;T-1/)
   expect((await scene.order()).OrderItemList[0].ItemDescription).toBe(description)
 })
