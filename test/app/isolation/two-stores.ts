@@ -162,7 +162,7 @@ async function mailOf({ services }: TestServer, storeId: number): Promise<number
   await inTransaction(services.db, (tx) =>
     writeMail(tx, services, { kind: 'customer-link', data, to, identityId: null, storeId, causedBy: null }),
   )
-  return (await services.db.mail.findFirstOrThrow({ where: { storeId } })).id
+  return (await services.db.mail.findFirstOrThrow({ where: { storeId, kind: 'customer-link' } })).id
 }
 
 /** An account that opens this store alone, signed in. */

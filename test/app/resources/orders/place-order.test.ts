@@ -273,7 +273,7 @@ describe('what an order is made of', () => {
       await expect(placing).rejects.toMatchObject({
         kind: 'bad-request',
         field,
-        message: expect.stringContaining('must not be above the goods: the goods cost 10, and the discounts'),
+        message: expect.stringContaining('must not be above the goods: the goods cost 10 USD, and the discounts'),
       })
       expect(await shop.stockOf(id)).toBe(10)
     }

@@ -245,7 +245,7 @@ describe('discounts', () => {
     await expect(shop.update(id, { OrderDiscountPromotion: 60.01 })).rejects.toMatchObject({
       kind: 'bad-request',
       field: 'OrderDiscountPromotion',
-      message: expect.stringContaining('the goods cost 60, and the discounts of the order are 60.01 together'),
+      message: expect.stringContaining('the goods cost 60 USD, and the discounts of the order are 60.01 USD together'),
     })
     await expect(shop.update(id, { OrderDiscountCoupon: 50.01 })).rejects.toMatchObject({ kind: 'bad-request' })
     await shop.update(id, { OrderDiscountCoupon: 50, OrderAmount: 0 })
