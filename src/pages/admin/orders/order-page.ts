@@ -162,14 +162,8 @@ interface ShownOrder extends OrderRecord, PaidRecord {
   readonly BillingPhoneNumber: string
   readonly PromotionList: readonly { readonly PromotionName: string; readonly Coupon: string }[]
   readonly ShipmentList: readonly (OrderRecord['ShipmentList'][number] & {
-    readonly ShipmentID: number
     readonly ShipmentPhone: string
     readonly ShipmentEmail: string
-  })[]
-  readonly OrderItemList: readonly (OrderRecord['OrderItemList'][number] & {
-    readonly ItemIndexID: number
-    readonly CatalogID: number
-    readonly ItemShipmentID: number
   })[]
 }
 
@@ -185,13 +179,10 @@ function shownParcels(
   lines: ReturnType<typeof orderFigures>['lines'],
   { departures, format }: { departures: Departures; format: Format },
 ) {
-  const all = order.OrderItemList
-  const figures = new Map(
-    lines.map((line, at) => [all[at], { ...line, id: all[at]?.ItemIndexID ?? 0, productId: all[at]?.CatalogID }]),
-  )
+  const figures = new Map(lines.map((line) => [line.id, line]))
   return parcelsOf(order, departures).map(({ items, ...parcel }) => ({
     ...parcel,
-    lines: items.flatMap((item) => figures.get(item) ?? []),
+    lines: items.flatMap(({ ItemIndexID }) => figures.get(ItemIndexID) ?? []),
     shipTo: shipToOf(order, parcel.shipment, format),
   }))
 }

@@ -100,14 +100,7 @@ interface ShippedOrder extends OrderRecord, PaidRecord {
   readonly OrderStatusID: number
   readonly InvoiceNumberPrefix: string
   readonly InvoiceNumber: number
-  readonly ShipmentList: readonly (OrderRecord['ShipmentList'][number] & {
-    readonly ShipmentID: number
-    readonly ShipmentBoxes: number
-  })[]
-  readonly OrderItemList: readonly (OrderRecord['OrderItemList'][number] & {
-    readonly ItemIndexID: number
-    readonly ItemShipmentID: number
-  })[]
+  readonly ShipmentList: readonly (OrderRecord['ShipmentList'][number] & { readonly ShipmentBoxes: number })[]
 }
 
 /** The shipment that the address names, by the id that the record shows, with its lines. */
@@ -121,11 +114,7 @@ async function readShipment(request: FastifyRequest, services: CallerServices) {
   const parcel = parcels.find(({ shipment }) => shipment !== null && String(shipment.ShipmentID) === shipmentId)
   if (parcel === undefined || parcel.shipment === null) throw notFound(orders, id)
   const { items, shipment } = parcel
-  const figures = orderFigures({ ...order, OrderItemList: items }, caller.store.currency).lines
-  const lines = items.flatMap(({ ItemIndexID }, at) => {
-    const figure = figures[at]
-    return figure ? [{ ...figure, id: ItemIndexID }] : []
-  })
+  const { lines } = orderFigures({ ...order, OrderItemList: items }, caller.store.currency)
   return { id, caller, text, order, parcel, parcels, shipment, isShipped: parcel.hasLeft, lines }
 }
 
