@@ -30,7 +30,7 @@ import { changesOf } from '../records/form.ts'
 import { mayRead } from '../records/seen.ts'
 import { services as allServices } from '../records/services.ts'
 import { ifUnchanged, tagOf } from '../records/unchanged.ts'
-import { invoiceOf, textsOf } from './listing.ts'
+import { invoiceOf, type Numbered, textsOf } from './listing.ts'
 import { actionsOf } from './order-actions.ts'
 import { returnsOf } from './returns.ts'
 import { timelineOf } from './timeline.ts'
@@ -149,10 +149,8 @@ async function shownOrder(
 }
 
 /** The record of an order, as far as its page works something out from it. */
-interface ShownOrder extends OrderRecord, PaidRecord {
+interface ShownOrder extends OrderRecord, PaidRecord, Numbered {
   readonly OrderID: number
-  readonly InvoiceNumberPrefix: string
-  readonly InvoiceNumber: number
   readonly OrderStatusID: number
   readonly InternalComments: string
   readonly BillingFirstName: string

@@ -16,7 +16,7 @@ import { type Parcel, parcelsOf, readDepartures } from '../../order-parcels.ts'
 import { type PaidRecord, paymentsOf } from '../../order-payments.ts'
 import { listStatusNames } from '../../status-names.ts'
 import { ifUnchanged, tagOf } from '../records/unchanged.ts'
-import { invoiceOf, textsOf } from './listing.ts'
+import { invoiceOf, type Numbered, textsOf } from './listing.ts'
 
 const address = '/admin/orders/:id/shipments/:shipmentId'
 
@@ -95,11 +95,9 @@ function dayOf(text: string): string {
 }
 
 /** The fields used of an order's record. */
-interface ShippedOrder extends OrderRecord, PaidRecord {
+interface ShippedOrder extends OrderRecord, PaidRecord, Numbered {
   readonly OrderID: number
   readonly OrderStatusID: number
-  readonly InvoiceNumberPrefix: string
-  readonly InvoiceNumber: number
   readonly ShipmentList: readonly (OrderRecord['ShipmentList'][number] & { readonly ShipmentBoxes: number })[]
 }
 

@@ -25,7 +25,7 @@ import { type OrderRecord, orderFigures } from '../../order-figures.ts'
 import { type Departures, parcelsOf, readDepartures } from '../../order-parcels.ts'
 import { type PaidRecord, paidOf, signedAmount, typeName } from '../../order-payments.ts'
 import { chosenIn } from '../records/chosen.ts'
-import { invoiceOf } from './listing.ts'
+import { invoiceOf, type Numbered } from './listing.ts'
 
 const kinds = ['packing-slip', 'invoice'] as const
 type SlipKind = (typeof kinds)[number]
@@ -95,10 +95,8 @@ export function slipKindIn(sent: unknown): SlipKind {
 }
 
 /** What slips read of an order's record. */
-interface Order extends OrderRecord, PaidRecord {
+interface Order extends OrderRecord, PaidRecord, Numbered {
   readonly OrderID: number
-  readonly InvoiceNumberPrefix: string
-  readonly InvoiceNumber: number
 }
 
 async function orderIn(request: FastifyRequest, services: CallerServices) {
