@@ -9,8 +9,12 @@ export interface OrderRecord {
     readonly ItemQuantity: number
     readonly ItemUnitPrice: number
     readonly ItemOptionPrice: number
+    readonly ItemIndexID: number
+    readonly CatalogID: number
+    readonly ItemShipmentID: number
   }[]
   readonly ShipmentList: readonly {
+    readonly ShipmentID: number
     readonly ShipmentCost: number
     readonly ShipmentOrderStatus: number
     readonly ShipmentMethodName: string
@@ -32,15 +36,21 @@ export function orderFigures(record: OrderRecord, currency: string) {
   const lines = record.OrderItemList.map((item) => lineOf(item, currency))
   const together = (amounts: readonly number[]) => toNumber(roundedSum(amounts, currency))
   const taxes = [record.SalesTax, record.SalesTax2, record.SalesTax3]
+  const subtotal = together(lines.map(({ amount }) => amount))
+  const shipping = together(record.ShipmentList.map(({ ShipmentCost }) => ShipmentCost))
+  const discount = together([record.OrderDiscountCoupon, record.OrderDiscountPromotion])
+  const tax = together(taxes)
   return {
     lines,
     /** The total of the lines. */
-    subtotal: together(lines.map(({ amount }) => amount)),
-    shipping: together(record.ShipmentList.map(({ ShipmentCost }) => ShipmentCost)),
-    discount: together([record.OrderDiscountCoupon, record.OrderDiscountPromotion]),
-    tax: together(taxes),
+    subtotal,
+    shipping,
+    discount,
+    tax,
     /** The three of which the tax is made. */
     taxes: taxes.map((tax) => together([tax])),
+    /** What all of it comes to; below 0 where the discounts are above the rest. */
+    sum: together([subtotal, shipping, tax, -discount]),
   }
 }
 
@@ -48,6 +58,8 @@ export function orderFigures(record: OrderRecord, currency: string) {
 function lineOf(item: OrderRecord['OrderItemList'][number], currency: string) {
   const price = exact(item.ItemUnitPrice) + exact(item.ItemOptionPrice)
   return {
+    id: item.ItemIndexID,
+    productId: item.CatalogID,
     sku: item.ItemID,
     description: item.ItemDescription,
     ...goodsWords(item.ItemDescription, currency),

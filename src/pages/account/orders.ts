@@ -18,7 +18,7 @@ import { writeDate } from '../../values/dates.ts'
 import { namedObject, readInput } from '../../values/input.ts'
 import { INT32_MAX } from '../../values/int32.ts'
 import { type OrderRecord, orderFigures } from '../order-figures.ts'
-import { parcelsOf, readDepartures, type ShippedRecord } from '../order-parcels.ts'
+import { parcelsOf, readDepartures } from '../order-parcels.ts'
 import { type PaidRecord, paidOf } from '../order-payments.ts'
 import { paymentChips } from '../order-states.ts'
 
@@ -107,9 +107,7 @@ async function findOrder(
   const row = await services.db.order.findFirst({ where: { storeId: store.id, id, customerId }, select: shownColumns })
   if (!row) throw notFound(orders, id)
   const caller = { store, application: null, channel: 'customer' as const, privileges: null, actor: '', ...services }
-  const record: OrderRecord & PaidRecord & ShippedRecord & { OrderID: number } = JSON.parse(
-    await getRecord(caller, orders, id),
-  )
+  const record: OrderRecord & PaidRecord & { OrderID: number } = JSON.parse(await getRecord(caller, orders, id))
   const statuses = await readStatusTexts({ db: services.db, store })
   const payments = paidOf(record.OrderAmount, record.TransactionList)
   const figures = orderFigures(record, store.currency)

@@ -57,27 +57,6 @@ export function percentOf(amount: bigint, percent: bigint, currency: string): bi
 /** The bound of decimal fields (fields.ts). */
 export const ORDER_AMOUNT_MAX = exact(99_999_999_999.99)
 
-/** What an order adds up from. */
-export interface OrderParts {
-  /** The amounts of the lines, in ten-thousandths. */
-  readonly lines: readonly bigint[]
-  /** Shipping and taxes, which are rounded like all sums. The order's tax includes that of shipments. */
-  readonly charges: readonly number[]
-  /** Likewise. */
-  readonly discounts: readonly number[]
-}
-
-/** Adds lines and charges less discounts, in ten-thousandths; at least 0. */
-export function orderTotal(parts: OrderParts, currency: string): bigint {
-  const total = sumOfParts(parts, currency)
-  return total > 0n ? total : 0n
-}
-
-/** Likewise; below 0 where the discounts are above the rest. */
-export function sumOfParts({ lines, charges, discounts }: OrderParts, currency: string): bigint {
-  return sum(lines) + roundedSum(charges, currency) - roundedSum(discounts, currency)
-}
-
 /** Rounds to the nearest whole number, halves away from zero. */
 function divide(dividend: bigint, divisor: bigint): bigint {
   const half = dividend < 0n ? -divisor / 2n : divisor / 2n

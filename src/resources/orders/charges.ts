@@ -31,6 +31,15 @@ export function discountOf({ discountCoupon, discountPromotion }: Values, curren
   return roundedSum([Number(discountCoupon ?? 0), Number(discountPromotion ?? 0)], currency)
 }
 
+/**
+ * Adds the lines of an order, what its shipments cost, and its taxes less its discounts, by its columns, in ten-thousandths. The order's
+ * tax includes that of shipments. Below 0 where the discounts are above the rest.
+ */
+export function sumOfParts(lines: readonly bigint[], costs: readonly number[], row: Values, currency: string): bigint {
+  const taxes = [row.salesTax, row.salesTax2, row.salesTax3].map((tax) => Number(tax ?? 0))
+  return sum(lines) + roundedSum([...costs, ...taxes], currency) - discountOf(row, currency)
+}
+
 /** Refuses (400) discounts above the goods, because the total would not be the sum of its parts. */
 export function refuseDiscountAbove(lines: readonly bigint[], order: Values, currency: string): void {
   const goods = sum(lines)

@@ -136,21 +136,17 @@ export async function refuseFractions(
   pathOf: (index: number, name: string) => string,
 ): Promise<void> {
   if (caller.channel !== 'administration') return
-  const fractionsIn = (all: readonly Row[]) =>
-    all.flatMap((row, index) =>
-      Object.entries(quantityNames)
-        .map(([column, name]) => ({ id: Number(row.productId), index, name, quantity: Number(row[column] ?? 0) }))
-        .filter(({ quantity }) => !Number.isInteger(quantity)),
-    )
-  const known = new Set(fractionsIn(stored).map(({ id }) => id))
-  const found = fractionsIn(rows).filter(({ id }) => id > 0 && !known.has(id))
-  const products = await readSoldProducts(
-    caller,
-    found.map(({ id }) => id),
-  )
-  for (const { id, index, name, quantity } of found) {
-    const product = products.get(id)
-    if (product) refuseFraction(product, quantity, pathOf(index, name))
+  const inParts = (all: readonly Row[]) =>
+    all
+      .filter((row) => Object.keys(quantityNames).some((column) => !Number.isInteger(Number(row[column] ?? 0))))
+      .map(({ productId }) => Number(productId ?? 0))
+  const known = new Set([0, ...inParts(stored)])
+  const products = await readSoldProducts(caller, [...new Set(inParts(rows)).difference(known)])
+  for (const [index, row] of rows.entries()) {
+    const product = products.get(Number(row.productId))
+    for (const [column, name] of Object.entries(quantityNames)) {
+      if (product) refuseFraction(product, Number(row[column] ?? 0), pathOf(index, name))
+    }
   }
 }
 

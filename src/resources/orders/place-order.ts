@@ -15,9 +15,9 @@ import { raise } from '../../engine/recording/events.ts'
 import { StoreFailure } from '../../values/failure.ts'
 import { INT32_MAX } from '../../values/int32.ts'
 import { customers } from '../customers/customers.ts'
-import { ORDER_AMOUNT_MAX, orderTotal, toNumber } from './amounts.ts'
+import { ORDER_AMOUNT_MAX, toNumber } from './amounts.ts'
 import { readBuyer, shippingToBuyer } from './buyer.ts'
-import { refuseDiscountAbove, roundCharges } from './charges.ts'
+import { refuseDiscountAbove, roundCharges, sumOfParts } from './charges.ts'
 import { readOrderBody } from './order-body.ts'
 import { makeLines, type OrderLine } from './order-lines.ts'
 import { orders } from './orders.ts'
@@ -176,15 +176,10 @@ function shipmentNumberOf({ patch, path }: OrderLine, shipmentCount: number): nu
 }
 
 function orderAmount(currency: string, order: Row, shipments: readonly Patch[] = [], lines: readonly bigint[]): number {
-  const numbers = (...values: unknown[]) => values.map((value) => Number(value ?? 0))
-  const parts = {
-    lines,
-    charges: numbers(...shipments.map(({ columns }) => columns.cost), order.salesTax, order.salesTax2, order.salesTax3),
-    discounts: numbers(order.discountCoupon, order.discountPromotion),
-  }
-  const total = orderTotal(parts, currency)
+  const costs = shipments.map(({ columns }) => Number(columns.cost ?? 0))
+  const total = sumOfParts(lines, costs, order, currency)
   if (total > ORDER_AMOUNT_MAX) throw wrongField('OrderItemList', `amounts to more than ${toNumber(ORDER_AMOUNT_MAX)}`)
-  return toNumber(total)
+  return Math.max(toNumber(total), 0)
 }
 
 /**

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { goodsWords } from '../../../src/resources/orders/line-description.ts'
 import { operatorKey } from '../../support/services.ts'
 import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
 import { openSandbox } from '../reference/sandbox-store.ts'
@@ -163,18 +164,22 @@ describe('orders placed and changed', () => {
     ['EUR', '€2.00', '-€0.50'],
     ['JPY', '¥2.00', '-¥0.50'],
     ['CAD', '$2.00', '-$0.50'],
-  ])('the currency %s gives the sign, with two decimals', async (Currency, price, discount) => {
-    const headers = { authorization: `Bearer ${operatorKey}` }
-    const change = (payload: object) =>
-      server.app.inject({ method: 'PUT', url: `/admin/stores/${store.store.id}`, headers, payload })
-    expect((await change({ Currency })).statusCode).toBe(200)
-    const { id, optionIds } = await product([set('Radio', 'Size', ['L', 2]), set('Radio', 'Color', ['Ecru', -0.5])])
-    const orderId = await store.placeOrder([{ CatalogID: id, ItemQuantity: 1, ItemOptions: chosen(optionIds) }])
-    await change({ Currency: 'USD' })
-    expect((await orderOf(orderId)).OrderItemList[0]?.ItemDescription).toBe(
-      `Cool hat<br><b>Size:</b>&nbsp;L - ${price}<br><b>Color:</b>&nbsp;Ecru - ${discount}`,
-    )
-  })
+    ['CHF', 'CHF\u00a02.00', '-CHF\u00a00.50'],
+  ])(
+    'the currency %s gives the sign, with two decimals, by which pages find the price again',
+    async (Currency, price, discount) => {
+      const headers = { authorization: `Bearer ${operatorKey}` }
+      const change = (payload: object) =>
+        server.app.inject({ method: 'PUT', url: `/admin/stores/${store.store.id}`, headers, payload })
+      expect((await change({ Currency })).statusCode).toBe(200)
+      const { id, optionIds } = await product([set('Radio', 'Size', ['L', 2]), set('Radio', 'Color', ['Ecru', -0.5])])
+      const orderId = await store.placeOrder([{ CatalogID: id, ItemQuantity: 1, ItemOptions: chosen(optionIds) }])
+      await change({ Currency: 'USD' })
+      const description = `Cool hat<br><b>Size:</b>&nbsp;L - ${price}<br><b>Color:</b>&nbsp;Ecru - ${discount}`
+      expect((await orderOf(orderId)).OrderItemList[0]?.ItemDescription).toBe(description)
+      expect(goodsWords(description, Currency).options).toEqual(['Size: L', 'Color: Ecru'])
+    },
+  )
 
   test('cartAPI names the prices behind the values', async () => {
     const own = await server.openStore()

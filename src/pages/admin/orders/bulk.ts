@@ -16,7 +16,7 @@ import { chosenIn, chosenOrAll, isAllChosen } from '../records/chosen.ts'
 import { askedIn, listPage } from '../records/list-page.ts'
 import { listedOf } from '../records/listing.ts'
 import { targetService } from '../records/services.ts'
-import { invoiceOf, textsOf } from './listing.ts'
+import { invoiceOf, type Numbered, textsOf } from './listing.ts'
 import { requireForSlips, slipKindIn } from './slips.ts'
 
 /** Adds what can be done with several orders of the list at once. */
@@ -69,9 +69,7 @@ export interface StatusChange {
   readonly statusId: number
 }
 
-interface Order extends PaidRecord {
-  readonly InvoiceNumberPrefix: string
-  readonly InvoiceNumber: number
+interface Order extends PaidRecord, Numbered {
   readonly OrderStatusID: number
 }
 

@@ -115,10 +115,9 @@ function newLinesIn(values: Form): Form {
 
 /** A stored line as it is, or as it would be; its amount is null where it would be removed. */
 function figuresOf(record: GoodsRecord, rehearsal: Rehearsal | null, item: StoredItem, currency: string) {
-  const figures = orderFigures(record, currency).lines[record.OrderItemList.indexOf(item)]
-  if (rehearsal === null) return figures
-  const place = rehearsal.after.OrderItemList.findIndex(({ ItemIndexID }) => ItemIndexID === item.ItemIndexID)
-  return { ...figures, amount: place === -1 ? null : orderFigures(rehearsal.after, currency).lines[place]?.amount }
+  const figuresIn = (of: GoodsRecord) => orderFigures(of, currency).lines.find(({ id }) => id === item.ItemIndexID)
+  const figures = figuresIn(record)
+  return rehearsal === null ? figures : { ...figures, amount: figuresIn(rehearsal.after)?.amount ?? null }
 }
 
 /** The order's amounts as they are (`before`) and as they would be. */
@@ -142,16 +141,22 @@ function totalsOf(record: GoodsRecord, rehearsal: Rehearsal | null, currency: st
     .filter(({ part, before, after }) => part === 'total' || part === 'goods' || before !== 0 || (after ?? 0) !== 0)
 }
 
-/** The form with what saving it would do. */
-async function totalsPage(request: FastifyRequest, services: CallerServices): Promise<HtmlPage> {
+/** Reads what the form changes, unless the order has been changed since the form was shown. */
+async function readGoods(request: FastifyRequest, services: CallerServices) {
   const { id } = readIds(request.params, 'id')
   const caller = merchantCaller(request, services)
   const typed = formOf(request)
   const precondition = ifUnchanged(typed, 'order', advice)
   const text = await getRecord(caller, orders, id)
   precondition(text)
-  const record = JSON.parse(text) as GoodsRecord
+  const record: GoodsRecord = JSON.parse(text)
   const change = await goodsChange(caller, record, { form: typed, writing: writingOf(request) })
+  return { id, caller, typed, precondition, record, change }
+}
+
+/** The form with what saving it would do. */
+async function totalsPage(request: FastifyRequest, services: CallerServices): Promise<HtmlPage> {
+  const { id, caller, typed, precondition, record, change } = await readGoods(request, services)
   if (change === null) return goodsPage(request, services, { typed, rehearsal: { after: record, stock: [] } })
   const { patch, productIds, nameOf } = change
   const { result, stock } = await rehearse(caller, { orderId: id, productIds }, async (tx) => {
@@ -163,13 +168,7 @@ async function totalsPage(request: FastifyRequest, services: CallerServices): Pr
 }
 
 async function save(request: FastifyRequest, services: CallerServices): Promise<string> {
-  const { id } = readIds(request.params, 'id')
-  const caller = merchantCaller(request, services)
-  const typed = formOf(request)
-  const precondition = ifUnchanged(typed, 'order', advice)
-  const text = await getRecord(caller, orders, id)
-  precondition(text)
-  const change = await goodsChange(caller, JSON.parse(text), { form: typed, writing: writingOf(request) })
+  const { id, caller, precondition, change } = await readGoods(request, services)
   if (change === null) return `/admin/orders/${id}`
   await changeRecord(caller, orders, { kind: 'patch', id, patch: change.patch }, { precondition }).catch(
     inFormFields(change.nameOf),

@@ -10,13 +10,8 @@ import type { LookedUp } from './form-lines.ts'
 export const DISCOUNT = 'OrderDiscountPromotion'
 const NO_DISCOUNT = 'must be an amount, such as 12, or a percentage, such as 10%'
 
-interface TypedDiscount {
-  readonly text: string
-  readonly isPercent: boolean
-}
-
 /** Splits what was typed into its number and whether it is a percentage. */
-export function discountTyped(typed: string): TypedDiscount {
+export function discountTyped(typed: string) {
   const [, percent] = /^(.*?)\s*%\s*$/s.exec(typed) ?? []
   return percent === undefined ? { text: typed, isPercent: false } : { text: percent, isPercent: true }
 }

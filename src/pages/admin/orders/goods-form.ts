@@ -135,10 +135,11 @@ export async function goodsChange(caller: Caller, record: GoodsRecord, typed: Ty
 
   const patch = await readChange(caller, record, body).catch(inFormFields(nameOf))
   const sent = patch.lists.OrderItemList as Patch[]
-  refuseWrong(typed, { patch, kept, record })
+  refuseWrong(typed, { sent, kept, record, nameOf })
   const fresh = sent.slice(kept.length)
   const lines = await makeNewLines(caller, record, form, { fresh, added })
   sent.splice(kept.length, fresh.length, ...lines)
+  refusePrices(sent, kept, nameOf)
   const { currency } = caller.store
   roundCharges(patch, currency)
   patch.columns.orderAmount = amountAfter(record, patch, kept, currency)
@@ -193,27 +194,33 @@ function refuseCount(count: number): void {
   throw refusedFields([{ field: '', problem }])
 }
 
-/** Refuses quantities of 0 and less, and amounts and prices with options below 0, among those that are changed. */
+/** Refuses quantities of 0 and less, and amounts below 0, among those that are changed. */
 function refuseWrong(
   { form, writing }: TypedGoods,
-  { patch, kept, record }: { patch: Patch; kept: readonly StoredItem[]; record: GoodsRecord },
+  { sent, kept, record, nameOf }: Pick<Named, 'kept' | 'record'> & Pick<GoodsChange, 'nameOf'> & { sent: Patch[] },
 ): void {
-  const faults: Fault[] = []
-  for (const [index, item] of kept.entries()) {
-    const { quantity, unitPrice } = (patch.lists.OrderItemList as Patch[])[index]?.columns ?? {}
-    if (quantity !== undefined && Number(quantity) <= 0) {
-      faults.push({ field: lineField(item, 'ItemQuantity'), problem: 'must be more than 0. Remove the line instead' })
-    }
-    const isBelow = unitPrice !== undefined && Number(unitPrice) + item.ItemOptionPrice < 0
-    if (isBelow) faults.push({ field: lineField(item, 'ItemUnitPrice'), problem: PRICE_BELOW })
-  }
+  const faults = sent.flatMap(({ columns: { quantity } }, index): Fault[] => {
+    const isStored = index < kept.length
+    if (quantity === undefined ? isStored : Number(quantity) > 0) return []
+    const problem = isStored ? 'must be more than 0. Remove the line instead' : 'must be more than 0'
+    return [{ field: nameOf(`OrderItemList[${index}].ItemQuantity`), problem }]
+  })
   for (const { name } of amountFieldsOf(record, new Map())) {
     if ((numberIn(form, name, writing, 'money') ?? 0) < 0) faults.push({ field: name, problem: 'must not be below 0' })
   }
   if (faults.length > 0) throw refusedFields(faults)
 }
 
-const PRICE_BELOW = 'must not be below 0 with the options'
+/** Refuses prices that are below 0 with the options, among those that are changed. */
+function refusePrices(sent: readonly Patch[], kept: readonly StoredItem[], nameOf: GoodsChange['nameOf']): void {
+  const faults = sent.flatMap(({ columns: { unitPrice, optionPrice } }, index): Fault[] => {
+    const options = Number(optionPrice ?? kept[index]?.ItemOptionPrice ?? 0)
+    if (unitPrice === undefined || Number(unitPrice) + options >= 0) return []
+    const problem = 'must not be below 0 with the options'
+    return [{ field: nameOf(`OrderItemList[${index}].ItemUnitPrice`), problem }]
+  })
+  if (faults.length > 0) throw refusedFields(faults)
+}
 
 /** Makes new lines as at the checkout, with the prices that were typed instead. */
 async function makeNewLines(
@@ -222,25 +229,16 @@ async function makeNewLines(
   form: Form,
   { fresh, added }: { fresh: readonly Patch[]; added: LookedUp['lines'] },
 ): Promise<Patch[]> {
-  const ofQuantity = (index: number) => `ItemQuantity.${added[index]?.number}`
-  const faults = fresh.flatMap(({ columns }, index) =>
-    Number(columns.quantity ?? 0) > 0 ? [] : [{ field: ofQuantity(index), problem: 'must be more than 0' }],
-  )
-  const prices = fresh.map(({ columns }) => columns.unitPrice)
-  if (faults.length > 0) throw refusedFields(faults)
   if (fresh.length === 0) return []
+  const typed = fresh.map(({ columns }) => columns.unitPrice)
   const priceLevel = await readPriceLevel(caller, withCustomer(record, form))
   const lines = await makeLines(caller, fresh, priceLevel).catch(
     inFormFields((field) => newLineField(field, added, 0) ?? field),
   )
   noteStocks(lines, holdsStock(record.OrderStatusID))
   return lines.map(({ patch }, index) => {
-    const unitPrice = prices[index]
-    if (unitPrice === undefined) return patch
-    if (Number(unitPrice) + Number(patch.columns.optionPrice) < 0) {
-      throw refusedFields([{ field: `ItemUnitPrice.${added[index]?.number}`, problem: PRICE_BELOW }])
-    }
-    return { ...patch, columns: { ...patch.columns, unitPrice } }
+    const unitPrice = typed[index]
+    return unitPrice === undefined ? patch : { ...patch, columns: { ...patch.columns, unitPrice } }
   })
 }
 

@@ -9,15 +9,7 @@ export interface GoodsRecord extends OrderRecord {
   readonly CustomerID: number
   readonly OrderStatusID: number
   readonly OrderAmount: number
-  readonly OrderItemList: readonly (OrderRecord['OrderItemList'][number] & {
-    readonly ItemIndexID: number
-    readonly CatalogID: number
-    readonly ItemShipmentID: number
-  })[]
-  readonly ShipmentList: readonly (OrderRecord['ShipmentList'][number] & {
-    readonly ShipmentID: number
-    readonly ShipmentNumber: number
-  })[]
+  readonly ShipmentList: readonly (OrderRecord['ShipmentList'][number] & { readonly ShipmentNumber: number })[]
 }
 
 export type StoredItem = GoodsRecord['OrderItemList'][number]

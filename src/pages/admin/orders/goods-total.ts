@@ -1,15 +1,8 @@
 import type { Patch } from '../../../engine/definition/input.ts'
 import { refusedFields } from '../../../html/page-routes.ts'
-import {
-  exact,
-  ORDER_AMOUNT_MAX,
-  type OrderParts,
-  orderTotal,
-  rounded,
-  sumOfParts,
-  toNumber,
-} from '../../../resources/orders/amounts.ts'
-import { discountField, discountOf, lineAmount } from '../../../resources/orders/charges.ts'
+import { exact, ORDER_AMOUNT_MAX, rounded, toNumber } from '../../../resources/orders/amounts.ts'
+import { discountField, discountOf, lineAmount, sumOfParts } from '../../../resources/orders/charges.ts'
+import { orderFigures } from '../../order-figures.ts'
 import type { GoodsRecord, StoredItem } from './goods-record.ts'
 
 /**
@@ -18,18 +11,16 @@ import type { GoodsRecord, StoredItem } from './goods-record.ts'
  */
 export function amountAfter(record: GoodsRecord, patch: Patch, kept: readonly StoredItem[], currency: string): number {
   const lines = (patch.lists.OrderItemList as Patch[]).map(({ columns }, index) => {
-    const stored = kept[index]
-    return lineAmount({ ...(stored && lineColumnsOf(stored)), ...columns }, currency)
+    const { ItemUnitPrice: unitPrice, ItemOptionPrice: optionPrice, ItemQuantity: quantity } = kept[index] ?? {}
+    return lineAmount({ unitPrice, optionPrice, quantity, ...columns }, currency)
   })
   const costs = record.ShipmentList.map(({ ShipmentCost }, index) =>
     Number(patch.lists.ShipmentList?.[index]?.columns.cost ?? ShipmentCost),
   )
-  const before = orderColumnsOf(record)
-  const after = { ...before, ...patch.columns }
-  const parts = partsOf(lines, costs, after)
-  const sumBefore = sumOfParts(storedParts(record, currency), currency)
-  refuseBelowZero(sumBefore, sumOfParts(parts, currency), after, currency)
-  const total = orderTotal(parts, currency) + exact(otherAmount(record, currency))
+  const columns = { ...orderColumnsOf(record), ...patch.columns }
+  const after = sumOfParts(lines, costs, columns, currency)
+  refuseBelowZero(exact(orderFigures(record, currency).sum), after, columns, currency)
+  const total = (after > 0n ? after : 0n) + exact(otherAmount(record, currency))
   if (total > ORDER_AMOUNT_MAX) {
     const problem = `The order would amount to more than ${toNumber(ORDER_AMOUNT_MAX)}`
     throw refusedFields([{ field: '', problem }])
@@ -48,23 +39,8 @@ function refuseBelowZero(before: bigint, after: bigint, columns: Patch['columns'
 
 /** What is in OrderAmount and not in the order's parts; below 0 where it is less. What is finer than the currency is nothing. */
 export function otherAmount(record: GoodsRecord, currency: string): number {
-  const parts = orderTotal(storedParts(record, currency), currency)
-  return toNumber(rounded(exact(record.OrderAmount) - parts, currency))
-}
-
-function storedParts(record: GoodsRecord, currency: string): OrderParts {
-  const lines = record.OrderItemList.map((item) => lineAmount(lineColumnsOf(item), currency))
-  const costs = record.ShipmentList.map(({ ShipmentCost }) => ShipmentCost)
-  return partsOf(lines, costs, orderColumnsOf(record))
-}
-
-function partsOf(lines: readonly bigint[], costs: readonly number[], columns: Patch['columns']): OrderParts {
-  const { salesTax, salesTax2, salesTax3, discountCoupon, discountPromotion } = columns
-  return {
-    lines,
-    charges: [...costs, Number(salesTax), Number(salesTax2), Number(salesTax3)],
-    discounts: [Number(discountCoupon), Number(discountPromotion)],
-  }
+  const parts = Math.max(orderFigures(record, currency).sum, 0)
+  return toNumber(rounded(exact(record.OrderAmount) - exact(parts), currency))
 }
 
 function orderColumnsOf(record: GoodsRecord) {
@@ -75,8 +51,4 @@ function orderColumnsOf(record: GoodsRecord) {
     discountCoupon: record.OrderDiscountCoupon,
     discountPromotion: record.OrderDiscountPromotion,
   }
-}
-
-function lineColumnsOf({ ItemUnitPrice, ItemOptionPrice, ItemQuantity }: StoredItem) {
-  return { unitPrice: ItemUnitPrice, optionPrice: ItemOptionPrice, quantity: ItemQuantity }
 }

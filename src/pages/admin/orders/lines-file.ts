@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { shows } from '../../../applications/privileges.ts'
 import { type CallerServices, merchantCaller } from '../../../html/request.ts'
 import { listStatuses } from '../../../resources/order-statuses/status-texts.ts'
-import { exact, sum, toNumber } from '../../../resources/orders/amounts.ts'
+import { exact, toNumber } from '../../../resources/orders/amounts.ts'
 import { orders } from '../../../resources/orders/orders.ts'
 import { type Text, t, written } from '../../../texts/text.ts'
 import { readDate } from '../../../values/dates.ts'
@@ -20,6 +20,7 @@ interface Order extends Wire, OrderRecord, PaidRecord {
   readonly ShipmentList: readonly (Wire & OrderRecord['ShipmentList'][number])[]
 }
 type Figures = ReturnType<typeof orderFigures>
+type Item = Figures['lines'][number]
 
 /** What a line of the file is made of. */
 interface Line {
@@ -27,9 +28,7 @@ interface Line {
   readonly figures: Figures
   readonly statusText: (id: number) => string
   /** Null: the order has none. */
-  readonly item: Wire | null
-  /** Of the item. */
-  readonly figure: Figures['lines'][number] | null
+  readonly item: Item | null
   /** With which the item goes; null: none that is known. */
   readonly shipment: Wire | null
 }
@@ -45,16 +44,10 @@ const ofOrder = (name: string, label: Text, cell: (order: Order) => CsvCell, nee
   cell: ({ order }) => cell(order),
   ...(needs && { needs }),
 })
-const ofItem = (name: string, label: Text, cell: (item: Wire) => CsvCell): LineColumn => ({
+const ofItem = (name: string, label: Text, cell: (item: Item) => CsvCell): LineColumn => ({
   name,
   label,
   cell: ({ item }) => (item === null ? '' : cell(item)),
-})
-const moneyOfItem = (name: string, label: Text, figure: 'unitPrice' | 'amount'): LineColumn => ({
-  name,
-  label,
-  isMoney: true,
-  cell: (line) => line.figure?.[figure] ?? '',
 })
 /** The one form of all days; a text that is none stays. */
 const isoDay = (text: string) => readDate(text, 'UTC')?.instant.toISOString().slice(0, 'yyyy-mm-dd'.length) ?? text
@@ -68,7 +61,7 @@ const once = (name: string, label: Text, amount: (line: Line) => number): LineCo
   name,
   label,
   isMoney: true,
-  cell: (line) => (line.item === null || line.item === line.order.OrderItemList[0] ? amount(line) : ''),
+  cell: (line) => (line.item === null || line.item === line.figures.lines[0] ? amount(line) : ''),
 })
 
 const texts = (...values: unknown[]) => values.filter(Boolean).join(' ')
@@ -96,23 +89,19 @@ const columns: readonly LineColumn[] = [
   ofOrder('BillingCompany', t('Company'), ({ BillingCompany }) => String(BillingCompany), 'Customers'),
   ofOrder('BillingEmail', t('E-mail'), ({ BillingEmail }) => String(BillingEmail), 'Customers'),
   ofOrder('BillingCountry', t('Billing country'), ({ BillingCountry }) => String(BillingCountry), 'Customers'),
-  ofItem('ItemID', t('SKU'), ({ ItemID }) => String(ItemID)),
-  {
-    name: 'ItemDescription',
-    label: t('Description'),
-    cell: ({ figure }) => written(({ say }) => (figure ? [figure.name, ...figure.choices].map(say).join(', ') : '')),
-  },
-  ofItem('ItemQuantity', t('Quantity'), ({ ItemQuantity }) => Number(ItemQuantity)),
-  moneyOfItem('ItemPrice', t('Price'), 'unitPrice'),
-  moneyOfItem('ItemTotal', t('Amount'), 'amount'),
+  ofItem('ItemID', t('SKU'), ({ sku }) => sku),
+  ofItem('ItemDescription', t('Description'), ({ name, choices }) =>
+    written(({ say }) => [name, ...choices].map(say).join(', ')),
+  ),
+  ofItem('ItemQuantity', t('Quantity'), ({ quantity }) => quantity),
+  { ...ofItem('ItemPrice', t('Price'), ({ unitPrice }) => unitPrice), isMoney: true },
+  { ...ofItem('ItemTotal', t('Amount'), ({ amount }) => amount), isMoney: true },
   once('DiscountTotal', t('Discount'), ({ figures }) => figures.discount),
   once('ShippingTotal', t('Shipping'), ({ figures }) => figures.shipping),
   once('SalesTax', t('Tax'), ({ figures }) => figures.taxes[0] ?? 0),
   once('SalesTax2', t('Second tax'), ({ figures }) => figures.taxes[1] ?? 0),
   once('SalesTax3', t('Third tax'), ({ figures }) => figures.taxes[2] ?? 0),
-  once('OtherAmount', t('Other'), ({ order, figures: { subtotal, discount, shipping, tax } }) =>
-    toNumber(sum([order.OrderAmount, -subtotal, discount, -shipping, -tax].map(exact))),
-  ),
+  once('OtherAmount', t('Other'), ({ order, figures }) => toNumber(exact(order.OrderAmount) - exact(figures.sum))),
   once('OrderAmount', t('Total'), ({ order }) => order.OrderAmount),
   ofOrder('BillingPaymentMethod', t('Payment method'), ({ BillingPaymentMethod }) => String(BillingPaymentMethod)),
   ofOrder('TransactionReferences', t('Payment references'), (order) =>
@@ -162,9 +151,9 @@ function linesOf(order: Order, statusText: Line['statusText'], currency: string)
   const only = shipments.length === 1 ? (shipments[0] ?? null) : null
   const figures = orderFigures(order, currency)
   const all = { order, figures, statusText }
-  if (items.length === 0) return [{ ...all, item: null, figure: null, shipment: only }]
-  return items.map((item, at) => {
-    const own = shipments.find(({ ShipmentID }) => ShipmentID === item.ItemShipmentID)
-    return { ...all, item, figure: figures.lines[at] ?? null, shipment: own ?? only }
+  if (items.length === 0) return [{ ...all, item: null, shipment: only }]
+  return figures.lines.map((item, at) => {
+    const own = shipments.find(({ ShipmentID }) => ShipmentID === items[at]?.ItemShipmentID)
+    return { ...all, item, shipment: own ?? only }
   })
 }

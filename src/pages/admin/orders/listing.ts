@@ -11,7 +11,7 @@ import type { Value } from '../records/services.ts'
 import type { Wire } from '../records/values.ts'
 
 /** The fields by which people name an order. */
-interface Numbered {
+export interface Numbered {
   readonly InvoiceNumberPrefix: string
   readonly InvoiceNumber: number
 }

@@ -30,7 +30,7 @@ import { changesOf } from '../records/form.ts'
 import { mayRead } from '../records/seen.ts'
 import { services as allServices } from '../records/services.ts'
 import { ifUnchanged, tagOf } from '../records/unchanged.ts'
-import { invoiceOf, textsOf } from './listing.ts'
+import { invoiceOf, type Numbered, textsOf } from './listing.ts'
 import { actionsOf } from './order-actions.ts'
 import { returnsOf } from './returns.ts'
 import { timelineOf } from './timeline.ts'
@@ -149,10 +149,8 @@ async function shownOrder(
 }
 
 /** The record of an order, as far as its page works something out from it. */
-interface ShownOrder extends OrderRecord, PaidRecord {
+interface ShownOrder extends OrderRecord, PaidRecord, Numbered {
   readonly OrderID: number
-  readonly InvoiceNumberPrefix: string
-  readonly InvoiceNumber: number
   readonly OrderStatusID: number
   readonly InternalComments: string
   readonly BillingFirstName: string
@@ -162,14 +160,8 @@ interface ShownOrder extends OrderRecord, PaidRecord {
   readonly BillingPhoneNumber: string
   readonly PromotionList: readonly { readonly PromotionName: string; readonly Coupon: string }[]
   readonly ShipmentList: readonly (OrderRecord['ShipmentList'][number] & {
-    readonly ShipmentID: number
     readonly ShipmentPhone: string
     readonly ShipmentEmail: string
-  })[]
-  readonly OrderItemList: readonly (OrderRecord['OrderItemList'][number] & {
-    readonly ItemIndexID: number
-    readonly CatalogID: number
-    readonly ItemShipmentID: number
   })[]
 }
 
@@ -185,13 +177,10 @@ function shownParcels(
   lines: ReturnType<typeof orderFigures>['lines'],
   { departures, format }: { departures: Departures; format: Format },
 ) {
-  const all = order.OrderItemList
-  const figures = new Map(
-    lines.map((line, at) => [all[at], { ...line, id: all[at]?.ItemIndexID ?? 0, productId: all[at]?.CatalogID }]),
-  )
+  const figures = new Map(lines.map((line) => [line.id, line]))
   return parcelsOf(order, departures).map(({ items, ...parcel }) => ({
     ...parcel,
-    lines: items.flatMap((item) => figures.get(item) ?? []),
+    lines: items.flatMap(({ ItemIndexID }) => figures.get(ItemIndexID) ?? []),
     shipTo: shipToOf(order, parcel.shipment, format),
   }))
 }

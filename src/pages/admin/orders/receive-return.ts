@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import type { Caller } from '../../../engine/caller.ts'
 import { changeRecord } from '../../../engine/changing/change.ts'
 import { getRecord, notFound } from '../../../engine/reading/read.ts'
-import { numberText, writingOf } from '../../../html/numbers.ts'
+import { writingOf } from '../../../html/numbers.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { inFormFields } from '../../../html/page-routes.ts'
 import { type CallerServices, formOf, merchantCaller } from '../../../html/request.ts'
@@ -13,6 +13,7 @@ import { rma } from '../../../resources/rma/rma.ts'
 import { readIds } from '../../../server/parameters.ts'
 import { t } from '../../../texts/text.ts'
 import { ifUnchanged, tagOf } from '../records/unchanged.ts'
+import { changed } from './goods-record.ts'
 import { invoiceOf } from './listing.ts'
 import { rehearse } from './rehearse.ts'
 import { returnLabels } from './return-form.ts'
@@ -100,10 +101,8 @@ async function readReceived(request: FastifyRequest, services: CallerServices) {
   const form = formOf(request)
   const precondition = ifUnchanged(form, 'return', adviceForStored)
   precondition(text)
-  const typedIn = (name: string, stored: number) => {
-    const typed = form[name] === undefined ? String(stored) : numberText(form, name, writingOf(request)) || '0'
-    return typed === String(stored) ? stored : typed
-  }
+  const typed = { form, writing: writingOf(request) }
+  const typedIn = (name: string, stored: number) => changed(typed, name, stored, 'number') ?? stored
   const items = record.RMAItemList.map((item, index) => ({
     ...item,
     ...Object.fromEntries(received.map((name) => [name, typedIn(fieldOf(index, name), item[name])])),

@@ -101,22 +101,16 @@ export function returnBody(
       const isQuantity = quantities.some((quantity) => quantity === name)
       return line === undefined ? field : `${line.name}.${isQuantity ? name : 'ReturnQuantity'}`
     },
-    refuseMore: (now) => refuseMore(quantityOf, chosen, now),
+    refuseMore: (now) => {
+      const faults = chosen.flatMap((line): Fault[] => {
+        const { sold = 0, returned = 0, returnable = 0 } = now.find(({ name }) => name === line.name) ?? {}
+        const known = returned > 0 ? `, of which ${returned} are in other returns` : ''
+        const problem = `must be at most ${returnable}: this line has ${sold}${known}`
+        return exact(quantityOf(line)) > exact(returnable) ? [{ field: `${line.name}.ReturnQuantity`, problem }] : []
+      })
+      if (faults.length > 0) throw refusedFields(faults)
+    },
   }
-}
-
-function refuseMore(
-  quantityOf: (line: ReturnableLine) => number,
-  chosen: readonly ReturnableLine[],
-  now: readonly ReturnableLine[],
-): void {
-  const faults = chosen.flatMap((line): Fault[] => {
-    const { sold = 0, returned = 0, returnable = 0 } = now.find(({ name }) => name === line.name) ?? {}
-    const known = returned > 0 ? `, of which ${returned} are in other returns` : ''
-    const problem = `must be at most ${returnable}: this line has ${sold}${known}`
-    return exact(quantityOf(line)) > exact(returnable) ? [{ field: `${line.name}.ReturnQuantity`, problem }] : []
-  })
-  if (faults.length > 0) throw refusedFields(faults)
 }
 
 export function returnLabels(lines: readonly { readonly name: string; readonly sku: string }[]): Record<string, Text> {

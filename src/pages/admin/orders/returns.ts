@@ -5,6 +5,7 @@ import { rma } from '../../../resources/rma/rma.ts'
 import type { Phrase } from '../../../texts/text.ts'
 import { readCodes } from '../records/codes.ts'
 import { targetService } from '../records/services.ts'
+import type { Numbered } from './listing.ts'
 import type { StockEffect } from './rehearse.ts'
 
 /** The returns of an order that pages show. */
@@ -49,9 +50,7 @@ export interface ShownReturn {
   readonly stock?: readonly StockEffect[] | null
 }
 
-export interface ReturnedOrder {
-  readonly InvoiceNumberPrefix: string
-  readonly InvoiceNumber: number
+export interface ReturnedOrder extends Numbered {
   readonly OrderStatusID: number
 }
 

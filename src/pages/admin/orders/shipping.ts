@@ -16,7 +16,7 @@ import { type Parcel, parcelsOf, readDepartures } from '../../order-parcels.ts'
 import { type PaidRecord, paymentsOf } from '../../order-payments.ts'
 import { listStatusNames } from '../../status-names.ts'
 import { ifUnchanged, tagOf } from '../records/unchanged.ts'
-import { invoiceOf, textsOf } from './listing.ts'
+import { invoiceOf, type Numbered, textsOf } from './listing.ts'
 
 const address = '/admin/orders/:id/shipments/:shipmentId'
 
@@ -95,19 +95,10 @@ function dayOf(text: string): string {
 }
 
 /** The fields used of an order's record. */
-interface ShippedOrder extends OrderRecord, PaidRecord {
+interface ShippedOrder extends OrderRecord, PaidRecord, Numbered {
   readonly OrderID: number
   readonly OrderStatusID: number
-  readonly InvoiceNumberPrefix: string
-  readonly InvoiceNumber: number
-  readonly ShipmentList: readonly (OrderRecord['ShipmentList'][number] & {
-    readonly ShipmentID: number
-    readonly ShipmentBoxes: number
-  })[]
-  readonly OrderItemList: readonly (OrderRecord['OrderItemList'][number] & {
-    readonly ItemIndexID: number
-    readonly ItemShipmentID: number
-  })[]
+  readonly ShipmentList: readonly (OrderRecord['ShipmentList'][number] & { readonly ShipmentBoxes: number })[]
 }
 
 /** The shipment that the address names, by the id that the record shows, with its lines. */
@@ -121,11 +112,7 @@ async function readShipment(request: FastifyRequest, services: CallerServices) {
   const parcel = parcels.find(({ shipment }) => shipment !== null && String(shipment.ShipmentID) === shipmentId)
   if (parcel === undefined || parcel.shipment === null) throw notFound(orders, id)
   const { items, shipment } = parcel
-  const figures = orderFigures({ ...order, OrderItemList: items }, caller.store.currency).lines
-  const lines = items.flatMap(({ ItemIndexID }, at) => {
-    const figure = figures[at]
-    return figure ? [{ ...figure, id: ItemIndexID }] : []
-  })
+  const { lines } = orderFigures({ ...order, OrderItemList: items }, caller.store.currency)
   return { id, caller, text, order, parcel, parcels, shipment, isShipped: parcel.hasLeft, lines }
 }
 

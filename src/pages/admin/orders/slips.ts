@@ -25,7 +25,7 @@ import { type OrderRecord, orderFigures } from '../../order-figures.ts'
 import { type Departures, parcelsOf, readDepartures } from '../../order-parcels.ts'
 import { type PaidRecord, paidOf, signedAmount, typeName } from '../../order-payments.ts'
 import { chosenIn } from '../records/chosen.ts'
-import { invoiceOf } from './listing.ts'
+import { invoiceOf, type Numbered } from './listing.ts'
 
 const kinds = ['packing-slip', 'invoice'] as const
 type SlipKind = (typeof kinds)[number]
@@ -94,16 +94,9 @@ export function slipKindIn(sent: unknown): SlipKind {
   return kind
 }
 
-type Shipment = OrderRecord['ShipmentList'][number] & { readonly ShipmentID: number }
-type Item = OrderRecord['OrderItemList'][number] & { readonly ItemShipmentID: number }
-
 /** What slips read of an order's record. */
-interface Order extends OrderRecord, PaidRecord {
+interface Order extends OrderRecord, PaidRecord, Numbered {
   readonly OrderID: number
-  readonly InvoiceNumberPrefix: string
-  readonly InvoiceNumber: number
-  readonly ShipmentList: readonly Shipment[]
-  readonly OrderItemList: readonly Item[]
 }
 
 async function orderIn(request: FastifyRequest, services: CallerServices) {
@@ -183,11 +176,11 @@ function slipOf(
   { only, format, currency }: { only: string | null; format: Format; currency: string },
 ) {
   const figures = orderFigures(order, currency)
-  const lineOf = new Map(order.OrderItemList.map((item, at) => [item, figures.lines[at]]))
+  const lineOf = new Map(figures.lines.map((line) => [line.id, line]))
   const all = parcelsOf(order, departures).map(({ items, ...parcel }) => ({
     ...parcel,
     address: format.shippingAddress(order, parcel.shipment),
-    lines: items.flatMap((item) => lineOf.get(item) ?? []),
+    lines: items.flatMap(({ ItemIndexID }) => lineOf.get(ItemIndexID) ?? []),
   }))
   const isOnly = ({ shipment }: (typeof all)[number]) => only === null || String(shipment?.ShipmentID) === only
   const parcels = all.filter(isOnly)

@@ -5,16 +5,15 @@ import { isVoid } from '../../../resources/orders/payments.ts'
 import { statusShipped } from '../../../resources/orders/statuses.ts'
 import { rma } from '../../../resources/rma/rma.ts'
 import { type Phrase, t, written } from '../../../texts/text.ts'
+import type { OrderRecord, orderFigures } from '../../order-figures.ts'
+import type { Parcel } from '../../order-parcels.ts'
 import { type ShownTransaction, typeName } from '../../order-payments.ts'
 import { type Acts, type History, newestHistory } from '../records/history.ts'
 
 const ENTRIES_MAX = 25
 
-interface ShownParcel {
-  readonly number: number
-  readonly hasLeft: boolean
-  readonly shipment: { ShipmentID: number; ShipmentShippedDate: string; ShipmentTrackingCode: string } | null
-  readonly lines: readonly { id: number; name: string; sku: string; quantity: number }[]
+interface ShownParcel extends Omit<Parcel<OrderRecord>, 'items'> {
+  readonly lines: ReturnType<typeof orderFigures>['lines']
 }
 
 /** What the page of an order shows. */
@@ -29,7 +28,7 @@ interface ShownOrder {
 /** A part of an order: what it is called in place of its key, and what a change of it is called; false: it is told by what differs. */
 interface Part {
   readonly called: Phrase
-  readonly act: (change: PartChange) => Phrase | false
+  readonly act?: (change: PartChange) => Phrase | false
 }
 
 /** A change of a member, or of the whole part (''). `then` says what another member was at that time, of what it is now. */
@@ -46,12 +45,10 @@ export async function timelineOf(caller: Caller, order: ShownOrder): Promise<His
   const parts = new Map<string, Part>()
   for (const parcel of parcels) {
     parts.set(`ShipmentList[${parcel.shipment?.ShipmentID}]`, parcelPart(parcel))
-    for (const { id, name, sku } of parcel.lines) {
-      parts.set(`OrderItemList[${id}]`, { called: name || sku, act: () => false })
-    }
+    for (const { id, name, sku } of parcel.lines) parts.set(`OrderItemList[${id}]`, { called: name || sku })
   }
-  for (const paid of payments.transactions)
-    parts.set(`TransactionList[${paid.id}]`, paymentPart(paid, caller.store.currency))
+  const { currency } = caller.store
+  for (const paid of payments.transactions) parts.set(`TransactionList[${paid.id}]`, paymentPart(paid, currency))
   // The wire shows 0 for the key of an only parcel.
   const partAt = (path: string) => parts.get(path) ?? parts.get(path.replace(/\[.*/, '[0]'))
   const isStatus = (path: string) => path === 'OrderStatusID' || path === 'ShipmentList.ShipmentOrderStatus'
@@ -66,9 +63,6 @@ export async function timelineOf(caller: Caller, order: ShownOrder): Promise<His
   return newestHistory(caller, records, { limit: ENTRIES_MAX, nameOf, actsIn: actsBy(partAt) })
 }
 
-/** Members of a parcel of which the words tell enough. */
-const told = /\.Shipment(ShippedDate|TrackingCode|OrderStatus)$/
-
 /** Finds what was done in each entry, which are asked for from the newest on. */
 function actsBy(partAt: (path: string) => Part | undefined): (entry: HistoryEntry) => Acts {
   const later = new Map<string, unknown>()
@@ -77,11 +71,12 @@ function actsBy(partAt: (path: string) => Part | undefined): (entry: HistoryEntr
     for (const [path, before, after] of changed) {
       const [, own = '', member = ''] = /^(\w+\[.*?\])\.?(.*)$/.exec(path) ?? []
       const then = (name: string, now: unknown) => (later.has(`${own}.${name}`) ? later.get(`${own}.${name}`) : now)
-      const act = partAt(own)?.act({ member, before, after, then })
+      const act = partAt(own)?.act?.({ member, before, after, then })
       if (!act) continue
-      // The lines of a new parcel were divided for it.
+      // Of a parcel the words tell these, and the lines of a new one were divided for it.
+      const told = /\.Shipment(ShippedDate|TrackingCode|OrderStatus)$/
       const isTold = (each: string) =>
-        each.startsWith(own) ? told.test(each) : own === path && /^OrderItem/.test(each)
+        each.startsWith(own) ? told.test(each) : own === path && each.startsWith('OrderItem')
       if (own.startsWith('Ship')) for (const [each] of changed) if (isTold(each)) acts.set(each, null)
       acts.set(path, act)
     }

@@ -14,13 +14,8 @@ withServer((opened) => {
 })
 
 /** What `npm run check` finds. */
-async function findings(): Promise<unknown[]> {
-  const found: unknown[] = []
-  for await (const { check, findings } of checkDatabase(server.database.url, 5)) {
-    if (findings.length > 0) found.push([check.name, ...findings])
-  }
-  return found
-}
+const findings = async () =>
+  (await Array.fromAsync(checkDatabase(server.database.url, 5))).filter(({ findings }) => findings.length > 0)
 
 async function fileOf(merchant: TestPerson, address: string) {
   const { body } = await merchant.open(`${address}?headings=names&from=2026-03-10&to=2026-03-10`)

@@ -123,16 +123,6 @@ describe('the goods of an order', () => {
 
   test('discounts stay at most at the goods, and amounts are stored as they enter the total', async () => {
     const form = await opened(scene.merchant, goods)
-    for (const changes of [
-      { OrderDiscountPromotion: '127.51' },
-      { [`${line}.ItemUnitPrice`]: '1', OrderDiscountPromotion: '4' },
-    ]) {
-      const refused = await form.send(changes)
-      expect([refused.statusCode, alertIn(refused.body)]).toEqual([
-        400,
-        expect.stringContaining('Discount</a> must not be above the goods'),
-      ])
-    }
     expectSaved(await form.send({ OrderDiscountPromotion: '127.5', SalesTax: '1.01' }), saved)
     expect(await scene.order()).toMatchObject({ OrderAmount: 7.51, OrderDiscountPromotion: 127.5, SalesTax: 1.01 })
 
@@ -147,6 +137,8 @@ describe('the goods of an order', () => {
 
   // The order's goods are three lamps at 42.50.
   test.each([
+    { discount: 0, changed: 127.51, isTaken: false },
+    { discount: 0, price: 1, changed: 4, isTaken: false },
     { discount: 500, changed: 500.01, isTaken: false },
     { discount: 500, changed: 499, isTaken: true },
     { discount: 8, price: 1, changed: 8, isTaken: true },
@@ -159,7 +151,7 @@ describe('the goods of an order', () => {
     const fields = { [`${line}.ItemUnitPrice`]: String(price), OrderDiscountPromotion: String(changed) }
     const answer = await form.send(fields)
     expect(answer.statusCode, answer.body).toBe(isTaken ? 303 : 400)
-    if (!isTaken) expect(answer.body).toMatch(/Discount.* must (not be above the goods|be lowered): /)
+    if (!isTaken) expect(alertIn(answer.body)).toMatch(/Discount<\/a> must (not be above the goods|be lowered): /)
     expect((await scene.order()).OrderDiscount).toBe(isTaken ? changed : discount)
   })
 
@@ -189,36 +181,27 @@ describe('the goods of an order', () => {
     expect(await scene.order()).toMatchObject({ OrderAmount: 101, SalesTax: 2.25 })
   })
 
-  test.each([
-    { changes: { ItemQuantity: '0' }, says: 'LAMP: the quantity</a> must be more than 0' },
-    { changes: { ItemQuantity: 'many' }, says: 'LAMP: the quantity</a> must be' },
-    { changes: { ItemQuantity: '100000000000' }, says: 'LAMP: the quantity</a> must be a number from -' },
-    { changes: { ItemUnitPrice: '100000000000' }, says: 'LAMP: the unit price</a> must be a number from -' },
-    { changes: {}, others: { OrderDiscountPromotion: '100000000000' }, says: 'Discount</a> must be a number from -' },
-    {
-      changes: {},
-      others: { 'ItemID.1': 'LAMP', 'ItemQuantity.1': '100000000000' },
-      says: 'New line 1: the quantity</a> must be a number from -',
-    },
-    {
-      changes: {},
-      others: { 'ItemID.1': 'LAMP', 'ItemQuantity.1': '1', 'ItemUnitPrice.1': '100000000000' },
-      says: 'New line 1: the price</a> must be a number from -',
-    },
-    { changes: { ItemUnitPrice: '-1' }, says: 'LAMP: the unit price</a> must not be below 0' },
-    { changes: { gone: 'yes' }, says: 'An order has at least one line' },
-    { changes: {}, others: { SalesTax: '-1' }, says: 'Tax</a> must not be below 0' },
-    { changes: {}, others: { 'ItemID.1': 'NONE', 'ItemQuantity.1': '1' }, says: 'New line 1: the product</a> fits no' },
-    { changes: {}, others: { 'ItemID.1': 'LAMP' }, says: 'New line 1: the quantity</a> must be more than 0' },
-    {
-      changes: {},
-      others: { 'ItemID.1': 'LAMP', 'ItemQuantity.1': '1', 'ItemUnitPrice.1': '1,5' },
-      says: 'the price</a> must be',
-    },
-  ])('are refused with $changes $others, by working out as by saving', async ({ changes, others, says }) => {
+  const newLamp = { 'ItemID.1': 'LAMP', 'ItemQuantity.1': '1' }
+
+  test.each<[Record<string, string>, string]>([
+    [{ ItemQuantity: '0' }, 'LAMP: the quantity</a> must be more than 0'],
+    [{ ItemQuantity: 'many' }, 'LAMP: the quantity</a> must be'],
+    [{ ItemQuantity: '100000000000' }, 'LAMP: the quantity</a> must be a number from -'],
+    [{ ItemUnitPrice: '100000000000' }, 'LAMP: the unit price</a> must be a number from -'],
+    [{ ItemUnitPrice: '-1' }, 'LAMP: the unit price</a> must not be below 0'],
+    [{ gone: 'yes' }, 'An order has at least one line'],
+    [{ OrderDiscountPromotion: '100000000000' }, 'Discount</a> must be a number from -'],
+    [{ SalesTax: '-1' }, 'Tax</a> must not be below 0'],
+    [{ 'ItemID.1': 'NONE', 'ItemQuantity.1': '1' }, 'New line 1: the product</a> fits no'],
+    [{ 'ItemID.1': 'LAMP' }, 'New line 1: the quantity</a> must be more than 0'],
+    [{ 'ItemID.1': 'LAMP', 'ItemQuantity.1': '100000000000' }, 'New line 1: the quantity</a> must be a number from -'],
+    [{ ...newLamp, 'ItemUnitPrice.1': '100000000000' }, 'New line 1: the price</a> must be a number from -'],
+    [{ ...newLamp, 'ItemUnitPrice.1': '1,5' }, 'the price</a> must be'],
+    [{ ...newLamp, 'ItemUnitPrice.1': '-1' }, 'New line 1: the price</a> must not be below 0'],
+  ])('are refused with %j, by working out as by saving', async (changes, says) => {
     const form = await opened(scene.merchant, goods)
-    const ofLine = Object.entries(changes).map(([name, value]) => [`${line}.${name}`, value])
-    const sent = { ...Object.fromEntries(ofLine), ...others }
+    const fieldOf = (name: string) => (/^(Item\w+|gone)$/.test(name) ? `${line}.${name}` : name)
+    const sent = Object.fromEntries(Object.entries(changes).map(([name, value]) => [fieldOf(name), value]))
     for (const to of [goods, `${goods}/totals`]) {
       const answer = await form.send(sent, to)
       expect(answer.statusCode).toBe(400)

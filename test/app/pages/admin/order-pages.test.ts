@@ -750,17 +750,6 @@ describe('the page of an order', () => {
       /<dd class="text">Called &amp; waits<\/dd>[\s\S]*<dd class="text">Soon<\/dd>[\s\S]*Change the notes/,
     )
   })
-
-  test('folds what is older than the newest entries of its timeline', async () => {
-    await place()
-    for (const Note of ['one', 'two', 'three', 'four']) {
-      await shop.call('PUT', '/Orders/1', { body: { InternalComments: Note } })
-    }
-    const [, timeline = ''] = (await page()).split('id="timeline"')
-    expect(timeline).toMatch(
-      /three[\s\S]*four[\s\S]*two[\s\S]*three[\s\S]*<summary>Earlier: 2<\/summary>[\s\S]*Order placed/,
-    )
-  })
 })
 
 describe('the status of an order', () => {

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest'
-import { placeOrder } from '../../../../src/resources/orders/place-order.ts'
 import type { TestPerson } from '../../../support/person.ts'
 import { merchantIn } from '../../../support/signed-in.ts'
 import type { TestServer, TestStore } from '../../../support/store.ts'
@@ -52,47 +51,6 @@ test('a packing slip has goods and no prices, the address and what the customer 
   expect(body).toMatch(/<button [^>]*data-print hidden/)
   expect(body).not.toContain('aria-label="Main menu"')
 })
-
-test.each([
-  { Currency: 'USD', prices: ['+3,00\u00A0$', '-2,00\u00A0$', '+0,125\u00A0$'] },
-  { Currency: 'CHF', prices: ['+3,00\u00A0CHF', '-2,00\u00A0CHF', '+0,125\u00A0CHF'] },
-])(
-  'a packing slip in $Currency names options without prices, an invoice with signed ones',
-  async ({ Currency, prices }) => {
-    await server.database.db.store.update({ where: { id: shop.store.id }, data: { currency: Currency } })
-    const set = (OptionType: string, OptionSetName: string, ...options: [string, number][]) => ({
-      OptionType,
-      OptionSetName,
-      OptionList: options.map(([OptionName, OptionValue]) => ({ OptionName, OptionValue })),
-    })
-    const OptionSetList = [
-      set('Radio', 'Size', ['XL', 3]),
-      set('Checkbox', 'Pins', ['Cool Pin', -2], ['Sweet Pin', 0.125]),
-      set('Radio', 'Box', ['$5 - A 4.00', 0]),
-    ]
-    const body = { SKUInfo: { SKU: 'HAT', Name: 'A hat', Price: 20, Stock: 9 }, OptionSetList }
-    const id = Number((await shop.call('POST', '/Products', { body })).json()[0].Value)
-    const [product] = (await shop.call('GET', `/Products/${id}`)).json()
-    const ids = product.OptionSetList.flatMap(({ OptionList }: { OptionList: { OptionID: number }[] }) =>
-      OptionList.map(({ OptionID }) => OptionID),
-    )
-    const caller = { ...shop.caller, store: { ...shop.caller.store, currency: Currency } }
-    const items = [{ CatalogID: id, ItemQuantity: 1, ItemOptions: ids.join(',') }]
-    const placed = await placeOrder(caller, { BillingEmail: 'ada@shop.example', OrderItemList: items })
-    const choicesOn = async (kind: string) => {
-      const { body } = await merchant.open(`/admin/orders/${placed.id}/${kind}`, { 'accept-language': 'de-DE' })
-      return [...body.matchAll(/<small>(.*?)<\/small>/g)].map(([, text]) => text)
-    }
-    const [xl, cool, sweet] = prices
-    expect(await choicesOn('packing-slip')).toEqual(['Size: XL', 'Pins: Cool Pin', 'Sweet Pin', 'Box: $5 - A 4.00'])
-    expect(await choicesOn('invoice')).toEqual([
-      `Size: XL (${xl})`,
-      `Pins: Cool Pin (${cool})`,
-      `Sweet Pin (${sweet})`,
-      'Box: $5 - A 4.00',
-    ])
-  },
-)
 
 test('a packing slip of one shipment has its lines and address alone', async () => {
   await place()

@@ -7,9 +7,10 @@ import { expectSaved, opened, shopWithOrder } from './order-fixture.ts'
 
 let scene: Awaited<ReturnType<typeof shopWithOrder>>
 
-/** As a program wrote it: an option that adds 20, one with a dollar sign in its name, and marks that the platform does not write. */
+/** As a program wrote it: options that add and take off, one with a dollar sign in its name, and marks that the platform does not write. */
 const description =
-  'Caf&eacute; <M> Throw<BR/><b>Size:</b>&nbsp;Queen - $20.00<br />\n<p><B>Card:</B> &lt;gift&gt; &#36;5.00</p>'
+  'Caf&eacute; <M> Throw<BR/><b>Size:</b>&nbsp;Queen - $20.00<br />\n<p><B>Card:</B> &lt;gift&gt; &#36;5 - A 4.00</p>' +
+  '<b>Pins:</b>&nbsp;Cool - -$2.00<br>Sweet $0.125'
 
 withServer(async (server) => {
   scene = await shopWithOrder(server)
@@ -64,17 +65,19 @@ test('the options of a line read as options on every page of an order and its re
   for (const [, route = ''] of roles.matchAll(shown)) {
     const { statusCode, body } = await scene.merchant.open(route.replaceAll(/:(\w+)/g, (_, name) => `${ids[name]}`))
     const text = textOf(body.split('id="timeline"')[0] ?? '')
-    const isRaw = /&lt;b|&amp;nbsp;|&amp;#36;| - \$20/i.test(text)
+    const isRaw = /&lt;b|&amp;nbsp;|&amp;#36;| - -?\$/i.test(text)
     expect({ route, statusCode, isRaw }).toEqual({ route, statusCode: 200, isRaw: false })
     const options = route.endsWith('/packing-slip')
-      ? 'Queen Card: &lt;gift&gt; $5.00'
-      : 'Queen (+$20.00) Card: &lt;gift&gt; $5.00'
+      ? 'Queen Card: &lt;gift&gt; $5 - A 4.00 Pins: Cool Sweet '
+      : 'Queen (+$20.00) Card: &lt;gift&gt; $5 - A 4.00 Pins: Cool (-$2.00) Sweet (+$0.125)'
     if (text.includes('Size')) named.push(text.includes('Café &lt;M&gt; Throw') && text.includes(options))
   }
   expect(named.length).toBeGreaterThan(6)
   expect(new Set(named)).toEqual(new Set([true]))
   const file = (await scene.merchant.open('/admin/orders/lines.csv', { 'accept-language': 'de-DE' })).body
-  expect(file).toContain('Café <M> Throw, Size: Queen (+20,00\u00a0$), Card: <gift> $5.00')
+  expect(file.replaceAll('\u00a0', ' ')).toContain(
+    'Café <M> Throw, Size: Queen (+20,00 $), Card: <gift> $5 - A 4.00, Pins: Cool (-2,00 $), Sweet (+0,125 $)',
+  )
   expect(file.split('\n')[2]).toMatch(/;2026-03-10;.*;2026-03-09;T-1/)
   expect((await scene.order()).OrderItemList[0].ItemDescription).toBe(description)
 })
@@ -94,6 +97,7 @@ test('a return says of each line what was sold of it and what came back, as the 
   await returnOne()
   expect([await shown(), await summed()]).toEqual(['1 of 1,0 of 1', '1 of 1,0 of 1'])
   await returnOne()
+  expect(await summed()).toBe('1 of 1,1 of 1')
   expect((await scene.merchant.open('/admin/orders/1/returns/new')).body).toContain('nothing left to return')
   const [first] = (await scene.shop.call('GET', '/RMA')).json()
   const [item] = first.RMAItemList

@@ -197,18 +197,6 @@ test('what is no refund of this order is refused, and nothing is written', async
   expect((await shop.call('PUT', path, { body: { TransactionType: 'Sale', RefundItemList: [] } })).statusCode).toBe(200)
 })
 
-test('returns of goods that several lines have count for the first ones first', async () => {
-  const [CatalogID] = products
-  const id = await shop.placeOrder([
-    { CatalogID, ItemQuantity: 2 },
-    { CatalogID, ItemQuantity: 2 },
-  ])
-  await shop.add('/RMA', { OrderID: id, RMAItemList: [{ CatalogID, ReturnQuantity: 1 }] })
-  await shop.add('/RMA', { OrderID: id, RMAItemList: [{ CatalogID, ReturnQuantity: 2 }] })
-  const { ItemSumList } = await sumsOf(id)
-  expect(ItemSumList.map(({ ReturnedQuantity }: Wire) => ReturnedQuantity)).toEqual([2, 1])
-})
-
 test('an export carries what refunds are for', async () => {
   const { id, lines } = await newOrder()
   await refund(id, { RefundItemList: [{ ItemIndexID: lines[0], RefundQuantity: 1 }] })
