@@ -73,13 +73,15 @@ export class Target {
   async records(resource: Resource, given: readonly number[]): Promise<Map<number, Here>> {
     const found = new Map<number, Here>()
     const ids = given.filter(isId)
-    const kept = keptFields(resource).entries.map(([name]) => name)
+    const names = keptFields(resource).entries.map(([name]) => name)
     for (let first = 0; first < ids.length; first += IDS_MAX) {
       const some = ids.slice(first, first + IDS_MAX)
       await this.#again(async () => {
-        for await (const line of this.#lines(resource, some)) {
-          const here = this.#hereOf(resource, line, kept)
-          found.set(here.id, here)
+        for await (const { record, private: hidden = {} } of this.#lines(resource, some)) {
+          // A source's definition may include private fields.
+          const shape = shapeRecord(resource, { ...hidden, ...record }, { timeZone: this.store.timeZone })
+          const kept = Object.fromEntries(names.flatMap((name) => (name in hidden ? [[name, hidden[name]]] : [])))
+          found.set(shape.id, { ...shape, kept, print: printOf(resource, shape.record) })
         }
       })
     }
@@ -143,13 +145,6 @@ export class Target {
       else if (line.continues === undefined) yield line
     }
     if (!isWhole) throw new LostAnswer('The server ended its answer early')
-  }
-
-  #hereOf(resource: Resource, { record, private: hidden = {} }: TransferLine, keptNames: readonly string[]): Here {
-    const kept = Object.fromEntries(keptNames.flatMap((name) => (name in hidden ? [[name, hidden[name]]] : [])))
-    // A source's definition may include private fields.
-    const shape = shapeRecord(resource, { ...hidden, ...record }, { timeZone: this.store.timeZone })
-    return { ...shape, kept, print: printOf(resource, shape.record) }
   }
 
   /** Retries a call while the server does not answer. */
