@@ -1,12 +1,13 @@
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { readConfig } from '../process/settings.ts'
 import { StartupError } from '../process/startup-error.ts'
 import { Book } from './migrate/book.ts'
 import { openCartApiSource } from './migrate/cartapi-source.ts'
 import type { Copying, Sums } from './migrate/copy.ts'
-import { confirm, readKeys } from './migrate/keys.ts'
-import { DIFFERENCES, Passes, pause } from './migrate/passes.ts'
+import { readKeys } from './migrate/keys.ts'
+import { DIFFERENCES, Passes } from './migrate/passes.ts'
 import { openRestSource } from './migrate/rest-source.ts'
 import { resultLines } from './migrate/result.ts'
 import { type Source, Unavailable } from './migrate/source.ts'
@@ -84,13 +85,13 @@ interface Asked {
 }
 
 async function run(
-  { source, target, book }: Omit<Copying, 'progress' | 'confirm'>,
+  { source, target, book }: Omit<Copying, 'progress'>,
   { follow, compare, 'apply-deletions': deletes, yes: isSure, roundSeconds }: Asked,
 ): Promise<boolean> {
   const { name, secureUrl, id } = target.store
   say(`Store ${id}, ${name} (${secureUrl}); what this copy knows is in ${book.folder}`)
   const progress = createProgress({ label: compare ? 'Compared' : 'Copied', total: await totalOf(source) })
-  const passes = new Passes({ source, target, book, progress, confirm }, { deletes, isSure })
+  const passes = new Passes({ source, target, book, progress }, { deletes, isSure })
   await passes.copy.open()
   if (compare) {
     const found = await passes.compare()
@@ -122,23 +123,23 @@ async function keepUp(passes: Passes, book: Book, roundSeconds: number): Promise
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort())
   say(`Following: a round every ${roundSeconds} s. Ctrl+C ends it`)
   const told = () => {
-    const { unavailable, incomplete, again, missing } = passes.result
+    const { unavailable, incomplete, again, missing } = passes
     return JSON.stringify([unavailable, incomplete, again, missing].map((found) => [...found]))
   }
   const hasActed = () => {
     const { written, changedHere, deletedHere, refused } = passes.copy.sums
-    return written + changedHere + deletedHere + refused + passes.result.deleted > 0
+    return written + changedHere + deletedHere + refused + passes.deleted > 0
   }
   for (let before = told(); ; before = told()) {
-    await pause(roundSeconds * 1_000, stopping.signal)
+    await sleep(roundSeconds * 1_000, undefined, stopping).catch(() => {})
     if (stopping.signal.aborted) return
     await passes.round()
     if (hasActed() || told() !== before) show(passes, book)
   }
 }
 
-function show({ copy, result: pass }: Passes, book: Book, sums: Sums | null = copy.sums): boolean {
-  const { lines, isWell } = resultLines({ sums, unknown: [...copy.unknown.keys()], pass }, (name) => book.path(name))
+function show(passes: Passes, book: Book, sums: Sums | null = passes.copy.sums): boolean {
+  const { lines, isWell } = resultLines(passes, sums, (name) => book.path(name))
   for (const line of lines) print(`${line}\n`)
   return isWell
 }

@@ -47,16 +47,16 @@ const htmlTemplates = new Eta(options)
  * them, and a line break in one becomes a blank, so that nobody writes a paragraph of the mail. Throws `bad-request`
  * where a subject would have a control character.
  */
-export function render(wording: Wording, { language, timeZone, publicUrl }: Setting): Content & { subject: string } {
+export function render(said: Wording, { language, timeZone, publicUrl }: Setting): Content & { subject: string } {
   const { tag, format, say } = language
-  const data = harmlessIn(wording.data)
-  const subject = requireHeaderText(say(subjectOf({ ...wording, data } as unknown as Wording)), 'Subject')
+  const wording = { ...said, data: harmlessIn(said.data) } as Wording
+  const subject = requireHeaderText(say(subjectOf(wording)), 'Subject')
   const shown = (value: Phrase | Date) => {
     if (value instanceof Date) return format.date(value, timeZone)
     return say(value).slice(0, VALUE_LENGTH_MAX).toWellFormed().replaceAll(CONTROL, ' ')
   }
   const link = 'link' in wording.data ? ownAddress(publicUrl, wording.data.link) : null
-  const given = Object.entries<Phrase | Date | readonly Phrase[]>({ ...data }).map(([name, value]) => {
+  const given = Object.entries<Phrase | Date | readonly Phrase[]>({ ...wording.data }).map(([name, value]) => {
     return [
       name,
       typeof value === 'string' || value instanceof Date || value instanceof Text
@@ -85,15 +85,15 @@ const LINKED = /[.\u3002\uff0e\uff61](?!csv(?!\S))(?=\p{L})|(?<=\p{L}):(?=\S)|[@
  */
 function harmless(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(harmless)
-  if (value instanceof Text) return new Text(value.key, harmlessIn(value.values ?? {}) as Text['values'])
+  if (value instanceof Text) return new Text(value.key, harmlessIn(value.values ?? {}))
   if (typeof value !== 'string') return value
   const seen = value.replaceAll(UNSEEN, '').replaceAll(LINKED, '$& ')
   return seen.length > NAME_LENGTH_MAX ? `${seen.slice(0, NAME_LENGTH_MAX - 1).toWellFormed()}…` : seen
 }
 
-function harmlessIn(values: object): object {
-  const entries = Object.entries(values)
-  return Object.fromEntries(entries.map(([name, value]) => [name, addresses.has(name) ? value : harmless(value)]))
+function harmlessIn<Values extends object>(values: Values): Values {
+  const entries = Object.entries(values).map(([name, value]) => [name, addresses.has(name) ? value : harmless(value)])
+  return Object.fromEntries(entries)
 }
 
 /** Throws `bad-request` for a text that could end a header or begin another. */
@@ -103,8 +103,7 @@ export function requireHeaderText(text: string, field: string): string {
 }
 
 function subjectOf<Kind extends MailKind>({ kind, data }: { kind: Kind; data: MailData[Kind] }): Text {
-  const [, subject] = kinds[kind]
-  return subject(data)
+  return kinds[kind][1](data)
 }
 
 /** The whole address of a path of this server. Never from a request's Host, which anybody chooses. */

@@ -16,8 +16,8 @@ export type MailServices = Pick<DataServices, 'secrets' | 'now'> & { readonly co
 export type NewMail = Wording & {
   /** One e-mail address, as `emailInput` takes it. */
   readonly to: string
-  /** The identity that a mail of a `person` is about. Null: a mail of another kind. */
-  readonly identityId: number | null
+  /** The identity that a mail of a `person` is about. Absent or null: a mail of another kind. */
+  readonly identityId?: number | null
   /** The store whose mail it is: its zone shows the dates. Null: of no single store, and in UTC. */
   readonly storeId: number | null
   /** The IP address of the person who causes the mail; null: work in the background does. */
@@ -48,7 +48,7 @@ export function mailsAre({ smtpUrl, sandbox }: Pick<Config, 'smtpUrl' | 'sandbox
  */
 export async function writeMail(tx: Transaction, services: MailServices, mail: NewMail): Promise<boolean> {
   const { config, secrets, now } = services
-  const { kind, identityId, storeId, causedBy, isVoid = false } = mail
+  const { kind, identityId = null, storeId, causedBy, isVoid = false } = mail
   const recipient = requireHeaderText(mail.to, 'To')
   const fate = mailsAre(config)
   if (fate === 'none') return false
@@ -92,16 +92,13 @@ export async function writeMail(tx: Transaction, services: MailServices, mail: N
   return true
 }
 
-interface Addressee {
-  readonly hasProved: boolean
-  /** What was chosen at *Language and region*. */
-  readonly locale: string | null
-}
-
-/** The identity that a mail is about, else one that has proved the address: anybody may call an account by an address. */
-async function addresseeOf(tx: Transaction, email: string, identityId: number | null): Promise<Addressee | undefined> {
+/**
+ * The identity that a mail is about, else one that has proved the address: anybody may call an account by an address. With what it has
+ * chosen at *Language and region*.
+ */
+async function addresseeOf(tx: Transaction, email: string, identityId: number | null) {
   const hasProved = sql`lower("email") = lower(${email}::text) AND "emailProvedAt" IS NOT NULL`
-  const [found] = await tx.$queryRaw<Addressee[]>`
+  const [found] = await tx.$queryRaw<{ hasProved: boolean; locale: string | null }[]>`
     SELECT "locale", ${hasProved} AS "hasProved" FROM "Identity"
     WHERE ${identityId === null ? hasProved : sql`"id" = ${identityId}::int`} ORDER BY "locale" IS NULL, "id" LIMIT 1`
   return found

@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import { type Actor, type AuditInput, recordAudit } from '../audit/audit.ts'
 import { byId, type DataServices, inTransaction, type Paging, type Transaction } from '../database/client.ts'
 import type { Developer } from '../database/generated/client.ts'
-import { type MailServices, writeMail } from '../mail/write.ts'
+import type { MailServices } from '../mail/write.ts'
 import { networkOf } from '../values/address-blocks.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { namedObject, readInput } from '../values/input.ts'
@@ -19,16 +19,9 @@ import {
   refuseNamesAsPassword,
 } from './passwords.ts'
 import { type ByPerson, identityOf, provePassword } from './proof.ts'
-import {
-  type AccountKind,
-  type Client,
-  endSessionsOfIdentity,
-  openSession,
-  ownerOf,
-  type Session,
-  storeIdOf,
-} from './sessions.ts'
+import { type AccountKind, type Client, endSessionsOfIdentity, openSession, ownerOf, type Session } from './sessions.ts'
 import { checkCounted, countTry, forgetFailures, forgiveTry, withDevice } from './sign-in-delay.ts'
+import { tellPerson } from './tell-person.ts'
 
 export type SignUpServices = DataServices & { config: { readonly developerSignup: 'open' | 'closed' } }
 
@@ -120,17 +113,7 @@ export async function changePassword(
       ...ownerOf(person),
     })
     const data = { at: now(), address: by.actor.address, userAgent: browserName(by.userAgent ?? '') }
-    const { locale } = by.actor
-    const mail = {
-      kind: 'password-changed',
-      to: email,
-      identityId,
-      storeId: storeIdOf(person),
-      causedBy: null,
-      locale,
-      data,
-    } as const
-    await writeMail(tx, services, mail)
+    await tellPerson(tx, services, session, by.actor, { kind: 'password-changed', data })
   })
 }
 

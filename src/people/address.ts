@@ -6,8 +6,9 @@ import { refuseTaken } from './identities.ts'
 import { linkUsed, newLink, tokenHashes } from './links.ts'
 import { emailInput, fieldFault, passwordInput } from './passwords.ts'
 import { type ByPerson, identityOf, lockIdentity, provePassword } from './proof.ts'
-import { areaPaths, endSessionsOfIdentity, ownerOf, type Session, storeIdOf } from './sessions.ts'
+import { areaPaths, endSessionsOfIdentity, ownerOf, type Session } from './sessions.ts'
 import { forgiveTry } from './sign-in-delay.ts'
+import { tellPerson } from './tell-person.ts'
 
 // A person's e-mail address: another one counts once a link that went to it was opened.
 
@@ -52,7 +53,6 @@ export async function requestAddress(
     await writeMail(tx, services, {
       kind: 'address-change',
       to: Email,
-      identityId: null,
       // Of no store: what a test store writes is not sent.
       storeId: null,
       causedBy: by.actor.address,
@@ -105,15 +105,7 @@ async function setAddress(
       SELECT "id" FROM "StoreUser" WHERE "identityId" = ${identityId} AND "id" = ANY ("otherUserIds"))
     WHERE "id" = ${session.id}`
   // While the address is still the person's.
-  await writeMail(tx, services, {
-    kind: 'address-changed',
-    to: former,
-    identityId,
-    storeId: storeIdOf(session.person),
-    causedBy: null,
-    locale: actor.locale,
-    data: { newEmail: email },
-  })
+  await tellPerson(tx, services, session, actor, { kind: 'address-changed', data: { newEmail: email } })
   await tx.identity
     .update({ where: { id: identityId }, data: { email, emailProvedAt: provedAt } })
     .catch(refuseTaken('Email is the address of another account where you have one'))

@@ -43,7 +43,6 @@ export function sendCustomerLink(
     await writeMail(tx, services, {
       kind: 'customer-link',
       to,
-      identityId: null,
       storeId: store.id,
       causedBy: actor.address,
       locale: actor.locale,

@@ -53,8 +53,7 @@ export async function requestReset(
     // As the account has the address, not as it was typed: first of all one that has proved it.
     const to = first?.email ?? Email
     // Of no store: the store's zone would take a statement that an address without an account does not.
-    const of = { identityId: null, storeId: null }
-    await writeMail(tx, services, { kind: 'reset', to, ...of, causedBy: address, locale, isVoid, data })
+    await writeMail(tx, services, { kind: 'reset', to, storeId: null, causedBy: address, locale, isVoid, data })
   })
 }
 

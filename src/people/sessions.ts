@@ -303,11 +303,6 @@ export function ownerOf(person: Person) {
   return person.kind === 'merchant' ? { storeId: person.store.id } : {}
 }
 
-/** The store that a merchant is signed in to, whose mails those about the person are; null: not a merchant. */
-export function storeIdOf(person: Person): number | null {
-  return person.kind === 'merchant' ? person.store.id : null
-}
-
 /** `seenAt` is exact to the minute. */
 export type ListedSession = Pick<SessionRow, 'id' | 'createdAt' | 'seenAt' | 'address' | 'userAgent'> & {
   readonly isThis: boolean

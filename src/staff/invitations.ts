@@ -120,7 +120,6 @@ export async function invite(
       await writeMail(tx, services, {
         kind: 'invitation',
         to: Email,
-        identityId: null,
         storeId,
         causedBy: actor.address,
         locale: actor.locale,

@@ -2,7 +2,7 @@ import { constants, createReadStream } from 'node:fs'
 import { appendFile, type FileHandle, open, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readLines } from '../../engine/transfer/lines.ts'
-import { makeFolder } from '../../process/data-folder.ts'
+import { makeFolder, PRIVATE } from '../../process/data-folder.ts'
 import { StartupError } from '../../process/startup-error.ts'
 
 /** The state of a copied record. */
@@ -46,7 +46,6 @@ interface Pending {
 }
 
 const FILE_MODE = 0o600
-const FOLDER_MODE = 0o700
 
 /**
  * The state of a copy between runs, in a folder that only its owner may read: an entry per record, the progress, and the waiting and
@@ -68,7 +67,7 @@ export class Book {
 
   /** Throws StartupError if another process has it open, or if it belongs to another source. */
   static async open(folder: string, from: string): Promise<Book> {
-    await makeFolder(folder, FOLDER_MODE)
+    await makeFolder(folder, PRIVATE)
     const lock = await lockFolder(folder)
     try {
       const state = (await readJson<State>(join(folder, 'state.json'))) ?? {
@@ -195,7 +194,7 @@ export class Book {
 
 /** What tells sources apart: the address without the path of the interface, which it may be written with and without. */
 function sourceOf(from: string): string {
-  return from.toLowerCase().replace(/(?:\/+[^/\s]*webapi)?\/*(?= by )/, '')
+  return from.replace(/\/+[^/\s]*webapi(?= by )/, '')
 }
 
 function lineOf(service: string, id: number, entry: Entry | null): string {

@@ -8,7 +8,7 @@ import type { Progress } from '../progress.ts'
 import type { Book, Entry } from './book.ts'
 import { forEachPage, type ListingEnd, readList } from './listing.ts'
 import { type Naming, namingsOf } from './references.ts'
-import { differencesOf, keyOf, printOf, type Shape, type Shaped, type Shaping, shapeRecord, titleOf } from './shape.ts'
+import { differencesOf, keyOf, printOf, type Shape, type Shaped, type Shaping, shapeRecord } from './shape.ts'
 import { isSetting, type Source, Unavailable } from './source.ts'
 import type { Target } from './target.ts'
 
@@ -17,8 +17,6 @@ export interface Copying {
   readonly target: Target
   readonly book: Book
   readonly progress: Pick<Progress, 'advance' | 'say'>
-  /** Asks whoever runs the command. False: no, or nobody is there. */
-  readonly confirm: (question: string) => Promise<boolean>
 }
 
 export const counted = ['read', 'written', 'equal', 'changedHere', 'deletedHere', 'refused', 'worthALook'] as const
@@ -44,8 +42,6 @@ export const files = {
 interface WaitingLine extends TransferLine {
   /** 0: no record can have the id that the source gave. */
   readonly id: number
-  /** What people know the record by. */
-  readonly name: string
   readonly reason: string
 }
 
@@ -123,10 +119,10 @@ export class Copy {
     resource: Resource,
     { place, keep }: { place: number; keep: (place: number) => Promise<void> },
   ): Promise<ListingEnd | Unavailable> {
-    const { source, book, confirm } = this.#copying
+    const { source, book } = this.#copying
     const entries = [...book.entriesOf(resource.service)]
     const earlier = new Set(entries.flatMap(([id, { pass }]) => (pass === this.pass ? [id] : [])))
-    const list = readList(source, resource, { place, earlier, shaping: this.shaping(resource), confirm })
+    const list = readList(source, resource, { place, earlier, shaping: this.shaping(resource), asks: true })
     const end = await forEachPage(list, async ({ records, place: read }) => {
       await this.take(resource, records)
       await keep(read)
@@ -146,7 +142,7 @@ export class Copy {
     const { pass } = this
     const { target, book, progress } = this.#copying
     const { service } = resource
-    for (const { record } of shapes) this.#clearKnown(resource, record)
+    for (const { record } of shapes) this.clearKnown(resource, record)
     const ids = shapes.map(({ id }) => id)
     const here = await target.records(resource, ids)
     const changes: Change[] = []
@@ -194,8 +190,7 @@ export class Copy {
     const entries = changes.map(({ id, there, line, entry }, index): [number, Entry] => {
       const now = after.get(id)
       if (now !== undefined) return [id, { there, here: now.print, pass }]
-      const name = titleOf(resource, line.record)
-      refused.push({ ...line, id, name, reason: refusals.get(index) ?? 'It was deleted again at once' })
+      refused.push({ ...line, id, reason: refusals.get(index) ?? 'It was deleted again at once' })
       return [id, { ...(entry ?? unknownEntry), pass }]
     })
     this.sums.written += changes.length - refused.length
@@ -289,7 +284,7 @@ export class Copy {
   }
 
   /** Clears references to records known to be deleted, so that the record compares equal to its copy. */
-  #clearKnown(resource: Resource, record: Shaped): void {
+  clearKnown(resource: Resource, record: Shaped): void {
     if (this.#cleared.size === 0) return
     for (const { target, id, clear } of namingsOf(resource, record))
       if (this.#cleared.has(nameOf(target.service, id))) clear()
@@ -297,12 +292,6 @@ export class Copy {
 
   shape(resource: Resource, given: unknown): Shape {
     return shapeRecord(resource, given, this.shaping(resource))
-  }
-
-  /** Returns a source record in the form its copy has. */
-  asCopied(resource: Resource, { id, record }: Shape): Shape {
-    this.#clearKnown(resource, record)
-    return { id, record }
   }
 }
 

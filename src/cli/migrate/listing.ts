@@ -1,4 +1,5 @@
 import type { Resource } from '../../engine/definition/define.ts'
+import { confirm } from './keys.ts'
 import { keyOf, type Shape, type Shaping, shapeRecord } from './shape.ts'
 import { type Source, Unavailable } from './source.ts'
 
@@ -9,8 +10,8 @@ export interface Listing {
   /** Ids that the earlier run has read. */
   readonly earlier?: ReadonlySet<number>
   readonly shaping: Shaping
-  /** Asks whether to go on where far more records came than the source counts. Omitted: the list is left there. */
-  readonly confirm?: (question: string) => Promise<boolean>
+  /** Whether somebody is asked where far more records came than the source counts; else the list is left there. */
+  readonly asks?: boolean
 }
 
 export interface Page {
@@ -41,7 +42,7 @@ const DOUBTS_MAX = 5
 export async function* readList(
   source: Source,
   resource: Resource,
-  { since, place: begin = 0, earlier = new Set(), shaping, confirm = async () => false }: Listing,
+  { since, place: begin = 0, earlier = new Set(), shaping, asks = false }: Listing,
 ): AsyncGenerator<Page, ListingEnd | Unavailable> {
   const seen = new Set<number | string>()
   const isSeen = (key: number | string) => seen.has(key) || earlier.has(Number(key))
@@ -87,7 +88,7 @@ export async function* readList(
     if (records.length > 0) {
       const far = `${came()} records came, and the source counts ${count}`
       const isFar = came() > 2 * count + resource.maxRecords
-      if (isFar && !(await confirm(`${resource.service}: ${far}. Go on reading?`))) {
+      if (isFar && !(asks && (await confirm(`${resource.service}: ${far}. Go on reading?`)))) {
         return { ...end, problem: `${far}: the rest is left` }
       }
       bound = 2 * came()

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Resource } from '../../engine/definition/define.ts'
 import type { PassState } from './book.ts'
 import { Copy, type Copying, counted, nameOf } from './copy.ts'
@@ -19,44 +18,25 @@ export interface Options {
   readonly isSure: boolean
 }
 
-/** The outcome of a pass besides its sums. */
-export interface PassResult {
-  /** Reasons why services could not be read, by service. */
-  readonly unavailable: ReadonlyMap<string, string>
-  /** Why lists were not read to their end, by service. */
-  readonly incomplete: ReadonlyMap<string, string>
-  /** Records that a list had more than once, by service. */
-  readonly again: ReadonlyMap<string, ListingEnd['again']>
-  /** Ids of records that the source has deleted, by service. */
-  readonly missing: ReadonlyMap<string, readonly number[]>
-  readonly deleted: number
-}
-
 /** Runs the passes, rounds and comparisons of a copy. */
 export class Passes {
   readonly copy: Copy
+  /** Reasons why services could not be read, by service. */
+  readonly unavailable = new Map<string, string>()
+  /** Why lists were not read to their end, by service. */
+  readonly incomplete = new Map<string, string>()
+  /** Records that a list had more than once, by service. */
+  readonly again = new Map<string, ListingEnd['again']>()
+  /** Ids of records that the source has deleted, by service. */
+  readonly missing = new Map<string, readonly number[]>()
+  deleted = 0
   readonly #copying: Copying
   readonly #options: Options
-  readonly #unavailable = new Map<string, string>()
-  readonly #incomplete = new Map<string, string>()
-  readonly #again = new Map<string, ListingEnd['again']>()
-  readonly #missing = new Map<string, number[]>()
-  #deleted = 0
 
   constructor(copying: Copying, options: Options) {
     this.copy = new Copy(copying)
     this.#copying = copying
     this.#options = options
-  }
-
-  get result(): PassResult {
-    return {
-      unavailable: this.#unavailable,
-      incomplete: this.#incomplete,
-      again: this.#again,
-      missing: this.#missing,
-      deleted: this.#deleted,
-    }
   }
 
   /** Copies the whole source, continuing an interrupted pass. */
@@ -89,10 +69,10 @@ export class Passes {
     const { source, book } = this.#copying
     const began = source.now()
     this.copy.pass = book.state.lastPass
-    this.#unavailable.clear()
-    this.#incomplete.clear()
+    this.unavailable.clear()
+    this.incomplete.clear()
     for (const name of counted) this.copy.sums[name] = 0
-    this.#deleted = 0
+    this.deleted = 0
     const since = new Date(Date.parse(book.state.knownUntil ?? '') - OVERLAP_MS)
     let isWhole = true
     for (const resource of source.resources) {
@@ -129,7 +109,7 @@ export class Passes {
         shapes.filter(({ id }) => book.entry(resource.service, id) === undefined),
       )
     }
-    const known = book.entriesOf(resource.service).size - (this.#missing.get(resource.service)?.length ?? 0)
+    const known = book.entriesOf(resource.service).size - (this.missing.get(resource.service)?.length ?? 0)
     if (count < known) await this.#list(resource)
   }
 
@@ -148,16 +128,16 @@ export class Passes {
 
   /** Records which ids a complete list lacks, or why the list was not complete. */
   #noteEnd({ service }: Resource, end: ListingEnd | Unavailable, isThere: (id: number) => boolean): void {
-    if (end instanceof Unavailable) return void this.#unavailable.set(service, end.reason)
-    if (end.problem !== null) return void this.#incomplete.set(service, end.problem)
-    this.#again.delete(service)
-    if (end.again.length > 0) this.#again.set(service, end.again)
+    if (end instanceof Unavailable) return void this.unavailable.set(service, end.reason)
+    if (end.problem !== null) return void this.incomplete.set(service, end.problem)
+    this.again.delete(service)
+    if (end.again.length > 0) this.again.set(service, end.again)
     const entries = this.#copying.book.entriesOf(service)
     const missing = [...entries.keys()].filter((id) => !isThere(id))
-    this.#missing.delete(service)
+    this.missing.delete(service)
     // Trusts the list only if the numbers agree.
-    if (missing.length > 0 && end.isExact) this.#missing.set(service, missing)
-    else if (missing.length > 0) this.#incomplete.set(service, 'the list changed while it was read; run this again')
+    if (missing.length > 0 && end.isExact) this.missing.set(service, missing)
+    else if (missing.length > 0) this.incomplete.set(service, 'the list changed while it was read; run this again')
   }
 
   /** Deletes what the source has deleted; referring services first. */
@@ -166,7 +146,7 @@ export class Passes {
     const { book, progress, source } = this.#copying
     for (const resource of [...source.resources].reverse()) {
       const { service } = resource
-      const missing = this.#missing.get(service) ?? []
+      const missing = this.missing.get(service) ?? []
       const allowed = Math.max(DELETIONS.count, Math.floor(book.entriesOf(service).size * DELETIONS.share))
       if (missing.length === 0) continue
       if (!resource.methods.includes('DELETE')) progress.say(`${service}: records are never deleted here`)
@@ -202,10 +182,10 @@ export class Passes {
         service,
         gone.map((id) => [id, null]),
       )
-      this.#deleted += gone.length
+      this.deleted += gone.length
     }
-    if (left.length > 0) this.#missing.set(service, left)
-    else this.#missing.delete(service)
+    if (left.length > 0) this.missing.set(service, left)
+    else this.missing.delete(service)
   }
 
   /** Compares both sides record by record. Writes a line per difference to `differences.ndjson` and returns the figures. */
@@ -222,8 +202,8 @@ export class Passes {
           resource,
           records.map(({ id }) => id),
         )
-        for (const shape of records) {
-          const { id, record } = this.copy.asCopied(resource, shape)
+        for (const { id, record } of records) {
+          this.copy.clearKnown(resource, record)
           seen.add(id)
           const now = here.get(id)?.record
           const differences = now ? differencesOf(resource, record, now) : []
@@ -258,9 +238,4 @@ export interface Comparison {
   different: number
   onlyThere: number
   onlyHere: number
-}
-
-/** Waits; an abort ends the wait early. */
-export async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  await sleep(ms, undefined, { signal }).catch(() => {})
 }

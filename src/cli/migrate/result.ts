@@ -1,20 +1,16 @@
 import { files, type Sums } from './copy.ts'
-import type { PassResult } from './passes.ts'
+import type { Passes } from './passes.ts'
 
 /** Names per line. */
 const SHOWN_MAX = 20
 
-export interface Result {
-  /** Null: the run copied nothing. */
-  readonly sums: Sums | null
-  /** Members of source records that no field takes. */
-  readonly unknown: readonly string[]
-  readonly pass: PassResult
-}
-
-/** Returns the result of a run as lines, and whether everything was copied. `path` returns the path of a file of the copy. */
+/**
+ * Returns the result of a run as lines, and whether everything was copied. `sums`: null where the run copied nothing. `path` returns the
+ * path of a file of the copy.
+ */
 export function resultLines(
-  { sums, unknown, pass: { unavailable, incomplete, again, missing, deleted } }: Result,
+  { copy, unavailable, incomplete, again, missing, deleted }: Passes,
+  sums: Sums | null,
   path: (name: string) => string,
 ): { lines: string[]; isWell: boolean } {
   const { refused = 0, changedHere = 0, deletedHere = 0, worthALook = 0 } = sums ?? {}
@@ -27,12 +23,12 @@ export function resultLines(
     ...(refused > 0 ? [`Refused, with reasons, to repeat by npm run import: ${path(files.refused)}`] : []),
     ...(changedHere + deletedHere > 0 ? [`Left as they are here: ${path(files.changedHere)}`] : []),
     ...(worthALook > 0 ? [`Copied, and worth a look: ${path(files.worthALook)}`] : []),
-    ...(unknown.length > 0 ? [`Members that have no place here: ${shown(unknown)}`] : []),
+    ...(copy.unknown.size > 0 ? [`Members that have no place here: ${shown([...copy.unknown])}`] : []),
   ]
   return { lines, isWell: refused + unavailable.size + incomplete.size === 0 }
 }
 
-function sumsLine(sums: Sums, { missing, deleted }: Pick<PassResult, 'missing' | 'deleted'>): string {
+function sumsLine(sums: Sums, { missing, deleted }: Pick<Passes, 'missing' | 'deleted'>): string {
   const always = [
     [sums.read, 'read'],
     [sums.written, 'written'],

@@ -4,7 +4,6 @@ import {
   columnPath,
   type FieldSet,
   isFilledIn,
-  type Leaf,
   type ListField,
   type ValueField,
 } from '../../engine/definition/fields.ts'
@@ -49,12 +48,6 @@ export function keyOf(resource: Resource, { id, record }: Shape): number | strin
   return id === 0 ? printOf(resource, record) : id
 }
 
-/** What people know a record by: its first required text, such as SKU or e-mail address, or the number of an order's invoice. */
-export function titleOf({ fields }: Resource, record: Shaped): string {
-  const isTitle = ({ field, path }: Leaf) => path[0] === 'InvoiceNumber' || (field.kind === 'text' && field.required)
-  return String(fields.leaves.find(isTitle)?.path.reduce<unknown>(memberOf, record) ?? '').slice(0, 100)
-}
-
 function shapeMembers(fields: FieldSet, given: unknown, shaping: Shaping, path: string): Shaped {
   const shaped: Shaped = {}
   if (!isRecord(given)) return shaped
@@ -71,17 +64,13 @@ function shapeMembers(fields: FieldSet, given: unknown, shaping: Shaping, path: 
     if (field.kind === 'object') shaped[name] = shapeMembers(field.fields, member, shaping, at)
     else if (field.kind === 'list') {
       if (field.access !== 'derived')
-        shaped[name] = itemsOf(field, member).map((each) => shapeItem(field, each, shaping, at))
+        shaped[name] = itemsOf(field, member).map((each) => shapeMembers(field.fields, each, shaping, at))
     } else if (isKept(field)) {
       const value = shapeValue(field, member, shaping)
       if (value !== null) shaped[name] = value
     }
   }
   return shaped
-}
-
-function shapeItem(field: ListField, item: unknown, shaping: Shaping, path: string): Shaped {
-  return shapeMembers(field.fields, item, shaping, path)
 }
 
 /** Takes a list, a single item, or either inside a member named after the items' type, as in XML. */

@@ -7,11 +7,11 @@ import { readLines } from '../../engine/transfer/lines.ts'
 import { StartupError } from '../../process/startup-error.ts'
 import { resources } from '../../registry.ts'
 import { isId } from '../../values/int32.ts'
+import { find } from '../new-store/installation.ts'
 import { callServer, LostAnswer, NotListening, Refusal, type Server } from '../server.ts'
 import { idOf, printOf, type Shape, type Shaped, shapeRecord } from './shape.ts'
 import { isSetting } from './source.ts'
 
-const STORES_AT_A_TIME = 500
 /** Ids per request. */
 const IDS_MAX = 500
 /** How long calls are retried: a restart takes less. */
@@ -48,16 +48,10 @@ export class Target {
 
   /** Throws StartupError if the server cannot be reached or has no such store. */
   static async open(server: Server, storeId: number, say: (line: string) => void): Promise<Target> {
-    for (let offset = 0; ; offset += STORES_AT_A_TIME) {
-      const path = `/admin/stores?limit=${STORES_AT_A_TIME}&offset=${offset}`
-      const stores = (await (await callServer(server, path)).json()) as StoreRecord[]
-      const found = stores.find(({ Id }) => Id === storeId)
-      if (found) {
-        const { Id: id, Name: name, SecureURL: secureUrl, TimeZone: timeZone } = found
-        return new Target(server, { id, name, secureUrl, timeZone }, say)
-      }
-      if (stores.length === 0) throw new StartupError(`There is no store ${storeId}. Open it with npm run new-store`)
-    }
+    const found = await find<StoreRecord>(server, '/admin/stores', ({ Id }) => Id === storeId)
+    if (!found) throw new StartupError(`There is no store ${storeId}. Open it with npm run new-store`)
+    const { Id: id, Name: name, SecureURL: secureUrl, TimeZone: timeZone } = found
+    return new Target(server, { id, name, secureUrl, timeZone }, say)
   }
 
   /** Whether the store has records, not counting settings such as order statuses, which every store has. */
@@ -73,13 +67,15 @@ export class Target {
   async records(resource: Resource, given: readonly number[]): Promise<Map<number, Here>> {
     const found = new Map<number, Here>()
     const ids = given.filter(isId)
-    const kept = keptFields(resource).entries.map(([name]) => name)
+    const names = keptFields(resource).entries.map(([name]) => name)
     for (let first = 0; first < ids.length; first += IDS_MAX) {
       const some = ids.slice(first, first + IDS_MAX)
       await this.#again(async () => {
-        for await (const line of this.#lines(resource, some)) {
-          const here = this.#hereOf(resource, line, kept)
-          found.set(here.id, here)
+        for await (const { record, private: hidden = {} } of this.#lines(resource, some)) {
+          // A source's definition may include private fields.
+          const shape = shapeRecord(resource, { ...hidden, ...record }, { timeZone: this.store.timeZone })
+          const kept = Object.fromEntries(names.flatMap((name) => (name in hidden ? [[name, hidden[name]]] : [])))
+          found.set(shape.id, { ...shape, kept, print: printOf(resource, shape.record) })
         }
       })
     }
@@ -143,13 +139,6 @@ export class Target {
       else if (line.continues === undefined) yield line
     }
     if (!isWhole) throw new LostAnswer('The server ended its answer early')
-  }
-
-  #hereOf(resource: Resource, { record, private: hidden = {} }: TransferLine, keptNames: readonly string[]): Here {
-    const kept = Object.fromEntries(keptNames.flatMap((name) => (name in hidden ? [[name, hidden[name]]] : [])))
-    // A source's definition may include private fields.
-    const shape = shapeRecord(resource, { ...hidden, ...record }, { timeZone: this.store.timeZone })
-    return { ...shape, kept, print: printOf(resource, shape.record) }
   }
 
   /** Retries a call while the server does not answer. */

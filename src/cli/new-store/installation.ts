@@ -96,7 +96,8 @@ export async function subscribe(server: Server, storeId: number, publicKey: stri
   return Token
 }
 
-async function find<T>(server: Server, path: string, isWanted: (item: T) => boolean): Promise<T | undefined> {
+/** Looks through all pages of one of the operator's lists. */
+export async function find<T>(server: Server, path: string, isWanted: (item: T) => boolean): Promise<T | undefined> {
   for (let offset = 0; ; offset += PAGE) {
     const page = await listed<T>(server, path, { limit: PAGE, offset })
     const found = page.find(isWanted)

@@ -1,13 +1,14 @@
 import { z } from 'zod'
 import { type Actor, type AuditAction, recordAudit } from '../../audit/audit.ts'
 import { type DataServices, inTransaction, type Transaction } from '../../database/client.ts'
-import { type MailServices, writeMail } from '../../mail/write.ts'
+import type { MailServices } from '../../mail/write.ts'
 import { type Text, t } from '../../texts/text.ts'
 import { StoreFailure } from '../../values/failure.ts'
 import { namedObject, readInput, text } from '../../values/input.ts'
 import { fieldFault } from '../passwords.ts'
 import { identityOf, lockIdentity } from '../proof.ts'
-import { endSessionsOfIdentity, ownerOf, type Session, storeIdOf } from '../sessions.ts'
+import { endSessionsOfIdentity, ownerOf, type Session } from '../sessions.ts'
+import { tellPerson } from '../tell-person.ts'
 import { newTotpKey, periodOf, totpUri } from './authenticator.ts'
 import { type FactorColumns, factorColumns, isFactorInForce } from './in-force.ts'
 import { type PasskeyServices, passkeyCreation, verifyNewPasskey } from './passkeys.ts'
@@ -267,15 +268,5 @@ async function note(
   const { now } = services
   const { person } = session
   await recordAudit(tx, now, { actor, action, target: person.email, ...ownerOf(person), details })
-  const data = { what, at: now() }
-  const storeId = storeIdOf(person)
-  await writeMail(tx, services, {
-    kind: 'factor-changed',
-    to: person.email,
-    identityId: identityOf(session).identityId,
-    storeId,
-    causedBy: null,
-    locale: actor.locale,
-    data,
-  })
+  await tellPerson(tx, services, session, actor, { kind: 'factor-changed', data: { what, at: now() } })
 }

@@ -3,7 +3,7 @@ import { operatorKey } from '../../support/services.ts'
 import { merchantIn, operatorIn } from '../../support/signed-in.ts'
 import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
 import { memberWith } from '../staff/fixture.ts'
-import { notice, otherServer, prove, sending, write } from './fixture.ts'
+import { notice, otherServer, sending, write } from './fixture.ts'
 
 const link = '/account/sign-in?token=secret-of-the-link&x=1'
 
@@ -19,15 +19,11 @@ beforeAll(async () => {
 beforeEach(() => server.services.db.mail.deleteMany())
 afterAll(() => server?.close())
 
-async function newest({ services } = server): Promise<number> {
-  return (await services.db.mail.findFirstOrThrow({ orderBy: { id: 'desc' } })).id
-}
-
 /** A mail to a customer of the store. */
 async function letIn({ store }: TestStore, to: string, { services } = server): Promise<number> {
   const data = { storeName: `${store.name} & <Sons>`, link, expiresAt: new Date('2026-03-11T16:00:00Z') } as const
   await write(services, notice({ kind: 'customer-link', data, to, storeId: store.id }))
-  return newest()
+  return (await services.db.mail.findFirstOrThrow({ orderBy: { id: 'desc' } })).id
 }
 
 test('shows the owners of a store, in a sandbox, the mails to its customers alone, with their text and links', async () => {
@@ -56,21 +52,6 @@ test('shows the owners of a store, in a sandbox, the mails to its customers alon
   const manager = await memberWith(server, shop, 'manager')
   expect((await manager.person.open('/admin/outbox')).body).not.toContain('bea@shop.example')
   expect((await manager.person.open(`/admin/outbox/${own}`)).statusCode).toBe(404)
-})
-
-test('shows a person what was written once the address was proved, and after it was changed', async () => {
-  const { email, person } = await memberWith(server, shop, 'reader')
-  const { id: identityId } = await server.services.db.identity.findFirstOrThrow({ where: { email } })
-  const tell = async () => {
-    await write(server.services, notice({ to: email, identityId, data: { newEmail: 'named@in-the.text' } }))
-    return newest()
-  }
-  const before = await tell()
-  await prove(server, email)
-  const after = await tell()
-  await server.services.db.identity.update({ where: { id: identityId }, data: { email: `other.${email}` } })
-  expect((await person.open(`/admin/outbox/${before}`)).statusCode).toBe(404)
-  expect((await person.open(`/admin/outbox/${after}`)).body).toContain('changed to named@in-the.text.')
 })
 
 test('shows what became of mails that are sent, but never what they say', async () => {

@@ -103,23 +103,18 @@ test('the mail is in the language of who has proved the address, else in that of
   const email = freshEmail()
   await memberWith(server, shop, 'reader', email)
   const { identity } = server.services.db
-  const told = async (language?: string) => {
-    server.clock.ms += 2 * HOUR_MS
-    const headers = { accept: 'application/json', ...(language && { 'accept-language': language }) }
+  await identity.updateMany({ where: { email }, data: { locale: 'en-GB' } })
+  const told = async () => {
+    const headers = { accept: 'application/json', 'accept-language': 'de-AT' }
     const answer = await server.app.inject({ method: 'POST', url: '/admin/reset', headers, payload: { Email: email } })
     expect(answer.statusCode, answer.body).toBe(204)
     const { text = '' } = (await mailTo(server, email)) ?? {}
-    const [word = ''] = /Passwort|password/.exec(text) ?? []
     const [until = ''] = /(?<=bis |until ).*(?=:)/.exec(text) ?? []
-    return { word, hasStore: text.includes(shop.store.name), until }
+    return { until, hasStore: text.includes(shop.store.name) }
   }
-  await identity.updateMany({ where: { email }, data: { locale: 'en-GB' } })
-  expect(await told()).toMatchObject({ word: 'password', hasStore: false, until: expect.stringMatching(/^[A-Z]/) })
-  const german = { word: 'Passwort', until: expect.stringMatching(/^\d+\. /) }
-  expect(await told('de-AT')).toMatchObject({ ...german, hasStore: false })
+  expect(await told()).toEqual({ until: expect.stringMatching(/^\d+\. /), hasStore: false })
   await identity.updateMany({ where: { email }, data: { emailProvedAt: new Date() } })
-  const british = { word: 'password', until: expect.stringMatching(/^\d+ [A-Z]/) }
-  expect(await told('de-AT')).toMatchObject({ ...british, hasStore: true })
+  expect(await told()).toEqual({ until: expect.stringMatching(/^\d+ [A-Z]/), hasStore: true })
 })
 
 describe('whether an address has an account', () => {
