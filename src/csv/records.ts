@@ -6,6 +6,7 @@ import { type Patch, patchSteps, readPatch, type SentBack } from '../engine/defi
 import { readDate } from '../values/dates.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { valueIn } from '../values/json.ts'
+import { remembered } from '../values/remembered.ts'
 import { runInSlices } from '../values/slices.ts'
 import { type Cell, commaProblem, doubtOf, rearm, spelt } from './cells.ts'
 import { type Column, type Headings, isListColumn, type ListColumn, namingOf } from './columns.ts'
@@ -205,20 +206,14 @@ export function readNew(
   }
 }
 
-const shownFields = new WeakMap<Resource, FieldSet>()
-
 /** The fields of a service without those that nobody is shown. */
-export function shownFieldsOf(resource: Resource): FieldSet {
-  const { fields } = resource
-  const known = shownFields.get(resource)
-  if (known !== undefined) return known
-  const shown = fieldsAmong(fields, (name) => {
-    const field = fields.get(name)
-    return field !== undefined && (field.kind === 'object' || field.kind === 'list' || field.access !== 'wo')
-  })
-  shownFields.set(resource, shown)
-  return shown
-}
+export const shownFieldsOf = remembered(
+  ({ fields }: Resource): FieldSet =>
+    fieldsAmong(fields, (name) => {
+      const field = fields.get(name)
+      return field !== undefined && (field.kind === 'object' || field.kind === 'list' || field.access !== 'wo')
+    }),
+)
 
 export function withoutSubject({ message }: StoreFailure, subject: string): string {
   return subject !== '' && message.startsWith(`${subject} `) ? message.slice(subject.length + 1) : message
