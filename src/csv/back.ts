@@ -9,7 +9,7 @@ import { findJson, getRecord } from '../engine/reading/read.ts'
 import { type HistoryEntry, listHistory } from '../engine/recording/history.ts'
 import { resourceNamed } from '../registry.ts'
 import { StoreFailure } from '../values/failure.ts'
-import { valueIn } from '../values/json.ts'
+import { setIn, valueIn } from '../values/json.ts'
 import type { Secrets } from '../values/secrets.ts'
 import { shownDate } from '../values/shown-date.ts'
 import { adding, goneLine, type Intended, type Json, lineFor } from './chosen.ts'
@@ -19,7 +19,7 @@ import { givenIn, STOCK, STOCK_ADJUST, storedOf, withoutAdjust } from './former.
 import { addLines, type Import } from './imports.ts'
 import { BATCH_LINES_MAX } from './limits.ts'
 import { listNames, withIds } from './new-names.ts'
-import { type Difference, idsText, isSame, type Problem, put, saidBy, short } from './records.ts'
+import { type Difference, idsText, isSame, type Problem, saidBy, short } from './records.ts'
 
 // What a change replaced is put back, by a change of its own: shown first, made in the background, refused for each record that somebody
 // has changed since. Stocks are put back as a difference. What is put back can be put back itself.
@@ -228,13 +228,13 @@ function backLine(
     const isBack = 'key' in column ? haveSameKeys(column, now, former) : isSameValue(caller, column, now, former)
     if (isBack) continue
     if (isLeft(now)) {
-      put(body, 'key' in column ? [column.name] : column.path, former)
+      setIn(body, 'key' in column ? [column.name] : column.path, former)
       changes.push([column.name, textOf(column, now), textOf(column, former)])
     } else problems.push([column.name, textOf(column, now), 'has been changed since'])
   }
   if (added !== 0) {
     const stock = Number(valueIn(record, STOCK))
-    put(body, STOCK_ADJUST, -added)
+    setIn(body, STOCK_ADJUST, -added)
     changes.push([STOCK.join('.'), String(stock), String(Number((stock - added).toFixed(4)))])
   }
   const intended: Intended = { name, body, changes, problems }

@@ -7,6 +7,7 @@ import { findByAlternateKeys } from '../engine/reading/read.ts'
 import { type Representation, recordValues } from '../engine/reading/representations.ts'
 import { readByIds } from '../engine/reading/rows.ts'
 import { isEmailAddress } from '../resources/customers/rules.ts'
+import { setIn } from '../values/json.ts'
 import { remembered } from '../values/remembered.ts'
 import type { Cell } from './cells.ts'
 import { type Column, isTaken, namingOf } from './columns.ts'
@@ -21,7 +22,6 @@ import {
   exponentMark,
   type FileRecord,
   type Problem,
-  put,
   type Reading,
   readNew,
   refusedCells,
@@ -264,7 +264,7 @@ function contentOf(
   const cellsOf = (cells: readonly ChangedCell[]) => bodyOf(cells.map(({ cell }) => cell))
   const secrets = changed.filter(isSecret)
   const body = cellsOf(changed.filter((cell) => !isSecret(cell)))
-  for (const { cell } of named) put(body, 'path' in cell.column ? cell.column.path : [cell.column.name], cell.value)
+  for (const { cell } of named) setIn(body, 'path' in cell.column ? cell.column.path : [cell.column.name], cell.value)
   return {
     body,
     secret: secrets.length === 0 ? null : cellsOf(secrets),

@@ -23,6 +23,7 @@ interface TypedField {
 }
 
 const order = '/admin/orders/1'
+const newLine = { 'ItemID.1': 'LAMP', 'ItemQuantity.1': '1', BillingEmail: 'a@shop.example' }
 const typedFields: readonly TypedField[] = [
   { page: `${order}/payments`, name: 'TransactionAmount', fields: {} },
   { page: `${order}/lines`, name: 'Line.{line}.ItemQuantity', fields: {} },
@@ -37,18 +38,8 @@ const typedFields: readonly TypedField[] = [
   { page: `${order}/returns/new`, name: 'Item.{line}.RestockQuantity', fields: { 'Item.{line}.ReturnQuantity': '1' } },
   { page: `${order}/returns/new`, name: 'RMAReasonID', fields: { 'Item.{line}.ReturnQuantity': '1' } },
   { page: '/admin/orders/new', to: '/admin/orders', name: 'ItemQuantity.1', fields: { 'ItemID.1': 'LAMP' } },
-  {
-    page: '/admin/orders/new',
-    to: '/admin/orders',
-    name: 'SalesTax',
-    fields: { 'ItemID.1': 'LAMP', 'ItemQuantity.1': '1' },
-  },
-  {
-    page: '/admin/orders/new',
-    to: '/admin/orders',
-    name: 'ShipmentCost',
-    fields: { 'ItemID.1': 'LAMP', 'ItemQuantity.1': '1', BillingEmail: 'a@shop.example' },
-  },
+  { page: '/admin/orders/new', to: '/admin/orders', name: 'SalesTax', fields: newLine },
+  { page: '/admin/orders/new', to: '/admin/orders', name: 'ShipmentCost', fields: newLine },
   { page: '/admin/products/1/stock', name: 'Quantity', fields: { Note: 'Counted' } },
   { page: '/admin/products/1/prices', name: 'SKUInfo.Price', fields: {} },
   { page: '/admin/settings/order-statuses', name: 'Sorting.8', fields: { 'StatusText.8': 'Parts' } },
@@ -147,9 +138,8 @@ test('a line whose price with options is below 0 is placed by no door', async ()
     kind: 'bad-request',
     message: 'OrderItemList[0].CatalogID names LAMP, whose price with options is below 0: -5 USD',
   })
-  const fields = { 'ItemID.1': 'LAMP', 'ItemQuantity.1': '1', BillingEmail: 'a@shop.example' }
-  const typed = await merchant.submit('/admin/orders/new', fields, { action: '/admin/orders' })
-  const added = await merchant.submit(`${order}/lines`, fields)
+  const typed = await merchant.submit('/admin/orders/new', newLine, { action: '/admin/orders' })
+  const added = await merchant.submit(`${order}/lines`, newLine)
   for (const { statusCode, body: page } of [typed, added]) {
     expect([statusCode, alertIn(page)]).toEqual([400, expect.stringContaining('below 0: -$5.00')])
   }
