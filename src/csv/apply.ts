@@ -173,15 +173,11 @@ function lookingBack({ resource, source }: Run, lines: readonly OpenLine[]) {
     if (line === undefined) return
     const former = formerOf(resource, line.body, record)
     if (!isOfRecords({ source })) return void found.set(line.line, former)
-    if (line.etag !== null && line.etag !== tagOf(text)) throw changedSince('has been changed since it was shown')
-    const other = Object.keys(former).length > 0 && !isDeepStrictEqual(former, line.before)
-    if (other) throw changedSince('has been changed since it was shown')
+    const isOther = Object.keys(former).length > 0 && !isDeepStrictEqual(former, line.before)
+    if (isOther || (line.etag !== null && line.etag !== tagOf(text)))
+      throw new StoreFailure('precondition-failed', 'has been changed since it was shown')
   }
   return { precondition, formerly: ({ line }: OpenLine) => found.get(line) ?? null }
-}
-
-function changedSince(problem: string): StoreFailure {
-  return new StoreFailure('precondition-failed', problem)
 }
 
 function requestOf(

@@ -9,17 +9,17 @@ import { findJson, getRecord } from '../engine/reading/read.ts'
 import { type HistoryEntry, listHistory } from '../engine/recording/history.ts'
 import { resourceNamed } from '../registry.ts'
 import { StoreFailure } from '../values/failure.ts'
-import { valueIn } from '../values/json.ts'
+import { setIn, valueIn } from '../values/json.ts'
 import type { Secrets } from '../values/secrets.ts'
 import { shownDate } from '../values/shown-date.ts'
-import { goneLine, type Intended, type Json, lineFor } from './chosen.ts'
+import { adding, goneLine, type Intended, type Json, lineFor } from './chosen.ts'
 import { type Column, columnsOf, type ListColumn } from './columns.ts'
 import type { Line } from './compare.ts'
 import { givenIn, STOCK, STOCK_ADJUST, storedOf, withoutAdjust } from './former.ts'
-import { addImport, addLines, deleteImport, endReading, type Import, type OpenReading } from './imports.ts'
+import { addLines, type Import } from './imports.ts'
 import { BATCH_LINES_MAX } from './limits.ts'
 import { listNames, withIds } from './new-names.ts'
-import { type Difference, idsText, isSame, type Problem, put, saidBy, short } from './records.ts'
+import { type Difference, idsText, isSame, type Problem, saidBy, short } from './records.ts'
 
 // What a change replaced is put back, by a change of its own: shown first, made in the background, refused for each record that somebody
 // has changed since. Stocks are put back as a difference. What is put back can be put back itself.
@@ -56,7 +56,8 @@ export async function putBack(caller: Caller, found: Import, secrets: Secrets): 
   const resource = resourceNamed(found.service)
   const names = await listNames(caller, found.id)
   const ids = new Map(names.flatMap(({ number, recordId }) => (recordId === null ? [] : [[number, recordId] as const])))
-  return adding(caller, resource, { kind: 'back', of: found.id }, async (reading) => {
+  const change: Back = { kind: 'back', of: found.id }
+  return adding(caller, resource, { source: 'back', state: 'ready', change }, async (reading) => {
     for (let after: number | undefined = 0; after !== undefined; ) {
       const made: MadeLine[] = await madeLines(caller, found.id, after)
       const texts = await findJson(
@@ -107,30 +108,13 @@ export async function putEntryBack(
     const left = after ?? field.default
     return { column, former: before ?? field.default, isLeft: (now) => isSameValue(caller, column, now, left) }
   })
-  return adding(caller, resource, { kind: 'back', entry: id }, async (reading) => {
+  const change: Back = { kind: 'back', entry: id }
+  return adding(caller, resource, { source: 'back', state: 'ready', change }, async (reading) => {
     const place = { line: 1, recordId, name: nameOf(resource, text), text }
     const line = backLine(caller, resource, place, { values, added: 0 })
     const lines = await tellingWho(caller, resource, [line], { id: importId ?? 0, startedAt: at })
     await addLines(caller, { secrets, reading, lines })
   })
-}
-
-async function adding(
-  caller: Caller,
-  resource: Resource,
-  change: Back,
-  add: (reading: OpenReading) => Promise<void>,
-): Promise<number> {
-  const file = { fileName: '', ignored: [], headings: [], mapping: null }
-  const reading = await addImport(caller, resource, { ...file, source: 'back', change })
-  try {
-    await add(reading)
-    await endReading(caller, reading, { state: 'ready' })
-    return reading.id
-  } catch (error) {
-    await deleteImport(caller, reading.id).catch(() => {})
-    throw error
-  }
 }
 
 function nameOf({ fields, namedBy }: Resource, text: string): string {
@@ -244,13 +228,13 @@ function backLine(
     const isBack = 'key' in column ? haveSameKeys(column, now, former) : isSameValue(caller, column, now, former)
     if (isBack) continue
     if (isLeft(now)) {
-      put(body, 'key' in column ? [column.name] : column.path, former)
+      setIn(body, 'key' in column ? [column.name] : column.path, former)
       changes.push([column.name, textOf(column, now), textOf(column, former)])
     } else problems.push([column.name, textOf(column, now), 'has been changed since'])
   }
   if (added !== 0) {
     const stock = Number(valueIn(record, STOCK))
-    put(body, STOCK_ADJUST, -added)
+    setIn(body, STOCK_ADJUST, -added)
     changes.push([STOCK.join('.'), String(stock), String(Number((stock - added).toFixed(4)))])
   }
   const intended: Intended = { name, body, changes, problems }

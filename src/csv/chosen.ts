@@ -3,9 +3,9 @@ import type { Resource } from '../engine/definition/define.ts'
 import { findJson } from '../engine/reading/read.ts'
 import { resourceNamed } from '../registry.ts'
 import type { Secrets } from '../values/secrets.ts'
-import type { Line } from './compare.ts'
+import { type Line, refused } from './compare.ts'
 import { formerOf, tagOf } from './former.ts'
-import { addImport, addLines, deleteImport, endReading, type Import, readAgain } from './imports.ts'
+import { addImport, addLines, deleteImport, endReading, type Import, type OpenReading, readAgain } from './imports.ts'
 import { BATCH_LINES_MAX } from './limits.ts'
 import type { Difference, Problem } from './records.ts'
 import { lookedAt } from './worth-a-look.ts'
@@ -28,15 +28,25 @@ export interface Intended {
 }
 
 /** Keeps the ids of chosen records until a person has said what is to be done with them, and returns the import's id. */
-export async function keepChosen(caller: Caller, resource: Resource, ids: readonly number[]): Promise<number> {
+export function keepChosen(caller: Caller, resource: Resource, ids: readonly number[]): Promise<number> {
+  const { db, store } = caller
+  return adding(caller, resource, { source: 'bulk', state: 'mapping' }, async ({ id: importId }) => {
+    await db.csvImportPart.create({ data: { storeId: store.id, importId, part: 1, rows: JSON.stringify(ids) } })
+  })
+}
+
+/** Adds an import that is no file, which `add` fills, and returns its id. Nothing stays of one that fails. */
+export async function adding(
+  caller: Caller,
+  resource: Resource,
+  { state, ...own }: { source: 'bulk' | 'back'; state: 'mapping' | 'ready'; change?: object },
+  add: (reading: OpenReading) => Promise<void>,
+): Promise<number> {
   const file = { fileName: '', ignored: [], headings: [], mapping: null }
-  const reading = await addImport(caller, resource, { ...file, source: 'bulk' })
+  const reading = await addImport(caller, resource, { ...file, ...own })
   try {
-    const { db, store } = caller
-    await db.csvImportPart.create({
-      data: { storeId: store.id, importId: reading.id, part: 1, rows: JSON.stringify(ids) },
-    })
-    await endReading(caller, reading, { state: 'mapping' })
+    await add(reading)
+    await endReading(caller, reading, { state })
     return reading.id
   } catch (error) {
     await deleteImport(caller, reading.id).catch(() => {})
@@ -86,17 +96,15 @@ export async function compareChosen(
   }
 }
 
-type Place = Pick<Line, 'line' | 'recordId'>
-
 /** The line of what is intended with a record. */
 export function lineFor(
   caller: Caller,
   resource: Resource,
-  { record, text, ...place }: Place & { record: Json; text: string },
+  { record, text, ...place }: Pick<Line, 'line' | 'recordId'> & { record: Json; text: string },
   { name, body, changes, problems = [], isOfWhole = false }: Intended,
 ): Line {
+  if (problems.length > 0) return refused({ ...place, name }, problems)
   const own = { ...place, name, secret: null, made: [] }
-  if (problems.length > 0) return { ...own, outcome: 'refused', body: {}, changes: [], problems }
   if (Object.keys(body).length === 0) return { ...own, outcome: 'same', body, changes: [], problems }
   return {
     ...own,
@@ -111,6 +119,5 @@ export function lineFor(
 
 /** The line of a record that there is no more. */
 export function goneLine(line: number, recordId: number, name = String(recordId)): Line {
-  const nothing = { body: {}, secret: null, made: [], changes: [] }
-  return { line, recordId, name, ...nothing, outcome: 'refused', problems: [['', '', 'has been deleted']] }
+  return refused({ line, recordId, name }, [['', '', 'has been deleted']])
 }

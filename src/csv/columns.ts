@@ -5,6 +5,7 @@ import { columnPath, hasRows, type TableList, type ValueField } from '../engine/
 import type { NamedList } from '../engine/definition/former-file.ts'
 import { targetOf } from '../registry.ts'
 import { type Fault, StoreFailure } from '../values/failure.ts'
+import { remembered } from '../values/remembered.ts'
 
 /** A value of a record as a column of a file: its heading is the value's path on the wire, as exports write it. */
 export interface Column {
@@ -31,36 +32,24 @@ export interface Naming {
   readonly text: Column | null
 }
 
-const columns = new WeakMap<Resource, readonly Column[]>()
-
 /** All values of a service's records outside of lists, in wire order. */
-export function columnsOf(resource: Resource): readonly Column[] {
-  const known = columns.get(resource)
-  if (known !== undefined) return known
-  const all = resource.fields.shown.leaves.flatMap(({ path, field }) => {
+export const columnsOf = remembered((resource: Resource): readonly Column[] =>
+  resource.fields.shown.leaves.flatMap(({ path, field }) => {
     const name = path.join('.')
     return field.kind === 'list' ? [] : [{ name, path, field, target: field.names ?? targetOf(resource, name) }]
-  })
-  columns.set(resource, all)
-  return all
-}
+  }),
+)
 
 /** The lists that a file which is no export may give. */
-export function listColumnsOf(resource: Resource): readonly ListColumn[] {
-  const known = listColumns.get(resource)
-  if (known !== undefined) return known
-  const all = Object.entries(resource.namedLists ?? {}).map(([name, form]) => {
+export const listColumnsOf = remembered((resource: Resource): readonly ListColumn[] =>
+  Object.entries(resource.namedLists ?? {}).map(([name, form]) => {
     const field = resource.fields.get(name)
     const key = hasRows(field) ? field.key : undefined
     const target = targetOf(resource, `${name}.${key}`)
     if (!hasRows(field) || key === undefined || target === null) throw new Error(`${name} names no records`)
     return { ...form, name, field, key, target }
-  })
-  listColumns.set(resource, all)
-  return all
-}
-
-const listColumns = new WeakMap<Resource, readonly ListColumn[]>()
+  }),
+)
 
 export function isListColumn(column: Column | ListColumn): column is ListColumn {
   return column.field.kind === 'list'

@@ -7,6 +7,8 @@ import { findByAlternateKeys } from '../engine/reading/read.ts'
 import { type Representation, recordValues } from '../engine/reading/representations.ts'
 import { readByIds } from '../engine/reading/rows.ts'
 import { isEmailAddress } from '../resources/customers/rules.ts'
+import { setIn } from '../values/json.ts'
+import { remembered } from '../values/remembered.ts'
 import type { Cell } from './cells.ts'
 import { type Column, isTaken, namingOf } from './columns.ts'
 import { Exchanges, type Settled } from './exchanges.ts'
@@ -20,7 +22,6 @@ import {
   exponentMark,
   type FileRecord,
   type Problem,
-  put,
   type Reading,
   readNew,
   refusedCells,
@@ -29,19 +30,14 @@ import {
 import { itemsStored } from './references.ts'
 import { afterOf, lookedAt } from './worth-a-look.ts'
 
-const readers = new WeakMap<Resource, Representation<WireRecord>>()
-
 /** The values that a file may give, without the lists, whose reading would cost most. One statement, whatever a file's columns. */
-function valuesOf(resource: Resource): Representation<WireRecord> {
-  const { fields } = resource
+const valuesOf = remembered(({ fields }: Resource): Representation<WireRecord> => {
   const isWanted = (name: string) => {
     const field = fields.get(name)
     return field?.kind === 'object' || (field !== undefined && field.kind !== 'list' && isTaken({ field }))
   }
-  const known = readers.get(resource) ?? recordValues(compileReader(fieldsAmong(fields, isWanted)))
-  readers.set(resource, known)
-  return known
-}
+  return recordValues(compileReader(fieldsAmong(fields, isWanted)))
+})
 
 /** What a record of a file would do. */
 export interface Line {
@@ -232,7 +228,8 @@ function unfitAddress({ column: { name, field }, text, typed }: Cell): Problem[]
   return isFit ? [] : [[name, typed, 'must be an e-mail address such as name@shop.example']]
 }
 
-function refused(
+/** The line of a record that is not changed. */
+export function refused(
   { line, recordId, name }: Pick<Line, 'line' | 'recordId' | 'name'>,
   problems: readonly Problem[],
 ): Line {
@@ -267,7 +264,7 @@ function contentOf(
   const cellsOf = (cells: readonly ChangedCell[]) => bodyOf(cells.map(({ cell }) => cell))
   const secrets = changed.filter(isSecret)
   const body = cellsOf(changed.filter((cell) => !isSecret(cell)))
-  for (const { cell } of named) put(body, 'path' in cell.column ? cell.column.path : [cell.column.name], cell.value)
+  for (const { cell } of named) setIn(body, 'path' in cell.column ? cell.column.path : [cell.column.name], cell.value)
   return {
     body,
     secret: secrets.length === 0 ? null : cellsOf(secrets),

@@ -1,9 +1,8 @@
 import { hash } from 'node:crypto'
 import type { Resource } from '../engine/definition/define.ts'
 import { isRecord, type Patch, readPatch } from '../engine/definition/input.ts'
-import { valueIn } from '../values/json.ts'
+import { setIn, valueIn } from '../values/json.ts'
 import { type Column, columnsOf, type ListColumn, listColumnsOf } from './columns.ts'
-import { put } from './records.ts'
 
 // What a change replaces, and how a stock is changed by a difference.
 
@@ -34,7 +33,7 @@ export function storedOf(column: Column | ListColumn, record: unknown): unknown 
 export function formerOf(resource: Resource, body: object, record: unknown): Json {
   const former: Json = {}
   for (const column of givenIn(resource, body)) {
-    put(former, 'key' in column ? [column.name] : column.path, storedOf(column, record))
+    setIn(former, 'key' in column ? [column.name] : column.path, storedOf(column, record))
   }
   return former
 }

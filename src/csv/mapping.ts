@@ -8,6 +8,7 @@ import { labelOf } from '../texts/label.ts'
 import { languageOf, localeTags } from '../texts/language.ts'
 import { t } from '../texts/text.ts'
 import { lettersOf } from '../values/nearest.ts'
+import { remembered } from '../values/remembered.ts'
 import {
   type Column,
   columnsOf,
@@ -146,20 +147,14 @@ function columnsNamed(resource: Resource, heading: string): readonly Column[] {
   return namesOf(resource).get(letters) ?? wordsOf(resource).get(letters) ?? []
 }
 
-const wordings = new WeakMap<Resource, ReadonlyMap<string, readonly Column[]>>()
-
 /** The columns by the words that pages have for them, and exports in words, in all languages. */
-function wordsOf(resource: Resource): ReadonlyMap<string, readonly Column[]> {
-  const known = wordings.get(resource)
-  if (known !== undefined) return known
+const wordsOf = remembered((resource: Resource) => {
   const languages = localeTags.map(languageOf)
-  const words = byLetters(resource, ({ path, field }) => {
+  return byLetters(resource, ({ path, field }) => {
     const label = t(field.label || labelOf(path.at(-1) ?? '', resource.typeName))
     return languages.map(({ say }) => say(label))
   })
-  wordings.set(resource, words)
-  return words
-}
+})
 
 /** The columns of a service by the letters of what they are called. */
 function byLetters(resource: Resource, callsOf: (column: Column) => readonly string[]): Map<string, Column[]> {
@@ -172,15 +167,9 @@ function byLetters(resource: Resource, callsOf: (column: Column) => readonly str
   return found
 }
 
-const namings = new WeakMap<Resource, ReadonlyMap<string, readonly Column[]>>()
-
-function namesOf(resource: Resource): ReadonlyMap<string, readonly Column[]> {
-  const known = namings.get(resource)
-  if (known !== undefined) return known
-  const names = byLetters(resource, ({ name, path, field }) => [name, path.at(-1) ?? '', field.label])
-  namings.set(resource, names)
-  return names
-}
+const namesOf = remembered((resource: Resource) =>
+  byLetters(resource, ({ name, path, field }) => [name, path.at(-1) ?? '', field.label]),
+)
 
 /** The columns that a heading may mean for somebody with these privileges: what a file may give, but no passwords. */
 export function targetsFor(privileges: Privileges, resource: Resource): readonly (Column | ListColumn)[] {

@@ -5,7 +5,8 @@ import { type FieldSet, fieldsAmong, type Scalar } from '../engine/definition/fi
 import { type Patch, patchSteps, readPatch, type SentBack } from '../engine/definition/input.ts'
 import { readDate } from '../values/dates.ts'
 import { StoreFailure } from '../values/failure.ts'
-import { valueIn } from '../values/json.ts'
+import { setIn, valueIn } from '../values/json.ts'
+import { remembered } from '../values/remembered.ts'
 import { runInSlices } from '../values/slices.ts'
 import { type Cell, commaProblem, doubtOf, rearm, spelt } from './cells.ts'
 import { type Column, type Headings, isListColumn, type ListColumn, namingOf } from './columns.ts'
@@ -205,20 +206,14 @@ export function readNew(
   }
 }
 
-const shownFields = new WeakMap<Resource, FieldSet>()
-
 /** The fields of a service without those that nobody is shown. */
-export function shownFieldsOf(resource: Resource): FieldSet {
-  const { fields } = resource
-  const known = shownFields.get(resource)
-  if (known !== undefined) return known
-  const shown = fieldsAmong(fields, (name) => {
-    const field = fields.get(name)
-    return field !== undefined && (field.kind === 'object' || field.kind === 'list' || field.access !== 'wo')
-  })
-  shownFields.set(resource, shown)
-  return shown
-}
+export const shownFieldsOf = remembered(
+  ({ fields }: Resource): FieldSet =>
+    fieldsAmong(fields, (name) => {
+      const field = fields.get(name)
+      return field !== undefined && (field.kind === 'object' || field.kind === 'list' || field.access !== 'wo')
+    }),
+)
 
 export function withoutSubject({ message }: StoreFailure, subject: string): string {
   return subject !== '' && message.startsWith(`${subject} `) ? message.slice(subject.length + 1) : message
@@ -227,17 +222,8 @@ export function withoutSubject({ message }: StoreFailure, subject: string): stri
 /** The cells as the body of a request. */
 export function bodyOf(cells: FileRecord['cells']): Json {
   const body: Json = {}
-  for (const { column, text } of cells) put(body, column.path, text)
+  for (const { column, text } of cells) setIn(body, column.path, text)
   return body
-}
-
-export function put(object: Json, [name = '', ...inner]: readonly string[], value: unknown): void {
-  if (inner.length === 0) object[name] = value
-  else {
-    const within = (object[name] ?? {}) as Json
-    object[name] = within
-    put(within, inner, value)
-  }
 }
 
 /** What a cell says, read by the definition; undefined: nothing. Null: the field's default. */

@@ -40,14 +40,11 @@ export const UNSEEN = /[\p{Zl}\p{Zp}\p{Bidi_C}\u00ad\u180e\u200b\u2060-\u206f\uf
 export function text(lengthMax: number) {
   const allowed = `must be a text of 1 to ${lengthMax} characters on one line`
   const line = z.string(allowed).trim().min(1, allowed).max(lengthMax, allowed).refine(isOneLine, allowed)
-  return line.refine((given) => given.search(UNSEEN) === -1, {
-    error: ({ input }) => `has the character ${unseenIn(String(input))}, which nobody sees; leave it out`,
+  return line.superRefine((given, context) => {
+    const [found] = given.match(UNSEEN) ?? []
+    const shown = `U+${found?.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`
+    if (found) context.addIssue(`has the character ${shown}, which nobody sees; leave it out`)
   })
-}
-
-function unseenIn(given: string): string {
-  const [found = ''] = given.match(UNSEEN) ?? []
-  return `U+${found.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`
 }
 
 /** A text of several lines, or none, trimmed, with line breaks as LF. */

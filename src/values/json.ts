@@ -61,6 +61,16 @@ export function valueIn(object: unknown, path: readonly string[]): unknown {
   return path.reduce((inner, name) => (inner as Record<string, unknown> | null | undefined)?.[name], object)
 }
 
+/** Sets the value at a path of names, with objects above it where there are none. */
+export function setIn(object: Record<string, unknown>, [name = '', ...inner]: readonly string[], value: unknown): void {
+  if (inner.length === 0) object[name] = value
+  else {
+    const within = (object[name] ?? {}) as Record<string, unknown>
+    object[name] = within
+    setIn(within, inner, value)
+  }
+}
+
 const QUOTE = 0x22
 const COMMA = 0x2c
 const OPEN_LIST = 0x5b

@@ -1,5 +1,6 @@
 import { StoreFailure } from '../../values/failure.ts'
 import { type Candidate, candidateOf, nearestName } from '../../values/nearest.ts'
+import { remembered } from '../../values/remembered.ts'
 import type { FieldSet, ObjectType } from '../definition/fields.ts'
 import { isRecord } from '../definition/input.ts'
 
@@ -44,14 +45,7 @@ function strayName(fields: FieldSet, body: unknown): string | null {
   return isRecord(body) && !hasKnown(fields, body, '') ? stray : null
 }
 
-const candidates = new WeakMap<FieldSet, readonly Candidate[]>()
-
-/** Every field at every depth, by its path. */
-export function candidatesOf(fields: FieldSet): readonly Candidate[] {
-  const known = candidates.get(fields) ?? namesIn(fields, '')
-  candidates.set(fields, known)
-  return known
-}
+export const candidatesOf = remembered((fields: FieldSet): readonly Candidate[] => namesIn(fields, ''))
 
 /** Every field at every depth by its path: `SKUInfo.Price`, `FeatureList.FeatureTitle`. */
 function namesIn({ entries }: FieldSet, path: string): Candidate[] {

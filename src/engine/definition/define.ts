@@ -114,12 +114,10 @@ export interface WorthALook {
   /** Says, by id, who else has them, without the subject: of records as they are stored, but for what they give. `seen` is for a next call. */
   readonly sharers?: (
     caller: Caller,
-    records: readonly Given[],
+    records: readonly (Readonly<Record<string, unknown>> & { readonly id: number })[],
     seen?: Map<string, number>,
   ) => Promise<Map<number, string>>
 }
-
-type Given = Readonly<Record<string, unknown>> & { readonly id: number }
 
 /** The kinds of event by what became of a record. Omitted: nothing, or `effects`, tells of it. */
 interface RecordEvents {

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Sql } from '../../database/sql.ts'
 import { INT32_MAX, INT32_MIN } from '../../values/int32.ts'
 import { LongNumber, roundNumbers } from '../../values/long-number.ts'
+import { remembered } from '../../values/remembered.ts'
 import { type NumberKind, STORED_DECIMALS, strayIn } from '../../values/typed-number.ts'
 import type { Resource } from './define.ts'
 
@@ -183,14 +184,7 @@ export function foldFields<T>({ entries }: FieldSet, fold: FieldFold<T>): Folded
 
 /** Walks each set of fields once and caches the result, for use in every request. */
 export function foldOnce<T>(fold: FieldFold<T>): (fields: FieldSet) => Folded<T> {
-  const known = new WeakMap<FieldSet, Folded<T>>()
-  return (fields) => {
-    const folded = known.get(fields)
-    if (folded !== undefined) return folded
-    const made = foldFields(fields, fold)
-    known.set(fields, made)
-    return made
-  }
+  return remembered((fields: FieldSet) => foldFields(fields, fold))
 }
 
 /** Without those of an access, at every depth: the same set where there are none. */

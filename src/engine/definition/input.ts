@@ -1,6 +1,7 @@
 import { dateForms, instantText, readDate } from '../../values/dates.ts'
 import { StoreFailure } from '../../values/failure.ts'
 import { LongNumber } from '../../values/long-number.ts'
+import { remembered } from '../../values/remembered.ts'
 import { runAtOnce, type Steps } from '../../values/slices.ts'
 import { losesDecimals, STORED_DECIMALS } from '../../values/typed-number.ts'
 import {
@@ -194,13 +195,12 @@ function* readMembers(
   }
 }
 
-const places = new WeakMap<Readers, ReadonlyMap<string, number>>()
+const placesOf = remembered((readers: Readers) => new Map(readers.map(([name], place) => [name, place])))
 
 /** Those of the given members, in wire order: most changes give a few of more than a hundred. */
 function readersFor(readers: Readers, given: ReadonlyMap<string, unknown>): Readers {
-  const known = places.get(readers) ?? new Map(readers.map(([name], place) => [name, place]))
-  places.set(readers, known)
-  const wanted = [...given.keys()].flatMap((name) => known.get(name) ?? []).sort((a, b) => a - b)
+  const places = placesOf(readers)
+  const wanted = [...given.keys()].flatMap((name) => places.get(name) ?? []).sort((a, b) => a - b)
   return wanted.map((place) => readers[place] as Readers[number])
 }
 

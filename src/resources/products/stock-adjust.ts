@@ -17,18 +17,13 @@ export function stockAdjust(stock: string): ValueField {
   })
 }
 
-/** What is added to the stock that the member `name` is about; 0: nothing. */
-function addedIn(writeOnly: Patch['writeOnly'], name: string): number {
-  return Number(writeOnly[name] ?? 0)
-}
-
 /**
  * Adds to the locked stocks what the change says; 0 is as if it were not sent. Refuses (400) without an `Idempotency-Key`, beside a stock that replaces the same
  * one, and where no stock can be stored.
  */
 export function adjustStocks({ caller, patch, after }: Change): void {
   const add = ({ writeOnly, columns }: Patch, row: Row, name: string, path: string) => {
-    const added = addedIn(writeOnly, name)
+    const added = Number(writeOnly[name] ?? 0)
     if (added === 0) return
     if (!caller.isKeyed) {
       throw wrongField(path, 'needs the header Idempotency-Key, so that a request that is sent again adds once')
@@ -52,8 +47,8 @@ export function adjustStocks({ caller, patch, after }: Change): void {
   }
 }
 
-/** The codes of the advanced options whose stocks the change adds to; null: the product's own. */
+/** The codes of the advanced options whose stocks the change adds to; null: the product's own. To add 0 is to add nothing. */
 export function adjustedStocks({ writeOnly, lists }: Patch): ReadonlySet<string | null> {
-  const options = (lists.AdvancedOptionList ?? []).filter((option) => addedIn(option.writeOnly, OF_OPTION) !== 0)
-  return new Set([...(addedIn(writeOnly, OWN) === 0 ? [] : [null]), ...options.map(({ key }) => String(key))])
+  const options = (lists.AdvancedOptionList ?? []).filter(({ writeOnly }) => writeOnly[OF_OPTION])
+  return new Set([...(writeOnly[OWN] ? [null] : []), ...options.map(({ key }) => String(key))])
 }

@@ -4,7 +4,7 @@ import type { Writing } from '../../../html/numbers.ts'
 import { refusedFields } from '../../../html/page-routes.ts'
 import { type Form, textIn } from '../../../html/request.ts'
 import type { Fault } from '../../../values/failure.ts'
-import { valueIn } from '../../../values/json.ts'
+import { setIn, valueIn } from '../../../values/json.ts'
 import { readTyped, type TypedNumber } from '../../../values/typed-number.ts'
 import { mergePlain, withBreaksOf } from './plain-html.ts'
 import type { List, Section, Value } from './services.ts'
@@ -166,7 +166,7 @@ function membersOf(
     // What is emptied is what it was before it was set; a key or a secret that nobody typed is not given.
     if (typed === '' && (field.access === 'wo' || isKeyOfNew || before === null)) continue
     const isEmptied = typed === '' && field.kind !== 'text'
-    put(members, path, isEmptied ? field.default : withBreaksOf(plainText(stored), typed))
+    setIn(members, path, isEmptied ? field.default : withBreaksOf(plainText(stored), typed))
   }
   return members
 }
@@ -203,14 +203,4 @@ export function isTypedAs(value: Value, typed: string, stored: string): boolean 
   const lineBreak = inputOf(value).type === 'textarea' ? '\n' : ''
   const sent = (text: string) => text.replace(/\r\n?|\n/g, lineBreak)
   return sent(typed) === sent(stored)
-}
-
-function put(members: Record<string, unknown>, path: readonly string[], value: unknown): void {
-  const [name = '', ...inner] = path
-  if (inner.length === 0) members[name] = value
-  else {
-    const object = (members[name] ?? {}) as Record<string, unknown>
-    members[name] = object
-    put(object, inner, value)
-  }
 }

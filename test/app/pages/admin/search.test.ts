@@ -141,44 +141,28 @@ describe('the search', () => {
   })
 
   test('finds umlauts in both spellings, whichever is typed, and telephone numbers with more equal digits first', async () => {
-    const customer = async (name: string, phone: string) =>
-      shop.add('/Customers', {
-        BillingFirstName: 'Kim',
-        BillingLastName: name,
-        BillingPhoneNumber: phone,
-        Email: `${randomUUID()}@customers.example`,
-        Password: 'secret words',
-      })
-    const names = [
-      'Müller',
-      'Mueller',
-      'Muller',
-      'Sørensen',
-      'Soerensen',
-      'Århus',
-      'Aarhus',
-      'Jäger',
-      'Jaeger',
-      'Frauen',
-      'Shoe',
-      'Short',
-    ]
-    for (const name of names) await customer(name, '')
-    const foundNames = async (q: string) => {
-      const { Customers = [] } = await found(q)
-      return names.filter((name) => Customers.some((title) => title.endsWith(name)))
+    const customer = (BillingLastName: string, BillingPhoneNumber = '') => {
+      const person = { BillingFirstName: 'Kim', BillingLastName, BillingPhoneNumber, Password: 'secret words' }
+      return shop.add('/Customers', { ...person, Email: `${randomUUID()}@customers.example` })
     }
-    const all = ['Müller', 'Mueller', 'Muller']
-    expect(await Promise.all(['müller', 'Mueller', 'MU\u0308LLER', 'uell', 'kim muel'].map(foundNames))).toEqual(
-      Array(5).fill(all),
-    )
-    expect(await foundNames('muller')).toEqual(['Müller', 'Muller'])
-    expect(await Promise.all(['sørensen', 'soerensen'].map(foundNames))).toEqual(
-      Array(2).fill(['Sørensen', 'Soerensen']),
-    )
-    expect(await Promise.all(['århus', 'aarhus'].map(foundNames))).toEqual(Array(2).fill(['Århus', 'Aarhus']))
-    expect(await Promise.all(['jäg', 'jaeger'].map(foundNames))).toEqual(Array(2).fill(['Jäger', 'Jaeger']))
-    expect([await foundNames('shoe'), await foundNames('frauen')]).toEqual([['Shoe'], ['Frauen']])
+    const names = 'Müller Mueller Muller Sørensen Soerensen Århus Aarhus Jäger Jaeger Frauen Shoe Short'.split(' ')
+    for (const name of names) await customer(name)
+    const typed = {
+      'Müller Mueller Muller': ['müller', 'Mueller', 'MU\u0308LLER', 'uell', 'kim muel'],
+      'Müller Muller': ['muller'],
+      'Sørensen Soerensen': ['sørensen', 'soerensen'],
+      'Århus Aarhus': ['århus', 'aarhus'],
+      'Jäger Jaeger': ['jäg', 'jaeger'],
+      Shoe: ['shoe'],
+      Frauen: ['frauen'],
+    }
+    for (const [called, queries] of Object.entries(typed)) {
+      for (const q of queries) {
+        const { Customers = [] } = await found(q)
+        const foundNames = names.filter((name) => Customers.includes(`Kim ${name}`))
+        expect([q, foundNames.join(' ')]).toEqual([q, called])
+      }
+    }
 
     await customer('Equal', '+49 30 12345678')
     for (const town of ['40', '89', '221']) await customer(`Town ${town}`, `+49 ${town} 12345678`)
