@@ -292,7 +292,7 @@ export function constant(typeName: string, names: Meanings, options: ValueOption
   const error = `must be one of ${numbers.map((number) => `${number} (${names[number]})`).join(', ')}`
   const known = z.number({ error }).refine((given) => given in names, { error })
   const bounds = { min: Math.min(...numbers), max: Math.max(...numbers), constants: { typeName, names } }
-  return value('integer', z.preprocess(toNumber, known.nullable()), 0, bounds, options)
+  return value('integer', z.preprocess(numberOr, known.nullable()), 0, bounds, options)
 }
 
 /** A non-negative integer up to 2⁵³ − 1, which every program represents exactly. */
@@ -470,14 +470,20 @@ function toText(given: unknown, context: z.core.$RefinementCtx): unknown {
 
 const numberPattern = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?$/i
 
-/** Accepts JSON numbers and text; an empty text is "not given". */
-function toNumber(given: unknown, context: z.core.$RefinementCtx): unknown {
+/** Accepts JSON numbers and text; an empty text is "not given". Other text is returned as it is. */
+function numberOr(given: unknown): unknown {
   if (given instanceof LongNumber) return Number(given)
   if (typeof given !== 'string') return given
   const trimmed = given.trim()
   if (trimmed === '') return null
-  if (numberPattern.test(trimmed)) return Number(trimmed)
-  context.addIssue(`must be a number in digits: it has ${strayIn(trimmed)}`)
+  return numberPattern.test(trimmed) ? Number(trimmed) : given
+}
+
+/** Likewise; refuses other text by what keeps it from being a number. */
+function toNumber(given: unknown, context: z.core.$RefinementCtx): unknown {
+  const read = numberOr(given)
+  if (typeof read !== 'string') return read
+  context.addIssue(`must be a number in digits: it has ${strayIn(read.trim())}`)
   return z.NEVER
 }
 
