@@ -111,7 +111,7 @@ export function installGuard(app: FastifyInstance, services: GuardServices): voi
     else if (!allowed.includes('anyone')) {
       if (!kind || (isForOperator && !wantsHtml(request))) return admitOperator(services, request, reply)
       const message = 'Sign in first: there is no session, or it has ended'
-      throw new LedOn('unauthorized', message, signInOf(request, kind))
+      throw new LedOn('unauthorized', message, `${areaPaths[kind]}/sign-in${isSafe(request) ? nextOf(request) : ''}`)
     }
     if (!isSafe(request) && isFromElsewhere(request))
       throw new StoreFailure('forbidden', 'Refused: the request comes from a page of another site')
@@ -168,6 +168,9 @@ export function requireProof(request: FastifyRequest): void {
   const message = `This needs your password again, because you showed it more than 15 minutes ago: POST ${page} with Password`
   throw new LedOn('forbidden', message, page + nextOf(request))
 }
+
+/** Encoded, a longer address would exceed what browsers and proxies accept as a header. */
+const NEXT_LENGTH_MAX = 2_000
 
 /** The page to come back to: the one that is asked for, or the one with the form that was sent. */
 function nextOf(request: FastifyRequest): string {
@@ -268,15 +271,6 @@ function admitPerson(request: FastifyRequest, session: Session): void {
   if (person.kind === 'merchant') requirePrivileges(person, request.routeOptions.config.needs ?? [])
   const { kind, email: name } = person
   request.actor = kind === 'customer' ? null : { kind, name, address: request.ip, locale: localeOf(request) }
-}
-
-const NEXT_LENGTH_MAX = 2_000
-
-function signInOf(request: FastifyRequest, kind: SessionKind): string {
-  // Encoded, a long address would exceed what browsers and proxies accept as a header.
-  const next =
-    isSafe(request) && request.url.length <= NEXT_LENGTH_MAX ? `?next=${encodeURIComponent(request.url)}` : ''
-  return `${areaPaths[kind]}/sign-in${next}`
 }
 
 /**
