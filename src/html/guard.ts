@@ -6,15 +6,7 @@ import type { Actor } from '../audit/audit.ts'
 import type { DataServices } from '../database/client.ts'
 import { WAIT_SECONDS } from '../people/factors/challenges.ts'
 import { isProofRecent } from '../people/factors/prove.ts'
-import {
-  type AccountKind,
-  areaPaths,
-  findSession,
-  type Merchant,
-  type Operator,
-  type Session,
-  type SessionKind,
-} from '../people/sessions.ts'
+import { type AccountKind, areaPaths, findSession, type Session, type SessionKind } from '../people/sessions.ts'
 import { plainHttpOfPages } from '../server/plain-http.ts'
 import { asksProof, type Role } from '../server/roles.ts'
 import { type FailureKind, StoreFailure } from '../values/failure.ts'
@@ -145,7 +137,8 @@ function askFirst(
   const needsProof = asksProof(config)
   const isOfWork = config.ofPerson !== true && (needsProof || !config.roles?.includes('anyone'))
   const isAsked = person.kind === 'merchant' || (person.kind === 'operator' && !sandbox)
-  if (isAsked && isOfWork && isFactorMissing(person, at)) {
+  const missingFromMs = isAsked ? person.factorMissingFromMs : null
+  if (isOfWork && missingFromMs !== null && missingFromMs <= at.getTime()) {
     const page = `${areaPaths[person.kind]}/account/factors`
     // The pages of a store say by themselves what it requires, and from when on.
     const isOfStore = person.kind === 'merchant'
@@ -154,10 +147,6 @@ function askFirst(
     throw new LedOn('forbidden', message, isOfStore ? page : `${page}?notice=factor-needed`)
   }
   if (needsProof) requireProof(request)
-}
-
-function isFactorMissing({ factorMissingFromMs }: Merchant | Operator, at: Date): boolean {
-  return factorMissingFromMs !== null && factorMissingFromMs <= at.getTime()
 }
 
 /** Throws where the person of a session has shown neither password nor passkey in the last 15 minutes. */
