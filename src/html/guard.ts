@@ -6,15 +6,7 @@ import type { Actor } from '../audit/audit.ts'
 import type { DataServices } from '../database/client.ts'
 import { WAIT_SECONDS } from '../people/factors/challenges.ts'
 import { isProofRecent } from '../people/factors/prove.ts'
-import {
-  type AccountKind,
-  areaPaths,
-  findSession,
-  type Merchant,
-  type Operator,
-  type Session,
-  type SessionKind,
-} from '../people/sessions.ts'
+import { type AccountKind, areaPaths, findSession, type Session, type SessionKind } from '../people/sessions.ts'
 import { plainHttpOfPages } from '../server/plain-http.ts'
 import { asksProof, type Role } from '../server/roles.ts'
 import { type FailureKind, StoreFailure } from '../values/failure.ts'
@@ -111,7 +103,7 @@ export function installGuard(app: FastifyInstance, services: GuardServices): voi
     else if (!allowed.includes('anyone')) {
       if (!kind || (isForOperator && !wantsHtml(request))) return admitOperator(services, request, reply)
       const message = 'Sign in first: there is no session, or it has ended'
-      throw new LedOn('unauthorized', message, signInOf(request, kind))
+      throw new LedOn('unauthorized', message, `${areaPaths[kind]}/sign-in${isSafe(request) ? nextOf(request) : ''}`)
     }
     if (!isSafe(request) && isFromElsewhere(request))
       throw new StoreFailure('forbidden', 'Refused: the request comes from a page of another site')
@@ -145,7 +137,8 @@ function askFirst(
   const needsProof = asksProof(config)
   const isOfWork = config.ofPerson !== true && (needsProof || !config.roles?.includes('anyone'))
   const isAsked = person.kind === 'merchant' || (person.kind === 'operator' && !sandbox)
-  if (isAsked && isOfWork && isFactorMissing(person, at)) {
+  const missingFromMs = isAsked ? person.factorMissingFromMs : null
+  if (isOfWork && missingFromMs !== null && missingFromMs <= at.getTime()) {
     const page = `${areaPaths[person.kind]}/account/factors`
     // The pages of a store say by themselves what it requires, and from when on.
     const isOfStore = person.kind === 'merchant'
@@ -156,10 +149,6 @@ function askFirst(
   if (needsProof) requireProof(request)
 }
 
-function isFactorMissing({ factorMissingFromMs }: Merchant | Operator, at: Date): boolean {
-  return factorMissingFromMs !== null && factorMissingFromMs <= at.getTime()
-}
-
 /** Throws where the person of a session has shown neither password nor passkey in the last 15 minutes. */
 export function requireProof(request: FastifyRequest): void {
   const { session, isProved } = request
@@ -168,6 +157,9 @@ export function requireProof(request: FastifyRequest): void {
   const message = `This needs your password again, because you showed it more than 15 minutes ago: POST ${page} with Password`
   throw new LedOn('forbidden', message, page + nextOf(request))
 }
+
+/** Encoded, a longer address would exceed what browsers and proxies accept as a header. */
+const NEXT_LENGTH_MAX = 2_000
 
 /** The page to come back to: the one that is asked for, or the one with the form that was sent. */
 function nextOf(request: FastifyRequest): string {
@@ -268,15 +260,6 @@ function admitPerson(request: FastifyRequest, session: Session): void {
   if (person.kind === 'merchant') requirePrivileges(person, request.routeOptions.config.needs ?? [])
   const { kind, email: name } = person
   request.actor = kind === 'customer' ? null : { kind, name, address: request.ip, locale: localeOf(request) }
-}
-
-const NEXT_LENGTH_MAX = 2_000
-
-function signInOf(request: FastifyRequest, kind: SessionKind): string {
-  // Encoded, a long address would exceed what browsers and proxies accept as a header.
-  const next =
-    isSafe(request) && request.url.length <= NEXT_LENGTH_MAX ? `?next=${encodeURIComponent(request.url)}` : ''
-  return `${areaPaths[kind]}/sign-in${next}`
 }
 
 /**

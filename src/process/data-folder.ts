@@ -51,8 +51,9 @@ export async function installationKeys(config: KeySettings): Promise<{ keys: Key
     return { keys: { secretKey, otherSecretKeys, operatorKey }, keep: async () => {} }
   }
   const stored = await readKeys(dataDir)
-  const own = stored ?? { secretKey: newSecretKey(), operatorKey: randomBytes(24).toString('hex') }
-  const given = secretKey === null ? ofFile(own) : { secretKey, otherSecretKeys }
+  const own: KeysFile = stored ?? { secretKey: newSecretKey(), operatorKey: randomBytes(24).toString('hex') }
+  const ofFile = { secretKey: own.secretKey, otherSecretKeys: [own.previousSecretKey ?? []].flat() }
+  const given = secretKey === null ? ofFile : { secretKey, otherSecretKeys }
   return {
     keys: { ...given, operatorKey: operatorKey ?? own.operatorKey },
     keep: async () => {
@@ -62,10 +63,6 @@ export async function installationKeys(config: KeySettings): Promise<{ keys: Key
 }
 
 type KeySettings = Pick<Config, 'dataDir' | 'secretKey' | 'nextSecretKey' | 'previousSecretKey' | 'operatorKey'>
-
-function ofFile({ secretKey, previousSecretKey }: KeysFile) {
-  return { secretKey, otherSecretKeys: previousSecretKey === undefined ? [] : [previousSecretKey] }
-}
 
 function newSecretKey(): string {
   return randomBytes(32).toString('hex')
@@ -167,14 +164,13 @@ async function readJson<T>(path: string, schema: z.ZodType<T>): Promise<T | 'dam
 
 /** Creates a folder and those above it, unless they are there. Node's `recursive` never ends in /proc, which takes no folders. */
 export async function makeFolder(path: string, mode?: number): Promise<void> {
-  try {
-    await mkdir(path, { mode })
-  } catch (error) {
-    if ((await stat(path).catch(() => null))?.isDirectory()) return
-    if (codeOf(error) !== 'ENOENT' || (await stat(dirname(path)).catch(() => null)) !== null) throw error
-    await makeFolder(dirname(path), mode)
-    await makeFolder(path, mode)
-  }
+  const found = (place: string) => stat(place).catch(() => null)
+  if ((await found(path))?.isDirectory()) return
+  if ((await found(dirname(path))) === null) await makeFolder(dirname(path), mode)
+  // Another process may make it too.
+  await mkdir(path, { mode }).catch(async (error) => {
+    if (!(await found(path))?.isDirectory()) throw error
+  })
 }
 
 /** A folder of another machine may not answer. */

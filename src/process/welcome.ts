@@ -26,17 +26,14 @@ export function welcome(config: Config, sandbox: SandboxFile | null, hasStore: b
   }
   if (sandbox) lines.push(['All keys', sandboxPath(config.dataDir)])
   const table = lines.map(([name = '', value = '']) => `  ${name.padEnd(14)}${value}`).join('\n')
-  if (sandbox && isTerminal) return `\n${table}\n\nTry it:\n  ${sandboxLine(config, sandbox)}\n`
+  const restUrl = `${config.publicUrl}${config.restPrefixes[0]}`
+  if (sandbox && isTerminal)
+    return `\n${table}\n\nTry it:\n  ${curlLine(restUrl, { ...sandbox.store, ...sandbox.application })}\n`
   return `\n${table}\n${hasStore ? '' : `\n${firstStore}\n`}`
 }
 
 const firstStore = `There is no store yet. This command, with the settings of this server, opens the first one:
   npm run new-store     (in a container: docker compose exec server node src/cli/new-store.ts)`
-
-function sandboxLine({ publicUrl, restPrefixes }: Config, { store, application }: SandboxFile): string {
-  const { privateKey, token } = application
-  return curlLine(`${publicUrl}${restPrefixes[0]}`, { secureUrl: store.secureUrl, privateKey, token })
-}
 
 /** A line for a shell that reads three products. `restUrl`: without a slash at its end. */
 export function curlLine(

@@ -66,13 +66,12 @@ export function assembleDocument(
  * Writes references that have other keywords beside them as `allOf`: programs that know OpenAPI 3.0 pass over what stands beside
  * `$ref`.
  */
-function withoutSiblings<T>(value: T): T {
-  if (Array.isArray(value)) return value.map(withoutSiblings) as T
-  if (typeof value !== 'object' || value === null) return value
-  const { $ref, ...others } = value as { $ref?: unknown }
-  const rest = mapValues(others, withoutSiblings)
-  if ($ref === undefined) return rest as T
-  return (Object.keys(rest).length === 0 ? { $ref } : { allOf: [{ $ref }], ...rest }) as T
+function withoutSiblings<T>(described: T): T {
+  return JSON.parse(JSON.stringify(described), (_name, part) => {
+    if (part?.$ref === undefined || Object.keys(part).length === 1) return part
+    const { $ref, ...others } = part
+    return { allOf: [{ $ref }], ...others }
+  })
 }
 
 function withExamples(sources: ExampleSources, { servers, ...operations }: PathItem): PathItem {

@@ -71,9 +71,6 @@ export function typeInWords(schema: JsonSchema, resolve: Resolve): string {
   const names = whole.enum as readonly unknown[] | undefined
   const variants = [...((whole.oneOf ?? whole.anyOf ?? []) as JsonSchema[])]
   const given = 'default' in whole && whole.default !== '' ? `; default ${JSON.stringify(whole.default)}` : ''
-  if (variants.length > 0 && variants.every((each) => 'const' in each && 'title' in each)) {
-    return `one of ${variants.map(({ const: value, title }) => `${value} (${title})`).join(', ')}${given}`
-  }
   if (variants.length > 1 && variants.every(isRecord)) {
     return `one of the records ${variants.map(({ $ref }) => String($ref).split('/').at(-1)).join(', ')}`
   }

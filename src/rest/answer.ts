@@ -5,7 +5,7 @@ import { joined, jsonFrame } from '../engine/reading/representations.ts'
 import { sendCompressible } from '../server/compression.ts'
 import { failureIn, noteRefusal } from '../server/errors.ts'
 import { anyOrigin } from '../server/headers.ts'
-import { acceptsProblem, NO_SUCH_RECORD, PROBLEM_TYPE, problemOf } from '../server/problem.ts'
+import { acceptsProblem, NO_SUCH_RECORD, sendProblem } from '../server/problem.ts'
 import { type StoreFailure, withoutQuoted } from '../values/failure.ts'
 import { acceptedFormat } from './format.ts'
 import { headers } from './openapi/answers.ts'
@@ -20,7 +20,8 @@ export function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer:
   if (answer.kind === 'results' && comesBack.includes(answer.status) && !reply.hasHeader('retry-after'))
     reply.header('retry-after', '1')
   const { accept } = request.headers
-  if (isRefusal(answer) && acceptsProblem(accept)) return sendProblem(request, reply, answer)
+  if (isRefusal(answer) && acceptsProblem(accept))
+    return sendProblem(reply, answer.kind === 'nothing' ? { status: 404, items: [] } : answer)
   if (answer.kind === 'nothing') return reply.code(404).send()
   if (answer.kind === 'records') reply.headers(recordsHeaders(request, reply, answer, baseUrl))
   const format = acceptedFormat(accept)
@@ -59,13 +60,6 @@ const comesBack = [409, 503]
 
 export function isRefusal(answer: Answer): answer is ResultsAnswer | NothingAnswer {
   return answer.kind === 'nothing' || (answer.kind === 'results' && answer.status >= 400)
-}
-
-/** Sends a refusal in the form of RFC 9457. */
-function sendProblem({ id }: FastifyRequest, reply: FastifyReply, answer: ResultsAnswer | NothingAnswer): FastifyReply {
-  const { status, items, parts } = answer.kind === 'nothing' ? { status: 404, items: [], parts: undefined } : answer
-  const problem = problemOf(status, items, id, parts)
-  return reply.code(status).type(`${PROBLEM_TYPE}; charset=utf-8`).send(JSON.stringify(problem))
 }
 
 function recordsHeaders(

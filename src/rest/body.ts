@@ -82,12 +82,7 @@ const readers = createSemaphore({
  * one, and a body beyond the bounds; `unavailable` if too many bodies wait to be read. `caller` is who takes turns; `repeat`
  * is called with each member that its object has a second time.
  */
-export async function readTaken(
-  body: Body | null,
-  taken: Taken,
-  caller: Caller,
-  repeat: Handling['repeat'],
-): Promise<readonly unknown[]> {
+export async function readTaken(body: Body | null, taken: Taken, caller: Caller, repeat: Handling['repeat']) {
   if (body === null && taken.isOptional) return []
   if (body === null) throw new StoreFailure('bad-request', 'The body is empty; a record is expected')
   const read = () => runInSlices(stepsOf(body, taken, repeat))

@@ -39,19 +39,16 @@ export function handlingOf(
   const handling = new Handling(isStrict)
   for (const [name, given] of query) {
     const schema = known.schemas.get(name)
-    const isWrong = schema !== undefined && isStrict && isBeyond(name, given, schema)
-    if (isWrong)
+    if (schema === undefined && !isStrict) handling.ignore(name)
+    if (name === '' || !isStrict) continue
+    if (schema === undefined) {
+      const nearest = handling.nearest(name, known.candidates)
+      handling.refuse(unknownName(name, { name, what: 'a parameter of this address', nearest }))
+    } else if (isBeyond(name, given, schema))
       handling.refuse(wrongParameter(name, given, `must be a whole number from 1 to ${schema.maximum ?? INT32_MAX}`))
-    if (name === '' || schema !== undefined) continue
-    if (isStrict) handling.refuse(unknownParameter(name, handling.nearest(name, known.candidates)))
-    else handling.ignore(name)
   }
   if (takes === undefined && handling.refusals.length > 0) throw oneOf(handling.refusals)
   return handling
-}
-
-function unknownParameter(name: string, nearest: string | null) {
-  return unknownName(name, { name, what: 'a parameter of this address', nearest })
 }
 
 /** Whether a lenient request would get another page. What is no whole number is refused where it is read. */

@@ -177,14 +177,10 @@ async function keepingRefused(
 }
 
 /** Afterwards only an Idempotency-Key needs the text, which may be long, and the changes may take long. */
-async function takeRecords(
-  request: FastifyRequest,
-  { takes }: Operation,
-  handling: Handling,
-): Promise<readonly unknown[]> {
+async function takeRecords(request: FastifyRequest, { takes }: Operation, { repeat }: Handling) {
   const { caller, headers } = request
   const body = (request.body ?? null) as Body | null
-  const records = takes ? await readTaken(body, takes, caller as Caller, handling.repeat) : []
+  const records = takes ? await readTaken(body, takes, caller as Caller, repeat) : []
   if (headers['idempotency-key'] === undefined) request.body = undefined
   return records
 }

@@ -36,6 +36,12 @@ export function* readXml(text: string, type: RecordType, repeat: Repeat = () => 
 
 type Repeat = (path: string) => void
 
+/** Where an element is, and who hears of a member that comes a second time. */
+interface Place {
+  readonly path: string
+  readonly repeat: Repeat
+}
+
 /** What the root stands for, and how it takes its elements in. */
 interface RootReader {
   readonly plain: Plain
@@ -49,57 +55,46 @@ function bodyOf(qualifiedName: string, type: RecordType, repeat: Repeat): RootRe
   for (const known of [typeName, ...inputTypeNames]) {
     if (name === known.toLowerCase()) {
       const plain = {}
-      return { plain, take: (child) => takeMember(plain, child, fields, '', repeat) }
+      return { plain, take: (child) => takeMember(plain, child, fields, { path: '', repeat }) }
     }
     if (name !== `arrayof${known.toLowerCase()}`) continue
     const plain: Plain[] = []
-    return { plain, take: (child) => takeItem(plain, child, { typeName: known, fields }, rootName, repeat) }
+    return { plain, take: (child) => takeItem(plain, child, { typeName: known, fields }, { path: rootName, repeat }) }
   }
   const rule = `the root element must be ${typeName} or ArrayOf${typeName}`
   throw broken(`${rule}, not ${shown(rootName)}`, rule)
 }
 
-function* takeMember(
-  record: PlainRecord,
-  child: XmlElement,
-  fields: FieldSet,
-  path: string,
-  repeat: Repeat,
-): Steps<void> {
+function* takeMember(record: PlainRecord, child: XmlElement, fields: FieldSet, place: Place): Steps<void> {
   const name = fields.byLowerName.get(localName(child.name).toLowerCase())
   const field = name === undefined ? undefined : fields.get(name)
   // Kept without a value, so that an update without any known name can be refused.
   if (name === undefined) Object.defineProperty(record, localName(child.name), { value: null, enumerable: true })
   if (name === undefined || field === undefined || isNil(child)) return
-  const at = path === '' ? name : `${path}.${name}`
-  if (Object.hasOwn(record, name)) repeat(at)
-  if (field.kind === 'object') record[name] = yield* recordOf(child, field.fields, at, repeat)
-  else if (field.kind === 'list') record[name] = yield* itemsOf(child, field, at, repeat)
-  else record[name] = textOf(child, at)
+  const at = { ...place, path: place.path === '' ? name : `${place.path}.${name}` }
+  if (Object.hasOwn(record, name)) at.repeat(at.path)
+  if (field.kind === 'object') record[name] = yield* recordOf(child, field.fields, at)
+  else if (field.kind === 'list') record[name] = yield* itemsOf(child, field, at)
+  else record[name] = textOf(child, at.path)
 }
 
-function* recordOf(element: XmlElement, fields: FieldSet, path: string, repeat: Repeat): Steps<Plain> {
+function* recordOf(element: XmlElement, fields: FieldSet, place: Place): Steps<Plain> {
   const record: PlainRecord = {}
   yield
-  for (const child of childElements(element)) yield* takeMember(record, child, fields, path, repeat)
+  for (const child of childElements(element)) yield* takeMember(record, child, fields, place)
   return record
 }
 
 type ItemType = Pick<ListField, 'typeName' | 'fields'>
 
-function* itemsOf(element: XmlElement, type: ItemType, path: string, repeat: Repeat): Steps<Plain[]> {
+function* itemsOf(element: XmlElement, type: ItemType, place: Place): Steps<Plain[]> {
   const items: Plain[] = []
-  for (const child of childElements(element)) yield* takeItem(items, child, type, path, repeat)
+  for (const child of childElements(element)) yield* takeItem(items, child, type, place)
   return items
 }
 
-function* takeItem(
-  items: Plain[],
-  child: XmlElement,
-  { typeName, fields }: ItemType,
-  path: string,
-  repeat: Repeat,
-): Steps<void> {
+function* takeItem(items: Plain[], child: XmlElement, { typeName, fields }: ItemType, place: Place): Steps<void> {
+  const { path } = place
   // If ignored, a misspelt item would be deleted from the stored list.
   if (localName(child.name).toLowerCase() !== typeName.toLowerCase()) {
     throw new StoreFailure(
@@ -108,7 +103,7 @@ function* takeItem(
       { field: path, logMessage: `${path} holds another element than ${typeName}` },
     )
   }
-  items.push(yield* recordOf(child, fields, `${path}[${items.length}]`, repeat))
+  items.push(yield* recordOf(child, fields, { ...place, path: `${path}[${items.length}]` }))
 }
 
 /** Converts records from JSON texts to XML (rest-protocol §7.1). */

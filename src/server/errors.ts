@@ -8,7 +8,7 @@ import { failureOf } from '../database/outage.ts'
 import { resultItem, StoreFailure } from '../values/failure.ts'
 import { endConnection } from './connections.ts'
 import { anyOrigin, commonHeaders, type HeaderOptions } from './headers.ts'
-import { acceptsProblem, PROBLEM_TYPE, problemOf } from './problem.ts'
+import { acceptsProblem, sendProblem } from './problem.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -78,11 +78,9 @@ export function errorBody(status: number, message: string, field = '') {
 
 /** Sends a refusal to a program: as problem details if it accepts them by name, else as a list of one result item. */
 export function sendRefusal(reply: FastifyReply, status: number, message: string, field = ''): FastifyReply {
-  const { id, headers } = reply.request
   const items = errorBody(status, message, field)
-  if (!acceptsProblem(headers.accept)) return reply.code(status).send(items)
-  const details = JSON.stringify(problemOf(status, items, id))
-  return reply.code(status).type(`${PROBLEM_TYPE}; charset=utf-8`).send(details)
+  const isProblem = acceptsProblem(reply.request.headers.accept)
+  return isProblem ? sendProblem(reply, { status, items }) : reply.code(status).send(items)
 }
 
 /**

@@ -23,7 +23,7 @@ import {
   retryAfter,
 } from './openapi.ts'
 import { idsInput } from './parameters.ts'
-import { PROBLEM_TYPE, problemOf } from './problem.ts'
+import { problemContent } from './problem.ts'
 import { answerOnce, type Pending } from './retries.ts'
 import type { Need, Roles } from './roles.ts'
 
@@ -310,9 +310,8 @@ function refusalsOf({ tag, refusals }: RouteGroup) {
     Object.entries(refusals).map(([status, { description, headers }]) => {
       const example = [resultItem('Error', '', Number(status), description.split(/[.;:] /, 1)[0] ?? '')]
       const answer = jsonAnswer(description, ref('schemas', 'ArrayOfResponseInfo'), headers, example)
-      const shown = problemOf(Number(status), example, '0b6f0f3c-2c1e-4b0e-9d0a-6a3f1c9d7e55')
-      const details = { [PROBLEM_TYPE]: { schema: ref('schemas', 'Problem'), example: shown } }
-      return [`${tag}Refusal${status}`, { ...answer, content: { ...answer.content, ...details } }]
+      const problem = problemContent({ status: Number(status), items: example })
+      return [`${tag}Refusal${status}`, { ...answer, content: { ...answer.content, ...problem } }]
     }),
   )
 }

@@ -1,17 +1,15 @@
 import { STATUS_CODES } from 'node:http'
+import type { FastifyReply } from 'fastify'
 import type { ResultsAnswer } from '../engine/reading/endpoints.ts'
-import type { ResultItem } from '../values/failure.ts'
+import { type Content, ref } from './openapi.ts'
 
 /** What an empty 404 means. */
 export const NO_SUCH_RECORD = 'There is no such record'
 
+type Refused = Pick<ResultsAnswer, 'status' | 'items' | 'parts'>
+
 /** A refusal in the form of RFC 9457 (the schema Problem), with two members of our own: `errors` and `requestId`. */
-export function problemOf(
-  status: number,
-  items: readonly ResultItem[],
-  requestId: string,
-  parts?: ResultsAnswer['parts'],
-) {
+function problemOf({ status, items, parts }: Refused, requestId: string) {
   return {
     type: `urn:store-platform:problem:${status}`,
     title: STATUS_CODES[status] ?? 'Error',
@@ -24,6 +22,18 @@ export function problemOf(
     }),
     requestId,
   }
+}
+
+/** Sends a refusal in that form. */
+export function sendProblem(reply: FastifyReply, refused: Refused): FastifyReply {
+  const problem = JSON.stringify(problemOf(refused, reply.request.id))
+  return reply.code(refused.status).type(`${PROBLEM_TYPE}; charset=utf-8`).send(problem)
+}
+
+/** Such an answer in the document, with an example. */
+export function problemContent(refused: Refused): Content {
+  const example = problemOf(refused, '0b6f0f3c-2c1e-4b0e-9d0a-6a3f1c9d7e55')
+  return { [PROBLEM_TYPE]: { schema: ref('schemas', 'Problem'), example } }
 }
 
 /** Whether refusals are wanted as problem details (RFC 9457). Only the exact type counts, because old clients accept anything. */

@@ -1,4 +1,5 @@
-import type { JsonSchema } from '../../engine/definition/json-schema.ts'
+import type { ObjectType } from '../../engine/definition/fields.ts'
+import { describeRecord, type JsonSchema, type Schemas } from '../../engine/definition/json-schema.ts'
 import {
   type Content,
   closedObject,
@@ -8,9 +9,10 @@ import {
   ref,
   retryAfter,
 } from '../../server/openapi.ts'
-import { PROBLEM_TYPE, problemOf } from '../../server/problem.ts'
+import { type ExampleSources, exampleOf } from '../../server/openapi-examples.ts'
+import { problemContent } from '../../server/problem.ts'
 import { resultItem } from '../../values/failure.ts'
-import { exampleXml, resultsToXml } from '../xml.ts'
+import { exampleXml, recordsToXml, resultsToXml } from '../xml.ts'
 
 function always(description: string, schema: JsonSchema) {
   return { description, required: true, schema }
@@ -264,17 +266,29 @@ export function refusalResponses(): Readonly<Record<string, Response>> {
 function refusedContent(status: number, { shown: [field, message], body }: Refusal): Content {
   const items = [resultItem('Error', field, status, message)]
   const schema = ref('schemas', 'ArrayOfResponseInfo')
-  const problem = {
-    [PROBLEM_TYPE]: {
-      schema: ref('schemas', 'Problem'),
-      example: problemOf(status, body === 'empty' ? [] : items, ID),
-    },
-  }
-  const json = { 'application/json': { schema, example: items } }
-  if (body === 'empty') return problem
-  return body === 'json'
-    ? json
-    : { ...json, 'application/xml': { schema, example: exampleXml(resultsToXml(items)) }, ...problem }
+  if (body === 'empty') return problemContent({ status, items: [] })
+  if (body === 'json') return { 'application/json': { schema, example: items } }
+  return { ...both(schema, items, resultsToXml(items)), ...problemContent({ status, items }) }
 }
 
-const ID = '0b6f0f3c-2c1e-4b0e-9d0a-6a3f1c9d7e55'
+/** Both formats share one schema; its `xml` members name the elements. */
+export function both(schema: JsonSchema, example: unknown, xml: string): Content {
+  return {
+    'application/json': { schema, example },
+    'application/xml': { schema, example: exampleXml(xml) },
+  }
+}
+
+export type RecordSources = ExampleSources & { readonly schemas: Schemas }
+
+/** Records that are sent: by a reference to their list, and by itself where it has exactly one, since its bounds are its own. */
+export function recordsContent(sources: RecordSources, type: ObjectType, isOne: boolean): Content {
+  const items = describeRecord(sources.schemas, type, 'read')
+  const list = { type: 'array', items, xml: { name: `ArrayOf${type.typeName}`, wrapped: true } }
+  const name = `ArrayOf${String(items.$ref).split('/').at(-1)}`
+  if (!isOne) sources.schemas.set(name, list)
+  const schema = isOne ? { ...list, minItems: 1, maxItems: 1 } : ref('schemas', name)
+  const records = exampleOf(schema, sources) as readonly object[]
+  const texts = records.map((record) => JSON.stringify(record))
+  return both(schema, records, recordsToXml(texts, type))
+}

@@ -1,6 +1,6 @@
 import { created, deleted, updated } from '../../engine/changing/change-requests.ts'
 import type { Method, Resource } from '../../engine/definition/define.ts'
-import { describeRecord, type JsonSchema, type Schemas } from '../../engine/definition/json-schema.ts'
+import { describeRecord, type Schemas } from '../../engine/definition/json-schema.ts'
 import type {
   Endpoint,
   Operation as EndpointOperation,
@@ -19,25 +19,28 @@ import {
   type Response,
   ref,
 } from '../../server/openapi.ts'
-import { type ExampleSources, exampleOf } from '../../server/openapi-examples.ts'
+import type { ExampleSources } from '../../server/openapi-examples.ts'
 import type { ResultItem } from '../../values/failure.ts'
 import { RECORDS_MAX } from '../body.ts'
 import { endpointsOf, isOfOne } from '../endpoints.ts'
 import { countToXml, exampleXml, recordsToXml, resultsToXml } from '../xml.ts'
 import {
+  both,
   bucketHeaders,
   describedHeaders,
   type HeaderName,
   handlingHeaders,
   headerRefs,
+  type RecordSources,
   type RefusalStatus,
+  recordsContent,
   refusalRefs,
   refusalResponses,
   resultSchemas,
 } from './answers.ts'
 import { descriptionOf } from './descriptions.ts'
 import { operationName, summaryOf } from './names.ts'
-import { describeNotifications, listSchema } from './notifications.ts'
+import { describeNotifications } from './notifications.ts'
 import { operationParameters, pathParameters, sharedParameters } from './parameters.ts'
 
 /** An operation, its address and its service. */
@@ -131,17 +134,13 @@ const recordSchemaRoute: Operation = openOperation(
   },
 )
 
-interface Sources extends ExampleSources {
-  readonly schemas: Schemas
-}
-
 /** `/:id/Features/:itemId` → `/Products/{catalogid}/Features/{featureid}` */
 function addressOf({ service }: Resource, { root = service, path, params }: Endpoint): string {
   const named = path.replace(/:(\w+)/g, (_colon, key: string) => `{${params[key]?.name}}`)
   return `/${root}${named}`
 }
 
-function describeOperation(sources: Sources, examples: Examples, place: Place): Operation {
+function describeOperation(sources: RecordSources, examples: Examples, place: Place): Operation {
   const { resource, operation } = place
   const operationId = operationName(place)
   const example = examples[operationId] ?? {}
@@ -173,7 +172,10 @@ function describeOperation(sources: Sources, examples: Examples, place: Place): 
 const READ: readonly RefusalStatus[] = [400, 401, 403, 404, 429, 500, 503]
 const WRITE: readonly RefusalStatus[] = [400, 401, 403, 404, 408, 409, 412, 413, 415, 422, 429, 500, 503]
 
-function responsesOf(sources: Sources, { operation, endpoint, endpoints, method }: Place): Operation['responses'] {
+function responsesOf(
+  sources: RecordSources,
+  { operation, endpoint, endpoints, method }: Place,
+): Operation['responses'] {
   const { gives } = operation
   if (gives.kind === 'count') {
     const content = both(ref('schemas', 'CountOnly'), { TotalCount: 25 }, countToXml(25))
@@ -181,7 +183,8 @@ function responsesOf(sources: Sources, { operation, endpoint, endpoints, method 
   }
   if (gives.kind === 'results') return resultResponses(operation, method === 'POST' && endpoint.path === '')
   const isOne = isOfOne(endpoint, endpoints)
-  const content = givenContent(sources, gives, isOne)
+  const hasOne = isOne || gives.kind === 'record' || (gives.kind === 'own' && gives.size === 'one')
+  const content = recordsContent(sources, gives.type, hasOne)
   if (isOne) return { 200: success('A list of one record.', [], content), ...refusalRefs(READ) }
   if (gives.kind === 'list') {
     const counted: HeaderName[] = gives.filters === null ? [] : ['X-Total-Count']
@@ -222,14 +225,6 @@ function resultResponses({ gives, takes }: EndpointOperation, isNew: boolean): O
   }
 }
 
-/** Both formats share one schema; its `xml` members name the elements. */
-function both(schema: JsonSchema, example: unknown, xml: string): Content {
-  return {
-    'application/json': { schema, example },
-    'application/xml': { schema, example: exampleXml(xml) },
-  }
-}
-
 const items = { created, updated, deleted }
 
 function success(description: string, names: readonly HeaderName[], content?: Content): Response {
@@ -238,24 +233,6 @@ function success(description: string, names: readonly HeaderName[], content?: Co
     headers: headerRefs(['X-Request-Id', ...bucketHeaders, ...handlingHeaders, ...names]),
     ...(content && { content }),
   }
-}
-
-function givenContent(
-  sources: Sources,
-  gives: Exclude<Given, { kind: 'results' | 'count' }>,
-  isOfOne: boolean,
-): Content {
-  const isOne = isOfOne || gives.kind === 'record' || (gives.kind === 'own' && gives.size === 'one')
-  const schema = listSchema(sources.schemas, gives.type, isOne)
-  const records = exampleOf(schema, sources) as readonly object[]
-  return both(
-    schema,
-    records,
-    recordsToXml(
-      records.map((record) => JSON.stringify(record)),
-      gives.type,
-    ),
-  )
 }
 
 /** The content of a request body: one record, or up to 100 in a list. */

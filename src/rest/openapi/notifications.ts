@@ -1,9 +1,7 @@
 import { type EventKind, eventKinds } from '../../engine/definition/event-kinds.ts'
-import type { ObjectType } from '../../engine/definition/fields.ts'
-import { describeRecord, type JsonSchema, type Schemas } from '../../engine/definition/json-schema.ts'
+import type { JsonSchema } from '../../engine/definition/json-schema.ts'
 import { resourceNamed } from '../../registry.ts'
 import {
-  type Content,
   closedObject,
   type Operation,
   type Parameter,
@@ -15,14 +13,12 @@ import { type ExampleSources, exampleOf } from '../../server/openapi-examples.ts
 import { MEMBERS_LENGTH_MAX, namesMembers } from '../../webhooks/members.ts'
 import { sampleOf } from '../../webhooks/samples.ts'
 import { resourceOf } from '../../webhooks/told.ts'
-import { exampleXml, recordsToXml } from '../xml.ts'
+import { type RecordSources, recordsContent } from './answers.ts'
 
 // The requests that the server makes: what webhooks are notified of, and the callbacks of applications.
 
 /** Describes them, by the name of the event and by the action of the callback. Adds the lists that they bring to `schemas`. */
-export function describeNotifications(
-  sources: ExampleSources & { readonly schemas: Schemas },
-): Readonly<Record<string, PathItem>> {
+export function describeNotifications(sources: RecordSources): Readonly<Record<string, PathItem>> {
   sources.schemas.set('Callback', callbackSchema)
   const events = eventKinds.map((kind) => [kind.name, { post: eventOperation(sources, kind) }])
   const callbacks = Object.entries(callbackTexts).map(([action, [summary, description]]) => {
@@ -31,7 +27,7 @@ export function describeNotifications(
   return Object.fromEntries([...events, ...callbacks])
 }
 
-function eventOperation(sources: ExampleSources & { readonly schemas: Schemas }, kind: EventKind): Operation {
+function eventOperation(sources: RecordSources, kind: EventKind): Operation {
   const { name, service, when } = kind
   const told =
     resourceOf(kind).events?.deleted === kind
@@ -45,7 +41,7 @@ function eventOperation(sources: ExampleSources & { readonly schemas: Schemas },
     tags: ['Webhooks'],
     security: [],
     parameters: [...signedHeaders('evt_0b6f0f3c2c1e4b0e9d0a6a3f1c9d7e55'), ...eventHeaders(kind)],
-    requestBody: { required: true, content: eventContent(sources, service) },
+    requestBody: { required: true, content: recordsContent(sources, resourceNamed(service), true) },
     responses: {
       '2XX': { description: 'Ends the delivery, if it comes within 15 seconds. The body is ignored.' },
       410: { description: 'Ends the delivery, and disables the webhook.' },
@@ -55,32 +51,6 @@ function eventOperation(sources: ExampleSources & { readonly schemas: Schemas },
       },
     },
   }
-}
-
-function eventContent({ schemas, ...rest }: ExampleSources & { readonly schemas: Schemas }, service: string): Content {
-  const type = resourceNamed(service)
-  const schema = listSchema(schemas, type, true)
-  const records = exampleOf(schema, { schemas, ...rest }) as readonly object[]
-  const xml = exampleXml(
-    recordsToXml(
-      records.map((record) => JSON.stringify(record)),
-      type,
-    ),
-  )
-  return {
-    'application/json': { schema, example: records },
-    'application/xml': { schema, example: xml },
-  }
-}
-
-/** The schema of records that are sent: a reference to the list, and itself where it has exactly one, since its bounds are its own. */
-export function listSchema(schemas: Schemas, type: ObjectType, isOne: boolean): JsonSchema {
-  const items = describeRecord(schemas, type, 'read')
-  const list = { type: 'array', items, xml: { name: `ArrayOf${type.typeName}`, wrapped: true } }
-  if (isOne) return { ...list, minItems: 1, maxItems: 1 }
-  const name = `ArrayOf${String(items.$ref).split('/').at(-1)}`
-  schemas.set(name, list)
-  return ref('schemas', name)
 }
 
 function header(name: string, description: string, schema: JsonSchema, example: unknown, required = true): Parameter {

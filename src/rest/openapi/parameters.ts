@@ -17,6 +17,11 @@ function header(name: string, description: string, schema: JsonSchema): Paramete
   return { name, in: 'header', description, schema }
 }
 
+function limit(what: 'records' | 'items', max: number, usual: number): Parameter {
+  const description = `The most ${what} of the page. Without it, or 0 in a lenient request: ${usual}. Of a lenient request more than ${max} is cut to ${max}.`
+  return query('limit', description, { ...int32, minimum: 1, maximum: max, default: usual })
+}
+
 /** Parameters that several operations share, by component name. */
 export const sharedParameters = {
   Offset: query(
@@ -24,11 +29,7 @@ export const sharedParameters = {
     'The place of the first record, counted from 1 (a lenient request may say 0). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body.',
     { ...int32, minimum: 1, examples: [11] },
   ),
-  ItemLimit: query(
-    'limit',
-    `The most items of the page. Without it, or 0 in a lenient request: ${ITEMS_MAX}. Of a lenient request more than ${ITEMS_MAX} is cut to ${ITEMS_MAX}.`,
-    { ...int32, minimum: 1, maximum: ITEMS_MAX, default: ITEMS_MAX },
-  ),
+  ItemLimit: limit('items', ITEMS_MAX, ITEMS_MAX),
   Cursor: query(
     'cursor',
     'Continues after a page, by the address in its `Link`: every record that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. Not together with `offset`.',
@@ -159,9 +160,8 @@ function ownParameters(place: Place, sample: unknown): (Parameter | Ref)[] {
   }
   if (gives.kind === 'list') {
     const { maxRecords, limitDefault = LIMIT_DEFAULT } = gives
-    const limit = `The most records of the page. Without it, or 0 in a lenient request: ${limitDefault}. Of a lenient request more than ${maxRecords} is cut to ${maxRecords}.`
     return [
-      query('limit', limit, { ...int32, minimum: 1, maximum: maxRecords, default: limitDefault }),
+      limit('records', maxRecords, limitDefault),
       ...shared('Offset', 'Cursor', 'CountOnly'),
       select(gives.type),
       orderBy(gives.type),

@@ -15,7 +15,7 @@ import { statementsOf } from '../../support/statements.ts'
 import { openServer, type TestServer } from '../../support/store.ts'
 import { exchangeOf } from '../oauth/fixture.ts'
 import { envelope, request } from '../soap/support.ts'
-import { identifiersAt } from './identifiers.ts'
+import { filled } from './identifiers.ts'
 import { mayUse } from './roles.ts'
 import { dumpOf, openSide, type Side } from './two-stores.ts'
 
@@ -83,14 +83,6 @@ async function expectEnded(all: readonly Sent[], end: () => Promise<unknown>, re
   }
 }
 
-/** The address with identifiers of the store in it. */
-function filled(path: string): string {
-  return [...path.matchAll(/:\w+/g)].reduce((rest, { 0: name, index }) => {
-    const [id = 1] = identifiersAt(path.slice(0, index + name.length))?.(side) ?? []
-    return rest.replace(name, encodeURIComponent(String(id)))
-  }, path)
-}
-
 const routes = await guardedRoutes()
 const isFile = ({ path }: Sent) => path.endsWith('/csv')
 const cookieOf = ({ cookies }: TestPerson) => [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
@@ -102,7 +94,7 @@ function callsOf(person: TestPerson, role: SessionKind) {
   const headers = { cookie: cookieOf(person), ...json }
   const forRole = routes.filter(({ allowed }) => allowed.includes(role) && !allowed.includes('anyone'))
   const changing = forRole.filter(({ method }) => method !== 'GET')
-  return changing.map((route) => ({ ...route, path: filled(route.url), headers, body: '{"Name":"Held"}' }))
+  return changing.map((route) => ({ ...route, path: filled(route.url, side), headers, body: '{"Name":"Held"}' }))
 }
 
 /** What a browser sends by the forms of pages. */
@@ -160,7 +152,7 @@ function restCalls(headers: Headers): Sent[] {
   return api.addresses.flatMap(({ path, item, operations }) =>
     [...operations].flatMap(([method, operation]) => {
       const example = api.member(operation, 'requestBody', 'content', 'application/json')?.value.example
-      const address = `/StoreWebAPI/v1${filled(path.replace(/\{(\w+)\}/g, ':$1'))}`
+      const address = `/StoreWebAPI/v1${filled(path.replace(/\{(\w+)\}/g, ':$1'), side)}`
       return example && !('servers' in item.value)
         ? { method, path: address, headers, body: JSON.stringify(example) }
         : []

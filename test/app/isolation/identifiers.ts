@@ -58,6 +58,14 @@ export function identifiersAt(path: string): ((side: Side) => readonly Id[]) | n
   return one === null ? itemsAt(prefix) : (side) => [one(side)]
 }
 
+/** The address with identifiers of what the store has, or of what there never was. */
+export function filled(path: string, side: Side | null): string {
+  return [...path.matchAll(/:\w+/g)].reduce((address, { 0: name, index }) => {
+    const known = side && identifiersAt(path.slice(0, index + name.length))?.(side)
+    return address.replace(name, encodeURIComponent(String(known?.[0] ?? UNKNOWN)))
+  }, path)
+}
+
 function ofService(service: string): (side: Side) => number {
   return ({ records }) => records.get(service)?.id ?? 0
 }

@@ -49,7 +49,7 @@ async function send(method: Method, url: string, status: number, { body, headers
   }
   seen.push(`${method} ${found?.address.path}`)
   const isAsked = headers?.accept !== undefined
-  if (isAsked) expect(type, `${method} ${url} ${status}`).toBe('application/problem+json; charset=utf-8')
+  if (isAsked) expect(type, `${method} ${url} ${status}`).toBe(`${problem}; charset=utf-8`)
   // Refused in the other form too, for who asks for that by name.
   else if (status >= 400) await send(method, url, status, { body, headers: { ...headers, accept: problem } })
   return answer
@@ -228,14 +228,10 @@ test('every JSON route, and what is no route, refuses by problem details whoever
   expect(routes.length).toBeGreaterThan(50)
   for (const [method, url] of [...routes, ['GET', '/admin/nothing'], ['GET', '/admin/%zz']] as const) {
     const { statusCode, headers, body } = await server.app.inject({ method, url, headers: { accept: problem } })
-    const told = JSON.parse(body)
-    expect([url, headers['content-type'], told.status, told.type]).toEqual([
-      url,
-      'application/problem+json; charset=utf-8',
-      statusCode,
-      `urn:store-platform:problem:${statusCode}`,
-    ])
-    expect([statusCode >= 400, told.errors.length, told.requestId]).toEqual([true, 1, headers['x-request-id']])
+    const type = `urn:store-platform:problem:${statusCode}`
+    const told = { type, status: statusCode, errors: [expect.anything()], requestId: headers['x-request-id'] }
+    expect([url, headers['content-type'], JSON.parse(body)]).toMatchObject([url, `${problem}; charset=utf-8`, told])
+    expect(statusCode).toBeGreaterThanOrEqual(400)
   }
 })
 
