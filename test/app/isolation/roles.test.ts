@@ -38,8 +38,8 @@ function personOf(role: string): TestPerson {
 test('the addresses of this test name what exists', async () => {
   const owner = personOf('owner')
   for (const { method, url } of routes) {
-    // The return of `openSide` is of another order, its import of a file, and its mail for a customer, shown in a sandbox alone.
-    const isOther = url.includes(':rmaId') || ['/admin/csv/:id/change', '/admin/outbox/:id'].includes(url)
+    // The return of `openSide` is of another order, and its import of a file.
+    const isOther = url.includes(':rmaId') || url === '/admin/csv/:id/change'
     if (method !== 'GET' || identifiersAt(url) === null || isOther) continue
     expect([url, (await owner.open(addressOf(url))).statusCode]).toEqual([url, 200])
   }
