@@ -310,8 +310,8 @@ function refusalsOf({ tag, refusals }: RouteGroup) {
     Object.entries(refusals).map(([status, { description, headers }]) => {
       const example = [resultItem('Error', '', Number(status), description.split(/[.;:] /, 1)[0] ?? '')]
       const answer = jsonAnswer(description, ref('schemas', 'ArrayOfResponseInfo'), headers, example)
-      const problem = problemContent({ status: Number(status), items: example })
-      return [`${tag}Refusal${status}`, { ...answer, content: { ...answer.content, ...problem } }]
+      const details = problemContent({ status: Number(status), items: example })
+      return [`${tag}Refusal${status}`, { ...answer, content: { ...answer.content, ...details } }]
     }),
   )
 }
