@@ -1,4 +1,5 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
+import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -70,14 +71,16 @@ export function runProgram(program: string, args: readonly string[], options: Sp
   }
 }
 
-/** A port that was free a moment ago. */
+/** A port that nobody listens on, below those of outgoing connections, one of which could take it before a program does. */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  if (typeof address !== 'object' || !address) throw new Error('No port')
-  return address.port
+  for (let tries = 0; tries < 100; tries++) {
+    const port = randomInt(10_000, 32_768)
+    const { promise, resolve } = Promise.withResolvers<boolean>()
+    const server = createServer().once('error', () => resolve(false))
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
+    if (await promise) return port
+  }
+  throw new Error('No port')
 }
 
 export function temporaryFolder(): string {
