@@ -146,8 +146,9 @@ export async function findReset(
 
 /**
  * Sets the password of identities of a link's address, ends their sessions, and uses the link up; second factors stay and are asked for.
- * A mailed link proves the address. `identityIds`: which of several; empty: all. Of concurrent calls, one succeeds. Throws for a link
- * that does not work (404), and a password that is a name of an account (400).
+ * A mailed link proves the address of those without a passkey, whose holder may be somebody else than the mailbox's. `identityIds`:
+ * which of several; empty: all. Of concurrent calls, one succeeds. Throws for a link that does not work (404), and a password that is
+ * a name of an account (400).
  */
 export async function resetPassword(
   services: ResetServices,
@@ -182,7 +183,8 @@ export async function resetPassword(
     }
     await tx.$executeRaw`
       UPDATE "Identity" SET "passwordHash" = ${passwordHash},
-        "emailProvedAt" = coalesce("emailProvedAt", CASE WHEN ${used.identityId === null} THEN ${now()}::timestamptz END)
+        "emailProvedAt" = coalesce("emailProvedAt",
+          CASE WHEN ${used.identityId === null} AND "passkeySince" IS NULL THEN ${now()}::timestamptz END)
       WHERE "id" = ANY (${ids})`
     for (const id of ids) await endSessionsOfIdentity(tx, id)
     await forgetFailures(tx, secrets, { kind, email: await lowerCase(tx, email) })

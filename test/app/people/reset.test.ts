@@ -81,6 +81,14 @@ test('the person chooses another password, is signed out everywhere, and the for
   expect(entry).toMatchObject({ actorKind: 'merchant', actor: email, target: email, details: { byLink: true } })
 })
 
+test('a mailed link does not prove the address of who can still sign in by a passkey', async () => {
+  const { email } = await memberWith(server, shop, 'owner')
+  const { identity } = server.services.db
+  await identity.updateMany({ where: { email }, data: { passkeySince: new Date() } })
+  await choose(await linkTo(email))
+  expect(await identity.findMany({ where: { email } })).toMatchObject([{ emailProvedAt: null }])
+})
+
 test('a developer does the same', async () => {
   const { Email, Password } = await newDeveloper(server)
   const session = await enter(server, Email, { area: 'developers', password: Password })
