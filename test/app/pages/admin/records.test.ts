@@ -428,6 +428,16 @@ describe('a new record', () => {
     })
   })
 
+  test('is shown again whatever was sent twice', async () => {
+    const typed = { 'SKUInfo.Name': ['Lamp', 'Lamp'], Description: ['<p>Warm</p>', '<p>Warm</p>'] }
+    const answer = await merchant.submit('/admin/products/new', typed, {
+      action: '/admin/products',
+      to: '/admin/products/new',
+    })
+    expect(answer.statusCode).toBe(200)
+    expect(answer.body).not.toContain('Warm')
+  })
+
   test('is refused beside its field, and what was typed stays; never the password', async () => {
     const typed = { Email: 'nobody', Password: 'secret-of-ada', BillingCity: 'Köln' }
     const answer = await merchant.submit('/admin/customers/new', typed, { action: '/admin/customers' })
