@@ -14,7 +14,8 @@ export function lookedAt(
   changes: readonly Difference[],
   stored: unknown,
 ): Difference[] {
-  const { prices = [], costs = [], stocks = [] } = resource.worthALook ?? {}
+  if (resource.worthALook === undefined) return [...changes]
+  const { prices = [], costs = [], stocks = [] } = resource.worthALook
   const [cost = ''] = costs
   const values = afterOf(changes)
   const numberOf = (column: string) => Number(values[column] ?? valueIn(stored, column.split('.')) ?? 0)

@@ -1,3 +1,4 @@
+import { remembered } from '../values/remembered.ts'
 // Declares a JSON route once. The Fastify route, its role check, the validation of its input, the format of its
 // responses and its part of /openapi.json all derive from the declaration.
 
@@ -89,18 +90,14 @@ export function jsonBody<S extends z.ZodType, Services extends object = object>(
     sent = ({ body }) => body,
   }: { isOptional?: boolean; schemaFor?: (services: Services) => S; sent?: (request: FastifyRequest) => unknown } = {},
 ): BodyType<z.output<S>, Services> {
-  const made = new WeakMap<object, S>()
+  const schemaOf = remembered(schemaFor)
   return {
     isOptional,
     describe: () => {
       const described = withoutDialect(z.toJSONSchema(schema, { io: 'input' }))
       return { content: { 'application/json': { schema: described, example } } }
     },
-    read: (request, services) => {
-      const own = made.get(services) ?? schemaFor(services)
-      made.set(services, own)
-      return readInput(own, sent(request))
-    },
+    read: (request, services) => readInput(schemaOf(services), sent(request)),
   }
 }
 

@@ -2,8 +2,10 @@
 export function remembered<Of extends object, T extends object>(make: (of: Of) => T): (of: Of) => T {
   const known = new WeakMap<Of, T>()
   return (of) => {
-    const found = known.get(of) ?? make(of)
-    if (!known.has(of)) known.set(of, found)
-    return found
+    const found = known.get(of)
+    if (found !== undefined) return found
+    const made = make(of)
+    known.set(of, made)
+    return made
   }
 }

@@ -2,6 +2,7 @@ import { type Db, isClient } from '../../database/client.ts'
 import { databaseError, failureOf, isLockTimeout } from '../../database/outage.ts'
 import { createBatches } from '../../values/batches.ts'
 import { StoreFailure } from '../../values/failure.ts'
+import { remembered } from '../../values/remembered.ts'
 import type { Caller } from '../caller.ts'
 import type { Resource } from '../definition/define.ts'
 import type { Scalar } from '../definition/fields.ts'
@@ -176,7 +177,7 @@ interface Joining extends Member, Pick<MakingRecords, 'resource' | 'log'> {
   readonly settle: (outcome: Promise<Outcome | undefined>) => void
 }
 
-const lanes = new WeakMap<Db, (key: string, joining: Joining) => void>()
+const laneOf = remembered((_db: Db) => createBatches<Joining>(bounds, makeJoined))
 
 /** Makes a single change together with those of the store and service that come meanwhile. */
 async function joinOthers(
@@ -185,10 +186,8 @@ async function joinOthers(
 ): Promise<Outcomes> {
   const [[place, member] = []] = set
   if (place === undefined || member === undefined || !isClient(db)) return new Map()
-  const add = lanes.get(db) ?? createBatches(bounds, makeJoined)
-  lanes.set(db, add)
   const outcome = await new Promise<Outcome | undefined>((settle) => {
-    add(`${store.id} ${resource.service}`, { ...member, resource, log, settle })
+    laneOf(db)(`${store.id} ${resource.service}`, { ...member, resource, log, settle })
   })
   return new Map(outcome && [[place, outcome]])
 }

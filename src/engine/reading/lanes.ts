@@ -1,5 +1,6 @@
 import { type Db, isClient } from '../../database/client.ts'
 import { createBatches } from '../../values/batches.ts'
+import { remembered } from '../../values/remembered.ts'
 import type { Caller } from '../caller.ts'
 import type { Representation } from './representations.ts'
 import { type Owned, readByIds } from './rows.ts'
@@ -20,7 +21,7 @@ interface Wanted {
 }
 
 /** By representation and store. */
-const lanes = new WeakMap<Db, (key: string, wanted: Wanted) => void>()
+const laneOf = remembered((_db: Db) => createBatches<Wanted>(bounds, readTogether))
 
 /** Reads one record; undefined: none that the caller may see. */
 export async function readOne<Made extends object>(
@@ -32,10 +33,14 @@ export async function readOne<Made extends object>(
   const { db, store } = caller
   // What only this caller may see, or sees within its transaction, is not shared.
   if (!isClient(db) || source.owned !== null) return (await readByIds(caller, source, [id], as)).get(id)
-  const add = lanes.get(db) ?? createBatches(bounds, readTogether)
-  lanes.set(db, add)
   const { promise, resolve } = Promise.withResolvers<unknown>()
-  add(`${store.id} ${as.name}`, { caller, source, id, as: as as unknown as Representation<object>, settle: resolve })
+  laneOf(db)(`${store.id} ${as.name}`, {
+    caller,
+    source,
+    id,
+    as: as as unknown as Representation<object>,
+    settle: resolve,
+  })
   return (await promise) as Made | undefined
 }
 

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { remembered } from '../../values/remembered.ts'
 import type { Stored } from '../changing/write.ts'
 import type { Resource } from '../definition/define.ts'
 import { type FieldSet, hasRows, type ListField, type Scalar, stamps, type ValueField } from '../definition/fields.ts'
@@ -205,16 +206,11 @@ interface ColumnLeaf {
   readonly field: ValueField
 }
 
-const known = new WeakMap<FieldSet, ReadonlyMap<string, ColumnLeaf>>()
-
-function byColumn(fields: FieldSet): ReadonlyMap<string, ColumnLeaf> {
-  const columns =
-    known.get(fields) ??
+const byColumn = remembered(
+  ({ leaves }: FieldSet): ReadonlyMap<string, ColumnLeaf> =>
     new Map(
-      fields.leaves.flatMap(({ path, field }): [string, ColumnLeaf][] =>
+      leaves.flatMap(({ path, field }): [string, ColumnLeaf][] =>
         field.kind === 'list' || field.column === undefined ? [] : [[field.column, { path: path.join('.'), field }]],
       ),
-    )
-  known.set(fields, columns)
-  return columns
-}
+    ),
+)
