@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { migrate } from '../src/database/migrations.ts'
-import { startEmbedded } from '../src/embedded/embedded.ts'
+import { migrate } from '../src/foundation/database/migrations.ts'
+import { startEmbedded } from '../src/foundation/embedded/embedded.ts'
 import { prismaFolder, schemaDiff } from './schema-engine.ts'
 
 // `npm run migration -- NAME` writes the client of schema.prisma, and the migration that brings the database from the migrations

@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { bindMigrationAwareSqlAdapterFactory } from '@prisma/driver-adapter-utils'
 import type { SchemaEngine } from '@prisma/schema-engine-wasm'
-import { adapterOf } from '../src/database/adapter.ts'
-import { Pool } from '../src/database/pool.ts'
+import { adapterOf } from '../src/foundation/database/adapter.ts'
+import { Pool } from '../src/foundation/database/pool.ts'
 
 type EngineModule = typeof import('@prisma/schema-engine-wasm')
 

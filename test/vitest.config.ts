@@ -8,16 +8,16 @@ const argon2 = fileURLToPath(new URL('./support/argon2.ts', import.meta.url))
 const longest = [
   'app/conformance/',
   'app/cli/',
-  'app/database/outages',
+  'app/foundation/database/outages',
   'app/representations/',
   'app/isolation/',
-  'app/process/setting-advice',
-  'app/installation/move',
-  'load/process/start',
+  'app/foundation/process/setting-advice',
+  'app/operations/installation/move',
+  'load/foundation/process/start',
   'load/browser/pages',
   'load/cli/',
-  'load/database/embedded',
-  'load/webhooks/fault',
+  'load/foundation/database/embedded',
+  'load/shop/webhooks/fault',
   'load/memory/',
 ]
 

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
-import { readConfig } from '../process/settings.ts'
-import { StartupError } from '../process/startup-error.ts'
+import { readConfig } from '../foundation/process/settings.ts'
+import { StartupError } from '../foundation/process/startup-error.ts'
 import { visitDatabase } from './database.ts'
 import { printChecks, SHOWN_DEFAULT } from './print-checks.ts'
 import { runProgram } from './run-program.ts'

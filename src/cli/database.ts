@@ -1,5 +1,5 @@
-import { visitEmbedded } from '../embedded/embedded.ts'
-import type { Config } from '../process/settings.ts'
+import { visitEmbedded } from '../foundation/embedded/embedded.ts'
+import type { Config } from '../foundation/process/settings.ts'
 
 /**
  * Finds the database of the settings, past a pooler, whether the server runs or not. Call `stop` after the last use. Throws

@@ -1,18 +1,18 @@
 import { parseArgs } from 'node:util'
-import { type Embedded, startEmbedded, visitEmbedded } from '../embedded/embedded.ts'
-import { cancelMove, move } from '../installation/move/move.ts'
-import { type Place, placeOf } from '../installation/move/place.ts'
+import { type Embedded, startEmbedded, visitEmbedded } from '../foundation/embedded/embedded.ts'
 import {
   findSecretKeys,
   installationKeys,
   movedSettingsPath,
   storeKeys,
   writeSettings,
-} from '../process/data-folder.ts'
-import { DATABASE_ADDRESS, isDatabaseAddress } from '../process/setting-forms.ts'
-import { type Config, readConfig } from '../process/settings.ts'
-import { StartupError } from '../process/startup-error.ts'
-import { createSecrets } from '../values/secrets.ts'
+} from '../foundation/process/data-folder.ts'
+import { DATABASE_ADDRESS, isDatabaseAddress } from '../foundation/process/setting-forms.ts'
+import { type Config, readConfig } from '../foundation/process/settings.ts'
+import { StartupError } from '../foundation/process/startup-error.ts'
+import { createSecrets } from '../foundation/values/secrets.ts'
+import { cancelMove, move } from '../operations/installation/move/move.ts'
+import { type Place, placeOf } from '../operations/installation/move/place.ts'
 import { openPrompt } from './new-store/prompt.ts'
 import { printChecks, SHOWN_DEFAULT } from './print-checks.ts'
 import { createProgress } from './progress.ts'

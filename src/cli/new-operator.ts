@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { parseArgs } from 'node:util'
-import { StartupError } from '../process/startup-error.ts'
+import { StartupError } from '../foundation/process/startup-error.ts'
 import { change, checkServer } from './new-store/installation.ts'
 import { runProgram } from './run-program.ts'
 import { findServer } from './server.ts'

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { readConfig } from '../process/settings.ts'
+import { readConfig } from '../foundation/process/settings.ts'
 import { createForm } from './new-store/form.ts'
 import { checkServer } from './new-store/installation.ts'
 import { open } from './new-store/open.ts'

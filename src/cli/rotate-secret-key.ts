@@ -1,16 +1,21 @@
 import { parseArgs } from 'node:util'
-import { connect, type Db } from '../database/client.ts'
-import { backgroundLimits } from '../database/limits.ts'
-import { openSnapshot } from '../database/snapshot.ts'
-import { checkSecretKey } from '../installation/secret-key/check.ts'
-import { numberOf, otherProcesses } from '../installation/secret-key/keys-in-use.ts'
-import { type Remaining, remainingUnderFormerKey } from '../installation/secret-key/remaining.ts'
-import { countFormer, putInForce, ROTATION_CONNECTIONS, sealAnew } from '../installation/secret-key/rotate.ts'
-import { storeDerivedSecrets } from '../installation/secret-key/store-derived.ts'
-import { forgetFormerKey, installationKeys, keysPath, renewSecretKey } from '../process/data-folder.ts'
-import { type Config, readConfig } from '../process/settings.ts'
-import { StartupError } from '../process/startup-error.ts'
-import { createSecrets, type Secrets } from '../values/secrets.ts'
+import { connect, type Db } from '../foundation/database/client.ts'
+import { backgroundLimits } from '../foundation/database/limits.ts'
+import { openSnapshot } from '../foundation/database/snapshot.ts'
+import { forgetFormerKey, installationKeys, keysPath, renewSecretKey } from '../foundation/process/data-folder.ts'
+import { type Config, readConfig } from '../foundation/process/settings.ts'
+import { StartupError } from '../foundation/process/startup-error.ts'
+import { createSecrets, type Secrets } from '../foundation/values/secrets.ts'
+import { checkSecretKey } from '../operations/installation/secret-key/check.ts'
+import { numberOf, otherProcesses } from '../operations/installation/secret-key/keys-in-use.ts'
+import { type Remaining, remainingUnderFormerKey } from '../operations/installation/secret-key/remaining.ts'
+import {
+  countFormer,
+  putInForce,
+  ROTATION_CONNECTIONS,
+  sealAnew,
+} from '../operations/installation/secret-key/rotate.ts'
+import { storeDerivedSecrets } from '../operations/installation/secret-key/store-derived.ts'
 import { visitDatabase } from './database.ts'
 import { createProgress } from './progress.ts'
 import { runProgram } from './run-program.ts'

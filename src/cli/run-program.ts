@@ -1,4 +1,4 @@
-import { StartupError } from '../process/startup-error.ts'
+import { StartupError } from '../foundation/process/startup-error.ts'
 import { printable } from './printable.ts'
 
 /** Runs a command line program; with `--help` it shows the usage alone. Exit code: 0 when it returns true, 1 when false, `failureCode` with one clear line when it fails. */

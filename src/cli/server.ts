@@ -1,8 +1,8 @@
 import { request } from 'undici'
-import { readOperatorKey, readSandboxFile } from '../process/data-folder.ts'
-import { readConfig } from '../process/settings.ts'
-import { StartupError } from '../process/startup-error.ts'
-import { isLoopbackHost } from '../values/loopback.ts'
+import { readOperatorKey, readSandboxFile } from '../foundation/process/data-folder.ts'
+import { readConfig } from '../foundation/process/settings.ts'
+import { StartupError } from '../foundation/process/startup-error.ts'
+import { isLoopbackHost } from '../foundation/values/loopback.ts'
 
 /** The running server, as the operator's programs reach it, and the default store. */
 export type Server = { readonly baseUrl: string; readonly operatorKey: string; readonly storeId: number }

@@ -1,5 +1,5 @@
-import type { Db, Transaction } from '../database/client.ts'
-import type { Secrets } from '../values/secrets.ts'
+import type { Db, Transaction } from '../foundation/database/client.ts'
+import type { Secrets } from '../foundation/values/secrets.ts'
 import type { Method, Resource } from './definition/define.ts'
 import type { Selected } from './definition/reader.ts'
 

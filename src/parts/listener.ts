@@ -1,13 +1,13 @@
-import { accessChannel } from '../applications/access-changes.ts'
-import type { Authenticator } from '../applications/authenticate.ts'
-import { listen } from '../database/connection.ts'
-import { lockProcess, noteLostLock } from '../database/process-lock.ts'
+import { accessChannel } from '../access/applications/access-changes.ts'
+import type { Authenticator } from '../access/applications/authenticate.ts'
+import type { Mails } from '../access/mail/send.ts'
 import { deliveriesChannel, eventsChannel, mailsChannel } from '../engine/recording/announce.ts'
-import { announceKeys, joinProcesses } from '../installation/secret-key/keys-in-use.ts'
-import type { Mails } from '../mail/send.ts'
-import type { Log } from '../process/log.ts'
-import type { Secrets } from '../values/secrets.ts'
-import type { Dispatcher } from '../webhooks/dispatch/dispatcher.ts'
+import { listen } from '../foundation/database/connection.ts'
+import { lockProcess, noteLostLock } from '../foundation/database/process-lock.ts'
+import type { Log } from '../foundation/process/log.ts'
+import type { Secrets } from '../foundation/values/secrets.ts'
+import { announceKeys, joinProcesses } from '../operations/installation/secret-key/keys-in-use.ts'
+import type { Dispatcher } from '../shop/webhooks/dispatch/dispatcher.ts'
 
 interface ListenerServices {
   readonly authenticator: Authenticator

@@ -1,9 +1,9 @@
-import { BucketTable } from '../applications/bucket-table.ts'
-import { createThrottle, type Throttle } from '../applications/throttle.ts'
-import type { Db } from '../database/client.ts'
-import { ProcessRegistry } from '../database/process-registry.ts'
-import type { Log } from '../process/log.ts'
-import type { Shutdown } from '../process/shutdown.ts'
+import { BucketTable } from '../access/applications/bucket-table.ts'
+import { createThrottle, type Throttle } from '../access/applications/throttle.ts'
+import type { Db } from '../foundation/database/client.ts'
+import { ProcessRegistry } from '../foundation/database/process-registry.ts'
+import type { Log } from '../foundation/process/log.ts'
+import type { Shutdown } from '../foundation/process/shutdown.ts'
 
 /** Counts requests together with all processes on the database. Resolves when none of them counts for itself any more. */
 export async function shareRateLimits(db: Db, log: Log, parts: Shutdown): Promise<Throttle> {

@@ -1,4 +1,4 @@
-import { StartupError } from '../../src/process/startup-error.ts'
+import { StartupError } from '../../src/foundation/process/startup-error.ts'
 import type { BenchOptions, Stops } from './bench.ts'
 import { startBenchServer, startBenchServerBeside } from './bench-server.ts'
 import { type Child, startChild } from './child.ts'

@@ -1,4 +1,4 @@
-import { StartupError } from '../../src/process/startup-error.ts'
+import { StartupError } from '../../src/foundation/process/startup-error.ts'
 
 export interface BenchOptions {
   /** The commit that `against` shows this tree beside. */

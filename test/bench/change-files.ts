@@ -46,7 +46,7 @@ await withStops(async (stops) => {
     await put({ [field]: WARM_UPS })
     const { result } = (await call('Profiler.takePreciseCoverage')) as unknown as Coverage
     const files = result.flatMap(({ url, functions }) => {
-      const [, file] = /\/src\/(?!database\/generated)(.*\.ts)$/.exec(url) ?? []
+      const [, file] = /\/src\/(?!foundation\/database\/generated)(.*\.ts)$/.exec(url) ?? []
       const names = functions
         .filter(({ ranges }) => (ranges[0]?.count ?? 0) > 0)
         .map(({ functionName }) => functionName)

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { createProgress } from '../../src/cli/progress.ts'
-import { StartupError } from '../../src/process/startup-error.ts'
+import { StartupError } from '../../src/foundation/process/startup-error.ts'
 import type { BenchOptions, Stops } from './bench.ts'
 import { type BenchServer, startBenchServer } from './bench-server.ts'
 import { markdownTable } from './markdown-table.ts'

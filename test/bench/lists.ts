@@ -1,5 +1,5 @@
 import { createProgress, type Progress } from '../../src/cli/progress.ts'
-import { servedResources } from '../../src/registry.ts'
+import { servedResources } from '../../src/shop/registry.ts'
 import { shares } from '../support/large-store/statements.ts'
 import type { BenchOptions, Stops } from './bench.ts'
 import { type LargeServer, openLargeServer } from './large-server.ts'

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import { runProgram } from '../../src/cli/run-program.ts'
-import { StartupError } from '../../src/process/startup-error.ts'
+import { StartupError } from '../../src/foundation/process/startup-error.ts'
 import { benchAdministration } from './administration.ts'
 import { benchAgainst } from './against.ts'
 import { type BenchOptions, withStops } from './bench.ts'

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startEmbedded } from '../../src/embedded/embedded.ts'
+import { startEmbedded } from '../../src/foundation/embedded/embedded.ts'
 import { administratorUrl } from '../support/administrator.ts'
 import { openClient } from '../support/client.ts'
 import { hasPostgres15, startPostgres15 } from '../support/postgres-15.ts'

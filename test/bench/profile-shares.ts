@@ -4,13 +4,13 @@ import type { CpuProfile } from './inspector.ts'
 const parts: readonly { name: string; places: RegExp }[] = [
   { name: 'compose', places: /\/src\/engine\/reader\.ts$/ },
   { name: 'read, parse', places: /\/src\/engine\// },
-  { name: 'encode', places: /\/src\/rest\/answer\.ts$/ },
-  { name: 'Prisma', places: /\/@prisma\/|^wasm:|\/src\/database\// },
+  { name: 'encode', places: /\/src\/http\/rest\/answer\.ts$/ },
+  { name: 'Prisma', places: /\/@prisma\/|^wasm:|\/src\/foundation\/database\// },
   { name: 'pg', places: /\/node_modules\/pg/ },
   {
     name: 'log, metrics',
     places:
-      /\/node_modules\/(pino|@pinojs|sonic-boom|prom-client)|\/src\/(server\/(request-log|metrics)|applications\/call-log|process\/log)\.ts$/,
+      /\/node_modules\/(pino|@pinojs|sonic-boom|prom-client)|\/src\/(http\/server\/(request-log|metrics)|access\/applications\/call-log|foundation\/process\/log)\.ts$/,
   },
   { name: 'HTTP', places: /\/node_modules\/|^node:_?http/ },
   { name: 'routes, access', places: /\/src\// },

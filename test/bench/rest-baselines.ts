@@ -1,8 +1,8 @@
 import Fastify, { type FastifyInstance, type RouteShorthandOptions } from 'fastify'
 import pg from 'pg'
-import { createAuthenticator } from '../../src/applications/authenticate.ts'
-import { connect } from '../../src/database/client.ts'
-import { createSecrets } from '../../src/values/secrets.ts'
+import { createAuthenticator } from '../../src/access/applications/authenticate.ts'
+import { connect } from '../../src/foundation/database/client.ts'
+import { createSecrets } from '../../src/foundation/values/secrets.ts'
 import { answerMessages } from './child.ts'
 import { answerChanges } from './rest-baseline-changes.ts'
 import { answerFromRows } from './rest-baseline-reads.ts'
@@ -56,7 +56,7 @@ function answerFromMemory(
   })
 }
 
-/** As src/rest/admission.ts does it, before the body is read. */
+/** As src/http/rest/admission.ts does it, before the body is read. */
 function authentication({ databaseUrl, secretKey, poolMax }: BaselineSettings) {
   const { authenticate } = createAuthenticator({
     db: connect(databaseUrl, { poolMax }),

@@ -1,4 +1,4 @@
-import { StartupError } from '../../src/process/startup-error.ts'
+import { StartupError } from '../../src/foundation/process/startup-error.ts'
 import type { BenchOptions } from './bench.ts'
 import type { Change } from './change-body.ts'
 import type { Load } from './load.ts'

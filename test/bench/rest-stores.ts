@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs'
 import pg from 'pg'
 import { createProgress } from '../../src/cli/progress.ts'
-import { StartupError } from '../../src/process/startup-error.ts'
+import { StartupError } from '../../src/foundation/process/startup-error.ts'
 import { convertRetail } from '../realistic/convert.ts'
 import { fullYear, generatedSource } from '../realistic/generate.ts'
 import { importLines } from '../support/import.ts'

@@ -24,7 +24,7 @@ export interface RestTargets {
   readonly baselinesPid: number
 }
 
-/** As many as the server has (src/database/client.ts). */
+/** As many as the server has (src/foundation/database/client.ts). */
 const POOL_MAX = 10
 
 /** Starts the load generator and the baselines, each in a process of its own. */

@@ -1,5 +1,5 @@
 import { createProgress } from '../../src/cli/progress.ts'
-import { StartupError } from '../../src/process/startup-error.ts'
+import { StartupError } from '../../src/foundation/process/startup-error.ts'
 import { openClient } from '../support/client.ts'
 import type { StoreSize } from '../support/large-store/statements.ts'
 import type { BenchOptions, Stops } from './bench.ts'

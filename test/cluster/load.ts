@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Agent, type Dispatcher } from 'undici'
-import type { Answer, ServerStore } from '../load/webhooks/server-store.ts'
+import type { Answer, ServerStore } from '../load/shop/webhooks/server-store.ts'
 
 /** Between two requests of a client, so that a small machine has time for everything else. */
 const PAUSE_MS = 40

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { runProgram } from '../../src/cli/run-program.ts'
-import { startEmbedded } from '../../src/embedded/embedded.ts'
-import { StartupError } from '../../src/process/startup-error.ts'
+import { startEmbedded } from '../../src/foundation/embedded/embedded.ts'
+import { StartupError } from '../../src/foundation/process/startup-error.ts'
 import { type Finding, type FuzzResult, fuzz, HEAP_GROWTH_MAX_MB, RSS_MAX_MB } from './run.ts'
 
 /* `npm run fuzz -- --seed N --count M`: docs/decisions/tests.md. Ends with 1 when an answer was not as it must be. */

@@ -1,5 +1,5 @@
-import { readModel } from '../../src/soap/model.ts'
-import { escapeXml } from '../../src/xml/text.ts'
+import { escapeXml } from '../../src/foundation/xml/text.ts'
+import { readModel } from '../../src/http/soap/model.ts'
 import type { Draw } from './draw.ts'
 import type { FuzzRequest } from './requests.ts'
 import { envelope, SOAP_NAMESPACE } from './soap-envelope.ts'

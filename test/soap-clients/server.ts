@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { request } from 'undici'
 import type { TransferLine } from '../../src/engine/transfer/import.ts'
-import { readSandboxFile } from '../../src/process/data-folder.ts'
+import { readSandboxFile } from '../../src/foundation/process/data-folder.ts'
 import { importLines } from '../support/import.ts'
 import { freePort, runServer, temporaryFolder } from '../support/run-server.ts'
 

@@ -9,7 +9,7 @@ const results = new Map<string, Promise<boolean>>()
 /**
  * Replaces `@node-rs/argon2` in the project `app`: the library computes each hash and each verification once in a worker,
  * and its result is remembered, because the thousands of sign-ins would take minutes of CPU time. The only difference: a
- * password that is hashed twice has the same salt. `test/unit/values/secrets.test.ts` uses the library itself.
+ * password that is hashed twice has the same salt. `test/unit/foundation/values/secrets.test.ts` uses the library itself.
  */
 export function hash(password: string, options: Options): Promise<string> {
   return remembered(hashes, JSON.stringify([password, options]), () => real.hash(password, options))

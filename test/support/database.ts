@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { inject } from 'vitest'
-import { connect, type Db } from '../../src/database/client.ts'
+import { connect, type Db } from '../../src/foundation/database/client.ts'
 
 export interface TestDatabase {
   readonly url: string

@@ -1,5 +1,5 @@
-import type { Db } from '../../src/database/client.ts'
-import type { Prisma } from '../../src/database/generated/client.ts'
+import type { Db } from '../../src/foundation/database/client.ts'
+import type { Prisma } from '../../src/foundation/database/generated/client.ts'
 
 /** The events of a store in the order of their ids, numbered or not, each with the record that it tells of. */
 export async function storedEvents(db: Db, storeId: number, where: Prisma.EventWhereInput = {}) {

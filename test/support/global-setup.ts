@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import type { TestProject } from 'vitest/node'
-import { migrate } from '../../src/database/migrations.ts'
+import { migrate } from '../../src/foundation/database/migrations.ts'
 import { databasesOf, dropDatabase, onServer } from './database.ts'
 import { guardVersions } from './version-guard.ts'
 

@@ -1,5 +1,5 @@
-import type { Db } from '../../src/database/client.ts'
 import type { Caller } from '../../src/engine/caller.ts'
+import type { Db } from '../../src/foundation/database/client.ts'
 import type { TestServer, TestStore } from './store.ts'
 
 /** A transaction that has done its work and not ended yet. */

@@ -6,7 +6,7 @@ import { Agent, request } from 'undici'
 import type { Resource } from '../../src/engine/definition/define.ts'
 import { type FieldSet, isFilledIn, type ListField, type ValueField } from '../../src/engine/definition/fields.ts'
 import { isRecord } from '../../src/engine/definition/input.ts'
-import { resources } from '../../src/registry.ts'
+import { resources } from '../../src/shop/registry.ts'
 
 /*
  * A proxy in front of a running server that answers as other platforms of this interface do, and fails as they do. What it

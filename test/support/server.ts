@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startEmbedded } from '../../src/embedded/embedded.ts'
+import { startEmbedded } from '../../src/foundation/embedded/embedded.ts'
 import { administratorUrl } from './administrator.ts'
 import { openClient } from './client.ts'
 

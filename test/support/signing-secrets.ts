@@ -1,5 +1,5 @@
-import type { Secrets } from '../../src/values/secrets.ts'
-import { type SealedSecrets, signingSecrets as sealedSecrets } from '../../src/webhooks/secret.ts'
+import type { Secrets } from '../../src/foundation/values/secrets.ts'
+import { type SealedSecrets, signingSecrets as sealedSecrets } from '../../src/shop/webhooks/secret.ts'
 
 /** The secrets that sign a webhook's notifications at this time, newest first. */
 export function signingSecrets(secrets: Pick<Secrets, 'open'>, webhook: SealedSecrets, at: Date): string[] {

@@ -1,4 +1,4 @@
-import { resources } from '../../src/registry.ts'
+import { resources } from '../../src/shop/registry.ts'
 import { openClient } from './client.ts'
 
 /** The lists inside records that have a table of their own, and the column there that names the record. */

@@ -8,7 +8,7 @@ export const languages = ['de'] as const
 
 export type Catalogue = Readonly<Record<string, string>>
 
-const directoryOf = (language: string) => new URL(`../../src/texts/${language}/`, import.meta.url)
+const directoryOf = (language: string) => new URL(`../../src/foundation/texts/${language}/`, import.meta.url)
 
 /** Returns the files of a language as they are, by name. */
 export function readCatalogues(language: string): Record<string, Catalogue> {
@@ -53,7 +53,7 @@ function partOf(files: ReadonlySet<string>): string {
   const parts = new Set(
     [...files].map((file) => {
       if (file === DEFINITIONS) return 'fields'
-      const [, part] = /^src\/pages\/(?:admin\/)?([\w-]+)\//.exec(file) ?? []
+      const [, part] = /^src\/http\/pages\/(?:admin\/)?([\w-]+)\//.exec(file) ?? []
       return part ?? 'common'
     }),
   )

@@ -1,11 +1,11 @@
 import { globSync, readFileSync } from 'node:fs'
-import { messagesOf } from '../../src/texts/template.ts'
+import { messagesOf } from '../../src/foundation/texts/template.ts'
 import { spokenByDefinitions, spokenByEvents } from './definitions.ts'
 
 const root = new URL('../../', import.meta.url)
 
 /** Whose texts are not translated by messages: mails, whose templates each language has, and the documentation, which is code and English prose. */
-const ENGLISH = /^src\/(mail\/templates|reference)\//
+const ENGLISH = /^src\/(access\/mail\/templates|http\/reference)\//
 
 /** Returns what pages say, in English, with the files that say it. */
 export function messages(): ReadonlyMap<string, ReadonlySet<string>> {
@@ -27,10 +27,10 @@ export function messages(): ReadonlyMap<string, ReadonlySet<string>> {
 }
 
 /** The pages that name events most. */
-const EVENTS = 'src/pages/admin/webhooks/'
+const EVENTS = 'src/http/pages/admin/webhooks/'
 
 /** Where labels and descriptions of fields come from. */
-export const DEFINITIONS = 'src/resources/'
+export const DEFINITIONS = 'src/shop/resources/'
 
 export function filesOf(pattern: string): string[] {
   return globSync(pattern, { cwd: root })

@@ -41,15 +41,15 @@ import {
   SyntaxKind,
 } from 'typescript-compiler/unstable/ast'
 import { API, type Project, SymbolFlags, TypeFlags } from 'typescript-compiler/unstable/sync'
-import { resources } from '../../src/registry.ts'
-import { administrationPrivileges } from '../../src/staff/roles.ts'
+import { resources } from '../../src/shop/registry.ts'
+import { administrationPrivileges } from '../../src/shop/staff/roles.ts'
 
 // Finds what the server says of what it refuses: the texts that reach a StoreFailure, the problem of a field or a check of zod, followed
 // back through constants, conditions, functions and their callers.
 
 /** Modules whose refusals only programs and operators of a command line get. */
 const ELSEWHERE =
-  /\/src\/(soap|cli|rest|audit|people\/audit|process\/(?!bytes)|oauth\/(?!authorize|parameters)|database\/(?!outage|pool|health)|server\/(health|figures|limits|problem|setting)|reference|embedded|installation|xml|engine\/transfer|operator\/transfer)/
+  /\/src\/(http\/soap|cli|http\/rest|access\/audit|access\/people\/audit|foundation\/process\/(?!bytes)|http\/oauth\/(?!authorize|parameters)|foundation\/database\/(?!outage|pool|health)|http\/server\/(health|figures|limits|problem|setting)|http\/reference|foundation\/embedded|operations\/installation|foundation\/xml|engine\/transfer|http\/operator\/transfer)/
 /** Of more than these, a value stays a value, and its texts are messages of their own. */
 const ALTERNATIVES_MAX = 6
 /** The same of single words, of which more are names. */
@@ -168,7 +168,7 @@ class Finder {
     if (isIn(tuple, WITH_MARKS) && isSpreadElement(kind) && /^(change|difference)$/.test(nameOf(kind.expression))) {
       this.#seeds.push(message)
     }
-    if (isIn(tuple, /\/src\/csv\//)) this.#seeds.push(mark ?? problem)
+    if (isIn(tuple, /\/src\/shop\/csv\//)) this.#seeds.push(mark ?? problem)
     if (!isStringLiteral(kind) || !KINDS.has(kind.text) || (isStringLiteral(message) && KINDS.has(message.text))) return
     this.#seeds.push(message)
   }
@@ -455,8 +455,9 @@ const DATA: ReadonlySet<string> = new Set(['email', 'field', 'id', 'key', 'label
 
 /** The import of files, which keeps why columns are left out, and notifications, which keep why they did not arrive. */
 /** Changes of many records, which mark what somebody should look at. */
-const WITH_MARKS = /\/src\/pages\/admin\/(orders|products)\/bulk\.ts/
-const WITH_REASONS = /\/src\/(csv|mail|outbound|webhooks|resources\/.*\/former-file)/
+const WITH_MARKS = /\/src\/http\/pages\/admin\/(orders|products)\/bulk\.ts/
+const WITH_REASONS =
+  /\/src\/(shop\/csv|access\/mail|foundation\/outbound|shop\/webhooks|shop\/resources\/.*\/former-file)/
 
 const KINDS: ReadonlySet<string> = new Set([
   ...['bad-request', 'unauthorized', 'forbidden', 'insecure-transport', 'not-found', 'method-not-allowed', 'conflict'],
@@ -517,7 +518,7 @@ function isSaid(node: Node & { readonly name: Node }): boolean {
   const name = textOf(node.name)
   return (
     /^(problem|fault|refusal)$/.test(name) ||
-    (name === 'message' && isIn(node, /\/src\/(html|server\/errors)/)) ||
+    (name === 'message' && isIn(node, /\/src\/(http\/html|http\/server\/errors)/)) ||
     (name === 'ignored' && isIn(node, WITH_REASONS))
   )
 }

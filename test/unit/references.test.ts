@@ -84,7 +84,7 @@ function filesIn(folder: string): string[] {
   return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && /\.(eta|js|md|prisma|sql|ts|wsdl)$/.test(entry.name))
     .map((entry) => posix.relative(root, join(entry.parentPath, entry.name)))
-    .filter((file) => !file.startsWith('src/database/generated/'))
+    .filter((file) => !file.startsWith('src/foundation/database/generated/'))
 }
 
 function read(file: string): string {
@@ -158,7 +158,7 @@ function linkFaults(file: string, markdown: string): string[] {
   )
 }
 
-/** Names in capitals, such as `src/resources/NAME/`, and patterns stand for many paths. */
+/** Names in capitals, such as `src/shop/resources/NAME/`, and patterns stand for many paths. */
 function pathFaults(markdown: string): string[] {
   const paths = [...markdown.matchAll(/`((?:src|test|prisma)\/[\w./-]*)`/g)].map(([, path = '']) => path)
   // A clone has no empty folders.

@@ -8,10 +8,10 @@ import { expect, test } from 'vitest'
 import type { Resource } from '../../src/engine/definition/define.ts'
 import type { FieldSet } from '../../src/engine/definition/fields.ts'
 import type { TransferLine } from '../../src/engine/transfer/import.ts'
-import { resources } from '../../src/registry.ts'
-import { holdsStock } from '../../src/resources/orders/statuses.ts'
-import { drawPicture, PICTURES_PATH } from '../../src/sandbox/pictures.ts'
-import { readRecords, recordsDay, recordsFile, samplesFile } from '../../src/sandbox/records.ts'
+import { drawPicture, PICTURES_PATH } from '../../src/operations/sandbox/pictures.ts'
+import { readRecords, recordsDay, recordsFile, samplesFile } from '../../src/operations/sandbox/records.ts'
+import { resources } from '../../src/shop/registry.ts'
+import { holdsStock } from '../../src/shop/resources/orders/statuses.ts'
 import { generateSandbox, samplesText, sandboxText } from './generate.ts'
 
 type Rows = Record<string, string | number | boolean>[]
@@ -131,7 +131,7 @@ const movements = new Map(
     .map(({ record, private: hidden }) => [(record as unknown as Product).SKUInfo.CatalogID, hidden?.StockMovements]),
 )
 
-test('src/sandbox holds what the generator makes (`npm run sandbox-data` writes it), in at most 1 MB', () => {
+test('src/operations/sandbox holds what the generator makes (`npm run sandbox-data` writes it), in at most 1 MB', () => {
   const file = readFileSync(recordsFile)
   expect(file.length).toBeLessThanOrEqual(1_000_000)
   // Unpacked: each version of zlib has its own way to pack.
@@ -145,7 +145,7 @@ test('the store is the same at every run, whatever the machine’s clock zone an
   const hash = hashOf(lines)
   expect(hashOf(generateSandbox())).toBe(hash)
   const generate = fileURLToPath(new URL('./generate.ts', import.meta.url))
-  const read = fileURLToPath(new URL('../../src/sandbox/records.ts', import.meta.url))
+  const read = fileURLToPath(new URL('../../src/operations/sandbox/records.ts', import.meta.url))
   const script = `
     const { generateSandbox } = await import(${JSON.stringify(generate)})
     const { readRecords, recordsDay } = await import(${JSON.stringify(read)})

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
-import { recordsFile, samplesFile } from '../../src/sandbox/records.ts'
+import { recordsFile, samplesFile } from '../../src/operations/sandbox/records.ts'
 import { samplesText, sandboxText } from './generate.ts'
 
 /** `npm run sandbox-data`: writes the sandbox's records anew, and those that the reference shows. */

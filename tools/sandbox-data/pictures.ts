@@ -1,4 +1,4 @@
-import { type Colour, type Drawing, pictureAddress, type View } from '../../src/sandbox/pictures.ts'
+import { type Colour, type Drawing, pictureAddress, type View } from '../../src/operations/sandbox/pictures.ts'
 
 /** Which drawing shows a thing, by a word of its name; the first that fits. */
 const things: readonly (readonly [Drawing, RegExp])[] = [

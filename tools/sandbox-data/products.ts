@@ -1,4 +1,4 @@
-import type { View } from '../../src/sandbox/pictures.ts'
+import type { View } from '../../src/operations/sandbox/pictures.ts'
 import { lastDay, localDate } from './calendar.ts'
 import { brandNames, categoryIds, distributorCount, giftCertificatesCategory } from './catalogue.ts'
 import { between, digits, happens, oneOf, someOf } from './chance.ts'

@@ -1,4 +1,4 @@
-import { holdsStock } from '../../src/resources/orders/statuses.ts'
+import { holdsStock } from '../../src/shop/resources/orders/statuses.ts'
 import { variantOf } from './order-lines.ts'
 import type { Order } from './orders.ts'
 import type { Product } from './products.ts'

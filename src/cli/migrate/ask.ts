@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Agent, type Dispatcher, request } from 'undici'
-import { StartupError } from '../../process/startup-error.ts'
-import { isLoopbackHost } from '../../values/loopback.ts'
+import { StartupError } from '../../foundation/process/startup-error.ts'
+import { isLoopbackHost } from '../../foundation/values/loopback.ts'
 import { Pace, secondsToWait } from './pace.ts'
 
 /** Time limit for the headers, and between two chunks of the body. */

@@ -2,8 +2,8 @@ import { constants, createReadStream } from 'node:fs'
 import { appendFile, type FileHandle, open, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readLines } from '../../engine/transfer/lines.ts'
-import { makeFolder, PRIVATE } from '../../process/data-folder.ts'
-import { StartupError } from '../../process/startup-error.ts'
+import { makeFolder, PRIVATE } from '../../foundation/process/data-folder.ts'
+import { StartupError } from '../../foundation/process/startup-error.ts'
 
 /** The state of a copied record. */
 export interface Entry {

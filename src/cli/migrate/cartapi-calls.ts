@@ -1,8 +1,15 @@
-import { StartupError } from '../../process/startup-error.ts'
-import { type Content, contentOf } from '../../soap/records/reading.ts'
-import { attributeText, childElements, childrenNamed, localName, textOf, type XmlElement } from '../../xml/read.ts'
-import { readShortXml } from '../../xml/read-short.ts'
-import { escapeAttribute, escapeXml, XML_DECLARATION } from '../../xml/text.ts'
+import { StartupError } from '../../foundation/process/startup-error.ts'
+import {
+  attributeText,
+  childElements,
+  childrenNamed,
+  localName,
+  textOf,
+  type XmlElement,
+} from '../../foundation/xml/read.ts'
+import { readShortXml } from '../../foundation/xml/read-short.ts'
+import { escapeAttribute, escapeXml, XML_DECLARATION } from '../../foundation/xml/text.ts'
+import { type Content, contentOf } from '../../http/soap/records/reading.ts'
 import { type Answer, Asking } from './ask.ts'
 import type { SourceKeys } from './source.ts'
 

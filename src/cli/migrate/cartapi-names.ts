@@ -1,9 +1,9 @@
-import { customerGroups } from '../../resources/customer-groups/customer-groups.ts'
-import { distributors } from '../../resources/distributors/distributors.ts'
-import { manufacturers } from '../../resources/manufacturers/manufacturers.ts'
-import { orderStatuses, statusWithoutName } from '../../resources/order-statuses/order-statuses.ts'
-import type { Names } from '../../soap/records/reading.ts'
-import { skuKey } from '../../values/sku.ts'
+import { skuKey } from '../../foundation/values/sku.ts'
+import type { Names } from '../../http/soap/records/reading.ts'
+import { customerGroups } from '../../shop/resources/customer-groups/customer-groups.ts'
+import { distributors } from '../../shop/resources/distributors/distributors.ts'
+import { manufacturers } from '../../shop/resources/manufacturers/manufacturers.ts'
+import { orderStatuses, statusWithoutName } from '../../shop/resources/order-statuses/order-statuses.ts'
 import type { Target } from './target.ts'
 
 /** The first number of a status of the store's own (order-statuses §1.1). */

@@ -1,4 +1,4 @@
-import { StartupError } from '../../process/startup-error.ts'
+import { StartupError } from '../../foundation/process/startup-error.ts'
 import { openPrompt } from '../new-store/prompt.ts'
 import type { SourceKeys } from './source.ts'
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { retryAfterMs } from '../../outbound/retry-schedule.ts'
+import { retryAfterMs } from '../../foundation/outbound/retry-schedule.ts'
 
 /** The source's bucket, unless its headers say otherwise (contract §8). */
 const CAPACITY = 50

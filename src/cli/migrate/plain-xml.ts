@@ -1,4 +1,4 @@
-import { childElements, isNil, localName, textOf, type XmlElement } from '../../xml/read.ts'
+import { childElements, isNil, localName, textOf, type XmlElement } from '../../foundation/xml/read.ts'
 
 /** Converts an element to what JSON would have: a text, null for `xsi:nil`, or an object, with lists for repeated names. */
 export function plainOf(element: XmlElement): unknown {

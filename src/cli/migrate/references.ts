@@ -1,6 +1,6 @@
 import type { Resource } from '../../engine/definition/define.ts'
 import type { FieldSet, ListField } from '../../engine/definition/fields.ts'
-import { resourceNamed, targetOf } from '../../registry.ts'
+import { resourceNamed, targetOf } from '../../shop/registry.ts'
 import type { Shaped } from './shape.ts'
 
 /** A reference in a record to a record of another service. */

@@ -8,8 +8,8 @@ import {
   type ValueField,
 } from '../../engine/definition/fields.ts'
 import { isRecord, memberOf } from '../../engine/definition/input.ts'
-import { isEmptyDate, readDate, writeDate } from '../../values/dates.ts'
-import { isId } from '../../values/int32.ts'
+import { isEmptyDate, readDate, writeDate } from '../../foundation/values/dates.ts'
+import { isId } from '../../foundation/values/int32.ts'
 
 /** A record in the form of an export: names and order of the definition, without derived and write-only fields. */
 export type Shaped = Record<string, unknown>

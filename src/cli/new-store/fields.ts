@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { newApplication } from '../../applications/applications.ts'
-import { rulesWithoutSettings } from '../../applications/settings-input.ts'
+import { newApplication } from '../../access/applications/applications.ts'
+import { rulesWithoutSettings } from '../../access/applications/settings-input.ts'
+import { newStore } from '../../access/stores/stores.ts'
 import type { Privileges } from '../../engine/caller.ts'
-import { servedResources } from '../../registry.ts'
-import { newStore } from '../../stores/stores.ts'
+import { servedResources } from '../../shop/registry.ts'
 
 /** What the command has to know, validated as the server validates it. */
 export interface Field<T> {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { StartupError } from '../../process/startup-error.ts'
+import { StartupError } from '../../foundation/process/startup-error.ts'
 import { type Field, fields } from './fields.ts'
 import type { Prompt } from './prompt.ts'
 

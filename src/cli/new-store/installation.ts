@@ -1,8 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
+import { normaliseHost } from '../../access/stores/secure-url.ts'
 import type { Privileges } from '../../engine/caller.ts'
-import { StartupError } from '../../process/startup-error.ts'
-import { normaliseHost } from '../../stores/secure-url.ts'
+import { StartupError } from '../../foundation/process/startup-error.ts'
 import { callServer, LostAnswer, requireOwnServer, type Server } from '../server.ts'
 
 // Stores, applications and subscriptions, as the operator's routes show and make them.

@@ -1,6 +1,6 @@
+import { refuseNamesAsPassword } from '../../access/people/passwords.ts'
 import type { Privileges } from '../../engine/caller.ts'
-import { refuseNamesAsPassword } from '../../people/passwords.ts'
-import { StoreFailure } from '../../values/failure.ts'
+import { StoreFailure } from '../../foundation/values/failure.ts'
 import { Refusal, type Server } from '../server.ts'
 import { fields } from './fields.ts'
 import type { Form } from './form.ts'

@@ -1,7 +1,7 @@
 import type { Privileges } from '../../engine/caller.ts'
-import type { Config } from '../../process/settings.ts'
-import { curlLine } from '../../process/welcome.ts'
-import { isLoopbackHost } from '../../values/loopback.ts'
+import type { Config } from '../../foundation/process/settings.ts'
+import { curlLine } from '../../foundation/process/welcome.ts'
+import { isLoopbackHost } from '../../foundation/values/loopback.ts'
 import type { Opened } from './open.ts'
 
 /** Where the server is, as clients reach it. */

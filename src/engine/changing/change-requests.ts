@@ -1,5 +1,5 @@
-import type { StoreFailure } from '../../values/failure.ts'
-import { type ResultItem, resultItem } from '../../values/failure.ts'
+import type { StoreFailure } from '../../foundation/values/failure.ts'
+import { type ResultItem, resultItem } from '../../foundation/values/failure.ts'
 import type { Caller } from '../caller.ts'
 import type { Resource } from '../definition/define.ts'
 import type { Scalar } from '../definition/fields.ts'

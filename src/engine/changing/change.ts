@@ -1,5 +1,5 @@
-import { allInOrder, endWith, inStoreTransaction } from '../../database/client.ts'
-import { StoreFailure } from '../../values/failure.ts'
+import { allInOrder, endWith, inStoreTransaction } from '../../foundation/database/client.ts'
+import { StoreFailure } from '../../foundation/values/failure.ts'
 import type { Caller, RaisedEvents } from '../caller.ts'
 import { refusalOf } from '../definition/constraints.ts'
 import type { Resource } from '../definition/define.ts'

@@ -1,6 +1,6 @@
-import { readDate } from '../../values/dates.ts'
-import { StoreFailure } from '../../values/failure.ts'
-import { roundNumbers } from '../../values/long-number.ts'
+import { readDate } from '../../foundation/values/dates.ts'
+import { StoreFailure } from '../../foundation/values/failure.ts'
+import { roundNumbers } from '../../foundation/values/long-number.ts'
 import type { Caller } from '../caller.ts'
 import {
   type FieldSet,

@@ -1,5 +1,5 @@
-import { lockInStore, locks } from '../../database/advisory-locks.ts'
-import { anyOf, constant, identifier, type Sql, sql, storeId } from '../../database/sql.ts'
+import { lockInStore, locks } from '../../foundation/database/advisory-locks.ts'
+import { anyOf, constant, identifier, type Sql, sql, storeId } from '../../foundation/database/sql.ts'
 import type { Caller } from '../caller.ts'
 import { definedFor, type Resource } from '../definition/define.ts'
 import { type Link, linkedTo } from '../definition/links.ts'

@@ -1,5 +1,5 @@
-import { writeDate } from '../../values/dates.ts'
-import type { StoreFailure } from '../../values/failure.ts'
+import { writeDate } from '../../foundation/values/dates.ts'
+import type { StoreFailure } from '../../foundation/values/failure.ts'
 import { type FieldSet, hasRows, type ListField, type Scalar } from '../definition/fields.ts'
 import type { Json, Patch, SentBack } from '../definition/input.ts'
 import { keyColumn } from '../definition/reader.ts'

@@ -1,6 +1,6 @@
-import { StoreFailure } from '../../values/failure.ts'
-import { type Candidate, candidateOf, nearestName } from '../../values/nearest.ts'
-import { remembered } from '../../values/remembered.ts'
+import { StoreFailure } from '../../foundation/values/failure.ts'
+import { type Candidate, candidateOf, nearestName } from '../../foundation/values/nearest.ts'
+import { remembered } from '../../foundation/values/remembered.ts'
 import type { FieldSet, ObjectType } from '../definition/fields.ts'
 import { isRecord } from '../definition/input.ts'
 

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import { execute, queryRows } from '../../database/client.ts'
-import { anyOfFew, empty, identifier, join, type Sql, sql } from '../../database/sql.ts'
+import { execute, queryRows } from '../../foundation/database/client.ts'
+import { anyOfFew, empty, identifier, join, type Sql, sql } from '../../foundation/database/sql.ts'
 import type { Caller } from '../caller.ts'
 import type { Resource } from '../definition/define.ts'
 import type { Selected } from '../definition/reader.ts'

@@ -1,5 +1,5 @@
-import { databaseError } from '../../database/outage.ts'
-import type { StoreFailure } from '../../values/failure.ts'
+import { databaseError } from '../../foundation/database/outage.ts'
+import type { StoreFailure } from '../../foundation/values/failure.ts'
 import type { Resource } from './define.ts'
 import { columnPath } from './fields.ts'
 import { refused } from './refused.ts'

@@ -1,4 +1,4 @@
-import { type Sql, sql } from '../../database/sql.ts'
+import { type Sql, sql } from '../../foundation/database/sql.ts'
 import type { Caller } from '../caller.ts'
 import type { Change } from '../changing/change.ts'
 import type { Referrer } from '../changing/referrers.ts'

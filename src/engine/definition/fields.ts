@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import type { Sql } from '../../database/sql.ts'
-import { INT32_MAX, INT32_MIN } from '../../values/int32.ts'
-import { LongNumber, roundNumbers } from '../../values/long-number.ts'
-import { remembered } from '../../values/remembered.ts'
-import { type NumberKind, STORED_DECIMALS, strayIn } from '../../values/typed-number.ts'
+import type { Sql } from '../../foundation/database/sql.ts'
+import { INT32_MAX, INT32_MIN } from '../../foundation/values/int32.ts'
+import { LongNumber, roundNumbers } from '../../foundation/values/long-number.ts'
+import { remembered } from '../../foundation/values/remembered.ts'
+import { type NumberKind, STORED_DECIMALS, strayIn } from '../../foundation/values/typed-number.ts'
 import type { Resource } from './define.ts'
 
 /**

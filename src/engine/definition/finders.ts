@@ -1,5 +1,5 @@
-import { constant, empty, identifier, type Sql, sql, storeId } from '../../database/sql.ts'
-import { INT32_MAX } from '../../values/int32.ts'
+import { constant, empty, identifier, type Sql, sql, storeId } from '../../foundation/database/sql.ts'
+import { INT32_MAX } from '../../foundation/values/int32.ts'
 import type { Caller } from '../caller.ts'
 import { checkedText, type Filter, wrongParameter } from './filters.ts'
 

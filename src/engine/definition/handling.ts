@@ -1,5 +1,5 @@
-import type { StoreFailure } from '../../values/failure.ts'
-import { type Candidate, nearestName } from '../../values/nearest.ts'
+import type { StoreFailure } from '../../foundation/values/failure.ts'
+import { type Candidate, nearestName } from '../../foundation/values/nearest.ts'
 import { refused } from './refused.ts'
 
 // How a request is read (RFC 7240, `handling`): a strict one is refused for names that nobody knows and for values that would not be

@@ -1,9 +1,9 @@
-import { dateForms, instantText, readDate } from '../../values/dates.ts'
-import { StoreFailure } from '../../values/failure.ts'
-import { LongNumber } from '../../values/long-number.ts'
-import { remembered } from '../../values/remembered.ts'
-import { runAtOnce, type Steps } from '../../values/slices.ts'
-import { losesDecimals, STORED_DECIMALS } from '../../values/typed-number.ts'
+import { dateForms, instantText, readDate } from '../../foundation/values/dates.ts'
+import { StoreFailure } from '../../foundation/values/failure.ts'
+import { LongNumber } from '../../foundation/values/long-number.ts'
+import { remembered } from '../../foundation/values/remembered.ts'
+import { runAtOnce, type Steps } from '../../foundation/values/slices.ts'
+import { losesDecimals, STORED_DECIMALS } from '../../foundation/values/typed-number.ts'
 import {
   type FieldSet,
   type Folded,

@@ -1,5 +1,5 @@
-import { dateForms } from '../../values/dates.ts'
-import { INT32_MAX, INT32_MIN } from '../../values/int32.ts'
+import { dateForms } from '../../foundation/values/dates.ts'
+import { INT32_MAX, INT32_MIN } from '../../foundation/values/int32.ts'
 import {
   DATE_LENGTH_MAX,
   type Field,

@@ -1,4 +1,4 @@
-import { identifier, type Sql, sql, storeId } from '../../database/sql.ts'
+import { identifier, type Sql, sql, storeId } from '../../foundation/database/sql.ts'
 
 /**
  * How records refer to another one: by their own column that holds the target's id, or by rows of a table with both

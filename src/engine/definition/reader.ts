@@ -1,4 +1,4 @@
-import { identifier, join, type Sql, sql } from '../../database/sql.ts'
+import { identifier, join, type Sql, sql } from '../../foundation/database/sql.ts'
 import { Composed, type Region } from './composed.ts'
 import type { ListField, ListRows, Scalar, ValueField } from './fields.ts'
 import { type FieldFold, type FieldSet, type Folded, foldFields, isDocumentMember, isFilledIn } from './fields.ts'

@@ -1,4 +1,4 @@
-import { StoreFailure } from '../../values/failure.ts'
+import { StoreFailure } from '../../foundation/values/failure.ts'
 
 export function refused(field: string, message: string): StoreFailure {
   return new StoreFailure('bad-request', message, { field })

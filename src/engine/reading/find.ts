@@ -1,5 +1,5 @@
-import { rowsInTurn } from '../../database/client.ts'
-import { constant, sql } from '../../database/sql.ts'
+import { rowsInTurn } from '../../foundation/database/client.ts'
+import { constant, sql } from '../../foundation/database/sql.ts'
 import type { Caller } from '../caller.ts'
 import type { Filter } from '../definition/filters.ts'
 import { type Finder, foundBy, readTyped, type Seeker } from '../definition/finders.ts'

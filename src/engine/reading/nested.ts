@@ -1,4 +1,4 @@
-import { StoreFailure } from '../../values/failure.ts'
+import { StoreFailure } from '../../foundation/values/failure.ts'
 import type { Caller } from '../caller.ts'
 import type { NestedSubResource, Resource } from '../definition/define.ts'
 import type { ListField } from '../definition/fields.ts'

@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache'
-import { isClient } from '../../database/client.ts'
-import { bytesInFlight } from '../../process/bytes-in-flight.ts'
-import { StoreFailure } from '../../values/failure.ts'
-import { INT32_MAX } from '../../values/int32.ts'
+import { isClient } from '../../foundation/database/client.ts'
+import { bytesInFlight } from '../../foundation/process/bytes-in-flight.ts'
+import { StoreFailure } from '../../foundation/values/failure.ts'
+import { INT32_MAX } from '../../foundation/values/int32.ts'
 import { type Caller, callerKey } from '../caller.ts'
 
 // How large a page may be. Only PostgreSQL knows its size; it hands over a larger one only when it is asked again.

@@ -1,5 +1,5 @@
-import { StoreFailure } from '../../values/failure.ts'
-import { INT32_MAX } from '../../values/int32.ts'
+import { StoreFailure } from '../../foundation/values/failure.ts'
+import { INT32_MAX } from '../../foundation/values/int32.ts'
 import { distinct, readId, severalValues, wrongParameter } from '../definition/filters.ts'
 
 /** Query parameters by lower-case name; empty ones are omitted. `get` returns the first value of a repeated one. */

@@ -1,6 +1,6 @@
-import { rowsInTurn } from '../../database/client.ts'
-import { anyOf, constant, empty, identifier, join, type Sql, sql, storeId } from '../../database/sql.ts'
-import { StoreFailure } from '../../values/failure.ts'
+import { rowsInTurn } from '../../foundation/database/client.ts'
+import { anyOf, constant, empty, identifier, join, type Sql, sql, storeId } from '../../foundation/database/sql.ts'
+import { StoreFailure } from '../../foundation/values/failure.ts'
 import type { Caller } from '../caller.ts'
 import type {
   ComputedSubResource,

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
-import { type Db, isClient } from '../../database/client.ts'
-import type { Sql } from '../../database/sql.ts'
+import { type Db, isClient } from '../../foundation/database/client.ts'
+import type { Sql } from '../../foundation/database/sql.ts'
 import type { Caller } from '../caller.ts'
 import type { Reader, Selected, WireRecord } from '../definition/reader.ts'
 

@@ -1,4 +1,4 @@
-import type { StoreFailure } from '../../values/failure.ts'
+import type { StoreFailure } from '../../foundation/values/failure.ts'
 import type { FieldSet } from '../definition/fields.ts'
 import type { Json } from '../definition/input.ts'
 import { refused } from '../definition/refused.ts'

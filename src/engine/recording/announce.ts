@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Db, isClient, type Transaction } from '../../database/client.ts'
+import { type Db, isClient, type Transaction } from '../../foundation/database/client.ts'
 
 /** The NOTIFY channel for committed events that have no number yet. */
 export const eventsChannel = 'events'

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { remembered } from '../../values/remembered.ts'
+import { remembered } from '../../foundation/values/remembered.ts'
 import type { Stored } from '../changing/write.ts'
 import type { Resource } from '../definition/define.ts'
 import { type FieldSet, hasRows, type ListField, type Scalar, stamps, type ValueField } from '../definition/fields.ts'

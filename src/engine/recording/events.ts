@@ -1,5 +1,5 @@
-import { execute, queryRows } from '../../database/client.ts'
-import { anyOfFew, identifier, lines, sql, storeId } from '../../database/sql.ts'
+import { execute, queryRows } from '../../foundation/database/client.ts'
+import { anyOfFew, identifier, lines, sql, storeId } from '../../foundation/database/sql.ts'
 import type { Caller, RaisedEvent } from '../caller.ts'
 import type { Resource } from '../definition/define.ts'
 import type { EventKind } from '../definition/event-kinds.ts'

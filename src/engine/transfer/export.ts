@@ -1,5 +1,5 @@
-import { isClient, type Transaction } from '../../database/client.ts'
-import { anyOf, constant, empty, identifier, type Sql, sql } from '../../database/sql.ts'
+import { isClient, type Transaction } from '../../foundation/database/client.ts'
+import { anyOf, constant, empty, identifier, type Sql, sql } from '../../foundation/database/sql.ts'
 import type { Caller } from '../caller.ts'
 import type { Resource } from '../definition/define.ts'
 import { columnPath } from '../definition/fields.ts'

@@ -1,5 +1,5 @@
-import { identifier, join, type Sql, sql } from '../../database/sql.ts'
-import { readDate } from '../../values/dates.ts'
+import { identifier, join, type Sql, sql } from '../../foundation/database/sql.ts'
+import { readDate } from '../../foundation/values/dates.ts'
 import type { Resource } from '../definition/define.ts'
 import { type FieldSet, hasRows, isFilledIn, LONG_TEXT, type Scalar, type TableList } from '../definition/fields.ts'
 import { isRecord, type Patch } from '../definition/input.ts'

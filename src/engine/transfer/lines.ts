@@ -1,8 +1,8 @@
 import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { StoreFailure } from '../../values/failure.ts'
-import { parseJson } from '../../values/json.ts'
+import { StoreFailure } from '../../foundation/values/failure.ts'
+import { parseJson } from '../../foundation/values/json.ts'
 import { refused } from '../definition/refused.ts'
 
 export interface NumberedLine {

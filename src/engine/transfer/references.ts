@@ -1,5 +1,5 @@
-import { queryRows } from '../../database/client.ts'
-import { identifier, sql, storeId } from '../../database/sql.ts'
+import { queryRows } from '../../foundation/database/client.ts'
+import { identifier, sql, storeId } from '../../foundation/database/sql.ts'
 import type { Caller } from '../caller.ts'
 import { fieldOf } from '../definition/constraints.ts'
 import type { Resource } from '../definition/define.ts'

@@ -1,5 +1,5 @@
-import { allInOrder, inTransaction } from '../../database/client.ts'
-import { anyOf, identifier, sql, storeId } from '../../database/sql.ts'
+import { allInOrder, inTransaction } from '../../foundation/database/client.ts'
+import { anyOf, identifier, sql, storeId } from '../../foundation/database/sql.ts'
 import type { Caller } from '../caller.ts'
 import { deleteRecord, inChange } from '../changing/change.ts'
 import { mergeDocument, mergeRows, type NewKey } from '../changing/merge.ts'

@@ -4,7 +4,7 @@ import { testPerson } from '../../support/person.ts'
 import { startCommand } from '../../support/run-command.ts'
 import { temporaryFolder } from '../../support/run-server.ts'
 import { openServer, type TestServer } from '../../support/store.ts'
-import { withApp } from '../people/factors/fixture.ts'
+import { withApp } from '../access/people/factors/fixture.ts'
 
 let server: TestServer
 let folder: string

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { lastCalls } from '../../../src/applications/call-log.ts'
+import { lastCalls } from '../../../src/access/applications/call-log.ts'
 import { openServer, type TestServer } from '../../support/store.ts'
-import { openClient, openShop, post, type TestClient, tokenOf } from '../oauth/fixture.ts'
+import { openClient, openShop, post, type TestClient, tokenOf } from '../http/oauth/fixture.ts'
 
 // A program with the three headers, whose gateway or HTTP library adds an Authorization of its own to every request.
 

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { goodsWords } from '../../../src/resources/orders/line-description.ts'
+import { goodsWords } from '../../../src/shop/resources/orders/line-description.ts'
 import { operatorKey } from '../../support/services.ts'
 import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
-import { openSandbox } from '../reference/sandbox-store.ts'
-import { soapCall, treeOf } from '../soap/support.ts'
+import { openSandbox } from '../http/reference/sandbox-store.ts'
+import { soapCall, treeOf } from '../http/soap/support.ts'
 
 // A loader as the clients' programs have it: it takes the price of an option from the description of a line alone, and
 // compares what it adds up with the order's total.

@@ -1,7 +1,15 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openServer, type TestServer } from '../../support/store.ts'
-import { callStatus, codeOf, exchangeOf, openClient, openShop, type Query, type TestClient } from '../oauth/fixture.ts'
+import {
+  callStatus,
+  codeOf,
+  exchangeOf,
+  openClient,
+  openShop,
+  type Query,
+  type TestClient,
+} from '../http/oauth/fixture.ts'
 
 // A program whose HTTP library sends every form as multipart/form-data.
 

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { refundType } from '../../../src/resources/orders/refunds.ts'
+import { refundType } from '../../../src/shop/resources/orders/refunds.ts'
 import { dialects, inDialect, recordsIn } from './dialects.ts'
 import { newWholeRecord } from './records.ts'
 import type { Stage } from './stage.ts'
 
-/** The refunds of an order in every dialect. What they mean is tried in test/app/resources/orders. */
+/** The refunds of an order in every dialect. What they mean is tried in test/app/shop/resources/orders. */
 export function belowOrders(stage: () => Stage): void {
   test.each(dialects)('the refunds of an order are there in $version and $format', async (dialect) => {
     const { home } = stage()

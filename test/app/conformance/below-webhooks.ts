@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { resumeType } from '../../../src/webhooks/endpoints.ts'
+import { resumeType } from '../../../src/shop/webhooks/endpoints.ts'
 import type { Method } from '../../support/store.ts'
 import { dialects, inDialect, resultsIn, written } from './dialects.ts'
 import { newWholeRecord } from './records.ts'
@@ -7,7 +7,7 @@ import type { Stage } from './stage.ts'
 
 /**
  * What stands below a webhook, the feed of events and the log of calls: that each address answers in every dialect, and what it answers is
- * what the reference and the schema of the XML say. What it means is tried in test/app/rest.
+ * what the reference and the schema of the XML say. What it means is tried in test/app/http/rest.
  */
 export function belowWebhooks(stage: () => Stage): void {
   test.each(dialects)('what stands below a webhook is there in $version and $format', async (dialect) => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { servedResources } from '../../../src/registry.ts'
+import { servedResources } from '../../../src/shop/registry.ts'
 import { openServer, type TestServer } from '../../support/store.ts'
 import { access } from './access.ts'
 import { belowOrders } from './below-orders.ts'

@@ -1,6 +1,6 @@
 import type { LightMyRequestResponse } from 'fastify'
 import { expect } from 'vitest'
-import type { ResultItem } from '../../../src/values/failure.ts'
+import type { ResultItem } from '../../../src/foundation/values/failure.ts'
 import type { CallOptions, Method, TestStore } from '../../support/store.ts'
 import type { Wire } from './samples.ts'
 import { elementsIn, recordsOf, rootOf, type Type, textOf, toXml } from './xml.ts'

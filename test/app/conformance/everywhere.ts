@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { servedResources } from '../../../src/registry.ts'
+import { servedResources } from '../../../src/shop/registry.ts'
 import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
 import { contractLines, contractText } from './contract-table.ts'
 import { dialects, inDialect, refusalIn } from './dialects.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Referrer } from '../../../src/engine/changing/referrers.ts'
 import type { Resource } from '../../../src/engine/definition/define.ts'
-import { resources } from '../../../src/registry.ts'
+import { resources } from '../../../src/shop/registry.ts'
 import { expectNothing, expectRefusal, idsIn } from './answers.ts'
 import { differences } from './differences.ts'
 import { fullBody, newRecord, nextSeed, readRecord } from './records.ts'

@@ -1,6 +1,6 @@
 import type { NestedSubResource, Resource } from '../../../src/engine/definition/define.ts'
 import type { ListField } from '../../../src/engine/definition/fields.ts'
-import { servedResources } from '../../../src/registry.ts'
+import { servedResources } from '../../../src/shop/registry.ts'
 import type { Wire } from '../conformance/samples.ts'
 import type { Side } from './two-stores.ts'
 

@@ -1,11 +1,11 @@
 import type { LightMyRequestResponse } from 'fastify'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { subscribe } from '../../../src/access/applications/subscriptions.ts'
 import { openApiDocument } from '../../../src/app.ts'
-import { subscribe } from '../../../src/applications/subscriptions.ts'
 import type { Resource } from '../../../src/engine/definition/define.ts'
-import { readConfig } from '../../../src/process/settings.ts'
-import { servedResources } from '../../../src/registry.ts'
-import { readModel } from '../../../src/soap/model.ts'
+import { readConfig } from '../../../src/foundation/process/settings.ts'
+import { readModel } from '../../../src/http/soap/model.ts'
+import { servedResources } from '../../../src/shop/registry.ts'
 import { operator } from '../../support/actors.ts'
 import { guardedRoutes } from '../../support/guarded-routes.ts'
 import { readOpenApi } from '../../support/openapi.ts'
@@ -17,8 +17,8 @@ import { valuesOf, withValue } from '../conformance/paths.ts'
 import { nextSeed } from '../conformance/records.ts'
 import { isReference } from '../conformance/samples.ts'
 import { fixtureOf } from '../conformance/stage.ts'
-import { callStatus, post } from '../oauth/fixture.ts'
-import { defaultNamespace, envelope, post as postSoap, request } from '../soap/support.ts'
+import { callStatus, post } from '../http/oauth/fixture.ts'
+import { defaultNamespace, envelope, post as postSoap, request } from '../http/soap/support.ts'
 import { told } from './compared.ts'
 import { type Id, identifiersAt, shared, UNKNOWN } from './identifiers.ts'
 import { dumpOf, FIRST_AWAY_ID, openSide, type Side } from './two-stores.ts'
@@ -87,7 +87,7 @@ const formBodies: Readonly<Record<string, object>> = {
 
 const guarded = (await guardedRoutes()).flatMap(({ method, url, allowed }) =>
   allowed
-    // Operators see every store, and no secret of any (test/app/pages/operator).
+    // Operators see every store, and no secret of any (test/app/http/pages/operator).
     .filter((role) => role !== 'anyone' && role !== 'operator')
     .map((role): Operation & { readonly role: string } => ({
       method,

@@ -1,7 +1,7 @@
-import { allows } from '../../../src/applications/privileges.ts'
+import { allows } from '../../../src/access/applications/privileges.ts'
 import type { Privileges } from '../../../src/engine/caller.ts'
-import type { Need } from '../../../src/server/roles.ts'
-import { builtInRoles } from '../../../src/staff/roles.ts'
+import type { Need } from '../../../src/http/server/roles.ts'
+import { builtInRoles } from '../../../src/shop/staff/roles.ts'
 import type { GuardedRoute } from '../../support/guarded-routes.ts'
 import type { OwnRole } from '../../support/signed-in.ts'
 
@@ -19,7 +19,7 @@ export const allRoles: readonly { readonly role: string; readonly privileges: Pr
   ...Object.entries(builtInRoles).map(([role, { privileges }]) => ({ role, privileges })),
   ...ownRoles.map(({ Name, Privileges: given }) => ({
     role: Name,
-    // Writing includes reading (src/staff/store-roles.ts).
+    // Writing includes reading (src/shop/staff/store-roles.ts).
     privileges: Object.fromEntries(
       Object.entries(given).map(([name, accesses]) => [
         name,

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { merchantIn } from '../../support/signed-in.ts'
 import type { TestServer, TestStore } from '../../support/store.ts'
 import { importInto, operator } from '../engine/transfer/fixture.ts'
-import { webhookBody } from '../rest/webhooks-fixture.ts'
-import { soapCall } from '../soap/support.ts'
+import { webhookBody } from '../http/rest/webhooks-fixture.ts'
+import { soapCall } from '../http/soap/support.ts'
 import { allShownBy, type Client, change, openProcess, send } from './fixture.ts'
 
 // Nothing that is kept is shown once it is not so any more, whoever changed it, in whichever process, through whichever door.

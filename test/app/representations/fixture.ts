@@ -1,10 +1,10 @@
 import type { LightMyRequestResponse } from 'fastify'
-import { connect } from '../../../src/database/client.ts'
 import type { Resource } from '../../../src/engine/definition/define.ts'
-import { servedResources } from '../../../src/registry.ts'
+import { connect } from '../../../src/foundation/database/client.ts'
+import { servedResources } from '../../../src/shop/registry.ts'
 import { workerDatabase } from '../../support/database.ts'
 import { type Method, openServer, type TestServer, type TestStore } from '../../support/store.ts'
-import { envelope, post, request } from '../soap/support.ts'
+import { envelope, post, request } from '../http/soap/support.ts'
 
 /** Another process over the worker's database. */
 export function openProcess(settings: Record<string, string> = {}): Promise<TestServer> {

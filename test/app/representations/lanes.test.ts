@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { statementsOf } from '../../support/statements.ts'
 import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
-import { otherApplication, webhookBody } from '../rest/webhooks-fixture.ts'
+import { otherApplication, webhookBody } from '../http/rest/webhooks-fixture.ts'
 import { change, send } from './fixture.ts'
 
 // Single records that are asked for at once are read together (docs/decisions/representations.md).

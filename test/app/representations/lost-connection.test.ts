@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest'
-import { connect, type Db } from '../../../src/database/client.ts'
 import { forgetRepresentations } from '../../../src/engine/reading/representations.ts'
+import { connect, type Db } from '../../../src/foundation/database/client.ts'
 import { openClient } from '../../support/client.ts'
 import { workerDatabase } from '../../support/database.ts'
 import { statementsOf } from '../../support/statements.ts'

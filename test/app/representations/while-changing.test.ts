@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { TestServer } from '../../support/store.ts'
-import { soapCall } from '../soap/support.ts'
+import { soapCall } from '../http/soap/support.ts'
 import { change, openProcess, send } from './fixture.ts'
 
 // Two processes that keep what they read, one of them with room for less than that, and a third that keeps nothing.

@@ -1,6 +1,6 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { placeOrder } from '../../../src/resources/orders/place-order.ts'
+import { placeOrder } from '../../../src/shop/resources/orders/place-order.ts'
 import type { TestStore } from '../../support/store.ts'
 import {
   hasBrowser,

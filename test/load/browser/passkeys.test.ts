@@ -1,6 +1,6 @@
 import type { Browser, BrowserContext, CDPSession, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { codeOf } from '../../app/people/factors/fixture.ts'
+import { codeOf } from '../../app/access/people/factors/fixture.ts'
 import { merchantAccount } from '../../support/signed-in.ts'
 import type { TestStore } from '../../support/store.ts'
 import {

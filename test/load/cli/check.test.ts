@@ -1,9 +1,9 @@
 import { rmSync } from 'node:fs'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { migrate } from '../../../src/database/migrations.ts'
-import { openSnapshot } from '../../../src/database/snapshot.ts'
-import { startEmbedded } from '../../../src/embedded/embedded.ts'
-import { checkDatabase, checks, type Finding } from '../../../src/installation/checks.ts'
+import { migrate } from '../../../src/foundation/database/migrations.ts'
+import { openSnapshot } from '../../../src/foundation/database/snapshot.ts'
+import { startEmbedded } from '../../../src/foundation/embedded/embedded.ts'
+import { checkDatabase, checks, type Finding } from '../../../src/operations/installation/checks.ts'
 import { openClient } from '../../support/client.ts'
 import { createDatabase } from '../../support/database.ts'
 import { programEnv, runProgram, temporaryFolder } from '../../support/run-server.ts'
@@ -58,7 +58,7 @@ test('nothing is found in what the platform itself wrote', async () => {
 })
 
 test('there is a damage for every check', () => {
-  // How a database was made cannot be changed by its owner: test/load/database/new-database.test.ts has others.
+  // How a database was made cannot be changed by its owner: test/load/foundation/database/new-database.test.ts has others.
   expect(['database', ...Object.keys(damages)]).toEqual(checks.map(({ name }) => name))
 })
 

@@ -1,7 +1,7 @@
 import { readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openReceiver } from '../../app/webhooks/dispatch-receiver.ts'
+import { openReceiver } from '../../app/shop/webhooks/dispatch-receiver.ts'
 import { contentsOf } from '../../support/contents.ts'
 import { createDatabase } from '../../support/database.ts'
 import { startCommand } from '../../support/run-command.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { type Patch, readPatch } from '../../../src/engine/definition/input.ts'
-import { orders } from '../../../src/resources/orders/orders.ts'
-import type { StoreFailure } from '../../../src/values/failure.ts'
+import type { StoreFailure } from '../../../src/foundation/values/failure.ts'
+import { orders } from '../../../src/shop/resources/orders/orders.ts'
 
 function read(lines: number): { patch: Patch | null; refusals: StoreFailure[] } {
   const refusals: StoreFailure[] = []

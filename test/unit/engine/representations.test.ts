@@ -1,6 +1,4 @@
 import { expect, test } from 'vitest'
-import type { Db } from '../../../src/database/client.ts'
-import { sql } from '../../../src/database/sql.ts'
 import type { Caller } from '../../../src/engine/caller.ts'
 import {
   forgetRepresentations,
@@ -11,6 +9,8 @@ import {
   ownBytes,
   type Representation,
 } from '../../../src/engine/reading/representations.ts'
+import type { Db } from '../../../src/foundation/database/client.ts'
+import { sql } from '../../../src/foundation/database/sql.ts'
 
 const MEGABYTE = 1024 * 1024
 

@@ -1,8 +1,8 @@
 import { expect } from 'vitest'
-import { registerApplication } from '../../../../src/applications/applications.ts'
-import { subscribe } from '../../../../src/applications/subscriptions.ts'
+import { registerApplication } from '../../../../src/access/applications/applications.ts'
+import { subscribe } from '../../../../src/access/applications/subscriptions.ts'
+import { createStore } from '../../../../src/access/stores/stores.ts'
 import type { ImportCounts, Refusal, TransferLine } from '../../../../src/engine/transfer/import.ts'
-import { createStore } from '../../../../src/stores/stores.ts'
 import { operator as operatorActor } from '../../../support/actors.ts'
 import type { TestServer, TestStore } from '../../../support/store.ts'
 

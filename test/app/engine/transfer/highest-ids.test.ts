@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { columnPath } from '../../../../src/engine/definition/fields.ts'
-import { transferredResources } from '../../../../src/registry.ts'
+import { transferredResources } from '../../../../src/shop/registry.ts'
 import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
 import { importInto, operator } from './fixture.ts'
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Resource } from '../../../../src/engine/definition/define.ts'
-import { resources } from '../../../../src/registry.ts'
+import { resources } from '../../../../src/shop/registry.ts'
 import { cloneDatabase } from '../../../support/database.ts'
 import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
 import { fullBody, newRecord, nextSeed } from '../../conformance/records.ts'

@@ -8,8 +8,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vit
 import { exportRecords } from '../../../../src/engine/transfer/export.ts'
 import { importRecords } from '../../../../src/engine/transfer/import.ts'
 import { type NumberedLine, numberLines, readLines } from '../../../../src/engine/transfer/lines.ts'
-import { writeText } from '../../../../src/operator/transfer.ts'
-import { transferredResources } from '../../../../src/registry.ts'
+import { writeText } from '../../../../src/http/operator/transfer.ts'
+import { transferredResources } from '../../../../src/shop/registry.ts'
 import { exportOf, importInto, linesOf, operator } from '../../../app/engine/transfer/fixture.ts'
 import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
 

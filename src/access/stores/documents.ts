@@ -1,0 +1,71 @@
+import { z } from 'zod'
+import type { Caller } from '../../engine/caller.ts'
+import { type DataServices, inTransaction } from '../../foundation/database/client.ts'
+import { isLocale, type Locale, localeTags } from '../../foundation/texts/language.ts'
+import { lines, namedObject } from '../../foundation/values/input.ts'
+import { type Actor, recordAudit } from '../audit/audit.ts'
+
+/** What invoices and packing slips have of the store, beside the order. */
+export interface Documents {
+  /** The name and address of the seller, in lines. Empty: none are given. */
+  readonly seller: string
+  readonly taxNumbers: string
+  /** At the foot of an invoice, in lines. */
+  readonly footer: string
+  /** How they are written. Null: as for who prints them. */
+  readonly locale: Locale | null
+}
+
+export const SELLER_LENGTH_MAX = 500
+export const TAX_NUMBERS_LENGTH_MAX = 200
+export const FOOTER_LENGTH_MAX = 1_000
+
+/** The form of the settings. An empty Locale: as for who prints them. */
+export const changedDocuments = namedObject({
+  Seller: lines(SELLER_LENGTH_MAX),
+  TaxNumbers: lines(TAX_NUMBERS_LENGTH_MAX),
+  Footer: lines(FOOTER_LENGTH_MAX),
+  Locale: z.enum(
+    ['', ...localeTags],
+    `must be one of ${localeTags.join(', ')}, or empty for the language of who prints`,
+  ),
+})
+
+const columns = { documentSeller: true, documentTaxNumbers: true, documentFooter: true, documentLocale: true } as const
+
+export async function readDocuments(db: Caller['db'], storeId: number): Promise<Documents> {
+  const row = await db.store.findUniqueOrThrow({ where: { id: storeId }, select: columns })
+  const { documentLocale: locale } = row
+  return {
+    seller: row.documentSeller,
+    taxNumbers: row.documentTaxNumbers,
+    footer: row.documentFooter,
+    locale: locale !== null && isLocale(locale) ? locale : null,
+  }
+}
+
+/** Sets what documents have of the store from now on, also those of former orders. The audit log has what was changed. */
+export async function updateDocuments(
+  { db, now }: DataServices,
+  storeId: number,
+  given: z.output<typeof changedDocuments>,
+  actor: Actor,
+): Promise<void> {
+  const data = {
+    documentSeller: given.Seller,
+    documentTaxNumbers: given.TaxNumbers,
+    documentFooter: given.Footer,
+    documentLocale: given.Locale === '' ? null : given.Locale,
+  }
+  await inTransaction(db, async (tx) => {
+    await tx.$executeRaw`SELECT FROM "Store" WHERE "id" = ${storeId}::int FOR NO KEY UPDATE`
+    const before = await tx.store.findUniqueOrThrow({ where: { id: storeId }, select: { ...columns, name: true } })
+    const changed = (Object.keys(data) as (keyof typeof data)[]).filter((name) => before[name] !== data[name])
+    if (changed.length === 0) return
+    await tx.store.update({ where: { id: storeId }, data })
+    const details = Object.fromEntries(
+      changed.map((name) => [name, { from: before[name] || null, to: data[name] || null }]),
+    )
+    await recordAudit(tx, now, { actor, target: before.name, storeId, action: 'store.changed', details })
+  })
+}

@@ -1,0 +1,121 @@
+// How JSON routes of the operator and of developers are declared, and the schemas that their records share.
+
+import { z } from 'zod'
+import { privilegeInWords } from '../../access/applications/privileges-input.ts'
+import { applicationKindNote, applicationKinds, applicationName } from '../../access/applications/settings-input.ts'
+import type { Access, Privileges } from '../../engine/caller.ts'
+import { servedResources } from '../../shop/registry.ts'
+import type { Privilege } from '../../shop/staff/roles.ts'
+import { commonRefusals, refusal, replayed, routesOf } from '../server/json-routes.ts'
+import { retryAfter } from '../server/openapi.ts'
+
+export const id = z.int32().min(1)
+export const time = z.iso.datetime()
+
+/** What records say of a key that another platform made. */
+export const broughtAlong = 'brought along from another platform: rotate it when you can'
+
+/** The services that privileges may name. */
+export const serviceNames: readonly string[] = servedResources.map(({ service }) => service)
+
+const access = (service: string) =>
+  z
+    .array(z.enum(['read', 'write']))
+    .optional()
+    .describe(privilegeInWords(service))
+
+/** Privileges. Null: all. */
+export const privileges: z.ZodType<Privileges> = z
+  .strictObject(Object.fromEntries(serviceNames.map((service) => [service, access(service)])))
+  .nullable() as z.ZodType<Privileges>
+
+/** The members that all records of an application have. */
+export const applicationShape = {
+  Id: id.describe('The number of the application, by which addresses name it.'),
+  Name: z.string().describe(applicationName),
+  Kind: z.enum(applicationKinds).describe(applicationKindNote),
+  PublicKey: z.string().describe('The public key, which names the application: its client_id for OAuth.'),
+  PrivateKey: z
+    .string()
+    .describe('The private key, by which the application proves itself: its client_secret for OAuth.'),
+  CallBackURL: z
+    .string()
+    .nullable()
+    .describe('The address that is told when a store lets the application in or ends that. Null: no callback is sent.'),
+  RedirectURIs: z.array(z.string()).describe('The addresses to which OAuth may send merchants back.'),
+  Privileges: privileges.describe(
+    'The privileges that the application requests from stores. Null: everything, including services that come later.',
+  ),
+  DateCreated: time.describe('The time at which the application was registered.'),
+}
+
+/** Routes of one store, for the operator and those of its people who have the privilege. */
+export function ofStore(privilege: Privilege, access: Access) {
+  return { roles: ['operator-key', 'merchant'], needs: [[privilege, access]], ids: { id: 'The store.' } } as const
+}
+
+/** Declares a JSON route for the operator, and optionally for merchants. */
+export const operatorRoute = routesOf({
+  tag: 'Operator',
+  description: 'Stores, applications and subscriptions, with the operator key. JSON.',
+  credential: {
+    name: 'OperatorKey',
+    scheme: { type: 'http', scheme: 'bearer', description: 'OPERATOR_KEY; `operatorKey` in sandbox.json.' },
+  },
+  principalOf: ({ session }) => (session === null ? ['operator'] : [session.person.kind, session.person.id]),
+  refusals: {
+    ...commonRefusals,
+    400: { ...commonRefusals[400], headers: { ...commonRefusals[400].headers, ...replayed } },
+    401: refusal('The key is not the operator key.', {
+      'WWW-Authenticate': { description: 'Bearer', required: true, schema: { type: 'string' } },
+    }),
+    403: refusal('The request came over plain http, and the server accepts only https.', replayed),
+    404: refusal('No such store, application, subscription or account.', replayed),
+    409: refusal(
+      'The request conflicts with what is stored: another store has the host, another account the e-mail address, or the goods are out of stock; it is the last owner of a store; or another request is still waiting for the application, or one with the same Idempotency-Key is in progress.',
+      { ...replayed, 'Retry-After': { ...retryAfter['Retry-After'], required: false } },
+    ),
+    422: refusal('The Idempotency-Key was used with a different body before.'),
+    429: refusal('Too many requests without the key came from the address.', retryAfter),
+    502: refusal('The application did not answer 200, or not in time: `Server not Responding`.'),
+  },
+})
+
+/** Declares a JSON route for developers, which sends browsers a page. */
+export const developerRoute = routesOf({
+  tag: 'Developer',
+  description:
+    'A developer’s applications, test stores and inboxes, with the session from signing in at /developers/sign-in. JSON. Changes without a body need the header X-Requested-With, of any value.',
+  credential: {
+    name: 'DeveloperSession',
+    scheme: {
+      type: 'apiKey',
+      in: 'cookie',
+      name: 'developer',
+      description: 'Set by signing in. Where the server has an https address, its name is `__Host-developer`.',
+    },
+  },
+  refusals: {
+    ...commonRefusals,
+    401: refusal('There is no session, or it has ended.'),
+    403: refusal(
+      'Test stores are switched off on the server; or the request is a change without Content-Type: application/json or X-Requested-With, comes from a page of another site, or over plain http where only https is accepted.',
+    ),
+    404: refusal('You have no such application, test store or inbox, or the store does not use the application.'),
+    409: refusal(
+      'You have 100 applications, 3 test stores or 5 inboxes already; the key or secret to replace was replaced already; the application has no CallBackURL; or the test store is being worked on.',
+      { 'Retry-After': { ...retryAfter['Retry-After'], required: false } },
+    ),
+    429: refusal('Too many tests of CallBackURLs, or too many test stores or changes in a row.', retryAfter),
+    502: refusal('The application did not answer 200, or not in time: `Server not Responding`.'),
+  },
+  // A JSON content type would also suffice (guard.ts).
+  bodilessHeader: {
+    name: 'X-Requested-With',
+    in: 'header',
+    description:
+      'Any text, which no page of another site can make a browser send. `Content-Type: application/json` works as well.',
+    schema: { type: 'string', minLength: 1 },
+    example: 'my program',
+  },
+})

@@ -1,0 +1,284 @@
+import type { FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import type { RateLimit } from '../../access/applications/leaky-bucket.ts'
+import { allows } from '../../access/applications/privileges.ts'
+import { throttleWords } from '../../access/applications/throttle.ts'
+import {
+  ADDRESSES_MAX,
+  type ChangeStore,
+  type CreateStore,
+  cartApiWords,
+  changedStore,
+  createStore,
+  FURTHER_URLS_MAX,
+  listStores,
+  newStore,
+  rotateUserKey,
+  type Store,
+  storeWithKey,
+  storeWords,
+  updateStore,
+} from '../../access/stores/stores.ts'
+import { describeRecord } from '../../engine/definition/json-schema.ts'
+import { resultItem } from '../../foundation/values/failure.ts'
+import { addedStatus, addOrderStatus } from '../../shop/resources/order-statuses/add-status.ts'
+import { changedStatuses, updateOrderStatuses } from '../../shop/resources/order-statuses/update-statuses.ts'
+import { orderBodyType } from '../../shop/resources/orders/order-body.ts'
+import { type PlacedOrder, placeOrder } from '../../shop/resources/orders/place-order.ts'
+import { NAME_LENGTH_MAX } from '../../shop/resources/payment-methods/payment-methods.ts'
+import {
+  changedMethods,
+  listPaymentMethods,
+  type PaymentMethod,
+  updatePaymentMethods,
+} from '../../shop/resources/payment-methods/update-methods.ts'
+import { privilegesOf } from '../../shop/staff/roles.ts'
+import { requireProof } from '../html/guard.ts'
+import { actorOf, type CallerServices, merchantOf, requirePrivileges, storeCaller } from '../html/request.ts'
+import { broughtAlong, id, ofStore, operatorRoute, time } from '../html/route-groups.ts'
+import { type BodyType, done, jsonBody, many, one, record } from '../server/json-routes.ts'
+import { pageQuery } from '../server/parameters.ts'
+
+/** A rate limit. Null: the contract's rate limit. */
+export const throttle = z
+  .strictObject({
+    Capacity: z.int().min(1).describe(throttleWords.Capacity),
+    LeakPerSecond: z.number().describe(throttleWords.LeakPerSecond),
+  })
+  .nullable()
+  .describe('The rate limit. Null: a burst of 50 requests, then 2 per second.')
+
+export function throttleRecord(figures: RateLimit | null) {
+  return figures && { Capacity: figures.capacity, LeakPerSecond: figures.leakPerSecond }
+}
+
+const cartApi = z
+  .strictObject({
+    Enabled: z.boolean().describe(cartApiWords.Enabled),
+    Addresses: z.array(z.string()).max(ADDRESSES_MAX).describe(cartApiWords.Addresses),
+  })
+  .describe(storeWords.CartAPI)
+
+const store = record<ShownStore>('Store')({
+  Id: [id.describe('The number of the store, by which addresses name it.'), (from) => from.id],
+  Name: [z.string().describe(storeWords.Name), (from) => from.name],
+  SecureURL: [z.string().describe(storeWords.SecureURL), (from) => from.secureUrl],
+  SecureURLs: [
+    z
+      .array(z.string())
+      .max(FURTHER_URLS_MAX)
+      .describe('Further addresses, such as those on another platform, under which requests find the store.'),
+    (from) => from.furtherUrls,
+  ],
+  UserKey: [
+    z
+      .string()
+      .optional()
+      .describe(
+        'The key for cartAPI, for those who may see keys and have shown their password in the last 15 minutes.',
+      ),
+    (from) => from.userKey ?? undefined,
+  ],
+  DateUserKeyBrought: [
+    time.nullable().describe(`When the key for cartAPI was ${broughtAlong}. Null: it was made here.`),
+    (from) => from.userKeyBroughtAt?.toISOString() ?? null,
+  ],
+  Currency: [
+    z.string().describe('The ISO 4217 code of the currency of all amounts in the store.'),
+    (from) => from.currency,
+  ],
+  TimeZone: [
+    z.string().describe('The time zone of the times in its records, by its name in the IANA database.'),
+    (from) => from.timeZone,
+  ],
+  CartAPI: [cartApi, (from) => ({ Enabled: from.cartApi.enabled, Addresses: [...from.cartApi.addresses] })],
+  Throttle: [throttle, (from) => throttleRecord(from.throttle)],
+  TestStore: [
+    z.literal(true).optional().describe('It is a developer’s own, to try things out in. Other stores lack the member.'),
+    (from) => from.isTest || undefined,
+  ],
+  DateCreated: [time.describe('The time at which the store was opened.'), (from) => from.createdAt.toISOString()],
+})
+
+const openedStore = record<Store>('NewStore')({
+  Id: [id.describe('The number of the new store, by which addresses name it.'), (from) => from.id],
+  SecureURL: [
+    z.string().describe('The address of the shop as it is stored. Requests name the store by it.'),
+    (from) => from.secureUrl,
+  ],
+  UserKey: [z.string().describe('The key of the store for cartAPI.'), (from) => from.userKey],
+})
+
+const userKey = record<Store>('UserKey')({
+  UserKey: [z.string().describe('The new key of the store for cartAPI.'), (from) => from.userKey],
+})
+
+const paymentMethod = record<PaymentMethod>('PaymentMethod')({
+  PaymentMethodID: [
+    id.describe('The number of the method. Orders name it as BillingPaymentMethodID.'),
+    (from) => from.id,
+  ],
+  Name: [
+    z
+      .string()
+      .max(NAME_LENGTH_MAX)
+      .describe('The name of the method as people read it. Orders show it as BillingPaymentMethod.'),
+    (from) => from.name,
+  ],
+  Visible: [z.boolean().describe('Whether it is offered for new orders.'), (from) => from.visible],
+})
+
+/** The engine validates the body, as for the services. */
+const orderBody: BodyType<unknown, unknown> = {
+  describe: (schemas) => {
+    const schema = describeRecord(schemas, orderBodyType, 'item')
+    const name = String(schema.$ref).split('/').at(-1) ?? ''
+    schemas.set(name, { ...schemas.get(name), required: ['OrderItemList'] })
+    const items = [{ CatalogID: 12, ItemQuantity: 2 }]
+    const example = { CustomerID: 5, BillingOnLinePayment: true, OrderItemList: items }
+    return { content: { 'application/json': { schema, example } } }
+  },
+  read: ({ body }) => body,
+}
+
+type ShownStore = Omit<Store, 'userKey'> & { readonly userKey: string | null }
+
+/** Leaves the key for cartAPI out for somebody of the store who may not see keys, or has not shown a password lately. */
+function shown(request: FastifyRequest, from: Store): ShownStore {
+  const { session, isProved } = request
+  const isHidden = session !== null && !(isProved && allows(privilegesOf(merchantOf(request)), 'Keys', 'read'))
+  return { ...from, userKey: isHidden ? null : from.userKey }
+}
+
+export const storeRoutes = [
+  operatorRoute('GET /admin/stores', {
+    roles: ['operator-key', 'merchant'],
+    needs: [],
+    id: 'listStores',
+    summary: 'List stores',
+    description:
+      'All stores by ascending id; for somebody of a store, theirs alone. `UserKey` is left out for those who may not see keys.',
+    query: pageQuery,
+    answers: { 200: many('Stores by ascending id.', store) },
+    // For the operator, all stores; for a merchant, the store of the session.
+    run: async ({ request, query }, services: ChangeStore) => {
+      if (request.session) return [shown(request, await storeWithKey(services, merchantOf(request).store.id))]
+      return listStores(services, query)
+    },
+  }),
+  operatorRoute('POST /admin/stores', {
+    roles: ['operator-key'],
+    id: 'createStore',
+    summary: 'Open a store',
+    description:
+      '`SecureURLs` are further addresses under which requests find the store, such as those on another platform; `UserKey` is the key for cartAPI that its programs have from there.',
+    body: jsonBody(newStore, {
+      Name: 'My shop',
+      SecureURL: 'https://www.shop.example',
+      Email: 'owner@shop.example',
+      Password: 'a password of the owner',
+      TimeZone: 'America/New_York',
+    }),
+    answers: { 201: one('The store, with its user key.', openedStore) },
+    refusals: [409],
+    run: ({ request, body }, services: CreateStore) => createStore(services, body(), actorOf(request)),
+  }),
+  operatorRoute('PUT /admin/stores/:id', {
+    ...ofStore('Settings', 'write'),
+    id: 'updateStore',
+    summary: 'Change a store',
+    description:
+      'Takes effect immediately. After a change of `SecureURL`, callers must send the new one. `CartAPI` says whether cartAPI accepts calls, and from which IP addresses and CIDR blocks; an empty list: from anywhere. Only the operator can set `Throttle`, `SecureURLs` (the whole list of further addresses) and `UserKey` (a key for cartAPI from another platform).',
+    body: jsonBody(changedStore, { TimeZone: 'America/Chicago' }),
+    answers: { 200: one('The store.', store) },
+    refusals: [409],
+    run: async ({ request, ids, body }, services: ChangeStore) => {
+      const given = body()
+      // Whether and from where cartAPI lets in is a matter of keys.
+      if (request.session && given.CartAPI !== undefined) {
+        requirePrivileges(merchantOf(request), [['Keys', 'write']])
+        requireProof(request)
+      }
+      return shown(request, await updateStore(services, ids.id, given, actorOf(request)))
+    },
+  }),
+  operatorRoute('PUT /admin/stores/:id/order-statuses', {
+    ...ofStore('Settings', 'write'),
+    id: 'updateOrderStatuses',
+    summary: 'Change the texts and the visibility of order statuses',
+    description: 'Changes the whole list or nothing. The service `OrderStatus` reads them.',
+    body: jsonBody(changedStatuses, [{ OrderStatusID: 8, StatusText: 'Waiting for parts', Visible: true }]),
+    answers: { 200: done('They are changed.') },
+    refusals: [409],
+    run: async ({ request, ids, body }, services: CallerServices) => {
+      await updateOrderStatuses(await storeCaller(request, services, ids.id), body(), actorOf(request))
+      return resultItem('Id', ids.id, 200, 'updated successfully')
+    },
+  }),
+  operatorRoute('POST /admin/stores/:id/order-statuses', {
+    ...ofStore('Settings', 'write'),
+    id: 'addOrderStatus',
+    summary: 'Add an order status of the store’s own',
+    description:
+      'Without `OrderStatusID` it gets the lowest free id from 13 on. Statuses are never removed, because orders name them: hide them. A store has at most 500.',
+    body: jsonBody(addedStatus, { StatusText: 'Quote', OrderStatusID: 21 }),
+    answers: { 201: done('It is added; `Value` is its id.') },
+    refusals: [409],
+    run: async ({ request, ids, body }, services: CallerServices) => {
+      const added = await addOrderStatus(await storeCaller(request, services, ids.id), body(), actorOf(request))
+      return resultItem('OrderStatusID', added, 201, 'Created successfully')
+    },
+  }),
+  operatorRoute('GET /admin/stores/:id/payment-methods', {
+    ...ofStore('Settings', 'read'),
+    id: 'listPaymentMethods',
+    summary: 'List the payment methods of a store',
+    description: 'The methods of which orders name one as `BillingPaymentMethodID`, those that are hidden included.',
+    answers: { 200: many('By ascending id, hidden ones too.', paymentMethod) },
+    run: async ({ request, ids }, services: CallerServices) => {
+      const { db, store: at } = await storeCaller(request, services, ids.id)
+      return listPaymentMethods(db, at.id)
+    },
+  }),
+  operatorRoute('PUT /admin/stores/:id/payment-methods', {
+    ...ofStore('Settings', 'write'),
+    id: 'updatePaymentMethods',
+    summary: 'Change payment methods, and add new ones',
+    description:
+      'Changes the whole list or nothing. A method without `PaymentMethodID` gets the lowest free one; one with an id that the store does not have is added with that id. Orders with that id as `BillingPaymentMethodID` show the name as `BillingPaymentMethod`. Methods are never removed, because orders name them: hide them.',
+    body: jsonBody(changedMethods, [
+      { PaymentMethodID: 3, Name: 'Check' },
+      { Name: 'Gift card', Visible: true },
+    ]),
+    answers: { 200: done('They are changed.') },
+    refusals: [409],
+    run: async ({ request, ids, body }, services: CallerServices) => {
+      await updatePaymentMethods(await storeCaller(request, services, ids.id), body(), actorOf(request))
+      return resultItem('Id', ids.id, 200, 'updated successfully')
+    },
+  }),
+  operatorRoute('POST /admin/stores/:id/user-key', {
+    ...ofStore('Keys', 'write'),
+    id: 'rotateUserKey',
+    summary: 'Give a store a new key for cartAPI',
+    description: 'The former key stops working immediately.',
+    answers: { 200: one('The new key.', userKey) },
+    run: ({ request, ids }, services: ChangeStore) => rotateUserKey(services, ids.id, actorOf(request)),
+  }),
+  operatorRoute('POST /admin/stores/:id/orders', {
+    ...ofStore('Orders', 'write'),
+    id: 'placeOrder',
+    summary: 'Place an order, as the checkout does',
+    description: 'The server computes prices, totals and stock, and refuses computed fields in the request.',
+    body: orderBody,
+    answers: { 201: done('The id of the order.') },
+    refusals: [409],
+    storesAnswer: true,
+    run: async ({ request, ids, body, pending }, services: CallerServices) => {
+      const placed = ({ id: orderId }: PlacedOrder) => resultItem('OrderID', orderId, 201, 'Created successfully')
+      return placed(
+        await placeOrder(await storeCaller(request, services, ids.id), body(), { remember: pending(placed) }),
+      )
+    },
+  }),
+]

@@ -1,0 +1,174 @@
+import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
+import type { Person } from '../../../access/people/sessions.ts'
+import { getRecord, notFound } from '../../../engine/reading/read.ts'
+import type { Prisma } from '../../../foundation/database/generated/client.ts'
+import { type Format, shippingAddress } from '../../../foundation/texts/format.ts'
+import { t } from '../../../foundation/texts/text.ts'
+import { writeDate } from '../../../foundation/values/dates.ts'
+import { namedObject, readInput } from '../../../foundation/values/input.ts'
+import { INT32_MAX } from '../../../foundation/values/int32.ts'
+import { readStatusTexts, type StatusTexts } from '../../../shop/resources/order-statuses/status-texts.ts'
+import { descriptionLines } from '../../../shop/resources/orders/line-description.ts'
+import { orders } from '../../../shop/resources/orders/orders.ts'
+import { isOwed, type PaymentState } from '../../../shop/resources/orders/states.ts'
+import { statusNew, statusUnpaid } from '../../../shop/resources/orders/statuses.ts'
+import { sendPage } from '../../html/page.ts'
+import { pagesFor } from '../../html/page-routes.ts'
+import { type CallerServices, languageFor, personOf, wantsHtml } from '../../html/request.ts'
+import { readIds, wholeNumber } from '../../server/parameters.ts'
+import { type OrderRecord, orderFigures } from '../order-figures.ts'
+import { parcelsOf, readDepartures } from '../order-parcels.ts'
+import { type PaidRecord, paidOf } from '../order-payments.ts'
+import { paymentChips } from '../order-states.ts'
+
+type Customer = Extract<Person, { kind: 'customer' }>
+
+const PAGE_LENGTH = 20
+
+const query = namedObject({ before: wholeNumber(1, INT32_MAX).optional(), notice: z.unknown().optional() })
+
+/** Adds the pages and JSON routes of a customer's orders, the newest first. */
+export function customerOrders(app: FastifyInstance, services: CallerServices): void {
+  const { get } = pagesFor(app, 'customer')
+  get('/account', async (request, reply) => {
+    const { id, store } = personOf(request, 'customer')
+    const { before } = readInput(query, request.query, 'The query')
+    // Reads one more than it shows, to detect older orders.
+    const rows = await services.db.order.findMany({
+      where: { storeId: store.id, customerId: id, ...(before !== undefined && { id: { lt: before } }) },
+      select: shownColumns,
+      orderBy: { id: 'desc' },
+      take: PAGE_LENGTH + 1,
+    })
+    const statuses = await readStatusTexts({ db: services.db, store })
+    const shown = rows.slice(0, PAGE_LENGTH).map((row) => orderOf(row, statuses))
+    const older = rows.length > PAGE_LENGTH ? `/account?before=${shown.at(-1)?.id}` : null
+    if (!wantsHtml(request)) {
+      if (older !== null) reply.header('link', `<${older}>; rel="next"`)
+      return shown.map((order) => orderRecord(order, store))
+    }
+    const data = { orders: shown, older, isFirst: before === undefined }
+    return sendPage(reply, {
+      template: '/pages/account/orders',
+      title: t('Your orders · {store}', { store: store.name }),
+      data,
+    })
+  })
+
+  get('/account/orders/:id', async (request, reply) => {
+    const customer = personOf(request, 'customer')
+    const { store } = customer
+    const { id } = readIds(request.params, 'id')
+    if (!wantsHtml(request)) return detailsRecord(await findOrder(services, customer, id, { shippingAddress }), store)
+    const order = await findOrder(services, customer, id, languageFor(request).format)
+    const title = t('Order {number} · {store}', { number: order.invoice, store: store.name })
+    return sendPage(reply, { template: '/pages/account/order', title, data: { order } })
+  })
+}
+
+const shownColumns = {
+  id: true,
+  invoicePrefix: true,
+  invoiceNumber: true,
+  orderDate: true,
+  statusId: true,
+  orderAmount: true,
+  payment: true,
+} as const
+
+type ShownRow = Prisma.OrderGetPayload<{ select: typeof shownColumns }>
+
+/** The status that a customer sees. Recording a payment does not move an order from Unpaid; to its customer it is New. */
+function seenStatus(statusId: number, payment: PaymentState): number {
+  return statusId === statusUnpaid && !isOwed(payment) ? statusNew : statusId
+}
+
+/** Returns an order as its customer sees it: the merchant's text as status, amounts in the store's currency. */
+function orderOf(row: ShownRow, statuses: StatusTexts) {
+  const payment = row.payment as PaymentState
+  return {
+    id: row.id,
+    invoice: `${row.invoicePrefix}${row.invoiceNumber}`,
+    date: row.orderDate,
+    status: statuses.textOf(seenStatus(row.statusId, payment)),
+    payment: paymentChips[payment],
+    total: row.orderAmount.toNumber(),
+  }
+}
+
+/** Returns one order with its lines and shipments. Throws for an order that is not the customer's (404). */
+async function findOrder(
+  services: CallerServices,
+  { id: customerId, store }: Customer,
+  id: number,
+  format: Pick<Format, 'shippingAddress'>,
+) {
+  const row = await services.db.order.findFirst({ where: { storeId: store.id, id, customerId }, select: shownColumns })
+  if (!row) throw notFound(orders, id)
+  const caller = { store, application: null, channel: 'customer' as const, privileges: null, actor: '', ...services }
+  const record: OrderRecord & PaidRecord & { OrderID: number } = JSON.parse(await getRecord(caller, orders, id))
+  const statuses = await readStatusTexts({ db: services.db, store })
+  const payments = paidOf(record.OrderAmount, record.TransactionList)
+  const figures = orderFigures(record, store.currency)
+  const shipments = record.ShipmentList.map((shipment) => ({
+    method: shipment.ShipmentMethodName,
+    status: statuses.textOf(seenStatus(shipment.ShipmentOrderStatus, row.payment as PaymentState)),
+    /** As entered. Empty: not shipped yet. */
+    shippedDate: shipment.ShipmentShippedDate,
+    trackingCode: shipment.ShipmentTrackingCode,
+    address: format.shippingAddress(record, shipment),
+  }))
+  return {
+    ...orderOf(row, statuses),
+    ...figures,
+    paid: payments.paid,
+    refunded: payments.refunded,
+    net: payments.net,
+    shipments,
+    /** The same as people count them. */
+    parcels: parcelsOf(record, await readDepartures(caller, [record])).flatMap(({ shipment, items, ...parcel }) => {
+      if (shipment === null) return []
+      const lines = items.flatMap((item) => figures.lines[record.OrderItemList.indexOf(item)] ?? [])
+      return [{ ...parcel, lines, shipment: shipments[record.ShipmentList.indexOf(shipment)] }]
+    }),
+    comments: record.CustomerComments,
+    note: record.ExternalComments,
+  }
+}
+
+function orderRecord({ id, invoice, date, status, total }: ReturnType<typeof orderOf>, store: Customer['store']) {
+  return {
+    OrderID: id,
+    InvoiceNumber: invoice,
+    OrderDate: writeDate(date, store.timeZone),
+    OrderStatus: status,
+    OrderAmount: total,
+    Currency: store.currency,
+  }
+}
+
+function detailsRecord(order: Awaited<ReturnType<typeof findOrder>>, store: Customer['store']) {
+  return {
+    ...orderRecord(order, store),
+    Subtotal: order.subtotal,
+    ShippingCost: order.shipping,
+    OrderDiscount: order.discount,
+    SalesTax: order.tax,
+    CustomerComments: order.comments,
+    OrderItemList: order.lines.map(({ sku, description, quantity, unitPrice, amount }) => ({
+      ItemID: sku,
+      ItemDescription: descriptionLines(description).join('\n'),
+      ItemQuantity: quantity,
+      ItemUnitPrice: unitPrice,
+      ItemAmount: amount,
+    })),
+    ShipmentList: order.shipments.map(({ method, status, shippedDate, trackingCode, address }) => ({
+      ShipmentMethodName: method,
+      ShipmentStatus: status,
+      ShipmentShippedDate: shippedDate,
+      ShipmentTrackingCode: trackingCode,
+      ShipmentAddress: address.join('\n'),
+    })),
+  }
+}

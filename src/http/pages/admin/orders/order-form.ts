@@ -1,0 +1,281 @@
+import { allows } from '../../../../access/applications/privileges.ts'
+import type { Caller } from '../../../../engine/caller.ts'
+import { type PlannedChange, planChange } from '../../../../engine/changing/plan-change.ts'
+import { patchSteps } from '../../../../engine/definition/input.ts'
+import { type Phrase, type Text, t } from '../../../../foundation/texts/text.ts'
+import { type Fault, StoreFailure } from '../../../../foundation/values/failure.ts'
+import { runInSlices } from '../../../../foundation/values/slices.ts'
+import { type NumberKind, readTyped } from '../../../../foundation/values/typed-number.ts'
+import { customers } from '../../../../shop/resources/customers/customers.ts'
+import { shippingToBuyer } from '../../../../shop/resources/orders/buyer.ts'
+import { numberIn, type Writing } from '../../../html/numbers.ts'
+import { refusedFields } from '../../../html/page-routes.ts'
+import { type Form, textIn } from '../../../html/request.ts'
+import { DISCOUNT, discountIn, discountTyped, readDiscount } from './discount.ts'
+import { type FormLine, isOfLine, type LookedUp } from './form-lines.ts'
+import { billingNames, hasAddressesOfBuyer, shippingNames, shipsToBilling } from './order-buyer.ts'
+
+const orderLabels = {
+  CustomerID: t('Customer'),
+  BillingEmail: t('E-mail'),
+  BillingPhoneNumber: t('Phone'),
+  BillingFirstName: t('First name'),
+  BillingLastName: t('Last name'),
+  BillingCompany: t('Company'),
+  BillingAddress: t('Street'),
+  BillingAddress2: t('Address line 2'),
+  BillingZipCode: t('Postal code'),
+  BillingCity: t('City'),
+  BillingState: t('State'),
+  BillingCountry: t('Country'),
+  ShipmentFirstName: t('Ship to: first name'),
+  ShipmentLastName: t('Ship to: last name'),
+  ShipmentCompany: t('Ship to: company'),
+  ShipmentAddress: t('Ship to: street'),
+  ShipmentAddress2: t('Ship to: address line 2'),
+  ShipmentZipCode: t('Ship to: postal code'),
+  ShipmentCity: t('Ship to: city'),
+  ShipmentState: t('Ship to: state'),
+  ShipmentCountry: t('Ship to: country'),
+  ShipmentPhone: t('Ship to: phone'),
+  ShipmentMethodName: t('Shipping method'),
+  ShipmentCost: t('Shipping cost'),
+  SalesTax: t('Tax'),
+  OrderDiscountPromotion: t('Discount'),
+  DiscountReason: t('Reason for the discount'),
+  BillingPaymentMethodID: t('Payment method'),
+  CustomerComments: t('Customer’s comments'),
+  InternalComments: t('Internal note'),
+}
+
+const ticks = ['BillingOnLinePayment', 'ShipToBilling', 'NewCustomer']
+
+/** Whether a field is one of the order, or of its lines, and not of the page alone. */
+export function isOfOrder(name: string): boolean {
+  return (
+    Object.hasOwn(orderLabels, name) ||
+    ticks.includes(name) ||
+    name === 'AddressOf' ||
+    name === 'Lines' ||
+    isOfLine(name)
+  )
+}
+
+/** Whether somebody has typed or chosen anything yet. */
+export function isEmptyForm(form: Form): boolean {
+  const typed = Object.entries(form).filter(([name]) => Object.hasOwn(orderLabels, name) || name.startsWith('ItemID.'))
+  return typed.every(([, value]) => [value].flat().every((text) => text.trim() === ''))
+}
+
+/**
+ * Converts the form to the body for `placeOrder`, without empty fields: those of a customer's address are left out only where the form
+ * does not show it. Throws (400, naming the form's fields) for products that the store does not have and for required options without a
+ * choice.
+ */
+export function orderOf(lookedUp: LookedUp): Record<string, unknown> {
+  const faults = faultsOfOrder(lookedUp)
+  if (faults.length > 0) throw refusedFields(faults)
+  const { values, writing } = lookedUp
+  const text = (name: string) => textIn(values, name).trim()
+  const billing = Object.fromEntries(billingNames.map((name) => [name, text(name)]))
+  const body = withoutEmpty({
+    ...billing,
+    BillingPaymentMethodID: text('BillingPaymentMethodID'),
+    CustomerComments: text('CustomerComments'),
+    InternalComments: text('InternalComments'),
+    CustomerID: numberIn(values, 'CustomerID', writing),
+    SalesTax: numberIn(values, 'SalesTax', writing, 'sum'),
+    OrderDiscountPromotion: discountIn(lookedUp),
+    BillingOnLinePayment: values.BillingOnLinePayment !== undefined,
+    PromotionList: promotionsOf(lookedUp),
+    OrderItemList: itemsOf(lookedUp),
+    ShipmentList: shipmentsOf(lookedUp),
+  })
+  return hasAddressesOfBuyer(values) ? { ...billing, ...body } : body
+}
+
+const amountNames = ['ShipmentCost', 'SalesTax']
+
+/** What number with decimals people type into the field; undefined: none. */
+function kindOf(name: string): NumberKind | undefined {
+  if (amountNames.includes(name)) return 'sum'
+  return name.startsWith('ItemQuantity.') ? 'number' : undefined
+}
+
+/**
+ * The fields of a form that was kept while its reader wrote numbers in another way: with the numbers as they write them now. What was
+ * no number then and would be one now is left out, because nobody has meant that.
+ */
+export function rewritten(form: Form, former: Pick<Writing, 'decimalSign'>, writing: Writing): Form {
+  if (former.decimalSign === writing.decimalSign) return form
+  const numbers = Object.keys(form).filter((name) => kindOf(name) !== undefined)
+  const inWriting = (text: string, kind: NumberKind = 'number') => {
+    const plain = readTyped(text, { ...writing, ...former }, kind).text
+    if (plain !== null) return writing.typed(plain)
+    return readTyped(text, writing, kind).text === null ? text : ''
+  }
+  const texts = numbers.map((name) => [name, inWriting(textIn(form, name), kindOf(name))])
+  const { text, isPercent } = discountTyped(textIn(form, DISCOUNT))
+  const discount = inWriting(text, isPercent ? 'number' : 'sum')
+  const isKept = isPercent && discount !== ''
+  return { ...form, ...Object.fromEntries(texts), [DISCOUNT]: isKept ? `${discount}%` : discount }
+}
+
+/** Everything that is wrong with the form as far as it says so itself. */
+export function faultsOfOrder({ values, lines, writing }: LookedUp): Fault[] {
+  const filled = filledLines(lines)
+  const numbers = ['CustomerID', ...filled.map(({ number }) => `ItemQuantity.${number}`), ...amountNames]
+  const wrong = numbers.map((field) => ({ field, ...readTyped(textIn(values, field), writing, kindOf(field)) }))
+  const hasReason = textIn(values, 'DiscountReason').trim() !== ''
+  const discount = readDiscount(textIn(values, DISCOUNT), writing)
+  const isWithout = hasReason && discount.problem === '' && Number(discount.text) <= 0
+  return [
+    ...(filled.length > 0
+      ? filled.flatMap((line) => faultsOf(line, values))
+      : [{ field: `ItemID.${lines[0]?.number ?? 1}`, problem: 'has to be chosen' }]),
+    ...[...wrong, { field: DISCOUNT, ...discount }].filter(({ problem }) => problem !== ''),
+    ...(isWithout ? [{ field: DISCOUNT, problem: 'must be above 0, because a reason for it is given' }] : []),
+  ]
+}
+
+/** The reason for a discount, as the order names it. */
+function promotionsOf(lookedUp: LookedUp) {
+  const reason = textIn(lookedUp.values, 'DiscountReason').trim()
+  if (reason === '') return undefined
+  return [{ PromotionName: reason, DiscountAmount: discountIn(lookedUp) }]
+}
+
+/** The lines of the form as items of an order, without prices. Throws likewise. */
+export function itemsOf({ values, lines, writing }: LookedUp): Record<string, unknown>[] {
+  const filled = filledLines(lines)
+  const faults = filled.flatMap((line) => faultsOf(line, values))
+  if (faults.length > 0) throw refusedFields(faults)
+  return filled.map((line) => itemOf(line, values, writing))
+}
+
+export function filledLines(lines: readonly FormLine[]): FormLine[] {
+  return lines.filter(({ typed }) => typed !== '')
+}
+
+function faultsOf({ number, product, fits }: FormLine, values: Form): Fault[] {
+  const field = `ItemID.${number}`
+  if (product === null) {
+    const isOneOfMany = fits !== null && fits.matches.length > 0
+    return [{ field, problem: isOneOfMany ? 'fits several products: choose one' : 'fits no product of this store' }]
+  }
+  // Nobody has seen yet what was found.
+  if (fits !== null) return [{ field, problem: 'was found by its name: look whether it is the right one' }]
+  return product.fields
+    .filter(({ name, isRequired }) => isRequired && textIn(values, name) === '' && !Array.isArray(values[name]))
+    .map(({ name }) => ({ field: name, problem: 'has to be chosen' }))
+}
+
+/** As the page shows the lines: what was found by its name is in sight. */
+export function asSeen({ lines, ...others }: LookedUp): LookedUp {
+  return { ...others, lines: lines.map((line) => (line.product === null ? line : { ...line, fits: null })) }
+}
+
+function itemOf({ number, product }: FormLine, values: Form, writing: Writing) {
+  return withoutEmpty({
+    CatalogID: product?.id,
+    ItemID: product?.variantSku,
+    ItemQuantity: numberIn(values, `ItemQuantity.${number}`, writing),
+    ItemOptions: product?.optionIds.map((id) => `,${id}`).join(''),
+  })
+}
+
+/** What a customer's record calls the fields of the form, where it calls them otherwise. */
+const customerNames: Readonly<Record<string, string>> = {
+  Email: 'BillingEmail',
+  BillingAddress1: 'BillingAddress',
+  ...Object.fromEntries(
+    shippingNames.map((name) => {
+      const theirs = name.replace('Shipment', 'Shipping')
+      return [theirs.replace(/Address$/, 'Address1').replace(/Phone$/, 'PhoneNumber'), name]
+    }),
+  ),
+}
+
+/** The form's name for a field of the body of `placeOrder`, or of a customer that is added with the order. */
+export function formField(field: string, lines: readonly FormLine[]): string {
+  const [, list, index, name] = /^(\w+)\[(\d+)\]\.(\w+)$/.exec(field) ?? []
+  const number = filledLines(lines)[Number(index)]?.number
+  if (list === 'OrderItemList' && number !== undefined) {
+    return `${name === 'ItemQuantity' ? name : 'ItemID'}.${number}`
+  }
+  if (list === 'PromotionList') return 'DiscountReason'
+  return list === 'ShipmentList' && name !== undefined ? name : (customerNames[field] ?? field)
+}
+
+/**
+ * Reads the customer that the form adds with the order; null: none. Without a password: the customer asks for one. Throws (400, naming
+ * the form's fields) what is wrong with them.
+ */
+export async function newCustomerOf(caller: Caller, values: Form): Promise<PlannedChange | null> {
+  if (values.NewCustomer === undefined || textIn(values, 'CustomerID').trim() !== '') return null
+  if (!allows(caller.privileges, 'Customers', 'write')) {
+    throw new StoreFailure('forbidden', 'Your role in this store may not add customers')
+  }
+  const text = (name: string) => textIn(values, name).trim()
+  const shipping = shipsToBilling(values) ? [] : shippingNames
+  const names = new Map(Object.entries(customerNames).map(([theirs, ours]) => [ours, theirs]))
+  const fields = [...billingNames, ...shipping].map((name) => [names.get(name) ?? name, text(name)])
+  const rules = { mode: 'import', timeZone: caller.store.timeZone } as const
+  const patch = await runInSlices(patchSteps(customers.fields, withoutEmpty(Object.fromEntries(fields)), rules))
+  return planChange(caller, customers, { kind: 'patch', id: null, patch })
+}
+
+export function formLabels(lines: readonly FormLine[]): Record<string, Text> {
+  return { ...orderLabels, ...lineLabels(lines, plainLineLabels) }
+}
+
+/** What the fields of a line are called in what is wrong with them. */
+interface LineLabels {
+  readonly product: (number: number) => Text
+  readonly quantity: (number: number) => Text
+  readonly price: (number: number) => Text
+  readonly option: (number: number, field: Phrase) => Text
+}
+
+const plainLineLabels: LineLabels = {
+  product: (number) => t('Line {number}: the product', { number }),
+  quantity: (number) => t('Line {number}: the quantity', { number }),
+  price: (number) => t('Line {number}: the price', { number }),
+  option: (number, field) => t('Line {number}: {field}', { number, field }),
+}
+
+/** Of lines beside those that an order has. */
+export const newLineLabels: LineLabels = {
+  product: (number) => t('New line {number}: the product', { number }),
+  quantity: (number) => t('New line {number}: the quantity', { number }),
+  price: (number) => t('New line {number}: the price', { number }),
+  option: (number, field) => t('New line {number}: {field}', { number, field }),
+}
+
+export function lineLabels(lines: readonly FormLine[], labelsOf: LineLabels): Record<string, Text> {
+  const labels = lines.flatMap(({ number, product }) => [
+    [`ItemID.${number}`, labelsOf.product(number)],
+    [`ItemQuantity.${number}`, labelsOf.quantity(number)],
+    [`ItemUnitPrice.${number}`, labelsOf.price(number)],
+    ...(product?.fields ?? []).map(({ name, label }) => [name, labelsOf.option(number, label)]),
+  ])
+  return Object.fromEntries(labels)
+}
+
+/** Without fields for it, the order ships to its billing address. */
+function shipmentsOf({ values: form, writing }: LookedUp) {
+  const method = textIn(form, 'ShipmentMethodName').trim()
+  const cost = numberIn(form, 'ShipmentCost', writing, 'sum')
+  const isToBilling = shipsToBilling(form)
+  if (isToBilling && method === '' && cost === null) return undefined
+  const billing = Object.fromEntries(billingNames.map((name) => [name, textIn(form, name).trim()]))
+  const own = Object.fromEntries(shippingNames.map((name) => [name, textIn(form, name).trim()]))
+  const address = isToBilling ? shippingToBuyer(billing) : { ...own, ShipmentEmail: billing.BillingEmail }
+  return [withoutEmpty({ ...address, ShipmentMethodName: method, ShipmentCost: cost })]
+}
+
+function withoutEmpty(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(fields).filter(([, value]) => value !== undefined && value !== null && value !== ''),
+  )
+}

@@ -1,0 +1,63 @@
+import { DateTime } from 'luxon'
+import type { CallerStore } from '../../../../engine/caller.ts'
+import { type DataServices, queryRows } from '../../../../foundation/database/client.ts'
+import { sql } from '../../../../foundation/database/sql.ts'
+
+export interface Sales {
+  readonly count: number
+  readonly amount: number
+}
+
+export interface DaySales extends Sales {
+  /** Such as `2026-03-10`. */
+  readonly day: string
+}
+
+const DAYS_SHOWN = 30
+/** The lengths of the periods in days, today included. */
+const periodDays = [1, 7, DAYS_SHOWN] as const
+
+/**
+ * Returns a store's sales by day and by period, in its time zone. Cancelled and incomplete orders do not count. `before`
+ * is the period before, up to the same time of its last day (to a quarter of an hour), because today is not over yet.
+ */
+export async function readSales({ db, now }: Pick<DataServices, 'db' | 'now'>, { id: storeId, timeZone }: CallerStore) {
+  const present = DateTime.fromJSDate(now(), { zone: timeZone })
+  const startOf = (daysAgo: number) => present.minus({ days: daysAgo }).startOf('day').toJSDate()
+  const sameTime = (daysAgo: number) => present.minus({ days: daysAgo }).toJSDate()
+  const starts = Array.from({ length: 2 * DAYS_SHOWN + 1 }, (_, index) => startOf(index - 1))
+  const times = [...starts, ...periodDays.map(sameTime)].toSorted((one, other) => one.getTime() - other.getTime())
+  const between = await readSums(db, storeId, times)
+
+  const days: DaySales[] = Array.from({ length: DAYS_SHOWN }, (_, index) => {
+    const daysAgo = DAYS_SHOWN - 1 - index
+    const day = present.minus({ days: daysAgo }).toFormat('yyyy-MM-dd')
+    return { day, ...between(startOf(daysAgo), startOf(daysAgo - 1)) }
+  })
+  const periods = periodDays.map((length) => ({
+    length,
+    ...between(startOf(length - 1), startOf(-1)),
+    before: between(startOf(2 * length - 1), sameTime(length)),
+  }))
+  return { days, periods }
+}
+
+/** Returns a function that sums the sales between two of `times`, which ascend. */
+async function readSums(db: DataServices['db'], storeId: number, times: readonly Date[]) {
+  const instants = times.map((time) => time.toISOString())
+  const rows = await queryRows<{ place: number; count: number; amount: string }>(
+    db,
+    sql`SELECT width_bucket("since", ${instants}::timestamptz[]) - 1 AS "place", sum("count")::int AS "count",
+        sum("amount")::text AS "amount"
+      FROM "SalesSum"
+      WHERE "storeId" = ${storeId}::int AND "since" >= ${instants[0]}::timestamptz AND "since" < ${instants.at(-1)}::timestamptz
+      GROUP BY 1`,
+  )
+  return (from: Date, until: Date): Sales => {
+    const inside = rows.filter(
+      ({ place }) => times[place] !== undefined && times[place] >= from && times[place] < until,
+    )
+    const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0)
+    return { count: sum(inside.map(({ count }) => count)), amount: sum(inside.map(({ amount }) => Number(amount))) }
+  }
+}

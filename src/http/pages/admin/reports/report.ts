@@ -1,0 +1,251 @@
+import type { DateTime } from 'luxon'
+import type { Caller } from '../../../../engine/caller.ts'
+import { wrongField } from '../../../../engine/definition/refused.ts'
+import { inStoreTransaction, queryRows, readInTurn } from '../../../../foundation/database/client.ts'
+import { databaseError } from '../../../../foundation/database/outage.ts'
+import { constant, empty, type Sql, sql, storeId } from '../../../../foundation/database/sql.ts'
+import { decimalsOf } from '../../../../foundation/values/currency.ts'
+import { type FigureName, type Figures, type KindName, kinds } from './kinds.ts'
+import { dayText, type Period, startsOf } from './period.ts'
+
+/** How long a report may take the database. */
+const REPORT_MS_MAX = 10_000
+/** With more orders, which take 0.1 s, a page by time shows at first their number and total, which are summed already ("SalesSum"). */
+const ADDED_MAX = 4_000
+
+export interface ReportRow {
+  /** In the order of the kind's heads. */
+  readonly heads: readonly string[]
+  /** Of the product or customer whom it is of; null: none. */
+  readonly id: number | null
+  readonly figures: Figures
+  /** Of a time: its first day and its last one. */
+  readonly days?: { readonly first: string; readonly last: string }
+}
+
+export interface Report {
+  readonly rows: readonly ReportRow[]
+  /** How many there are, of which `rows` are the first. */
+  readonly count: number
+  /** Of all rows. An order with two products counts once. */
+  readonly totals: Figures
+  /** Those that were added up. */
+  readonly figures: readonly FigureName[]
+}
+
+/**
+ * Adds up the orders of a time; those that are cancelled or were never completed do not count. What is paid and refunded is that of these
+ * orders, whenever it was. Rows of a time are by time, also those without orders; others by what they come to. Throws `bad-request` for so many
+ * orders that the database would work on it for longer than ten seconds.
+ */
+export async function readReport(caller: Caller, name: KindName, period: Period, rowsMax: number): Promise<Report> {
+  const { unit } = kinds[name]
+  if (unit !== undefined)
+    return timeReport(caller, name, period, { starts: startsOf(period, unit), rowsMax, quick: null })
+  return keyedReport(caller, name, period, rowsMax)
+}
+
+/** The same for a page, which is quick with any number of orders by time: of many it has only their number and total, unless it `addsAll`. */
+export async function readShownReport(
+  caller: Caller,
+  name: KindName,
+  period: Period,
+  { rowsMax, addsAll }: { rowsMax: number; addsAll: boolean },
+): Promise<Report> {
+  const { unit } = kinds[name]
+  if (unit === undefined || addsAll) return readReport(caller, name, period, rowsMax)
+  const starts = startsOf(period, unit)
+  const quick = await summedReport(caller, starts, period)
+  const count = quick.reduce((sum, { orders }) => sum + orders, 0)
+  return timeReport(caller, name, period, { starts, rowsMax, quick: count > ADDED_MAX ? quick : null })
+}
+
+type Keyed = Figures & { readonly key: string }
+interface Summed {
+  readonly key: string
+  readonly orders: number
+  readonly total: number
+}
+
+/** Places of an instant among the beginnings of times, from 0. */
+const placeIn = (column: Sql, starts: readonly DateTime[]) =>
+  sql`width_bucket(${column}, ${starts.map((start) => start.toUTC().toISO())}::timestamptz[]) - 1`
+
+async function summedReport(caller: Caller, starts: readonly DateTime[], { from, until }: Period): Promise<Summed[]> {
+  return queryRows<Summed>(
+    caller.db,
+    sql`SELECT (${placeIn(sql`"since"`, starts)})::text AS "key", sum("count")::int AS "orders", sum("amount")::float8 AS "total"
+      FROM "SalesSum" WHERE "storeId" = ${caller.store.id}::int
+        AND "since" >= ${from.toUTC().toISO()}::timestamptz AND "since" < ${until.toUTC().toISO()}::timestamptz GROUP BY 1`,
+  )
+}
+
+interface TimeOptions {
+  readonly starts: readonly DateTime[]
+  readonly rowsMax: number
+  /** Instead of adding up. */
+  readonly quick: readonly Summed[] | null
+}
+
+async function timeReport(
+  caller: Caller,
+  name: KindName,
+  period: Period,
+  { starts, rowsMax, quick }: TimeOptions,
+): Promise<Report> {
+  const figures: readonly FigureName[] = quick === null ? kinds[name].figures : ['orders', 'total']
+  const groups = { key: placeIn(sql`t."orderDate"`, starts), from: empty }
+  const found: readonly Keyed[] =
+    quick ?? (await inReport(caller, statementOf(caller, period, groups, name, starts.length))).rows
+  const byPlace = new Map(found.map((row) => [Number(row.key), row]))
+  const none = Object.fromEntries(figures.map((figure) => [figure, 0]))
+  const days = starts.map(dayText)
+  const rows = days.slice(0, rowsMax).map((first, place): ReportRow => {
+    const last = starts[place + 1] ?? period.until
+    return {
+      heads: [kinds[name].unit === 'month' ? first.slice(0, 'yyyy-mm'.length) : first],
+      id: null,
+      figures: { ...none, ...byPlace.get(place) },
+      days: { first, last: dayText(last.minus({ days: 1 })) },
+    }
+  })
+  return { rows, count: starts.length, totals: totalsOf(figures, found), figures }
+}
+
+function totalsOf(names: readonly FigureName[], rows: readonly Figures[]): Figures {
+  // In ten-thousandths, whose sums are exact.
+  const total = (name: FigureName) => rows.reduce((sum, row) => sum + Math.round((row[name] ?? 0) * 10_000), 0) / 10_000
+  return Object.fromEntries(names.map((name) => [name, total(name)]))
+}
+
+interface Grouped {
+  readonly rows: readonly (Keyed & Named)[]
+  readonly count: number
+  readonly totals: Figures
+}
+
+interface Named {
+  readonly id?: number | null
+  readonly sku?: string
+  readonly name?: string
+  readonly email?: string
+}
+
+async function keyedReport(caller: Caller, name: KindName, period: Period, rowsMax: number): Promise<Report> {
+  const kind = kinds[name]
+  const statement = kind.key
+    ? statementOf(caller, period, kind.key(caller.privileges), name, rowsMax)
+    : productsOf(caller, period, rowsMax)
+  const { rows, count, totals } = await inReport(caller, statement)
+  const read = rows.map((row): ReportRow => ({ heads: headsOf(name, row), id: row.id ?? null, figures: row }))
+  return { rows: read, count, totals, figures: kind.figures }
+}
+
+function headsOf(name: KindName, row: Keyed & Named): readonly string[] {
+  if (name === 'product') return [row.sku ?? '', row.name ?? '']
+  if (name === 'customer') return [row.email ?? '', row.name ?? '', row.id ? String(row.id) : '']
+  const [country = '', state = ''] = row.key.split('\t')
+  return name === 'tax' ? [country, state] : [country]
+}
+
+/** Plans for these very times, and ends for what takes too long. */
+async function inReport(caller: Caller, statement: Sql): Promise<Grouped> {
+  const read = () =>
+    inStoreTransaction(caller, async (tx) => {
+      await queryRows(
+        tx,
+        sql`SELECT set_config('statement_timeout', ${String(REPORT_MS_MAX)}, true), set_config('plan_cache_mode', 'force_custom_plan', true),
+          set_config('jit', 'off', true),
+          set_config('transaction_read_only', 'on', true)`,
+      )
+      return queryRows<{ report: Grouped }>(tx, statement)
+    })
+  const rows = await readInTurn(caller, read).catch((error) => {
+    if (databaseError(error)?.code !== '57014') throw error
+    throw wrongField('from', 'begins a time with more orders than can be added up. Choose a shorter one')
+  })
+  const [row] = rows
+  if (row === undefined) throw new Error('An aggregate gave no row')
+  return row.report
+}
+
+const sales = (caller: Caller, { from, until }: Period) => sql`t."storeId" = ${storeId(caller.store)}
+  AND t."orderDate" >= ${from.toUTC().toISO()}::timestamptz AND t."orderDate" < ${until.toUTC().toISO()}::timestamptz
+  AND "isSale"(t."statusId")`
+
+/** As sums of single orders are (sums.ts), each part rounded to the decimals of the currency. */
+function statementOf(
+  caller: Caller,
+  period: Period,
+  { key, from }: { readonly key: Sql; readonly from: Sql },
+  name: KindName,
+  rowsMax: number,
+): Sql {
+  const store = storeId(caller.store)
+  const digits = constant(decimalsOf(caller.store.currency))
+  const order = name === 'tax' ? sql`"tax" DESC, "total" DESC, "key"` : sql`"total" DESC, "key"`
+  const { of, sums: ownSums } = ownOf[name] ?? { of: empty, sums: empty }
+  return sql`WITH "sold" AS MATERIALIZED (
+      SELECT t."id", ${key} AS "key", t."customerId", t."billingEmail", t."orderAmount" AS "total", t."paid", t."refunded",
+        round(t."discountCoupon", ${digits}) + round(t."discountPromotion", ${digits}) AS "discount",
+        round(t."salesTax", ${digits}) AS "tax1", round(t."salesTax2", ${digits}) AS "tax2", round(t."salesTax3", ${digits}) AS "tax3"
+      FROM "Order" t ${from} WHERE ${sales(caller, period)}),
+    "each" AS (SELECT "key", count(*)::int AS "orders", sum("discount") AS "discount", sum("total") AS "total",
+        coalesce(sum("paid"), 0) AS "paid", coalesce(sum("refunded"), 0) AS "refunded", sum("tax1" + "tax2" + "tax3") AS "tax"${of} FROM "sold" GROUP BY 1),
+    "goods" AS (SELECT "key", sum(i."quantity") AS "items", sum(round((i."unitPrice" + i."optionPrice") * i."quantity", ${digits})) AS "goods"
+      FROM "sold" o JOIN "OrderItem" i ON i."storeId" = ${store} AND i."orderId" = o."id" GROUP BY 1),
+    "shipped" AS (SELECT "key", sum(round(h."cost", ${digits})) AS "shipping"
+      FROM "sold" o JOIN "OrderShipment" h ON h."storeId" = ${store} AND h."orderId" = o."id" GROUP BY 1),
+    "parts" AS (SELECT e.*, coalesce("items", 0) AS "items", coalesce("goods", 0) AS "goods", coalesce("shipping", 0) AS "shipping",
+        "paid" - "refunded" AS "net"
+      FROM "each" e LEFT JOIN "goods" USING ("key") LEFT JOIN "shipped" USING ("key")),
+    "grouped" AS (SELECT *, "total" - ("goods" - "discount" + "shipping" + "tax") AS "other" FROM "parts"),
+    "shown" AS (SELECT * FROM "grouped" ORDER BY ${order} LIMIT ${rowsMax}::int)
+    SELECT json_build_object(
+      'rows', (SELECT coalesce(json_agg(g ORDER BY ${order}), '[]') FROM (${name === 'customer' ? withCustomers(store) : sql`SELECT * FROM "shown"`}) g),
+      'count', (SELECT count(*) FROM "grouped"),
+      'totals', (SELECT row_to_json(s) FROM (SELECT coalesce(sum("orders"), 0) AS "orders", ${sumsOf}${ownSums} FROM "grouped") s)) AS "report"`
+}
+
+/** Guests are known by their address alone. */
+const withCustomers = (store: Sql) => sql`SELECT s.*, s."customerId" AS "id", coalesce(c."email", s."email") AS "email",
+    btrim(concat_ws(' ', c."firstName", c."lastName")) AS "name"
+  FROM "shown" s LEFT JOIN "Customer" c ON c."storeId" = ${store} AND c."id" = s."customerId"`
+
+const sumsOf = sql`coalesce(sum("items"), 0) AS "items", coalesce(sum("goods"), 0) AS "goods", coalesce(sum("discount"), 0) AS "discount",
+  coalesce(sum("shipping"), 0) AS "shipping", coalesce(sum("tax"), 0) AS "tax", coalesce(sum("other"), 0) AS "other",
+  coalesce(sum("total"), 0) AS "total", coalesce(sum("paid"), 0) AS "paid", coalesce(sum("refunded"), 0) AS "refunded",
+  coalesce(sum("net"), 0) AS "net"`
+
+/** What one kind has beyond the others: of each group, and of all. */
+const ownOf: Partial<Record<KindName, { readonly of: Sql; readonly sums: Sql }>> = {
+  customer: { of: sql`, min("customerId") AS "customerId", min("billingEmail") AS "email"`, sums: empty },
+  tax: {
+    of: sql`, sum("tax1") AS "tax1", sum("tax2") AS "tax2", sum("tax3") AS "tax3",
+        coalesce(sum("total" - "tax1" - "tax2" - "tax3") FILTER (WHERE "tax1" <> 0 OR "tax2" <> 0 OR "tax3" <> 0), 0) AS "taxed",
+        coalesce(sum("total") FILTER (WHERE "tax1" = 0 AND "tax2" = 0 AND "tax3" = 0), 0) AS "untaxed"`,
+    sums: sql`, coalesce(sum("taxed"), 0) AS "taxed", coalesce(sum("untaxed"), 0) AS "untaxed", coalesce(sum("tax1"), 0) AS "tax1",
+        coalesce(sum("tax2"), 0) AS "tax2", coalesce(sum("tax3"), 0) AS "tax3"`,
+  },
+}
+
+/** By product, or where there is none (any more) by the SKU that was sold. */
+function productsOf(caller: Caller, period: Period, rowsMax: number): Sql {
+  const store = storeId(caller.store)
+  const digits = constant(decimalsOf(caller.store.currency))
+  const order = sql`"goods" DESC, "id", "folded"`
+  return sql`WITH "sold" AS MATERIALIZED (SELECT t."id" FROM "Order" t WHERE ${sales(caller, period)}),
+    "grouped" AS (
+      SELECT i."productId" AS "id", CASE WHEN i."productId" IS NULL THEN lower(btrim(i."sku")) END AS "folded",
+        min(i."sku") AS "sku", min(split_part(i."description", '<br', 1)) AS "described", count(DISTINCT i."orderId")::int AS "orders",
+        sum(i."quantity") AS "items", sum(round((i."unitPrice" + i."optionPrice") * i."quantity", ${digits})) AS "goods"
+      FROM "sold" o JOIN "OrderItem" i ON i."storeId" = ${store} AND i."orderId" = o."id" GROUP BY 1, 2),
+    "shown" AS (SELECT * FROM "grouped" ORDER BY ${order} LIMIT ${rowsMax}::int)
+    SELECT json_build_object(
+      'rows', (SELECT coalesce(json_agg(g ORDER BY ${order}), '[]') FROM (
+        SELECT s."id", s."folded", s."orders", s."items", s."goods", coalesce(p."sku", s."sku") AS "sku", coalesce(p."name", s."described") AS "name"
+        FROM "shown" s LEFT JOIN "Product" p ON p."storeId" = ${store} AND p."id" = s."id") g),
+      'count', (SELECT count(*) FROM "grouped"),
+      'totals', (SELECT row_to_json(s) FROM (SELECT (SELECT count(*) FROM "sold") AS "orders", coalesce(sum("items"), 0) AS "items",
+        coalesce(sum("goods"), 0) AS "goods" FROM "grouped") s)) AS "report"`
+}

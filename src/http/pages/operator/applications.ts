@@ -1,0 +1,124 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import type { AccessServices } from '../../../access/applications/access-changes.ts'
+import { updateApplication } from '../../../access/applications/applications.ts'
+import { rateLimitOf, throttleInput } from '../../../access/applications/throttle.ts'
+import { t } from '../../../foundation/texts/text.ts'
+import { StoreFailure } from '../../../foundation/values/failure.ts'
+import { namedObject, readInput } from '../../../foundation/values/input.ts'
+import { writingOf } from '../../html/numbers.ts'
+import type { HtmlPage } from '../../html/page.ts'
+import { inFormFields, pagesFor } from '../../html/page-routes.ts'
+import { actorOf, type Form, formOf } from '../../html/request.ts'
+import { readIds } from '../../server/parameters.ts'
+import { limitFields, limitIn, limitValues } from './limit-fields.ts'
+import { offsetIn, PAGE, pageOf, searchIn } from './lists.ts'
+
+const home = '/operator/applications'
+
+const changedLimit = namedObject({ Throttle: throttleInput })
+const opening = namedObject({ OpenToMerchants: z.enum(['true', 'false'], 'must be true or false') })
+
+/** Adds the pages of applications and their limits, and of developers. */
+export function applicationPages(app: FastifyInstance, services: AccessServices): void {
+  const { page, form } = pagesFor(app, 'operator')
+  page(home, (request) => applicationsPage(services, request))
+  page(`${home}/:id`, (request) => applicationPage(services, request))
+  const save = async (request: FastifyRequest) => {
+    const { id } = readIds(request.params, 'id')
+    const Throttle = limitIn(formOf(request), writingOf(request))
+    const given = readInput(changedLimit, { Throttle })
+    await updateApplication(services, id, given, actorOf(request))
+    return `${home}/${id}?notice=settings-saved`
+  }
+  form(
+    `${home}/:id`,
+    (request) => save(request).catch(inFormFields(limitFields)),
+    (request) => applicationPage(services, request, formOf(request)),
+  )
+  const { form: provedForm } = pagesFor(app, 'operator').proved
+  const open = async (request: FastifyRequest) => {
+    const { id } = readIds(request.params, 'id')
+    const { OpenToMerchants } = readInput(opening, formOf(request))
+    await updateApplication(services, id, { OpenToMerchants: OpenToMerchants === 'true' }, actorOf(request))
+    return `${home}/${id}?notice=settings-saved`
+  }
+  provedForm(`${home}/:id/merchants`, open, (request) => applicationPage(services, request))
+  page('/operator/developers', (request) => developersPage(services, request))
+}
+
+async function applicationsPage({ db }: AccessServices, request: FastifyRequest): Promise<HtmlPage> {
+  const offset = offsetIn(request)
+  const name = searchIn(request, 'name')
+  const rows = await db.application.findMany({
+    where: name === '' ? {} : { name: { contains: name, mode: 'insensitive' } },
+    select: {
+      id: true,
+      name: true,
+      openToMerchants: true,
+      privateKeyBroughtAt: true,
+      createdAt: true,
+      developer: { select: { email: true } },
+      _count: { select: { subscriptions: true } },
+    },
+    orderBy: { id: 'asc' },
+    skip: offset,
+    take: PAGE + 1,
+  })
+  const data = { ...pageOf(rows, { home, offset, filters: { name } }) }
+  return { template: '/pages/operator/applications', title: t('Applications'), values: { name }, data }
+}
+
+async function applicationPage({ db }: AccessServices, request: FastifyRequest, typed?: Form): Promise<HtmlPage> {
+  const { id } = readIds(request.params, 'id')
+  const application = await db.application.findUnique({
+    where: { id },
+    select: {
+      name: true,
+      openToMerchants: true,
+      privateKeyBroughtAt: true,
+      createdAt: true,
+      privileges: true,
+      throttleCapacity: true,
+      throttleLeakPerSecond: true,
+      developer: { select: { email: true } },
+      subscriptions: {
+        select: {
+          tokenBroughtAt: true,
+          createdAt: true,
+          lastUsedAt: true,
+          store: { select: { id: true, name: true } },
+        },
+        orderBy: { id: 'asc' },
+        take: PAGE,
+      },
+      _count: { select: { subscriptions: true } },
+    },
+  })
+  if (!application) throw new StoreFailure('not-found', `No application has the id ${id}`, { field: String(id) })
+  const { subscriptions, ...about } = application
+  return {
+    template: '/pages/operator/application',
+    title: application.name,
+    values: typed ?? limitValues(rateLimitOf(application), writingOf(request)),
+    data: { id, application: about, subscriptions },
+  }
+}
+
+async function developersPage({ db }: AccessServices, request: FastifyRequest): Promise<HtmlPage> {
+  const offset = offsetIn(request)
+  const rows = await db.developer.findMany({
+    select: {
+      id: true,
+      email: true,
+      createdAt: true,
+      identityId: true,
+      applications: { select: { id: true, name: true }, take: 10 },
+    },
+    orderBy: { id: 'asc' },
+    skip: offset,
+    take: PAGE + 1,
+  })
+  const data = { ...pageOf(rows, { home: '/operator/developers', offset }) }
+  return { template: '/pages/operator/developers', title: t('Developers'), data }
+}

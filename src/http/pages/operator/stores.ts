@@ -1,0 +1,209 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { AccessServices } from '../../../access/applications/access-changes.ts'
+import { type MailServices, mailsAre } from '../../../access/mail/write.ts'
+import { emailInput } from '../../../access/people/passwords.ts'
+import {
+  type CreateStore,
+  changedStore,
+  createUnownedStore,
+  rotateUserKey,
+  storeWithKey,
+  unownedStore,
+  updateStore,
+} from '../../../access/stores/stores.ts'
+import { inTransaction } from '../../../foundation/database/client.ts'
+import { type Phrase, t } from '../../../foundation/texts/text.ts'
+import { namedObject, readInput } from '../../../foundation/values/input.ts'
+import { invite, listInvitations, withdrawInvitation } from '../../../shop/staff/invitations.ts'
+import { listMembers, removeMember } from '../../../shop/staff/members.ts'
+import { builtInRoles } from '../../../shop/staff/roles.ts'
+import { listRoles } from '../../../shop/staff/store-roles.ts'
+import { writingOf } from '../../html/numbers.ts'
+import type { HtmlPage } from '../../html/page.ts'
+import { inFormFields, pagesFor } from '../../html/page-routes.ts'
+import { actorOf, type Form, formOf, linesIn } from '../../html/request.ts'
+import { readIds } from '../../server/parameters.ts'
+import { services as allServices } from '../admin/records/services.ts'
+import { answerInvitation, inviteByForm } from '../people/hand-over.ts'
+import { limitFields, limitIn, limitValues } from './limit-fields.ts'
+import { offsetIn, PAGE, pageOf, searchIn } from './lists.ts'
+
+const home = '/operator/stores'
+const MEMBERS_MAX = 500
+const zones = Intl.supportedValuesOf('timeZone')
+
+export type StorePagesServices = AccessServices & CreateStore & MailServices & { readonly db: AccessServices['db'] }
+
+const ownerOnly = namedObject({ Email: emailInput })
+
+/** Adds the pages of stores: opening one, its settings and limits, its people. */
+export function storePages(app: FastifyInstance, services: StorePagesServices): void {
+  pagesFor(app, 'operator').page(home, (request) => storesPage(services, request))
+  const { page, form } = pagesFor(app, 'operator').proved
+  const again = (request: FastifyRequest) => storePage(services, request)
+
+  page(`${home}/new`, () => newPage(services))
+  form(
+    home,
+    async (request, reply) => {
+      const { Name, SecureURL, Currency, TimeZone, Email } = formOf(request)
+      const optional = { ...(Currency !== '' && { Currency }), ...(TimeZone !== '' && { TimeZone }) }
+      const given = readInput(unownedStore, { Name, SecureURL, ...optional })
+      const owner = readInput(ownerOnly, { Email })
+      const actor = actorOf(request)
+      const { store, invitation } = await inTransaction(services.db, async (tx) => {
+        const store = await createUnownedStore({ ...services, db: tx }, given, actor)
+        const wanted = { Email: owner.Email, Role: 'owner' }
+        const invitation = await invite({ ...services, db: tx }, store.id, wanted, { actor, userId: null })
+        return { store, invitation }
+      })
+      return answerInvitation(reply, invitation, `${home}/${store.id}`)
+    },
+    (request) => newPage(services, formOf(request)),
+  )
+
+  page(`${home}/:id`, again)
+  const save = async (request: FastifyRequest) => {
+    const sent = formOf(request)
+    const { Name, SecureURL, Currency, TimeZone } = sent
+    const SecureURLs = sent.SecureURLs === undefined ? undefined : linesIn(sent.SecureURLs).filter(Boolean)
+    const members = { Name, SecureURL, SecureURLs, Currency, TimeZone, Throttle: limitIn(sent, writingOf(request)) }
+    const given = readInput(changedStore, members)
+    await updateStore(services, storeIdIn(request), given, actorOf(request))
+    return `${home}/${storeIdIn(request)}?notice=settings-saved`
+  }
+  form(
+    `${home}/:id`,
+    (request) => save(request).catch(inFormFields(storeFields)),
+    (request) => storePage(services, request, formOf(request)),
+  )
+  const rotate = async (request: FastifyRequest) => {
+    await rotateUserKey(services, storeIdIn(request), actorOf(request))
+    return `${home}/${storeIdIn(request)}?notice=user-key-rotated`
+  }
+  form(`${home}/:id/user-key`, rotate, again)
+
+  form(
+    `${home}/:id/invitations`,
+    (request, reply) => {
+      const storeId = storeIdIn(request)
+      const by = { actor: actorOf(request), userId: null }
+      return inviteByForm(services, [request, reply], { storeId, by, back: `${home}/${storeId}` })
+    },
+    (request) => storePage(services, request, formOf(request)),
+  )
+  const withdraw = async (request: FastifyRequest) => {
+    const { id: storeId, itemId: id } = readIds(request.params, 'id', 'itemId')
+    await withdrawInvitation(services, { storeId, id }, { actor: actorOf(request), userId: null })
+    return `${home}/${storeId}?notice=invitation-withdrawn`
+  }
+  form(`${home}/:id/invitations/:itemId/withdraw`, withdraw, again)
+  const remove = async (request: FastifyRequest) => {
+    const { id: storeId, itemId: userId } = readIds(request.params, 'id', 'itemId')
+    await removeMember(services, { storeId, userId }, { actor: actorOf(request), userId: null })
+    return `${home}/${storeId}?notice=person-removed`
+  }
+  form(`${home}/:id/people/:itemId/remove`, remove, again)
+}
+
+/** What the records of a table are called. */
+function recordsIn(table: string): Phrase {
+  if (table === 'Webhook') return t('Webhooks')
+  return allServices.find(({ resource }) => resource.table === table)?.allTitle ?? table
+}
+
+/** The form's field for a field of the body. */
+function storeFields(field: string): string {
+  return limitFields(field).replace(/^SecureURLs\..*/, 'SecureURLs')
+}
+
+function storeIdIn({ params }: FastifyRequest): number {
+  const { id } = params as { id: string }
+  return readIds({ id }, 'id').id
+}
+
+async function storesPage({ db }: StorePagesServices, request: FastifyRequest): Promise<HtmlPage> {
+  const offset = offsetIn(request)
+  const name = searchIn(request, 'name')
+  const like = { contains: name, mode: 'insensitive' } as const
+  const rows = await db.store.findMany({
+    where: name === '' ? {} : { OR: [{ name: like }, { hosts: { some: { host: like } } }] },
+    select: {
+      id: true,
+      name: true,
+      secureUrl: true,
+      createdAt: true,
+      testStore: { select: { state: true } },
+      _count: { select: { users: true, subscriptions: true } },
+    },
+    orderBy: { id: 'asc' },
+    skip: offset,
+    take: PAGE + 1,
+  })
+  const data = { ...pageOf(rows, { home, offset, filters: { name } }) }
+  return { template: '/pages/operator/stores', title: t('Stores'), values: { name }, data }
+}
+
+function newPage({ config, defaultTimeZone }: StorePagesServices, typed: Form = {}): HtmlPage {
+  const values = { Currency: 'USD', TimeZone: defaultTimeZone, ...typed }
+  const data = { zones, mails: mailsAre(config) }
+  return { template: '/pages/operator/new-store', title: t('Open a store'), values, data }
+}
+
+async function storePage(services: StorePagesServices, request: FastifyRequest, typed?: Form): Promise<HtmlPage> {
+  const { db, config } = services
+  const id = storeIdIn(request)
+  const store = await storeWithKey(services, id)
+  const [members, invitations, own, subscriptions, counts, testStore] = await Promise.all([
+    listMembers(services, { storeId: id, limit: MEMBERS_MAX, offset: 0 }),
+    listInvitations(services, id),
+    listRoles(db, id),
+    db.subscription.findMany({
+      where: { storeId: id },
+      select: {
+        id: true,
+        tokenBroughtAt: true,
+        createdAt: true,
+        lastUsedAt: true,
+        application: { select: { id: true, name: true, privateKeyBroughtAt: true } },
+      },
+      orderBy: { id: 'asc' },
+      take: PAGE,
+    }),
+    db.recordCount.groupBy({ by: ['table'], where: { storeId: id }, _sum: { count: true } }),
+    db.testStore.findUnique({
+      where: { storeId: id },
+      select: { state: true, developer: { select: { email: true } } },
+    }),
+  ])
+  const { name, secureUrl, furtherUrls, currency, timeZone, throttle, userKeyBroughtAt } = store
+  const addresses = { SecureURL: secureUrl, SecureURLs: furtherUrls.join('\n') }
+  const values = {
+    Name: name,
+    ...addresses,
+    Currency: currency,
+    TimeZone: timeZone,
+    ...limitValues(throttle, writingOf(request)),
+  }
+  return {
+    template: '/pages/operator/store',
+    title: name,
+    values: { ...values, Role: 'owner', ...typed },
+    data: {
+      id,
+      createdAt: store.createdAt,
+      userKeyBroughtAt,
+      testStore,
+      members,
+      invitations,
+      roles: [...Object.keys(builtInRoles), ...own.map(({ role }) => role)],
+      subscriptions,
+      records: counts.map(({ table, _sum }) => ({
+        name: recordsIn(table),
+        count: _sum.count ?? 0,
+      })),
+      zones,
+      mails: mailsAre(config),
+    },
+  }
+}

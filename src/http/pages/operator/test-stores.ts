@@ -1,0 +1,48 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { DataServices } from '../../../foundation/database/client.ts'
+import { t } from '../../../foundation/texts/text.ts'
+import { StoreFailure } from '../../../foundation/values/failure.ts'
+import { type AllowedServices, allowTestStores, areTestStoresAllowed } from '../../../operations/sandbox/allowed.ts'
+import type { HtmlPage } from '../../html/page.ts'
+import { pagesFor } from '../../html/page-routes.ts'
+import { actorOf, formOf, textIn } from '../../html/request.ts'
+import { offsetIn, PAGE, pageOf } from './lists.ts'
+
+const home = '/operator/test-stores'
+
+export type TestStorePagesServices = DataServices & AllowedServices
+
+/** Adds the page of the test stores that developers have, with the switch that lets them have any. */
+export function testStorePages(app: FastifyInstance, services: TestStorePagesServices): void {
+  const { page, form } = pagesFor(app, 'operator').proved
+  page(home, (request) => listPage(services, request))
+  const allow = async (request: FastifyRequest) => {
+    const wanted = textIn(formOf(request), 'Allowed')
+    if (wanted !== 'true' && wanted !== 'false') {
+      throw new StoreFailure('bad-request', 'Allowed must be true or false', { field: 'Allowed' })
+    }
+    await allowTestStores(services, wanted === 'true', actorOf(request))
+    return `${home}?notice=settings-saved`
+  }
+  form(home, allow, (request) => listPage(services, request))
+}
+
+async function listPage(services: TestStorePagesServices, request: FastifyRequest): Promise<HtmlPage> {
+  const offset = offsetIn(request)
+  const rows = await services.db.testStore.findMany({
+    select: {
+      storeId: true,
+      state: true,
+      perMinute: true,
+      createdAt: true,
+      store: { select: { name: true } },
+      developer: { select: { email: true, identityId: true } },
+    },
+    orderBy: { storeId: 'asc' },
+    skip: offset,
+    take: PAGE + 1,
+  })
+  const isAllowed = await areTestStoresAllowed(services)
+  const data = { ...pageOf(rows, { home, offset }), isAllowed }
+  return { template: '/pages/operator/test-stores', title: t('Test stores'), data }
+}

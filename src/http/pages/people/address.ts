@@ -1,0 +1,58 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { type AddressServices, confirmAddress, requestAddress } from '../../../access/people/address.ts'
+import { joinAccounts } from '../../../access/people/join.ts'
+import { t } from '../../../foundation/texts/text.ts'
+import { namedObject, readInput } from '../../../foundation/values/input.ts'
+import type { HtmlPage } from '../../html/page.ts'
+import { pagesOf } from '../../html/page-routes.ts'
+import { actorOf, sentBy, sessionOf, textIn, wantsHtml } from '../../html/request.ts'
+import type { Area } from './sign-in.ts'
+
+const link = namedObject({ Token: z.string('must be a text') })
+
+/**
+ * Adds what a person changes of the own address: asking for another one, confirming it by the link that went there, and, for merchants,
+ * joining other accounts of the address. `again` is the account's page.
+ */
+export function addressPages(
+  app: FastifyInstance,
+  services: AddressServices,
+  area: Area,
+  again: (request: FastifyRequest) => Promise<HtmlPage>,
+): void {
+  const { page, form } = pagesOf(app, area.kind)
+  const account = `${area.path}/account`
+  const by = (request: FastifyRequest) => ({
+    actor: actorOf(request),
+    devices: app.sessionCookies.readDevices(request),
+  })
+
+  const ask = async (request: FastifyRequest, reply: FastifyReply) => {
+    const what = await requestAddress(services, sessionOf(request), sentBy(request), by(request))
+    return wantsHtml(request) ? `${account}?notice=address-${what}` : reply.code(204).send()
+  }
+  form(`${account}/address/change`, ask, async (request) => {
+    return { ...(await again(request)), values: { Email: textIn(sentBy(request), 'Email') } }
+  })
+
+  const confirmPage = (token: string): HtmlPage => ({
+    template: '/pages/people/confirm-address',
+    title: t('Confirm your address'),
+    data: { action: `${account}/address`, token },
+  })
+  page(`${account}/address`, (request) => confirmPage(textIn(request.query, 'token')))
+  const confirm = async (request: FastifyRequest, reply: FastifyReply) => {
+    const { Token } = readInput(link, sentBy(request))
+    await confirmAddress(services, sessionOf(request), Token, actorOf(request))
+    return wantsHtml(request) ? `${account}?notice=address-changed` : reply.code(204).send()
+  }
+  form(`${account}/address`, confirm, (request) => confirmPage(textIn(sentBy(request), 'Token')))
+
+  if (area.kind !== 'merchant') return
+  const join = async (request: FastifyRequest, reply: FastifyReply) => {
+    await joinAccounts(services, sessionOf(request), sentBy(request), by(request))
+    return wantsHtml(request) ? `${account}?notice=accounts-joined` : reply.code(204).send()
+  }
+  form(`${account}/join`, join, again)
+}

@@ -1,0 +1,92 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import type { EnteredSession } from '../../../access/people/enter.ts'
+import { hasPasskeys, type PasskeyServices } from '../../../access/people/factors/passkeys.ts'
+import {
+  type FactorStepServices,
+  findWaiting,
+  signInPasskeyRequest,
+  signInWithCode,
+  signInWithPasskey,
+  signInWithSecondPasskey,
+  waitingPasskeyRequest,
+} from '../../../access/people/factors/sign-in-factor.ts'
+import type { AccountKind, Client } from '../../../access/people/sessions.ts'
+import { t } from '../../../foundation/texts/text.ts'
+import { namedObject, readInput, text } from '../../../foundation/values/input.ts'
+import { type HtmlPage, sendPage } from '../../html/page.ts'
+import { pagesFor } from '../../html/page-routes.ts'
+import { nextAddress, sentBy } from '../../html/request.ts'
+
+/** `next`: the page to open afterwards. Sent by forms only. */
+const shownCode = namedObject({ Code: text(50), next: z.unknown().optional() })
+const shownPasskey = namedObject({ Credential: z.unknown(), next: z.unknown().optional() })
+
+interface FactorStep {
+  readonly kind: AccountKind
+  /** Such as `/admin`. */
+  readonly path: string
+  readonly clientOf: (request: FastifyRequest) => Client & { readonly devices?: string | undefined }
+  readonly begin: (reply: FastifyReply, opened: EnteredSession) => Promise<unknown>
+  /** The page for signing in by password. */
+  readonly signInPage: (request: FastifyRequest) => HtmlPage
+}
+
+/** Adds the second step of a sign-in, and signing in by a passkey alone. */
+export function factorStepPages(
+  app: FastifyInstance,
+  services: FactorStepServices & PasskeyServices,
+  { kind, path, clientOf, begin, signInPage }: FactorStep,
+): void {
+  const { get, post, form } = pagesFor(app, 'anyone', kind)
+  const signIn = `${path}/sign-in`
+  const address = `${signIn}/factor`
+  const waitingOf = (request: FastifyRequest) => {
+    return { kind, token: app.sessionCookies.readWaiting(request, kind) ?? '', ...clientOf(request) }
+  }
+  /** The page of the step. Null: no sign-in waits. */
+  const stepPage = async (request: FastifyRequest, sent: unknown): Promise<HtmlPage | null> => {
+    const waiting = await findWaiting(services, waitingOf(request))
+    if (!waiting) return null
+    const data = { address, signIn, hasPasskey: waiting.hasPasskey && hasPasskeys(services.config) }
+    return {
+      template: '/pages/people/factor-step',
+      title: t('Second factor'),
+      data,
+      values: { next: nextAddress(sent, path) },
+    }
+  }
+  const again = async (request: FastifyRequest) => {
+    return (await stepPage(request, sentBy(request))) ?? signInPage(request)
+  }
+  const finished = (reply: FastifyReply, opened: EnteredSession) => {
+    app.sessionCookies.clearWaiting(reply, kind)
+    return begin(reply, opened)
+  }
+
+  get(address, async (request, reply) => {
+    const page = await stepPage(request, request.query)
+    if (page) return sendPage(reply, page)
+    return reply.redirect(`${signIn}?${new URLSearchParams({ next: nextAddress(request.query, path) })}`, 303)
+  })
+
+  const byCode = async (request: FastifyRequest, reply: FastifyReply) => {
+    const { Code: code } = readInput(shownCode, sentBy(request))
+    return finished(reply, await signInWithCode(services, { ...waitingOf(request), code }))
+  }
+  form(address, byCode, again)
+
+  post(`${address}/passkey/options`, (request) => waitingPasskeyRequest(services, waitingOf(request)))
+  const bySecondPasskey = async (request: FastifyRequest, reply: FastifyReply) => {
+    const { Credential: credential } = readInput(shownPasskey, sentBy(request))
+    return finished(reply, await signInWithSecondPasskey(services, { ...waitingOf(request), credential }))
+  }
+  form(`${address}/passkey`, bySecondPasskey, again)
+
+  post(`${signIn}/passkey/options`, (request) => signInPasskeyRequest(services, kind, request.ip))
+  const byPasskey = async (request: FastifyRequest, reply: FastifyReply) => {
+    const { Credential: credential } = readInput(shownPasskey, sentBy(request))
+    return begin(reply, await signInWithPasskey(services, { kind, credential, ...clientOf(request) }))
+  }
+  form(`${signIn}/passkey`, byPasskey, signInPage)
+}

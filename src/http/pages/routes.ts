@@ -1,0 +1,112 @@
+import type { FastifyInstance } from 'fastify'
+import type { Subscribing } from '../../access/applications/subscriptions.ts'
+import type { MailServices } from '../../access/mail/write.ts'
+import type { SignUpServices } from '../../access/people/accounts.ts'
+import type { ResetServices } from '../../access/people/reset.ts'
+import type { SignInServices } from '../../access/people/sign-in.ts'
+import { t } from '../../foundation/texts/text.ts'
+import { assetRoutes } from '../html/assets.ts'
+import { answerUnknownAddress } from '../html/errors.ts'
+import type { GuardServices } from '../html/guard.ts'
+import { pagesFor } from '../html/page-routes.ts'
+import { registerRoutes, type ServicesOf } from '../server/json-routes.ts'
+import { customerOrders } from './account/orders.ts'
+import { customerSignInPages } from './account/sign-in.ts'
+import { categoryPages } from './admin/categories/routes.ts'
+import { changeStorePages } from './admin/change-store.ts'
+import { type CsvServices, csvPages } from './admin/csv/routes.ts'
+import { customerPages } from './admin/customers/routes.ts'
+import { type CartApiServices, cartApiPages } from './admin/modules/cartapi/routes.ts'
+import { restApiPages } from './admin/modules/rest-api/routes.ts'
+import { orderPages } from './admin/orders/routes.ts'
+import { outboxPages } from './admin/outbox/routes.ts'
+import { overviewPage } from './admin/overview/routes.ts'
+import { invitationPages } from './admin/people/invitation.ts'
+import { peoplePages } from './admin/people/routes.ts'
+import { securityPages } from './admin/people/security.ts'
+import { productPages } from './admin/products/routes.ts'
+import { recordPages } from './admin/records/routes.ts'
+import { reportPages } from './admin/reports/routes.ts'
+import { searchPages } from './admin/search/routes.ts'
+import { settingsPages } from './admin/settings/routes.ts'
+import { webhookPages } from './admin/webhooks/routes.ts'
+import { applicationForms, applicationRoutes, usingStoreRoutes } from './developers/applications.ts'
+import { callRoutes } from './developers/calls.ts'
+import { inboxPages, inboxRoutes } from './developers/inboxes.ts'
+import { secretRoutes } from './developers/secrets.ts'
+import { testStoreForms, testStoreRoutes } from './developers/test-stores.ts'
+import { type OperatorPagesServices, operatorAdministration } from './operator/routes.ts'
+import { accountPages } from './people/account.ts'
+import { auditRoutes, developerAudit } from './people/audit.ts'
+import { resetPages } from './people/reset.ts'
+import { administration, developerPages, signInPages, signUpPages } from './people/sign-in.ts'
+
+export const developerRoutes = [
+  ...applicationRoutes,
+  ...secretRoutes,
+  ...usingStoreRoutes,
+  ...callRoutes,
+  ...testStoreRoutes,
+  ...inboxRoutes,
+]
+
+type AdminServices = CartApiServices & CsvServices & Subscribing & SignInServices & MailServices
+type DeveloperServices = ServicesOf<(typeof developerRoutes)[number]> & SignUpServices & ResetServices
+export type PagesServices = GuardServices & AdminServices & DeveloperServices & OperatorPagesServices
+
+/** Adds all pages for browsers. */
+export async function pages(app: FastifyInstance, services: PagesServices): Promise<void> {
+  assetRoutes(app)
+  // Links to the areas of merchants, developers and customers.
+  pagesFor(app, 'anyone').page('/', () => ({ template: '/pages/start-page', title: t('Welcome') }))
+  await adminRoutes(app, services)
+  addDeveloperPages(app, services)
+  operatorAdministration(app, services)
+  customerSignInPages(app, services)
+  customerOrders(app, services)
+  // Unknown addresses. The page keeps the navigation of a signed-in person.
+  pagesFor(app, 'anyone', 'merchant').get('/admin/*', (request, reply) => answerUnknownAddress(request, reply))
+  pagesFor(app, 'anyone', 'developer').get('/developers/*', (request, reply) => answerUnknownAddress(request, reply))
+  pagesFor(app, 'anyone', 'customer').get('/account/*', (request, reply) => answerUnknownAddress(request, reply))
+}
+
+export async function adminRoutes(app: FastifyInstance, services: AdminServices): Promise<void> {
+  overviewPage(app, services)
+  orderPages(app, services)
+  reportPages(app, services)
+  recordPages(app, services)
+  searchPages(app, services)
+  csvPages(app, services)
+  productPages(app, services)
+  customerPages(app, services)
+  categoryPages(app, services)
+  restApiPages(app, services)
+  cartApiPages(app, services)
+  webhookPages(app, services)
+  outboxPages(app, services)
+  settingsPages(app, services)
+  registerRoutes(app, auditRoutes, services)
+  signInPages(app, services, administration)
+  resetPages(app, services, administration)
+  accountPages(app, services, administration)
+  peoplePages(app, services)
+  securityPages(app, services)
+  invitationPages(app, services)
+  changeStorePages(app, services)
+}
+
+function addDeveloperPages(app: FastifyInstance, services: DeveloperServices): void {
+  const area = developerPages(services)
+  pagesFor(app, 'developer').get('/developers', async (_request, reply) => {
+    return reply.redirect('/developers/applications', 303)
+  })
+  registerRoutes(app, developerRoutes, services)
+  applicationForms(app, services)
+  testStoreForms(app, services)
+  inboxPages(app, services)
+  signUpPages(app, services, area)
+  signInPages(app, services, area)
+  resetPages(app, services, area)
+  accountPages(app, services, area)
+  developerAudit(app, services)
+}

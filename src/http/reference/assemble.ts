@@ -1,0 +1,134 @@
+import { readFileSync } from 'node:fs'
+import type { ApiPart, Components, Content, Operation, Parameter, PathItem, Ref, Response } from '../server/openapi.ts'
+import { type ExampleSources, exampleOf } from '../server/openapi-examples.ts'
+
+export interface DocumentOptions {
+  /** PUBLIC_URL */
+  readonly publicUrl: string
+  readonly restPrefixes: readonly string[]
+}
+
+/**
+ * Merges the parts. Where they have no example of a parameter or an answer in JSON, the schema and `samples` give one. Throws when
+ * two parts describe one thing differently, and for a duplicate operationId.
+ */
+export function assembleDocument(
+  { publicUrl, restPrefixes }: DocumentOptions,
+  samples: ExampleSources['samples'],
+  parts: readonly ApiPart[],
+) {
+  const program = JSON.parse(textOf('../../../package.json'))
+  const servers = [{ url: publicUrl, description: 'The server' }]
+  const ownPaths = parts.flatMap(({ paths }) =>
+    Object.entries(paths).map(([path, item]) => ({ [path]: { servers, ...item } })),
+  )
+  const described = merge<PathItem>([...parts.map(({ servicePaths = {} }) => servicePaths), ...ownPaths])
+  const webhooks = merge<PathItem>(parts.map((part) => part.webhooks ?? {}))
+  checkOperationIds([...Object.values(described), ...Object.values(webhooks)])
+  const all = parts.map(({ components }) => components)
+  const kinds = new Set(all.flatMap((components) => Object.keys(components) as (keyof Components)[]))
+  const components: Components = Object.fromEntries(
+    [...kinds].map((kind) => [kind, merge(all.map((part) => part[kind] ?? {}))]),
+  )
+  const sources = { samples, schemas: new Map(Object.entries(components.schemas ?? {})) }
+  const paths = mapValues(described, (item) => withExamples(sources, item))
+  return {
+    openapi: '3.1.1',
+    info: {
+      title: program.name,
+      version: program.version,
+      summary: program.description,
+      description: textOf('./introduction.md'),
+    },
+    // The descriptions differ, because generators name servers after them.
+    servers: restPrefixes.map((prefix, index) => ({
+      url: `${publicUrl}${prefix}/{version}`,
+      description: `The REST services${index === 0 ? '' : ` at ${prefix}`}`,
+      variables: {
+        version: {
+          enum: ['v1', 'v2'],
+          default: 'v1',
+          description: 'They differ only past the last page of `offset`: 400 in v1, 404 in v2.',
+        },
+      },
+    })),
+    security: [
+      { SecureURL: [], PrivateKey: [], Token: [] },
+      { Bearer: [] },
+      { SecureURL: [], PrivateKey: [], Bearer: [] },
+    ],
+    tags: parts.flatMap(({ tags }) => tags),
+    ...withoutSiblings({ paths, webhooks, components }),
+  }
+}
+
+/**
+ * Writes references that have other keywords beside them as `allOf`: programs that know OpenAPI 3.0 pass over what stands beside
+ * `$ref`.
+ */
+function withoutSiblings<T>(described: T): T {
+  return JSON.parse(JSON.stringify(described), (_name, part) => {
+    if (part?.$ref === undefined || Object.keys(part).length === 1) return part
+    const { $ref, ...others } = part
+    return { allOf: [{ $ref }], ...others }
+  })
+}
+
+function withExamples(sources: ExampleSources, { servers, ...operations }: PathItem): PathItem {
+  const made = mapValues(operations, (operation) => exemplified(sources, operation))
+  return { ...(servers && { servers }), ...made }
+}
+
+function exemplified(sources: ExampleSources, { parameters, responses, ...operation }: Operation): Operation {
+  return {
+    ...operation,
+    ...(parameters && { parameters: parameters.map((one) => parameterWithExample(sources, one)) }),
+    responses: mapValues(responses, (one) => responseWithExample(sources, one)),
+  }
+}
+
+function parameterWithExample(sources: ExampleSources, parameter: Parameter | Ref): Parameter | Ref {
+  if ('$ref' in parameter || parameter.example !== undefined || 'examples' in parameter.schema) return parameter
+  const { name, schema } = parameter
+  return { ...parameter, schema: { ...schema, examples: [exampleOf(schema, sources, name)] } }
+}
+
+function responseWithExample(sources: ExampleSources, response: Response | Ref): Response | Ref {
+  if ('$ref' in response || response.content === undefined) return response
+  const content = mapValues<Content[string], Content[string]>(response.content, ({ schema, example }, type) => {
+    const shown = example === undefined && type === 'application/json' ? exampleOf(schema, sources) : example
+    return { schema, ...(shown !== undefined && { example: shown }) }
+  })
+  return { ...response, content }
+}
+
+function mapValues<From, To>(
+  values: Readonly<Record<string, From>>,
+  map: (value: From, name: string) => To,
+): Record<string, To> {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, map(value, name)]))
+}
+
+function textOf(file: string): string {
+  return readFileSync(new URL(file, import.meta.url), 'utf8')
+}
+
+function merge<T>(all: readonly Readonly<Record<string, T>>[]): Readonly<Record<string, T>> {
+  const merged: Record<string, T> = {}
+  for (const [name, value] of all.flatMap(Object.entries<T>)) {
+    const known = merged[name]
+    if (known !== undefined && JSON.stringify(known) !== JSON.stringify(value)) {
+      throw new Error(`${name} is described twice`)
+    }
+    merged[name] = value
+  }
+  return merged
+}
+
+function checkOperationIds(items: readonly PathItem[]): void {
+  const ids = items.flatMap(({ get, put, post, delete: remove }) =>
+    [get, put, post, remove].flatMap((operation) => operation?.operationId ?? []),
+  )
+  const repeated = ids.find((id, index) => ids.indexOf(id) !== index)
+  if (repeated !== undefined) throw new Error(`two operations are named ${repeated}`)
+}

@@ -1,0 +1,80 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { escapeAttribute } from '../../foundation/xml/text.ts'
+import { type Rendered, renderMarkdown } from './markdown.ts'
+
+const folder = new URL('../../../docs/guides/', import.meta.url)
+
+/** In the order in which a developer needs them: files of `docs/guides`. */
+const names = [
+  'first-call',
+  'first-webhook',
+  'stock-sync',
+  'order-export',
+  'oauth',
+  'moving-an-old-client',
+  'from-cartapi-to-rest',
+] as const
+
+/** Languages of examples, by the ending of their files, in the order of their labels. */
+const languages: Readonly<Record<string, string>> = {
+  sh: 'curl',
+  ts: 'TypeScript',
+  py: 'Python',
+  php: 'PHP',
+  cs: 'C#',
+}
+
+export interface Guide extends Rendered {
+  readonly address: string
+}
+
+export interface Sample {
+  /** Of the choice, such as `ts`: the same in all groups of a page. */
+  readonly key: string
+  readonly label: string
+  readonly note: string
+  readonly text: string
+}
+
+/** Reads the guides. `local` puts the addresses of this server in place of the sandbox's. */
+export function readGuides(local: (text: string) => string): Guide[] {
+  return names.map((name) => {
+    let count = 0
+    const paragraph = (href: string) => {
+      if (!href.startsWith('examples/')) return undefined
+      count++
+      return samplesHtml(`example-${count}`, 'Language of the example', examplesIn(href))
+    }
+    const text = readFileSync(new URL(`${name}.md`, folder), 'utf8').replace(/\]\(([a-z-]+)\.md/g, '](/docs/guides/$1')
+    const rendered = renderMarkdown(local(text), { paragraph })
+    return { address: `/docs/guides/${name}`, ...rendered }
+  })
+}
+
+/** The files of a folder, one for each language. */
+function examplesIn(href: string): Sample[] {
+  const examples = new URL(`${href}/`, folder)
+  const files = readdirSync(examples)
+  return Object.entries(languages).flatMap(([ending, label]) => {
+    const file = files.find((each) => each.endsWith(`.${ending}`))
+    if (file === undefined) return []
+    return { key: ending, label, note: file, text: readFileSync(new URL(file, examples), 'utf8').trimEnd() }
+  })
+}
+
+/**
+ * Blocks of code of which one is chosen, all of one page at once where it has its script. Without CSS all are shown, each with its
+ * label. `name` is an id in the page.
+ */
+export function samplesHtml(name: string, legend: string, samples: readonly Sample[]): string {
+  const radios = samples.map(({ key, label }, index) => {
+    const checked = index === 0 ? ' checked' : ''
+    return `<label><input type="radio" name="${name}" value="${key}"${checked}> ${escapeAttribute(label)}</label>`
+  })
+  const blocks = samples.map(({ key, label, note, text }) => {
+    const id = `${name}-${key}`
+    const caption = `<p class="caption">${[label, note].filter(Boolean).map(escapeAttribute).join(' · ')} <button type="button" class="secondary outline" data-copy="${id}" data-copied="Copied" hidden>Copy</button></p>`
+    return `<div class="sample" data-sample="${key}">${caption}<pre tabindex="0"><code id="${id}">${escapeAttribute(text)}</code></pre></div>`
+  })
+  return `<div class="samples"><fieldset><legend>${escapeAttribute(legend)}</legend>${radios.join(' ')}</fieldset>${blocks.join('')}</div>`
+}

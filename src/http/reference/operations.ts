@@ -1,0 +1,322 @@
+// What the pages of the reference show of each operation, out of the OpenAPI document.
+
+import { eventKinds } from '../../engine/definition/event-kinds.ts'
+import type { JsonSchema } from '../../engine/definition/json-schema.ts'
+import type { Header, HttpMethod, Operation, Parameter, PathItem, Ref, Response } from '../server/openapi.ts'
+import type { assembleDocument } from './assemble.ts'
+import { type Resolve, type Row, rowsOf, typeInWords } from './schema-rows.ts'
+
+export type ApiDocument = ReturnType<typeof assembleDocument>
+
+export interface ParameterRow {
+  readonly name: string
+  readonly in: Parameter['in']
+  readonly type: string
+  readonly description: string
+  readonly isRequired: boolean
+  readonly example: string
+}
+
+interface Answer {
+  readonly status: string
+  readonly description: string
+  readonly headers: readonly { readonly name: string; readonly description: string }[]
+  readonly types: readonly string[]
+  /** The name of its record. Empty: it has none. */
+  readonly record: string
+  readonly rows: readonly Row[]
+  readonly examples: readonly Example[]
+}
+
+interface Example {
+  /** Such as `application/json`. */
+  readonly type: string
+  /** Of a form, as it is sent; of one in parts, as curl is given it. */
+  readonly text: string
+  /** Of a form. Empty: it is none. */
+  readonly fields: readonly (readonly [name: string, value: string])[]
+}
+
+/** What a request proves who it is by. */
+export type Credential = 'keys' | 'operator' | 'developer' | 'client' | 'none'
+
+export interface DescribedOperation {
+  readonly id: string
+  readonly tag: string
+  readonly summary: string
+  /** Markdown. */
+  readonly description: string
+  /** Of a notification: the EventType. Empty: it has none. */
+  readonly eventType: string
+  readonly method: string
+  /** Without the address of the server: `/StoreWebAPI/v1/Products/{catalogid}`. Empty: the address is the receiver's own. */
+  readonly path: string
+  /** Of its page. */
+  readonly address: string
+  readonly credential: Credential
+  readonly parameters: readonly ParameterRow[]
+  readonly body: {
+    readonly isRequired: boolean
+    readonly description: string
+    readonly types: readonly string[]
+    /** How many records it takes; empty: one. */
+    readonly size: string
+    readonly record: string
+    readonly rows: readonly Row[]
+    readonly examples: readonly Example[]
+  } | null
+  readonly answers: readonly Answer[]
+  readonly refusals: readonly { readonly status: string; readonly description: string }[]
+  /** A command line that sends the example. */
+  readonly curl: string
+}
+
+export interface Service {
+  readonly name: string
+  /** Markdown. */
+  readonly description: string
+  readonly address: string
+  readonly operations: readonly DescribedOperation[]
+}
+
+/** The pages of what the server sends are named like those of a service. */
+const SENT = 'Notifications'
+
+/** Returns the services in the order of the document, without those that have no operations, and then the events. */
+export function servicesOf(document: ApiDocument, publicUrl: string): Service[] {
+  const describe = describer(document, publicUrl)
+  const described = Object.entries(document.paths).flatMap(([path, item]) => describe(path, item))
+  const services = document.tags.map(({ name, description }) => ({
+    name,
+    description,
+    address: addressOf(name),
+    operations: described.filter(({ tag }) => tag === name),
+  }))
+  const events = Object.entries(document.webhooks).flatMap(([name, item]) => describe('', item, name))
+  const sent = {
+    name: SENT,
+    description:
+      'What the server sends: notifications to the addresses of webhooks, one kind of event each, and callbacks to the CallBackURL of an application. How they are signed, repeated and put in order: [webhooks and the feed of events](/docs/reference/conventions#webhooks-and-the-feed-of-events).',
+    address: addressOf(SENT),
+    operations: events,
+  }
+  return [...services, sent].filter(({ operations }) => operations.length > 0)
+}
+
+function addressOf(tag: string): string {
+  return `/docs/reference/${encodeURIComponent(tag)}`
+}
+
+const methods: readonly HttpMethod[] = ['get', 'post', 'put', 'delete']
+
+function describer(document: ApiDocument, publicUrl: string) {
+  // What is beside a reference, which then is the only one in `allOf`, goes before what it refers to.
+  const resolve: Resolve = ({ $ref, allOf, ...rest }) =>
+    $ref === undefined && allOf === undefined
+      ? rest
+      : { ...resolve((allOf as JsonSchema[])?.[0] ?? (targetOf(document, String($ref)) as JsonSchema)), ...rest }
+  const kept = new Map<string, Row[]>()
+  // Most operations share the schemas of a few records.
+  const rowsFor = (schema: JsonSchema): readonly Row[] => {
+    if (schema.$ref === undefined) return rowsOf(schema, resolve)
+    const key = String(schema.$ref)
+    const rows = kept.get(key) ?? rowsOf(schema, resolve)
+    kept.set(key, rows)
+    return rows
+  }
+  const followed = <T extends object>(value: T | Ref): T =>
+    '$ref' in value ? (targetOf(document, value.$ref) as T) : value
+  const [service] = document.servers
+  const version = service?.variables.version.default ?? ''
+  const root = (service?.url ?? '').replace(publicUrl, '').replace('{version}', version)
+
+  return (path: string, item: PathItem, event?: string): DescribedOperation[] =>
+    methods.flatMap((method) => {
+      const operation = item[method]
+      if (operation === undefined) return []
+      const { operationId: id, summary, description = '', requestBody, responses } = operation
+      const tag = event === undefined ? (operation.tags[0] ?? '') : SENT
+      const full = event === undefined ? (item.servers === undefined ? root : '') + path : ''
+      const parameters = (operation.parameters ?? []).map((each) => parameterOf(followed<Parameter>(each), resolve))
+      const { answers, refusals } = answersOf(responses, followed, rowsFor)
+      const credential = credentialOf(operation)
+      const body = requestBody ? bodyOf(requestBody, credential, resolve, rowsFor) : null
+      const of = { method: method.toUpperCase(), path: full, parameters, body, credential }
+      return {
+        id,
+        tag,
+        summary,
+        description,
+        eventType: event === undefined ? '' : String(eventKinds.find(({ name }) => name === event)?.type ?? ''),
+        address: `${addressOf(tag)}/${encodeURIComponent(id)}`,
+        ...of,
+        answers,
+        refusals,
+        curl: event === undefined ? curlOf(of, publicUrl) : '',
+      }
+    })
+}
+
+function targetOf(document: ApiDocument, pointer: string): unknown {
+  const names = pointer.split('/').slice(1)
+  return names.reduce<unknown>((value, name) => (value as Record<string, unknown> | undefined)?.[name], document) ?? {}
+}
+
+function parameterOf(parameter: Parameter, resolve: Resolve): ParameterRow {
+  const { name, description, required = false, schema } = parameter
+  const [shown] = (schema.examples ?? []) as readonly unknown[]
+  const example = parameter.example ?? shown
+  return {
+    name,
+    in: parameter.in,
+    type: typeInWords(schema, resolve),
+    description,
+    isRequired: required,
+    example: example === undefined ? '' : String(example),
+  }
+}
+
+type RowsFor = (schema: JsonSchema) => readonly Row[]
+
+function bodyOf(
+  { required, description = '', content }: NonNullable<Operation['requestBody']>,
+  credential: Credential,
+  resolve: Resolve,
+  rowsFor: RowsFor,
+) {
+  const [media] = Object.values(content)
+  const schema = resolve(media?.schema ?? {})
+  const lists = [schema, ...((schema.oneOf ?? []) as JsonSchema[]).map(resolve)].filter(({ type }) => type === 'array')
+  const takesOne = lists[0] !== schema
+  const max = lists[0]?.maxItems
+  const most = max === undefined ? '' : max === 1 ? ' of one record' : ` of at most ${max}`
+  return {
+    isRequired: required,
+    description,
+    types: Object.keys(content),
+    size: lists.length === 0 ? '' : takesOne ? `One record, or a list${most}.` : `A list${most}.`,
+    record: recordOf(media?.schema ?? {}),
+    rows: rowsFor(media?.schema ?? {}),
+    examples: examplesOf(content, credential === 'client' ? basic : []),
+  }
+}
+
+/** Fields in whose place an application's keys are sent by Basic. */
+const basic = ['client_id', 'client_secret']
+
+/** `#/components/schemas/ArrayOfProduct` and `ProductUpdate` are of the record `Product`. */
+function recordOf({ $ref, oneOf, items }: JsonSchema): string {
+  if ($ref !== undefined) {
+    const name = String($ref).split('/').at(-1) ?? ''
+    return name.replace(/^ArrayOf/, '').replace(/(?:Create|Update|Input)$/, '')
+  }
+  const [inner] = [oneOf, items].flat() as (JsonSchema | undefined)[]
+  const within = inner ?? (items as JsonSchema | undefined)
+  return within === undefined ? '' : recordOf(within)
+}
+
+const FORM = 'application/x-www-form-urlencoded'
+const PARTS = 'multipart/form-data'
+
+function examplesOf(content: NonNullable<Response['content']>, leftOut: readonly string[] = []): Example[] {
+  return Object.entries(content).flatMap(([type, media]) => {
+    const { example, examples } = media as typeof media & { examples?: Readonly<Record<string, { value?: unknown }>> }
+    const value = example ?? Object.values(examples ?? {})[0]?.value
+    if (value === undefined) return []
+    if (type !== FORM && type !== PARTS) {
+      return { type, text: typeof value === 'string' ? value : JSON.stringify(value, null, 2), fields: [] }
+    }
+    const given = typeof value === 'string' ? [...new URLSearchParams(value)] : Object.entries(value as object)
+    const fields = given.filter(([name]) => !leftOut.includes(name)).map(([name, one]) => [name, String(one)] as const)
+    return { type, text: type === FORM ? formOf(fields) : partsOf(fields).join('\n'), fields }
+  })
+}
+
+function formOf(fields: Example['fields']): string {
+  return String(new URLSearchParams(Object.fromEntries(fields)))
+}
+
+function partsOf(fields: Example['fields']): string[] {
+  return fields.map(([name, value]) => `-F ${quoted(`${name}=${value}`)}`)
+}
+
+function answersOf(
+  responses: Operation['responses'],
+  followed: <T extends object>(value: T | Ref) => T,
+  rowsFor: RowsFor,
+) {
+  const all = Object.entries(responses).map(([status, response]) => {
+    const { description, headers = {}, content = {} } = followed<Response>(response)
+    const [media] = Object.values(content)
+    return {
+      status,
+      description,
+      headers: Object.entries(headers).map(([name, header]) => {
+        return { name, description: followed<Header>(header).description }
+      }),
+      types: Object.keys(content),
+      record: recordOf(media?.schema ?? {}),
+      rows: media && status < '400' ? rowsFor(media.schema) : [],
+      examples: examplesOf(content),
+    }
+  })
+  return { answers: all.filter(({ status }) => status < '400'), refusals: all.filter(({ status }) => status >= '400') }
+}
+
+const credentials: Readonly<Record<string, Credential>> = {
+  OperatorKey: 'operator',
+  DeveloperSession: 'developer',
+  ClientKeys: 'client',
+}
+
+function credentialOf({ security }: Operation): Credential {
+  if (security === undefined) return 'keys'
+  const [name] = security.flatMap((scheme) => Object.keys(scheme))
+  return name === undefined ? 'none' : (credentials[name] ?? 'keys')
+}
+
+const curlCredentials: Readonly<Record<Credential, readonly string[]>> = {
+  keys: ['-H "SecureURL: $SECURE_URL"', '-H "PrivateKey: $PRIVATE_KEY"', '-H "Token: $TOKEN"'],
+  operator: ['-H "Authorization: Bearer $OPERATOR_KEY"'],
+  developer: ['-b session'],
+  client: ['-u "$PUBLIC_KEY:$PRIVATE_KEY"'],
+  none: [],
+}
+
+function curlOf(
+  of: Pick<DescribedOperation, 'method' | 'path' | 'parameters' | 'body' | 'credential'>,
+  publicUrl: string,
+): string {
+  const { method, path, parameters, body, credential } = of
+  const address = publicUrl + path.replace(/\{(\w+)\}/g, (name, key) => exampleOf(parameters, key) || name)
+  const query = parameters
+    .filter((each) => each.in === 'query' && each.isRequired)
+    .map(({ name, example }) => `${encodeURIComponent(name)}=${encodeURIComponent(example)}`)
+  const headers = parameters
+    .filter((each) => each.in === 'header' && each.isRequired)
+    .map(({ name, example }) => `-H '${name}: ${example}'`)
+  const [example] = body?.examples ?? []
+  const type = example?.type ?? body?.types[0]
+  const parts = [
+    `curl${method === 'GET' ? '' : ` -X ${method}`} ${quoted(address + (query.length > 0 ? `?${query.join('&')}` : ''))}`,
+    ...curlCredentials[credential],
+    ...headers,
+    ...(type ? bodyOfCurl(type, example) : []),
+  ]
+  return parts.join(' \\\n  ')
+}
+
+/** What curl sends as a form needs no type: it is that of the option. */
+function bodyOfCurl(type: string, example: Example | undefined): string[] {
+  if (type === FORM && example) return example.fields.map((field) => `-d ${quoted(formOf([field]))}`)
+  if (type === PARTS && example) return partsOf(example.fields)
+  return [`-H 'Content-Type: ${type}'`, example ? `-d ${quoted(example.text)}` : '--data-binary @FILE']
+}
+
+function exampleOf(parameters: readonly ParameterRow[], name: string): string {
+  return parameters.find((each) => each.name === name)?.example ?? ''
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", String.raw`'\''`)}'`
+}

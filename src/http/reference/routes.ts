@@ -1,0 +1,119 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { StoreFailure } from '../../foundation/values/failure.ts'
+import { pageHeaders } from '../html/guard.ts'
+import { renderPage } from '../html/page.ts'
+import { textIn } from '../html/request.ts'
+import { sendTagged } from '../server/compression.ts'
+import { anyOrigin, sendOptions } from '../server/headers.ts'
+import { type ApiPart, openOperation, type Response, ref, requestId } from '../server/openapi.ts'
+import { plainHttpOfPages } from '../server/plain-http.ts'
+import type { Documentation } from './documentation.ts'
+import type { ApiDocument } from './operations.ts'
+
+export interface ReferenceServices {
+  config: { readonly publicUrl: string; readonly trustProxy: readonly string[] }
+}
+
+/** Adds `/openapi.json` and the pages below `/docs`, for anyone. Both are made at the first request and kept. */
+export function reference(app: FastifyInstance, { config }: ReferenceServices, makeDocument: () => ApiDocument): void {
+  let text: string | undefined
+  const textOf = () => {
+    text ??= JSON.stringify(makeDocument())
+    return text
+  }
+  app.get('/openapi.json', async (request, reply) => {
+    reply.headers(anyOrigin)
+    return sendTagged(request, reply, textOf(), 'application/json; charset=utf-8')
+  })
+  app.options('/openapi.json', (_request, reply) => sendOptions(reply, 'GET, HEAD'))
+  app.register(async (scope) => servePages(scope, config, () => JSON.parse(textOf())))
+}
+
+const config = { roles: ['anyone'] } as const
+const HTML = 'text/html; charset=utf-8'
+const { 'cache-control': _, ...headersOfPages } = pageHeaders
+
+/**
+ * The pages are the same for everybody, whoever is signed in, so that they can be kept and compressed. The keys that a developer tries
+ * operations with are fetched by the page's script.
+ */
+function servePages(
+  app: FastifyInstance,
+  services: ReferenceServices['config'],
+  makeDocument: () => ApiDocument,
+): void {
+  const plainHttpOf = plainHttpOfPages(services)
+  let making: Promise<Documentation> | undefined
+  const documentation = () => {
+    making ??= import('./documentation.ts').then(({ makeDocumentation }) => makeDocumentation(makeDocument(), services))
+    return making
+  }
+  app.addHook('onRequest', async (request, reply) => {
+    const plainHttp = plainHttpOf(request)
+    // Redirects to https, because users type keys into the pages.
+    if (plainHttp?.canLeadOn) return reply.redirect(services.publicUrl + request.url)
+    if (plainHttp) throw new StoreFailure('insecure-transport', plainHttp.fault)
+    reply.headers({ ...anyOrigin, ...headersOfPages, 'cross-origin-opener-policy': 'same-origin' })
+  })
+
+  const sendKept = async (request: FastifyRequest, reply: FastifyReply, address: string) => {
+    const { htmlOf, canonicalOf } = await documentation()
+    const html = htmlOf(address, (page) => renderPage(request, page))
+    if (html === undefined) {
+      const canonical = canonicalOf(address)
+      return canonical === undefined ? reply.callNotFound() : reply.redirect(encodeURI(canonical))
+    }
+    return sendTagged(request, reply, html, HTML)
+  }
+  app.get('/docs', { config }, (request, reply) => sendKept(request, reply, '/docs'))
+  app.get('/docs/*', { config }, (request, reply) => {
+    const { '*': rest = '' } = request.params as { '*'?: string }
+    return sendKept(request, reply, `/docs/${rest}`)
+  })
+  app.get('/docs/search', { config }, async (request, reply) => {
+    const page = (await documentation()).search(textIn(request.query, 'q'), textIn(request.query, 'from'))
+    return reply.header('cache-control', 'no-cache').type(HTML).send(renderPage(request, page))
+  })
+  // Answered before a body is read, of whatever type it is.
+  const onRequest = async (_request: FastifyRequest, reply: FastifyReply) => sendOptions(reply, 'GET, HEAD')
+  for (const path of ['/docs', '/docs/*']) app.options(path, { config, onRequest }, async () => undefined)
+}
+
+export function describeReference(): ApiPart {
+  return {
+    tags: [],
+    paths: {
+      '/openapi.json': {
+        get: openOperation(
+          'showDescription',
+          'This reference, as OpenAPI 3.1',
+          'For generators of clients and other tools. It changes only with the program.',
+          {
+            200: found('The document.', 'application/json', { type: 'object' }),
+            304: unmodified,
+          },
+        ),
+      },
+      '/docs': {
+        get: openOperation(
+          'browse',
+          'Guides and this reference, as pages',
+          'For people with a browser, who need no script to read it; with one, requests can be tried.',
+          {
+            200: found('The start page.', 'text/html', { type: 'string' }),
+            302: { description: 'To its https address, where PUBLIC_URL is one.' },
+            304: unmodified,
+          },
+        ),
+      },
+    },
+    components: {},
+  }
+}
+
+const headers = { ...requestId, ETag: ref('headers', 'ETag') }
+const unmodified: Response = { description: 'The caller already has the current version.', headers }
+
+function found(description: string, type: string, schema: { readonly type: string }): Response {
+  return { description, headers, content: { [type]: { schema } } }
+}

@@ -1,0 +1,167 @@
+import { STATUS_CODES } from 'node:http'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import {
+  type Authenticated,
+  type Authenticator,
+  bearerToken,
+  type Credentials,
+  RefusedSubscription,
+  requireAccess,
+} from '../../access/applications/authenticate.ts'
+import type { CallLog } from '../../access/applications/call-log.ts'
+import { contractRateLimit, showBucket, type Throttle } from '../../access/applications/throttle.ts'
+import { accessOf, callerKey } from '../../engine/caller.ts'
+import type { Method } from '../../engine/definition/define.ts'
+import type { Endpoint, Operations } from '../../engine/reading/endpoints.ts'
+import { bytesInFlight } from '../../foundation/process/bytes-in-flight.ts'
+import { StoreFailure, withoutQuoted } from '../../foundation/values/failure.ts'
+import { loggablePath } from '../server/request-log.ts'
+
+export interface AdmissionServices {
+  authenticator: Authenticator
+  throttle: Throttle
+}
+
+const none: readonly string[] = []
+
+/**
+ * Checks credentials, bucket, method and privileges, before the body is read. Sets `request.caller` once it is known. A request that has
+ * waited is checked again before it does anything, and counts once.
+ */
+export function admission(
+  { authenticator, throttle }: AdmissionServices,
+  { operations, privileges, createdBy, isUnlogged = false }: Endpoint,
+) {
+  return async function admit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    request.isUnlogged = isUnlogged
+    const { caller, throttle: rateLimit, isByBearer, isStrict, keepsBodies } = await identify(request, reply)
+    request.caller = caller
+    request.isOfNewApplication = isStrict
+    request.keepsBody = keepsBodies
+    if (!request.hasWaited) {
+      showBucket(reply, rateLimit, await throttle.take(rateLimit.key, rateLimit))
+      bytesInFlight.admit(callerKey(caller))
+    }
+    check(request, reply, { caller, isByBearer })
+  }
+
+  function check(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { caller, isByBearer }: Pick<Authenticated, 'caller' | 'isByBearer'>,
+  ): void {
+    const method = methodOf(request)
+    if (operations[method] === undefined) {
+      const allowed = allowedMethods(operations)
+      reply.header('allow', allowed)
+      const hint = method === 'POST' && createdBy !== undefined ? `. ${createdBy}` : ''
+      throw new StoreFailure('method-not-allowed', `Method not allowed: this address takes ${allowed}${hint}`)
+    }
+    try {
+      for (const privilege of privileges) requireAccess(caller, privilege, accessOf(method))
+    } catch (error) {
+      if (isByBearer) reply.header('www-authenticate', 'Bearer error="insufficient_scope"')
+      throw error
+    }
+  }
+
+  async function identify(request: FastifyRequest, reply: FastifyReply): Promise<Authenticated> {
+    const credentials = credentialsOf(request)
+    try {
+      return await authenticator.authenticate(credentials)
+    } catch (error) {
+      if (!(error instanceof StoreFailure) || error.kind !== 'unauthorized') throw error
+      const isKnown = error instanceof RefusedSubscription
+      if (isKnown) request.refusedSubscriptionId = error.subscriptionId
+      showBucket(reply, contractRateLimit, await throttle.takeRefused(request.ip))
+      const owner = isKnown ? error : await authenticator.attribute(credentials).catch(() => null)
+      if (owner !== null) {
+        request.refusedSubscriptionId = owner.subscriptionId
+        request.refusal = `Authentication failed: ${owner.reason}`
+      }
+      const challenge = challengeFor(credentials)
+      if (challenge !== null) reply.header('www-authenticate', challenge)
+      throw error
+    }
+  }
+}
+
+/**
+ * The challenge of RFC 6750 §3 for a refused Bearer token, another Authorization, or no credentials at all. Null for requests with
+ * the three headers, whose clients never got a challenge.
+ */
+function challengeFor({ authorization, ...headers }: Credentials): string | null {
+  if (bearerToken(authorization) !== null) return 'Bearer error="invalid_token"'
+  const isAnonymous = Object.values(headers).every((header) => !header)
+  return authorization !== undefined || isAnonymous ? 'Bearer' : null
+}
+
+/** HEAD counts as GET. */
+export function methodOf({ method }: FastifyRequest): Method {
+  return (method === 'HEAD' ? 'GET' : method) as Method
+}
+
+export function allowedMethods(operations: Operations): string {
+  return Object.keys(operations)
+    .flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
+    .join(', ')
+}
+
+function credentialsOf({ headers }: FastifyRequest): Credentials {
+  // Node joins the values of a header that is sent several times. A proxy may add one that the program sends as well.
+  const once = (name: string) => {
+    const values = headers[name]
+      ?.toString()
+      .split(',')
+      .map((value) => value.trim())
+    return new Set(values).size === 1 ? values?.[0] : values?.join()
+  }
+  const { authorization } = headers
+  return { secureUrl: once('secureurl'), privateKey: once('privatekey'), token: once('token'), authorization }
+}
+
+/** Returns the keys that the request carries. */
+export function secretsOf(request: FastifyRequest): string[] {
+  const { privateKey, token, authorization } = credentialsOf(request)
+  return [privateKey, token, bearerToken(authorization)].flatMap((one) => one || [])
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The subscription that the refused credentials are proved to be of. */
+    refusedSubscriptionId: number | null
+    /** The reason for refusing the request or a part of it; empty: none, or unknown. */
+    refusal: string
+    /** Names of parameters and members that were passed over; at most 20. */
+    ignored: readonly string[]
+    /** Whether mistakes of its requests are refused unless it asks for tolerance. */
+    isOfNewApplication: boolean
+    /** Whether the body is kept if the request is refused. */
+    keepsBody: boolean
+    /** The body of a refused request, for the log of calls; null: it is not kept. */
+    refusedBody: string | null
+    /** Whether the log of calls leaves the request out. */
+    isUnlogged: boolean
+  }
+}
+
+/** Records every answered request with a subscription's token in the call log. */
+export function logCalls(app: FastifyInstance, callLog: Pick<CallLog, 'record'>): void {
+  app.decorateRequest('refusedSubscriptionId', null)
+  app.decorateRequest('refusal', '')
+  app.decorateRequest('ignored')
+  app.decorateRequest('isOfNewApplication', false)
+  app.decorateRequest('keepsBody', false)
+  app.decorateRequest('refusedBody', null)
+  app.decorateRequest('isUnlogged', false)
+  app.addHook('onResponse', (request, { statusCode: status }, done) => {
+    const { caller, refusedSubscriptionId, id: requestId, method, refusal, ignored = none, refusedBody: body } = request
+    const subscriptionId = caller?.application?.subscriptionId ?? refusedSubscriptionId
+    if (subscriptionId !== null && !request.isUnlogged) {
+      const path = loggablePath(request)
+      const message = withoutQuoted(refusal) || (status >= 400 ? (STATUS_CODES[status] ?? '') : '')
+      callLog.record({ subscriptionId, method, path, status, message, requestId, ignored, body })
+    }
+    done()
+  })
+}

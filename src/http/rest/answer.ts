@@ -1,0 +1,130 @@
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { refusalItem } from '../../engine/changing/change-requests.ts'
+import type {
+  Answer,
+  CountAnswer,
+  NothingAnswer,
+  RecordsAnswer,
+  ResultsAnswer,
+} from '../../engine/reading/endpoints.ts'
+import { joined, jsonFrame } from '../../engine/reading/representations.ts'
+import { type StoreFailure, withoutQuoted } from '../../foundation/values/failure.ts'
+import { sendCompressible } from '../server/compression.ts'
+import { failureIn, noteRefusal } from '../server/errors.ts'
+import { anyOrigin } from '../server/headers.ts'
+import { acceptsProblem, NO_SUCH_RECORD, sendProblem } from '../server/problem.ts'
+import { acceptedFormat } from './format.ts'
+import { headers } from './openapi/answers.ts'
+import { countToXml, recordsToXml, resultsToXml, xmlFrame } from './xml.ts'
+
+/** Answers in the accepted format (rest-protocol §4, §5, §7). `baseUrl` begins the addresses of next pages. */
+export function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer: Answer, baseUrl = ''): FastifyReply {
+  request.refusal ||= wrongIn(answer)
+  if (isRefusal(answer) && answer.kind === 'results') noteRefusal(request, { reason: withoutQuoted(request.refusal) })
+  if (answer.kind === 'unmodified') return reply.code(304).header('etag', answer.etag).send()
+  if ('replayed' in answer && answer.replayed) reply.header('idempotency-replayed', 'true')
+  if (answer.kind === 'results' && comesBack.includes(answer.status) && !reply.hasHeader('retry-after'))
+    reply.header('retry-after', '1')
+  const { accept } = request.headers
+  if (isRefusal(answer) && acceptsProblem(accept))
+    return sendProblem(reply, answer.kind === 'nothing' ? { status: 404, items: [] } : answer)
+  if (answer.kind === 'nothing') return reply.code(404).send()
+  if (answer.kind === 'records') reply.headers(recordsHeaders(request, reply, answer, baseUrl))
+  const format = acceptedFormat(accept)
+  reply
+    .code(answer.kind === 'results' ? answer.status : 200)
+    .type(format === 'xml' ? 'application/xml; charset=utf-8' : 'application/json; charset=utf-8')
+  return sendCompressible(reply, format === 'xml' ? toXml(answer) : toJson(answer))
+}
+
+/** Turns an error into the answer of rest-protocol §5. */
+export function answerFailure(error: FastifyError | StoreFailure, request: FastifyRequest, reply: FastifyReply) {
+  const failure = failureIn(error, { request, reply }, wordings)
+  request.refusal ||= failure.logMessage
+  // An empty 404 means that the record does not exist; every other refusal is one result item.
+  if (failure.kind === 'not-found') return sendAnswer(request, reply, { kind: 'nothing' })
+  const { status, parts } = failure
+  const items = [refusalItem(failure)]
+  return sendAnswer(request, reply, { kind: 'results', status, items, parts: new Map([[0, parts]]) })
+}
+
+const wordings = {
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: [
+    'unsupported-media-type',
+    'Unsupported media type: Content-Type is not one',
+    { field: 'Content-Type' },
+  ],
+} as const
+
+function wrongIn(answer: Answer): string {
+  if (answer.kind === 'nothing') return NO_SUCH_RECORD
+  return (answer.kind === 'results' && answer.items.find(({ Key }) => Key === 'Error')?.Message) || ''
+}
+
+/** Statuses worth a retry after a second: a conflict with a request in progress, an outage. */
+const comesBack = [409, 503]
+
+export function isRefusal(answer: Answer): answer is ResultsAnswer | NothingAnswer {
+  return answer.kind === 'nothing' || (answer.kind === 'results' && answer.status >= 400)
+}
+
+function recordsHeaders(
+  { url }: FastifyRequest,
+  reply: FastifyReply,
+  { next, total, etag, isSecret }: RecordsAnswer,
+  baseUrl: string,
+) {
+  const handling = reply.getHeader('preference-applied')
+  const applied = handling === undefined ? 'count=exact' : `${handling}, count=exact`
+  return {
+    ...(next && { link: `<${nextPage(url, baseUrl, next)}>; rel="next"` }),
+    ...(typeof total === 'number' && { 'x-total-count': String(total), 'preference-applied': applied }),
+    ...(etag !== undefined && { etag }),
+    ...(isSecret && { 'cache-control': 'no-store' }),
+  }
+}
+
+/**
+ * The address of the request with a new cursor. The rest is kept as sent, except characters that would break the header
+ * or end the address. A proxy may have sent an absolute address with another host.
+ */
+function nextPage(url: string, baseUrl: string, cursor: string): string {
+  const [address = '', ...queries] = url.split('?')
+  const path = address.replace(/^https?:\/\/[^/]*/, '').replace(/#.*$/, '')
+  const kept = queries.join('?').split('&').filter(isKept)
+  const page = `${baseUrl}${path}?${[...kept, `cursor=${cursor}`].join('&')}`
+  return page.replace(/[^!-~]|[<>"#]/gu, encodeURIComponent)
+}
+
+/** Drops `offset` and the old cursor, in any spelling, because the new cursor replaces them. */
+function isKept(parameter: string): boolean {
+  const [name = ''] = parameter.split('=', 1)
+  const letters = name.replace(/%[4-7][\da-f]/gi, decodeURIComponent)
+  return parameter !== '' && !/^(offset|cursor)$/i.test(letters)
+}
+
+function toJson(answer: RecordsAnswer | CountAnswer | ResultsAnswer): string | Buffer {
+  if (answer.kind !== 'records') {
+    return JSON.stringify(answer.kind === 'count' ? { TotalCount: answer.count } : answer.items)
+  }
+  return joined(answer.records, jsonFrame)
+}
+
+function toXml(answer: RecordsAnswer | CountAnswer | ResultsAnswer): string | Buffer {
+  if (answer.kind === 'records' && answer.isFormatted) return joined(answer.records, xmlFrame(answer.type))
+  if (answer.kind === 'records') return recordsToXml(answer.records, answer.type)
+  return answer.kind === 'count' ? countToXml(answer.count) : resultsToXml(answer.items)
+}
+
+/**
+ * The headers of every recorded answer of the public service (rest-protocol §3), caching rules, and the headers that
+ * pages of other sites may read. `private`, because a shared cache could give a store's records to another caller.
+ */
+export const commonHeaders = {
+  'cache-control': 'no-cache, private',
+  pragma: 'no-cache',
+  expires: '-1',
+  ...anyOrigin,
+  'access-control-expose-headers': [...Object.keys(headers), 'Date'].join(', '),
+  vary: 'accept, accept-encoding, authorization, privatekey, token, secureurl',
+}

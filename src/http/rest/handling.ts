@@ -1,0 +1,73 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { oneOf, unknownName } from '../../engine/changing/passed-over.ts'
+import { wrongParameter } from '../../engine/definition/filters.ts'
+import { Handling } from '../../engine/definition/handling.ts'
+import type { JsonSchema } from '../../engine/definition/json-schema.ts'
+import type { Operation } from '../../engine/reading/endpoints.ts'
+import type { Query } from '../../engine/reading/paging.ts'
+import { INT32_MAX } from '../../foundation/values/int32.ts'
+import { type Candidate, candidateOf } from '../../foundation/values/nearest.ts'
+import { preferenceIn } from '../../foundation/values/preferences.ts'
+import type { Parameter } from '../server/openapi.ts'
+
+// How a request is read: as its application is, unless it says otherwise (RFC 7240 §4.4).
+
+/** The query parameters that an operation reads: their schemas by their names in small letters. */
+export interface KnownParameters {
+  readonly schemas: ReadonlyMap<string, JsonSchema>
+  readonly candidates: readonly Candidate[]
+}
+
+export function knownParameters(parameters: readonly Pick<Parameter, 'name' | 'schema'>[]): KnownParameters {
+  const schemas = new Map(parameters.map(({ name, schema }) => [name.toLowerCase(), schema]))
+  return { schemas, candidates: [...schemas.keys()].map((name) => candidateOf(name, [name])) }
+}
+
+/**
+ * Decides how the request is read, and says so where it asked. Throws `bad-request` that names all unknown parameters of a strict
+ * request, and pages that are none, unless it takes records: then what is wrong with those is told with them.
+ */
+export function handlingOf(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { takes, query, known }: Pick<Operation, 'takes'> & { readonly query: Query; readonly known: KnownParameters },
+): Handling {
+  const preferred = preferenceIn(request.headers.prefer, 'handling')
+  const isKnown = preferred === 'strict' || preferred === 'lenient'
+  if (isKnown) reply.header('preference-applied', `handling=${preferred}`)
+  const isStrict = isKnown ? preferred === 'strict' : request.isOfNewApplication
+  const handling = new Handling(isStrict)
+  for (const [name, given] of query) {
+    const schema = known.schemas.get(name)
+    if (schema === undefined && !isStrict) handling.ignore(name)
+    if (name === '' || !isStrict) continue
+    if (schema === undefined) {
+      const nearest = handling.nearest(name, known.candidates)
+      handling.refuse(unknownName(name, { name, what: 'a parameter of this address', nearest }))
+    } else if (isBeyond(name, given, schema))
+      handling.refuse(wrongParameter(name, given, `must be a whole number from 1 to ${schema.maximum ?? INT32_MAX}`))
+  }
+  if (takes === undefined && handling.refusals.length > 0) throw oneOf(handling.refusals)
+  return handling
+}
+
+/** Whether a lenient request would get another page. What is no whole number is refused where it is read. */
+function isBeyond(name: string, given: string, { maximum = INT32_MAX }: JsonSchema): boolean {
+  const isPage = (name === 'limit' || name === 'offset') && /^[+-]?\d+$/.test(given.trim())
+  return isPage && (Number(given) < 1 || Number(given) > Number(maximum))
+}
+
+const IGNORED_BYTES_MAX = 1_024
+
+/** Tells the caller and the log of calls what was passed over: names alone, percent-encoded, of at most 1 kB. */
+export function tellIgnored(request: FastifyRequest, reply: FastifyReply, { ignored }: Handling): void {
+  if (ignored.length === 0) return
+  request.ignored = ignored
+  let header = ''
+  for (const name of ignored) {
+    const longer = header + (header === '' ? '' : ', ') + encodeURIComponent(name)
+    if (longer.length > IGNORED_BYTES_MAX) break
+    header = longer
+  }
+  reply.header('x-ignored', header)
+}

@@ -1,0 +1,103 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { Counter, type CounterConfiguration, Gauge, type Registry } from 'prom-client'
+import { type Authenticator, RefusedStore } from '../../access/applications/authenticate.ts'
+import { contractRateLimit, showBucket, type Throttle } from '../../access/applications/throttle.ts'
+import { type Caller, callerKey } from '../../engine/caller.ts'
+import { bytesInFlight } from '../../foundation/process/bytes-in-flight.ts'
+import { StoreFailure } from '../../foundation/values/failure.ts'
+import type { Metrics } from '../server/metrics.ts'
+import type { Parameters } from './operation.ts'
+import type { Queue } from './queue.ts'
+import { ResultError } from './result.ts'
+
+export interface AdmissionServices {
+  authenticator: Pick<Authenticator, 'authenticateStore'>
+  throttle: Pick<Throttle, 'takeRefused' | 'returnAnonymous'>
+  queue: Queue
+  givenUpCalls: ReturnType<typeof createSoapMetrics>['givenUpCalls']
+  metrics: Pick<Metrics, 'throttledRequests'>
+}
+
+const refusals = { key: 'wrongKey', 'switched-off': 'switchedOff', address: 'addressRefused' } as const
+
+/**
+ * Admits a call to the store that it names by storeUrl and userKey, after waiting for a slot of the store's bucket (contract §8).
+ * Refused credentials never wait, and count against the client's address. Shows the bucket in the answer's headers. Throws
+ * ResultError for the credentials, `throttled` for a call whose turn would come too late, `unavailable` where waiting ended early.
+ */
+export async function admit(
+  { authenticator, throttle, queue, givenUpCalls, metrics }: AdmissionServices,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  parameters: Parameters,
+): Promise<Caller> {
+  try {
+    const userKey = parameters.required('userKey', 'userKeyMissing')
+    const storeUrl = parameters.required('storeUrl', 'storeUrlMissing')
+    const credentials = { storeUrl, userKey, address: request.ip }
+    const { caller, throttle: rateLimit } = await authenticator.authenticateStore(credentials)
+    request.caller = caller
+    throttle.returnAnonymous(request.ip)
+    bytesInFlight.admit(callerKey(caller))
+    const turn = await queue.takeTurn(rateLimit.key, rateLimit, whenClosed(reply))
+    if (turn.kind !== 'granted') givenUpCalls.inc({ reason: turn.kind })
+    if (turn.kind === 'refused') metrics.throttledRequests.inc({ bucket: 'cartapi' })
+    if (turn.kind === 'left' || turn.kind === 'stopped') throw new StoreFailure('unavailable', reasons[turn.kind])
+    showBucket(reply, rateLimit, turn.bucket)
+    if (turn.kind === 'granted' && turn.hasWaited) {
+      // Meanwhile the key may have been changed, or cartAPI switched off.
+      request.caller = (await authenticator.authenticateStore(credentials)).caller
+    }
+    return request.caller
+  } catch (error) {
+    if (error instanceof RefusedStore || error instanceof ResultError) {
+      showBucket(reply, contractRateLimit, await throttle.takeRefused(request.ip))
+    }
+    throw error instanceof RefusedStore ? new ResultError(refusals[error.reason], error.message) : error
+  }
+}
+
+const reasons = {
+  left: 'The client closed the connection while the call waited for its turn',
+  stopped: 'The server is stopping; try again in a moment',
+}
+
+/** Aborted when the answer was sent, or can no longer be sent. */
+function whenClosed({ raw }: FastifyReply): AbortSignal {
+  const closed = new AbortController()
+  raw.once('close', () => closed.abort())
+  if (raw.closed) closed.abort()
+  return closed.signal
+}
+
+/** `waiting` counts the calls that wait for their turn. Several applications may share one registry. */
+export function createSoapMetrics(registry: Registry, waiting: () => number) {
+  const counter = <T extends string>(name: string, labelNames: T[], help: string): Counter<T> => {
+    const options: CounterConfiguration<T> = { name, labelNames, help, registers: [registry] }
+    return (registry.getSingleMetric(name) as Counter<T> | undefined) ?? new Counter(options)
+  }
+  if (!registry.getSingleMetric('cartapi_waiting_calls')) {
+    new Gauge({
+      name: 'cartapi_waiting_calls',
+      help: "Calls of cartAPI that wait for a slot of their store's bucket",
+      registers: [registry],
+      collect() {
+        this.set(waiting())
+      },
+    })
+  }
+  const calls = counter(
+    'cartapi_calls_total',
+    ['operation', 'outcome', 'error'],
+    'Calls of cartAPI, by operation (empty where none was named), outcome (result, error, fault) and what was wrong',
+  )
+  const givenUpCalls = counter(
+    'cartapi_given_up_calls_total',
+    ['reason'],
+    'Calls of cartAPI that got no slot, by reason: refused (more than 30 s to wait, or too many waiting), left (by the client), stopped (with the server)',
+  )
+  // Prometheus sees the first of a kind only if there was a 0 before it.
+  calls.inc({ operation: '', outcome: 'fault', error: 'Server' }, 0)
+  for (const reason of ['refused', 'left', 'stopped']) givenUpCalls.inc({ reason }, 0)
+  return { calls, givenUpCalls }
+}

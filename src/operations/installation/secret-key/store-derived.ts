@@ -1,0 +1,47 @@
+import type { Db } from '../../../foundation/database/client.ts'
+import { newSigningSecret } from '../../../foundation/outbound/standard-webhooks.ts'
+import type { Secrets } from '../../../foundation/values/secrets.ts'
+
+/**
+ * Seals the secrets of webhooks and callbacks that early versions derived from SECRET_KEY when they needed them, so that a new
+ * key leaves them as they are. Each was derived from the key that the private key or user key beside it is sealed under.
+ * Any number of processes may do it at once, and a kill leaves the rest to the next start.
+ */
+export async function storeDerivedSecrets(db: Db, secrets: Secrets): Promise<void> {
+  await storeCallbackSecrets(db, secrets)
+  await storeWebhookSecrets(db, secrets)
+}
+
+async function storeCallbackSecrets(db: Db, secrets: Secrets): Promise<void> {
+  for (const row of await db.application.findMany({ where: { callbackSecretSealed: '' }, orderBy: { id: 'asc' } })) {
+    const { id, publicKey, privateKeySealed, callbackSecretVersion: version } = row
+    const secretOf = (version: number) =>
+      secrets.seal(newSigningSecret(secrets.derivedBeside(privateKeySealed, `callback ${publicKey} ${version}`)))
+    const data = {
+      callbackSecretSealed: secretOf(version),
+      formerCallbackSecretSealed: row.callbackSecretRotatedAt === null ? null : secretOf(version - 1),
+    }
+    await db.application.updateMany({ where: { id, callbackSecretSealed: '' }, data })
+  }
+}
+
+async function storeWebhookSecrets(db: Db, secrets: Secrets): Promise<void> {
+  const rows = await db.$queryRaw<WithSeeds[]>`
+    SELECT "storeId", "Webhook"."id", "secretSealed" AS "seed", "formerSecretSealed" AS "formerSeed", "userKeySealed"
+    FROM "Webhook" JOIN "Store" ON "Store"."id" = "storeId"
+    WHERE "secretSealed" !~ '^v[12][.]' ORDER BY "storeId", "Webhook"."id"`
+  for (const { storeId, id, seed, formerSeed, userKeySealed } of rows) {
+    const secretOf = (seed: string) =>
+      secrets.seal(newSigningSecret(secrets.derivedBeside(userKeySealed, `webhook ${seed}`)))
+    const data = { secretSealed: secretOf(seed), formerSecretSealed: formerSeed === null ? null : secretOf(formerSeed) }
+    await db.webhook.updateMany({ where: { storeId, id, secretSealed: seed }, data })
+  }
+}
+
+interface WithSeeds {
+  readonly storeId: number
+  readonly id: number
+  readonly seed: string
+  readonly formerSeed: string | null
+  readonly userKeySealed: string
+}

@@ -1,0 +1,63 @@
+import type { Resource } from '../engine/definition/define.ts'
+import { categories } from './resources/categories/categories.ts'
+import { customerGroups } from './resources/customer-groups/customer-groups.ts'
+import { customers } from './resources/customers/customers.ts'
+import { distributors } from './resources/distributors/distributors.ts'
+import { giftRegistries } from './resources/gift-registries/gift-registries.ts'
+import { manufacturers } from './resources/manufacturers/manufacturers.ts'
+import { orderStatuses } from './resources/order-statuses/order-statuses.ts'
+import { orders } from './resources/orders/orders.ts'
+import { paymentMethods } from './resources/payment-methods/payment-methods.ts'
+import { products } from './resources/products/products.ts'
+import { returnMethods, returnReasons, returnStatuses } from './resources/return-lists/return-lists.ts'
+import { rma } from './resources/rma/rma.ts'
+import { webhooks } from './webhooks/webhooks.ts'
+
+/**
+ * The services whose records belong to the store: export and import carry them. Ordered by reference: a record refers
+ * to earlier services (or to its own).
+ */
+export const resources = [
+  categories,
+  manufacturers,
+  distributors,
+  customerGroups,
+  products,
+  customers,
+  orderStatuses,
+  orders,
+  giftRegistries,
+  rma,
+] as const satisfies readonly Resource[]
+
+/** What export and import carry: the resources, and settings that orders and returns refer to. */
+export const transferredResources = [
+  paymentMethods,
+  returnReasons,
+  returnMethods,
+  returnStatuses,
+  ...resources,
+] as const satisfies readonly Resource[]
+
+/**
+ * Every service that the engine serves: routes, privileges, the reference and the conformance suite read this. Webhooks
+ * belong to an application's subscription, which does not move with a store.
+ */
+export const servedResources = [...resources, webhooks] as const satisfies readonly Resource[]
+
+export type Service = (typeof servedResources)[number]['service']
+
+/** Throws for an unknown name. */
+export function resourceNamed(service: string): Resource {
+  const resource = servedResources.find((one) => one.service === service)
+  if (!resource) throw new Error(`There is no service ${service}`)
+  return resource
+}
+
+/** The service whose records a field of `resource` names by number: the definitions of what is named say so. Null: none. */
+export function targetOf({ table }: Resource, path: string): Resource | null {
+  const found = resources.find((each: Resource) =>
+    each.referrers.some((referrer) => referrer.table === table && referrer.fields.includes(path)),
+  )
+  return found ?? null
+}

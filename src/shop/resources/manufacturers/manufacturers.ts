@@ -1,0 +1,74 @@
+import { defineResource } from '../../../engine/definition/define.ts'
+import { manufacturerKinds } from '../../../engine/definition/event-kinds.ts'
+import { date, integer, LONG_TEXT, text } from '../../../engine/definition/fields.ts'
+import { containing, since, until } from '../../../engine/definition/filters.ts'
+import { clearedInProducts, productsBy } from '../products/products.ts'
+
+const ofManufacturer = { column: 'manufacturerId' }
+
+/** Manufacturers (rest-resources §5). */
+export const manufacturers = defineResource({
+  service: 'Manufacturers',
+  typeName: 'Manufacturer',
+  description: 'A company that makes products, or their brand.',
+  maxRecords: 500,
+  fields: {
+    ManufacturerID: integer({
+      column: 'id',
+      access: 'key',
+      label: 'Manufacturer number',
+      description: 'The number of the manufacturer, by which products name it.',
+    }),
+    ManufacturerName: text(50, {
+      column: 'name',
+      required: true,
+      description: 'The name of the manufacturer, which its products show. cartAPI refers to manufacturers by it.',
+    }),
+    Logo: text(255, {
+      isImage: true,
+      description: 'A picture of the manufacturer’s logo: a path below the store’s address, or a whole address.',
+    }),
+    Sorting: integer({
+      label: 'Position',
+      hint: 'Lower numbers come first',
+      description: 'The place of the manufacturer among others: the storefront shows lower numbers first.',
+    }),
+    Header: text(LONG_TEXT, {
+      isHtml: true,
+      label: 'Text at the top',
+      description: 'HTML at the beginning of the manufacturer’s page in the storefront.',
+    }),
+    Website: text(50, { description: 'The address of the manufacturer’s own site.' }),
+    UserID: text(50, {
+      column: 'updatedBy',
+      access: 'ro',
+      label: 'Last changed by',
+      description:
+        'The last editor of the manufacturer: the name of an application, `API` for cartAPI, or the e-mail address of a person.',
+    }),
+    LastUpdate: date({
+      column: 'updatedAt',
+      access: 'ro',
+      label: 'Last change',
+      description: 'The time of the last change of the manufacturer. Changes to its products do not count.',
+    }),
+    PageTitle: text(150, { description: 'The title of the manufacturer’s page, for browsers and search engines.' }),
+    MetaTags: text(LONG_TEXT, {
+      description: 'HTML for the head of the manufacturer’s page, such as a description for search engines.',
+    }),
+    RedirectURL: text(255, {
+      label: 'Redirect to',
+      description: 'The address to which the storefront sends visitors of the manufacturer’s page.',
+    }),
+    FileName: text(255, {
+      label: 'File name of the page',
+      description: 'The last part of the address of the manufacturer’s page in the storefront.',
+    }),
+  },
+  groups: { 'Name and logo': 'ManufacturerID', 'Manufacturer page': 'PageTitle' },
+  filters: { manufacturer: containing('name'), lastupdatestart: since('updatedAt'), lastupdateend: until('updatedAt') },
+  subResources: { Products: productsBy(ofManufacturer) },
+  events: manufacturerKinds,
+  isFinalOnceWritten: true,
+  referrers: [clearedInProducts('ManufacturerID', ofManufacturer)],
+})

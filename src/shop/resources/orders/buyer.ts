@@ -1,0 +1,127 @@
+import type { Caller } from '../../../engine/caller.ts'
+import type { FieldSet, ValueField } from '../../../engine/definition/fields.ts'
+import { wrongField } from '../../../engine/definition/refused.ts'
+import type { Document, Row } from '../../../engine/definition/stored-row.ts'
+import { queryRows } from '../../../foundation/database/client.ts'
+import { sql } from '../../../foundation/database/sql.ts'
+import { shipmentList } from './lists.ts'
+import { orders } from './orders.ts'
+
+/**
+ * Returns the Billing… fields of the customer of an order, under an order's names and cut to its lengths, and the price
+ * level of the customer's group (0: none). An id of null is a guest. Refuses (400) an unknown id.
+ */
+export async function readBuyer(
+  caller: Caller,
+  customerId: number | null,
+): Promise<{ billing: Readonly<Record<string, string>>; priceLevel: number }> {
+  if (customerId === null) return { billing: {}, priceLevel: 0 }
+  const found = await findBuyer(caller, customerId)
+  if (found === null) throw wrongField('CustomerID', 'refers to a customer that does not exist')
+  return { billing: billingOf(found.customer), priceLevel: found.priceLevel }
+}
+
+/** The fields that say whose order it is, of its record or of a form. */
+interface Billed {
+  readonly BillingFirstName?: unknown
+  readonly BillingLastName?: unknown
+  readonly BillingCompany?: unknown
+  readonly BillingEmail?: unknown
+}
+
+/** Returns whose order it is: a person, else a company, else an e-mail address. Empty: nothing says it. */
+export function billedTo({ BillingFirstName, BillingLastName, BillingCompany, BillingEmail }: Billed): string {
+  const texts = [BillingFirstName, BillingLastName, BillingCompany, BillingEmail].map((text) =>
+    String(text ?? '').trim(),
+  )
+  const [first = '', last = '', company = '', email = ''] = texts
+  return [first, last].filter(Boolean).join(' ') || company || email
+}
+
+/** A customer as somebody is shown who places an order for them. */
+export interface Buyer {
+  readonly id: number
+  /** As orders name it (`billedTo`). */
+  readonly name: string
+  readonly email: string
+  readonly group: string
+  readonly priceLevel: number
+  readonly isNonTaxable: boolean
+  /** The Billing… and Shipment… fields of an order for them, under an order's names and cut to its lengths. */
+  readonly billing: Readonly<Record<string, string>>
+  readonly shipping: Readonly<Record<string, string>>
+}
+
+/** Null: the store has no such customer. */
+export async function readWholeBuyer(caller: Caller, customerId: number): Promise<Buyer | null> {
+  const found = await findBuyer(caller, customerId)
+  if (found === null) return null
+  const { customer, group, priceLevel } = found
+  const billing = billingOf(customer)
+  const email = String(customer.email ?? '')
+  const isNonTaxable = (customer.details as Document).NonTaxable === true
+  const name = billedTo({ ...billing, BillingEmail: email })
+  return { id: customerId, name, email, group, priceLevel, isNonTaxable, billing, shipping: shippingOf(customer) }
+}
+
+async function findBuyer(caller: Caller, id: number) {
+  const [found] = await queryRows<{ customer: string; group: string | null; priceLevel: number | null }>(
+    caller.db,
+    sql`
+     SELECT to_json(c)::text AS "customer", g."name" AS "group", g."priceLevel"
+     FROM "Customer" c LEFT JOIN "CustomerGroup" g ON g."storeId" = c."storeId" AND g."id" = c."groupId"
+     WHERE c."storeId" = ${caller.store.id}::int AND c."id" = ${id}::int`,
+  )
+  if (found === undefined) return null
+  const { customer, group, priceLevel } = found
+  return { customer: JSON.parse(customer) as Row, group: group ?? '', priceLevel: priceLevel ?? 0 }
+}
+
+/** All empty where the customer has only one address. */
+function shippingOf({ details }: Row): Record<string, string> {
+  const from = details as Document
+  return cut(shipmentList.fields, {
+    ...Object.fromEntries(sharedNames.map((name) => [`Shipment${name}`, from[`Shipping${name}`]])),
+    ShipmentAddress: from.ShippingAddress1,
+    ShipmentPhone: from.ShippingPhoneNumber,
+  })
+}
+
+function billingOf(customer: Row): Record<string, string> {
+  const details = customer.details as Document
+  return cut(orders.fields, {
+    BillingFirstName: customer.firstName,
+    BillingLastName: customer.lastName,
+    BillingCompany: details.BillingCompany,
+    BillingAddress: details.BillingAddress1,
+    BillingAddress2: details.BillingAddress2,
+    BillingCity: customer.city,
+    BillingState: customer.state,
+    BillingZipCode: details.BillingZipCode,
+    BillingCountry: customer.country,
+    BillingPhoneNumber: customer.phone,
+    BillingEmail: customer.email,
+  })
+}
+
+const sharedNames = ['FirstName', 'LastName', 'Company', 'Address', 'Address2', 'City', 'State', 'ZipCode', 'Country']
+
+/** Returns a shipment to the billing address, for an order without one. */
+export function shippingToBuyer(billing: Readonly<Record<string, unknown>>): Document {
+  return cut(shipmentList.fields, {
+    ...Object.fromEntries(sharedNames.map((name) => [`Shipment${name}`, billing[`Billing${name}`]])),
+    ShipmentPhone: billing.BillingPhoneNumber,
+    ShipmentEmail: billing.BillingEmail,
+  })
+}
+
+/** Cuts texts to the lengths of their fields, never within a character; anything else becomes empty. */
+function cut(fields: FieldSet, values: Readonly<Record<string, unknown>>): Record<string, string> {
+  const texts = Object.entries(values).map(([name, value]) => {
+    const text = typeof value === 'string' ? value : ''
+    const field = fields.get(name) as ValueField
+    const { maxLength = text.length } = field.bounds
+    return [name, text.length <= maxLength ? text : text.slice(0, maxLength).replace(/[\uD800-\uDBFF]$/, '')]
+  })
+  return Object.fromEntries(texts)
+}

@@ -1,0 +1,127 @@
+import type { Caller } from '../../../engine/caller.ts'
+import { type Field, type FieldSet, fieldSet, type ValueField } from '../../../engine/definition/fields.ts'
+import { type Patch, patchSteps } from '../../../engine/definition/input.ts'
+import { wrongField } from '../../../engine/definition/refused.ts'
+import { StoreFailure } from '../../../foundation/values/failure.ts'
+import { runInSlices } from '../../../foundation/values/slices.ts'
+import { shipmentList } from './lists.ts'
+import { orders } from './orders.ts'
+import { statusNotCompleted } from './statuses.ts'
+
+/** Items of a new order. */
+export const ORDER_ITEMS_MAX = 500
+
+/** Fields that placing an order computes, besides those that callers can never write. */
+const computed = new Set([
+  'InvoiceNumberPrefix',
+  'InvoiceNumber',
+  'OrderAmount',
+  'ShipmentOrderStatus',
+  'ShipmentNumber',
+  'ItemDescription',
+  'ItemUnitPrice',
+  'ItemWeight',
+  'ItemOptionPrice',
+  'ItemUnitCost',
+])
+
+/** Fields that clients of the API cannot write, and only the checkout knows. */
+const fromCheckout = new Set([
+  'ContinueURL',
+  'BillingPaymentMethod',
+  'QuestionTitle',
+  'QuestionType',
+  'QuestionCheckoutStep',
+  'QuestionSorting',
+  'QuestionDiscountGroup',
+])
+
+/** Whether a field is computed when the order is placed, and must not be sent. */
+function isComputed(name: string, field: Field): boolean {
+  if (field.kind === 'object' || field.kind === 'list') return false
+  return computed.has(name) || (['key', 'ro', 'derived'].includes(field.access) && !fromCheckout.has(name))
+}
+
+/** The fields that the body may have, for the API description. */
+export const orderBodyType = {
+  typeName: 'PlacedOrder',
+  description: 'An order as a checkout sends it, without what placing it computes.',
+  fields: sendable(orders.fields.shown),
+}
+
+function sendable({ entries }: FieldSet): FieldSet {
+  const fields = entries
+    .filter(([name, field]) => !isComputed(name, field))
+    .map(([name, field]) => {
+      if (field.kind === 'object') return [name, field]
+      if (field.kind !== 'list') return [name, { ...field, access: field.access === 'ro' ? 'rw' : field.access }]
+      return [name, { ...field, typeName: `Placed${field.typeName}`, fields: sendable(field.fields) }]
+    })
+  return fieldSet(Object.fromEntries(fields))
+}
+
+/** What counts toward the order's amount. */
+const orderAmounts = ['OrderDiscountCoupon', 'OrderDiscountPromotion', 'SalesTax', 'SalesTax2', 'SalesTax3']
+const shipmentAmounts = ['ShipmentCost', 'ShipmentWeight']
+
+/**
+ * Reads the body of `POST /admin/stores/{id}/orders`, with the wire names of Order. Refuses (400, with the field's
+ * path) computed and unknown fields, and values out of bounds. Accepts what only the checkout knows.
+ */
+export async function readOrderBody(caller: Caller, body: unknown): Promise<Patch> {
+  refuseNames(orders.fields.shown, body, '')
+  const patch = await runInSlices(patchSteps(orders.fields, body, { mode: 'import', timeZone: caller.store.timeZone }))
+  const { OrderItemList = [], ShipmentList = [] } = patch.lists
+  refuseItems(OrderItemList)
+  refuseNegative(patch, orders.fields, orderAmounts, '')
+  for (const [index, shipment] of ShipmentList.entries()) {
+    refuseNegative(shipment, shipmentList.fields, shipmentAmounts, `ShipmentList[${index}].`)
+  }
+  const { statusId = statusNotCompleted } = patch.columns
+  if (statusId === statusNotCompleted) return patch
+  throw wrongField(
+    'OrderStatusID',
+    `may be ${statusNotCompleted} (Not Completed), or left out: New or Unpaid is set then`,
+  )
+}
+
+function refuseNames(fields: FieldSet, body: unknown, path: string): void {
+  if (typeof body !== 'object' || body === null) return
+  for (const [given, member] of Object.entries(body)) {
+    if (member === null || member === undefined) continue
+    const name = fields.byLowerName.get(given.toLowerCase()) ?? ''
+    const field = fields.get(name)
+    const fieldPath = `${path}${name || given.slice(0, 50)}`
+    if (field === undefined) {
+      const logMessage = `${path || 'The order: '}a field that cannot be sent`
+      throw new StoreFailure('bad-request', `${fieldPath} is not a field that can be sent`, {
+        field: fieldPath,
+        logMessage,
+      })
+    }
+    if (isComputed(name, field)) {
+      throw wrongField(fieldPath, 'is computed when the order is placed, and must not be sent')
+    }
+    if (field.kind !== 'list' || !Array.isArray(member)) continue
+    for (const [index, item] of member.entries()) refuseNames(field.fields, item, `${fieldPath}[${index}].`)
+  }
+}
+
+function refuseItems(items: readonly Patch[]): void {
+  if (items.length === 0 || items.length > ORDER_ITEMS_MAX) {
+    throw wrongField('OrderItemList', `must have 1 to ${ORDER_ITEMS_MAX} items; it has ${items.length}`)
+  }
+  items.forEach(({ columns }, index) => {
+    const path = `OrderItemList[${index}]`
+    if (!columns.productId && !columns.sku) throw wrongField(`${path}.CatalogID`, 'is required, or ItemID')
+    if (columns.quantity === undefined) throw wrongField(`${path}.ItemQuantity`, 'is required')
+    if (Number(columns.quantity) <= 0) throw wrongField(`${path}.ItemQuantity`, 'must be more than 0')
+  })
+}
+
+function refuseNegative({ columns }: Patch, fields: FieldSet, names: readonly string[], path: string): void {
+  for (const name of names) {
+    const { column = '' } = fields.get(name) as ValueField
+    if (Number(columns[column] ?? 0) < 0) throw wrongField(path + name, 'must not be negative')
+  }
+}

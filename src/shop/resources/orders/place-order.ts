@@ -1,0 +1,210 @@
+import type { Caller } from '../../../engine/caller.ts'
+import { changeSet, inChange } from '../../../engine/changing/change.ts'
+import type { Remember } from '../../../engine/changing/idempotency.ts'
+import { emptyPatch, type PlannedChange } from '../../../engine/changing/plan-change.ts'
+import {
+  insertRows,
+  mergeRecord,
+  RowIds,
+  reserveIds,
+  reserveRowIds,
+  storeLists,
+} from '../../../engine/changing/write.ts'
+import { refusalOf } from '../../../engine/definition/constraints.ts'
+import { orderNew } from '../../../engine/definition/event-kinds.ts'
+import type { Patch } from '../../../engine/definition/input.ts'
+import { wrongField } from '../../../engine/definition/refused.ts'
+import type { Document, Row } from '../../../engine/definition/stored-row.ts'
+import { recordChanges } from '../../../engine/recording/changes.ts'
+import { raise } from '../../../engine/recording/events.ts'
+import { allInOrder, queryRows } from '../../../foundation/database/client.ts'
+import { sql } from '../../../foundation/database/sql.ts'
+import { StoreFailure } from '../../../foundation/values/failure.ts'
+import { INT32_MAX } from '../../../foundation/values/int32.ts'
+import { customers } from '../customers/customers.ts'
+import { ORDER_AMOUNT_MAX, toNumber } from './amounts.ts'
+import { readBuyer, shippingToBuyer } from './buyer.ts'
+import { refuseDiscountAbove, roundCharges, sumOfParts } from './charges.ts'
+import { readOrderBody } from './order-body.ts'
+import { makeLines, type OrderLine } from './order-lines.ts'
+import { orders } from './orders.ts'
+import { dateTransactions, nameOrderInQuestions } from './rules.ts'
+import { statusNew, statusNotCompleted, statusUnpaid } from './statuses.ts'
+import { noteStocks, takeStock } from './stock.ts'
+
+export interface PlacedOrder {
+  readonly id: number
+  readonly invoicePrefix: string
+  readonly invoiceNumber: number
+  /** The grand total, in the decimals of the store's currency. */
+  readonly orderAmount: number
+}
+
+interface Placing {
+  readonly remember?: Remember<PlacedOrder> | undefined
+  /** A customer who is added with the order, and whose order it is. */
+  readonly customer?: PlannedChange | null
+}
+
+/**
+ * Places an order as the checkout does (rest-resources §3.9), in one transaction: computes prices and totals, takes
+ * stock, and assigns an invoice number. Its status is New if it was paid online, else Unpaid. An order sent as Not
+ * Completed takes no stock until it leaves that status. Refuses what it cannot sell (400, with the field) and what is
+ * out of stock (409).
+ */
+export async function placeOrder(caller: Caller, body: unknown, { remember, customer = null }: Placing = {}) {
+  const patch = await readOrder(caller, body)
+  const id = await reserveIds(caller, orders.table, 1)
+  const ids = await reserveRowIds(caller, countRows(patch))
+  try {
+    return await inChange(
+      caller,
+      async (tx) => {
+        if (customer !== null) {
+          await changeSet(customers, new Map([[0, { caller: tx, planned: customer }]]))
+          patch.columns.customerId = customer.id
+        }
+        return { ...(await store(tx, id, patch, ids.anew())), ...(await takeInvoiceNumber(tx, id)) }
+      },
+      remember,
+    )
+  } catch (error) {
+    throw refusalOf(error, orders) ?? error
+  }
+}
+
+/** The id of an order that is placed only to be rolled back. No counter gives it away (`reserveIds`). */
+export const REHEARSED_ORDER_ID = INT32_MAX
+
+/**
+ * Places an order in a transaction that is to be rolled back: without an invoice number, and with ids that no order gets, so that
+ * nobody who places one waits for a counter. Refuses what `placeOrder` refuses.
+ */
+export async function placeForRehearsal(tx: Caller, body: unknown): Promise<void> {
+  const patch = await readOrder(tx, body)
+  const count = countRows(patch)
+  await store(tx, REHEARSED_ORDER_ID, patch, new RowIds(INT32_MAX - count, count))
+}
+
+async function readOrder(caller: Caller, body: unknown): Promise<Patch> {
+  const patch = await readOrderBody(caller, body)
+  roundCharges(patch, caller.store.currency)
+  return patch
+}
+
+function countRows({ lists }: Patch): number {
+  return Object.values(lists).reduce((count, items) => count + items.length, lists.ShipmentList ? 0 : 1)
+}
+
+async function store(
+  caller: Caller,
+  id: number,
+  patch: Patch,
+  ids: RowIds,
+): Promise<{ id: number; orderAmount: number }> {
+  const { columns, lists } = patch
+  const takes = columns.statusId !== statusNotCompleted
+  const { billing, priceLevel } = await readBuyer(caller, (columns.customerId ?? null) as number | null)
+  const lines = await makeLines(caller, lists.OrderItemList ?? [], priceLevel)
+  noteStocks(lines, takes)
+  const order = newOrder(caller, id, patch, billing, lines, ids)
+  const stored = { id, before: null, after: order }
+  await allInOrder([
+    insertRows(caller, orders.table, [order.row]),
+    storeLists(caller, orders, [stored]),
+    recordChanges([{ kind: 'create', caller, resource: orders, patch, ...stored }]),
+  ])
+  if (takes) {
+    raise(caller, orderNew, orders, id)
+    await takeStock(caller, id, lines)
+  }
+  return { id, orderAmount: Number(order.row.orderAmount) }
+}
+
+/** Returns the rows of the order. Without shipments, it ships to its billing address. */
+function newOrder(
+  caller: Caller,
+  id: number,
+  patch: Patch,
+  { BillingEmail = '', ...billing }: Readonly<Record<string, string>>,
+  lines: readonly OrderLine[],
+  ids: RowIds,
+) {
+  const columns = { billingEmail: BillingEmail, ...patch.columns }
+  const details = { ...billing, ...patch.details }
+  const toBuyer = { ...emptyPatch, details: shippingToBuyer({ ...details, BillingEmail: columns.billingEmail }) }
+  const lists = { ShipmentList: [toBuyer], ...patch.lists, OrderItemList: lines.map((line) => line.patch) }
+  const order = mergeRecord(caller, orders, id, null, { ...patch, columns, details, lists }, ids)
+  const { row } = order
+  nameOrderInQuestions(row.details as Document, id)
+  dateTransactions(order.lists.TransactionList, caller)
+  if (row.statusId !== statusNotCompleted) {
+    row.statusId = row.paidOnline === true ? statusNew : statusUnpaid
+  }
+  const { currency } = caller.store
+  const amounts = lines.map(({ amount }) => amount)
+  refuseDiscountAbove(amounts, row, currency)
+  row.orderAmount = orderAmount(currency, row, patch.lists.ShipmentList, amounts)
+  if (row.customerId === null && row.billingEmail === '') throw wrongField('BillingEmail', 'is required for a guest')
+  // As the trigger would say it of the shipments, which spares another version of the row.
+  row.fulfilment = order.lists.ShipmentList?.length === 0 ? 'none' : 'waiting'
+  fillShipments(order.lists, patch.lists.ShipmentList, Number(row.statusId), lines)
+  return order
+}
+
+/** Numbers the shipments from 1, and puts the items into theirs. A weight that was not sent is that of the items. */
+function fillShipments(
+  { ShipmentList: shipments = [], OrderItemList: items = [] }: Record<string, Row[]>,
+  sent: readonly Patch[] = [],
+  statusId: number,
+  lines: readonly OrderLine[],
+): void {
+  const numbers = lines.map((line) => shipmentNumberOf(line, shipments.length))
+  for (const [index, shipment] of shipments.entries()) {
+    const number = index + 1
+    const ownLines = () => lines.filter((_, line) => numbers[line] === number)
+    Object.assign(shipment, { number, statusId, weight: sent[index]?.columns.weight ?? weightOf(ownLines()) })
+  }
+  for (const [index, item] of items.entries()) {
+    item.shipmentId = shipments.length > 1 ? (shipments[Number(numbers[index]) - 1]?.id as number) : 0
+  }
+}
+
+function weightOf(lines: readonly OrderLine[]): number {
+  const weight = lines.reduce((total, { patch, quantity }) => total + Number(patch.columns.weight) * quantity, 0)
+  return Number(weight.toFixed(4))
+}
+
+/** In a new order, ItemShipmentID counts the sent shipments from 1; 0 is the first. */
+function shipmentNumberOf({ patch, path }: OrderLine, shipmentCount: number): number {
+  const number = Number(patch.columns.shipmentId ?? 0)
+  if (number <= Math.max(shipmentCount, 1)) return Math.max(number, 1)
+  throw wrongField(`${path}.ItemShipmentID`, `must be the number of a shipment of this order, 1 to ${shipmentCount}`)
+}
+
+function orderAmount(currency: string, order: Row, shipments: readonly Patch[] = [], lines: readonly bigint[]): number {
+  const costs = shipments.map(({ columns }) => Number(columns.cost ?? 0))
+  const total = sumOfParts(lines, costs, order, currency)
+  if (total > ORDER_AMOUNT_MAX) throw wrongField('OrderItemList', `amounts to more than ${toNumber(ORDER_AMOUNT_MAX)}`)
+  return Math.max(toNumber(total), 0)
+}
+
+/**
+ * Assigns the store's next invoice number to the order. Numbers have no gaps, so other orders wait until the
+ * transaction ends: this is its last statement.
+ */
+async function takeInvoiceNumber(caller: Caller, orderId: number) {
+  const [taken] = await queryRows<Pick<PlacedOrder, 'invoicePrefix' | 'invoiceNumber'>>(
+    caller.db,
+    sql`
+     WITH taken AS (
+       UPDATE "Store" SET "nextInvoiceNumber" = "nextInvoiceNumber" + 1
+       WHERE "id" = ${caller.store.id}::int AND "nextInvoiceNumber" < 2147483647
+       RETURNING "id", "invoicePrefix", "nextInvoiceNumber" - 1 AS "number")
+     UPDATE "Order" o SET "invoicePrefix" = taken."invoicePrefix", "invoiceNumber" = taken."number"
+     FROM taken WHERE o."storeId" = taken."id" AND o."id" = ${orderId}::int
+     RETURNING o."invoicePrefix", o."invoiceNumber"`,
+  )
+  if (!taken) throw new StoreFailure('unavailable', 'The store has no invoice numbers left')
+  return taken
+}

@@ -1,0 +1,195 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Caller } from '../../../engine/caller.ts'
+import type { Change } from '../../../engine/changing/change.ts'
+import { readRows } from '../../../engine/changing/write.ts'
+import { definedFor, type Resource } from '../../../engine/definition/define.ts'
+import { orderChanged } from '../../../engine/definition/event-kinds.ts'
+import { date, fieldSet, integer, money, text } from '../../../engine/definition/fields.ts'
+import { compileReader, type Selected } from '../../../engine/definition/reader.ts'
+import { wrongField } from '../../../engine/definition/refused.ts'
+import type { Document, Row } from '../../../engine/definition/stored-row.ts'
+import type { RecordType } from '../../../engine/reading/endpoints.ts'
+import { pageOfItems } from '../../../engine/reading/nested.ts'
+import type { Query } from '../../../engine/reading/paging.ts'
+import { notFound, type RecordPage } from '../../../engine/reading/read.ts'
+import { raise } from '../../../engine/recording/events.ts'
+import { recordReplaced } from '../../../engine/recording/history.ts'
+import { queryRows, rowsInTurn } from '../../../foundation/database/client.ts'
+import { anyOfFew, sql, storeId } from '../../../foundation/database/sql.ts'
+import { exact, sum, toNumber } from './amounts.ts'
+import { orderItemList, refundItemList } from './lists.ts'
+import { effect, effectOf } from './payments.ts'
+
+// What refunds are for: lines of the order, how much of each, and a return. It lies in the document of their transaction, so that it
+// comes and goes with it, and an old client that sends the transaction back keeps it.
+
+/** The member that names a return. */
+const RETURN_MEMBER = 'TransactionList.RMAID'
+
+interface RefundItem {
+  readonly ItemIndexID: number
+  readonly RefundQuantity?: number
+  readonly RefundAmount?: number
+}
+
+/** A transaction that says what it is for. */
+interface Refund {
+  readonly row: Row
+  readonly path: string
+  readonly rmaId: number
+  readonly items: readonly RefundItem[]
+}
+
+function refundOf(row: Row, path: string): Refund {
+  const { RMAID = 0, RefundItemList = [] } = row.details as { RMAID?: number; RefundItemList?: RefundItem[] }
+  return { row, path, rmaId: RMAID, items: RefundItemList }
+}
+
+/**
+ * Refuses (400) new or changed transactions that say what they refund and refund nothing, name lines or a return of another order,
+ * more of a line than was bought less what other refunds have, or amounts above their own. Under the order's lock, so that refunds
+ * at once add up. What is stored is not checked again.
+ */
+export async function settleRefunds({ caller, id, before, after }: Change): Promise<void> {
+  const refunds = (after.lists.TransactionList ?? [])
+    .map((row, index) => refundOf(row, `TransactionList[${index}]`))
+    .filter(({ rmaId, items }) => rmaId !== 0 || items.length > 0)
+  const known = new Map(before?.lists.TransactionList?.map((row) => [row.id, row]))
+  const { stored = [], changed = [] } = Object.groupBy(refunds, ({ row }) => {
+    const before = known.get(row.id)
+    return before !== undefined && isDeepStrictEqual(meaningOf(before), meaningOf(row)) ? 'stored' : 'changed'
+  })
+  if (changed.length === 0) return
+  for (const { row, path } of changed) {
+    if (effectOf(transactionOf(row)) === 'refunded') continue
+    throw wrongField(
+      `${path}.TransactionType`,
+      'must be Refund or Credit, because RMAID or RefundItemList say what is refunded',
+    )
+  }
+  await refuseOtherReturns(caller, id, changed)
+  const lines = after.lists.OrderItemList ?? (await readRows(caller, orderItemList, id))
+  refuseItems(lines, stored, changed)
+}
+
+function transactionOf(row: Row) {
+  return { type: String(row.type), amount: Number(row.amount), captured: Number(row.captured) }
+}
+
+/** What the checks depend on. */
+function meaningOf(row: Row) {
+  const { rmaId, items } = refundOf(row, '')
+  return { ...transactionOf(row), rmaId, items }
+}
+
+async function refuseOtherReturns(caller: Caller, orderId: number, refunds: readonly Refund[]): Promise<void> {
+  const ofReturns = refunds.filter(({ rmaId }) => rmaId !== 0)
+  if (ofReturns.length === 0) return
+  const found = await queryRows<{ id: number }>(
+    caller.db,
+    sql`
+    SELECT a."id" FROM "Rma" a WHERE a."storeId" = ${storeId(caller.store)} AND a."orderId" = ${orderId}::int
+      AND a."id" = ${anyOfFew(ofReturns.map(({ rmaId }) => rmaId))}`,
+  )
+  const known = new Set(found.map((row) => row.id))
+  const other = ofReturns.find(({ rmaId }) => !known.has(rmaId))
+  if (other) throw wrongField(`${other.path}.RMAID`, `must be that of a return of this order; ${other.rmaId} is none`)
+}
+
+function refuseItems(lines: readonly Row[], stored: readonly Refund[], changed: readonly Refund[]): void {
+  const bought = new Map(lines.map((line) => [Number(line.id), line]))
+  const refunded = new Map<number, bigint>()
+  const add = ({ ItemIndexID, RefundQuantity = 0 }: RefundItem) =>
+    refunded.set(ItemIndexID, (refunded.get(ItemIndexID) ?? 0n) + exact(RefundQuantity))
+  for (const { items } of stored) items.forEach(add)
+  for (const { row, path, items } of changed) {
+    const named = new Set<number>()
+    for (const [index, item] of items.entries()) {
+      const at = `${path}.RefundItemList[${index}]`
+      const { ItemIndexID, RefundQuantity = 0 } = item
+      const line = bought.get(ItemIndexID)
+      if (line === undefined)
+        throw wrongField(`${at}.ItemIndexID`, `must be that of a line of this order; ${ItemIndexID} is none`)
+      if (named.has(ItemIndexID)) throw wrongField(`${at}.ItemIndexID`, `names line ${ItemIndexID} twice`)
+      named.add(ItemIndexID)
+      if (RefundQuantity <= 0) throw wrongField(`${at}.RefundQuantity`, 'must be more than 0')
+      const already = refunded.get(ItemIndexID) ?? 0n
+      const left = exact(Number(line.quantity)) - already
+      if (exact(RefundQuantity) > left) {
+        const has = `the line has ${Number(line.quantity)}, of which ${toNumber(already)} were refunded already`
+        throw wrongField(`${at}.RefundQuantity`, `must be at most ${toNumber(left > 0n ? left : 0n)}: ${has}`)
+      }
+      add(item)
+    }
+    const amounts = sum(items.map(({ RefundAmount = 0 }) => exact(RefundAmount)))
+    const whole = exact(Math.abs(Number(row.amount)))
+    if (amounts > whole) {
+      const problem = `has amounts of ${toNumber(amounts)} together; the transaction is of ${toNumber(whole)}`
+      throw wrongField(`${path}.RefundItemList`, problem)
+    }
+  }
+}
+
+/**
+ * Lets the refunds of a locked order name a return no more, which is deleted or becomes one of another order: a change of the order, as
+ * where any reference is cleared.
+ */
+export async function forgetReturn(caller: Caller, orderId: number, rmaId: number): Promise<void> {
+  const { db, store, now, actor } = caller
+  const [changed] = await queryRows(
+    db,
+    sql`
+    WITH named AS (
+      UPDATE "OrderTransaction" x SET "details" = (
+        SELECT coalesce(json_object_agg(m."key", m."value" ORDER BY m."ordinality"), '{}')
+        FROM json_each(x."details") WITH ORDINALITY m ("key", "value", "ordinality") WHERE m."key" <> 'RMAID')
+      WHERE x."storeId" = ${storeId(store)} AND x."orderId" = ${orderId}::int AND x."details" ->> 'RMAID' = ${String(rmaId)}
+      RETURNING 1)
+    UPDATE "Order" o SET "updatedAt" = greatest(o."updatedAt", ${now().toISOString()}::timestamptz), "updatedBy" = ${actor}
+    WHERE o."storeId" = ${storeId(store)} AND o."id" = ${orderId}::int AND EXISTS (TABLE named)
+    RETURNING o."id"`,
+  )
+  if (changed === undefined) return
+  const orders = definedFor('Order') as Resource
+  raise(caller, orderChanged, orders, orderId, { members: [RETURN_MEMBER] })
+  await recordReplaced(caller, orders.table, [orderId], [[RETURN_MEMBER, rmaId, null]])
+}
+
+const fields = fieldSet({
+  TransactionIndexID: integer({
+    column: 'id',
+    access: 'key',
+    description: 'The transaction of the order that refunds, by its TransactionIndexID.',
+  }),
+  TransactionID: text(50, { description: 'What the gateway calls the transaction.' }),
+  TransactionDateTime: date({ column: 'occurredAt', nullable: true, description: 'When it was refunded.' }),
+  TransactionType: text(10, { column: 'type', description: 'The type of the transaction, such as Refund.' }),
+  RefundTotal: money({ sql: sql`abs(t."amount")`, description: 'What was refunded in all, never below 0.' }),
+  RMAID: integer({ description: 'The return that was paid back, by its RMAID. 0: the refund names none.' }),
+  RefundItemList: { ...refundItemList, access: 'rw' },
+})
+
+/** A refund of an order, with what it is for. */
+export const refundType: RecordType = { typeName: 'Refund', fields }
+
+const reader = compileReader(fields)
+
+/** A page of the refunds of an order, by TransactionIndexID. Throws `not-found` for an unknown order, and where there are none. */
+export function listRefunds(caller: Caller, orderId: number, query: Query): Promise<RecordPage> {
+  const { store } = caller
+  const read = async () => {
+    const [order] = await rowsInTurn<{ rows: string | null }>(
+      caller,
+      sql`
+      SELECT (
+        SELECT json_agg(${reader.select} ORDER BY t."id")::text FROM "OrderTransaction" t
+        JOIN "Store" s ON s."id" = t."storeId" CROSS JOIN LATERAL (SELECT t."type", t."amount", t."captured") x
+        WHERE t."storeId" = o."storeId" AND t."orderId" = o."id" AND ${effect} = 'refunded') AS "rows"
+      FROM "Order" o WHERE o."storeId" = ${storeId(store)} AND o."id" = ${orderId}::int`,
+    )
+    if (order === undefined) throw notFound({ typeName: 'Order' }, orderId)
+    const rows = JSON.parse(order.rows ?? '[]') as Selected[]
+    return rows.map((row) => JSON.parse(reader.compose(row)) as Document)
+  }
+  return pageOfItems({ key: 'TransactionIndexID', fields }, query, read, `Order ${orderId} has no refunds`)
+}

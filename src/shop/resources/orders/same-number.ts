@@ -1,0 +1,47 @@
+import type { Change } from '../../../engine/changing/change.ts'
+import type { WorthALook } from '../../../engine/definition/define.ts'
+import { wrongField } from '../../../engine/definition/refused.ts'
+import { execute, queryRows } from '../../../foundation/database/client.ts'
+import { sql } from '../../../foundation/database/sql.ts'
+
+/** No two orders should have the same invoice number. 0 is none, and prefixes ignore case. */
+export const invoiceNumbers = {
+  unshared: ['InvoiceNumber', 'InvoiceNumberPrefix'],
+  sharers: async ({ db, store }, records, seen = new Map()) => {
+    const rows = await queryRows<{ id: number; number: string; other: number | null }>(
+      db,
+      sql`
+      SELECT n."id", concat(n."number", ' ', n."prefix") AS "number", (
+        SELECT min(o."id") FROM "Order" o WHERE o."storeId" = ${store.id}::int AND o."invoiceNumber" = n."number"
+          AND lower(o."invoicePrefix") = n."prefix" AND o."id" <> n."id") AS "other"
+      FROM (
+        SELECT t."id", coalesce(r."InvoiceNumber", t."invoiceNumber") AS "number",
+          lower(coalesce(r."InvoiceNumberPrefix", t."invoicePrefix")) AS "prefix"
+        FROM json_to_recordset(${JSON.stringify(records)}::text::json)
+          AS r ("id" int, "InvoiceNumber" int, "InvoiceNumberPrefix" text)
+        JOIN "Order" t ON t."storeId" = ${store.id}::int AND t."id" = r."id") n
+      WHERE n."number" > 0 ORDER BY n."id"`,
+    )
+    const found = new Map<number, string>()
+    for (const { id, number, other } of rows) {
+      const sharer = other ?? seen.get(number)
+      const problem = `is already used by Order ${sharer}`
+      if (sharer === undefined) seen.set(number, id)
+      else found.set(id, problem)
+    }
+    return found
+  },
+} satisfies WorthALook
+
+/**
+ * Refuses (400) to a strict request of a program an invoice number that another order has. Numbers are handed out under the store's
+ * row, so of two requests at once the second waits for it, and sees what the first has taken.
+ */
+export async function refuseSharedNumber({ caller, id, before, after, isStrict }: Change): Promise<void> {
+  const { invoiceNumber: InvoiceNumber, invoicePrefix: InvoiceNumberPrefix } = after.row
+  const isSame = before?.row.invoiceNumber === InvoiceNumber && before?.row.invoicePrefix === InvoiceNumberPrefix
+  if (isSame || !isStrict || caller.channel !== 'api') return
+  await execute(caller.db, sql`SELECT FROM "Store" WHERE "id" = ${caller.store.id}::int FOR NO KEY UPDATE`)
+  const problem = (await invoiceNumbers.sharers(caller, [{ id, InvoiceNumber, InvoiceNumberPrefix }])).get(id)
+  if (problem !== undefined) throw wrongField('InvoiceNumber', problem)
+}

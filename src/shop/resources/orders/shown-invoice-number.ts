@@ -1,0 +1,105 @@
+import { type Filter, wrongParameter } from '../../../engine/definition/filters.ts'
+import { type Sql, sql } from '../../../foundation/database/sql.ts'
+import { INT32_MAX } from '../../../foundation/values/int32.ts'
+
+// The displayed invoice number: prefix and number in one text, such as `AB-1347` (soap-cartapi §4.5).
+
+/** Returns `0` for an order without a number, whatever the prefix. */
+export function shownInvoiceNumber(prefix: string, number: number): string {
+  return number === 0 ? '0' : `${prefix}${number}`
+}
+
+/** Splits a shown invoice number into a prefix and a number, which takes as many digits as it can hold and does not begin with 0. */
+export function readInvoiceNumber(shown: string): { prefix: string; number: number } {
+  if (shown === '0') return { prefix: '', number: 0 }
+  const [tenDigits, nineDigits] = [/[1-9]\d{0,9}$/, /[1-9]\d{0,8}$/].map((form) => form.exec(shown)?.[0] ?? '')
+  const digits = (Number(tenDigits) > INT32_MAX ? nineDigits : tenDigits) ?? ''
+  return { prefix: shown.slice(0, shown.length - digits.length), number: Number(digits) }
+}
+
+/** The longest prefix plus the longest number. */
+const LENGTH_MAX = 60
+
+/** Whether a text can be an invoice number: it ends in a digit. */
+export function isInvoiceNumber(text: string): boolean {
+  return text.length <= LENGTH_MAX && /\d$/.test(text)
+}
+
+/** Orders with this invoice number. A number without a prefix matches any prefix. Prefixes ignore case. */
+export const hasInvoiceNumber: Filter = {
+  kind: 'text',
+  read: (given, name) => {
+    // 0 is shown without the prefix.
+    const behind = numbersBehind(given, name, 1)
+    const bare = isBare(given) && Number(given) <= INT32_MAX ? Number(given) : -1
+    const numbers = [bare, ...behind.filter((number) => number !== null)]
+    // Redundant, but it lets PostgreSQL use an index.
+    return sql`t."invoiceNumber" = ANY (string_to_array(${numbers.join(',')}, ',')::int[])
+      AND (t."invoiceNumber" = ${bare}::int
+        OR (${startsWithPrefix(given)} AND t."invoiceNumber" = ${numberBehindPrefix(behind)}))`
+  },
+}
+
+/** Blanks and dashes. */
+const separators = ' \u00A0\u202F-\u2010\u2011\u2013\u2014'
+
+/** The same for a text as people type it, whatever blanks and dashes it has or leaves out. */
+export const looksLikeInvoiceNumber: Filter = {
+  kind: 'text',
+  read: (given, name, store) => {
+    const typed = [...given].filter((character) => !separators.includes(character)).join('')
+    const exact = hasInvoiceNumber.read(given, name, store)
+    const behind = numbersBehind(typed, name, 1)
+    const prefix = sql`translate(t."invoicePrefix", ${separators}, '')`
+    const numbers = [
+      isBare(given) ? Math.min(Number(given), INT32_MAX) : -1,
+      ...behind.filter((number) => number !== null),
+    ]
+    // Redundant, but it lets PostgreSQL use an index.
+    return sql`t."invoiceNumber" = ANY (string_to_array(${numbers.join(',')}, ',')::int[])
+      AND ((${exact}) OR (${prefix} <> '' AND lower(${prefix}) = lower(left(${typed}, length(${prefix})))
+        AND t."invoiceNumber" = ${numberBehind(prefix, behind)}))`
+  },
+}
+
+/** Orders with this invoice number or a higher one; with a prefix, only those with the same prefix. */
+export const fromInvoiceNumber: Filter = {
+  kind: 'text',
+  read: (given, name) => {
+    const behind = numbersBehind(given, name, 0)
+    if (isBare(given)) return sql`t."invoiceNumber" >= ${Math.min(Number(given), INT32_MAX + 1)}::bigint`
+    return sql`${startsWithPrefix(given)} AND t."invoiceNumber" >= ${numberBehindPrefix(behind)}`
+  },
+}
+
+function isBare(text: string): boolean {
+  return /^\d+$/.test(text)
+}
+
+function startsWithPrefix(given: string): Sql {
+  return sql`lower(t."invoicePrefix") = lower(left(${given}, length(t."invoicePrefix")))`
+}
+
+/** NULL where no valid number follows the prefix. */
+function numberBehindPrefix(behind: readonly (number | null)[]): Sql {
+  return numberBehind(sql`t."invoicePrefix"`, behind)
+}
+
+function numberBehind(prefix: Sql, behind: readonly (number | null)[]): Sql {
+  return sql`(SELECT string_to_array(${behind.join(',')}, ',', '')::int[])[length(${prefix}) + 1]`
+}
+
+/**
+ * Returns the number that follows a prefix of each length, or null. A prefix may end in digits: `S11000` is 11000 after
+ * `S`, 1000 after `S1`, and so on.
+ */
+function numbersBehind(text: string, name: string, min: 0 | 1): (number | null)[] {
+  if (!isInvoiceNumber(text)) {
+    throw wrongParameter(name, text, `must end in a number and have at most ${LENGTH_MAX} characters`)
+  }
+  const characters = [...text]
+  return characters.map((_, length) => {
+    const rest = characters.slice(length).join('')
+    return isBare(rest) && Number(rest) >= min && Number(rest) <= INT32_MAX ? Number(rest) : null
+  })
+}

@@ -1,0 +1,121 @@
+import type { Caller } from '../../../engine/caller.ts'
+import type { Change } from '../../../engine/changing/change.ts'
+import { defineResource } from '../../../engine/definition/define.ts'
+import { boolean, integer, text } from '../../../engine/definition/fields.ts'
+import { rowsInTurn } from '../../../foundation/database/client.ts'
+import { identifier, sql, storeId } from '../../../foundation/database/sql.ts'
+import { StoreFailure } from '../../../foundation/values/failure.ts'
+
+// What the numbers of returns mean: lists of names per store, as the one of payment methods. No service serves them: export and import
+// carry them, and the administration edits them (update-lists.ts).
+
+/** Names per list of a store. */
+export const CODES_MAX = 100
+export const NAME_LENGTH_MAX = 50
+/** The highest number that people may give a name. */
+export const NUMBER_MAX = 999_999_999
+
+/** A number that returns have, with its name. */
+export interface Code {
+  readonly id: number
+  readonly name: string
+  /** Whether it is offered for new returns. */
+  readonly visible: boolean
+}
+
+export const returnReasons = listOf('ReturnReasons', 'ReturnReason', 'Why goods come back.', 'RMAReasonID')
+export const returnMethods = listOf(
+  'ReturnMethods',
+  'ReturnMethod',
+  'What the customer gets for goods that come back.',
+  'RMAMethodID',
+)
+export const returnStatuses = listOf('ReturnStatuses', 'ReturnStatus', 'How far a return has come.', 'RMAStatusID')
+
+/** By what they are called in addresses. */
+export const returnLists = { reasons: returnReasons, methods: returnMethods, statuses: returnStatuses } as const
+export type ReturnListName = keyof typeof returnLists
+export const returnListNames = Object.keys(returnLists) as ReturnListName[]
+
+function listOf(service: string, typeName: string, description: string, field: string) {
+  return defineResource({
+    service,
+    typeName,
+    description,
+    methods: [],
+    maxRecords: CODES_MAX,
+    fields: {
+      [`${typeName}ID`]: integer({
+        column: 'id',
+        access: 'key',
+        description: `The number by which returns name it as ${field}.`,
+      }),
+      Name: text(NAME_LENGTH_MAX, {
+        column: 'name',
+        required: true,
+        description: 'The name that people read for the number.',
+      }),
+      Visible: boolean({
+        column: 'visible',
+        default: true,
+        description: 'False: it is not offered for new returns. Returns that have it keep it.',
+      }),
+    },
+    effects: (changes) => refuseTooMany(typeName, changes),
+  })
+}
+
+/** Throws `bad-request`. Only imports change a list through the engine. */
+async function refuseTooMany(table: string, [change]: readonly Change[]): Promise<void> {
+  if (change && (await readTable(change.caller, table)).length > CODES_MAX) throw tooManyCodes()
+}
+
+export function tooManyCodes(): StoreFailure {
+  return new StoreFailure('bad-request', `A list has at most ${CODES_MAX} names. Rename or hide one of them`)
+}
+
+/** Whose list is read. */
+interface Reader {
+  readonly db: Caller['db']
+  readonly store: Pick<Caller['store'], 'id'>
+}
+
+/** Returns a list of a store by ascending number, hidden ones too. */
+export function readReturnList(reader: Reader, name: ReturnListName): Promise<Code[]> {
+  return readTable(reader, returnLists[name].table)
+}
+
+function readTable({ db, store }: Reader, table: string): Promise<Code[]> {
+  return rowsInTurn<Code>(
+    { db, store },
+    sql`
+    SELECT "id", "name", "visible" FROM ${identifier(table)} WHERE "storeId" = ${storeId(store)}
+    ORDER BY "id" LIMIT ${CODES_MAX + 1}`,
+  )
+}
+
+const columnOf: Readonly<Record<ReturnListName, string>> = {
+  reasons: 'reasonId',
+  methods: 'methodId',
+  statuses: 'statusId',
+}
+
+/** Returns the numbers that the store's returns have, a hundred at most. Each is one look into the index of the column. */
+export async function readUsedNumbers(
+  { db, store }: Pick<Caller, 'db' | 'store'>,
+  name: ReturnListName,
+): Promise<number[]> {
+  const column = identifier(columnOf[name])
+  const rows = await rowsInTurn<{ id: number }>(
+    { db, store },
+    sql`
+    WITH RECURSIVE "used" AS (
+      (SELECT r.${column} AS "id" FROM "Rma" r WHERE r."storeId" = ${storeId(store)} ORDER BY r.${column} LIMIT 1)
+      UNION ALL
+      SELECT (
+        SELECT r.${column} FROM "Rma" r WHERE r."storeId" = ${storeId(store)} AND r.${column} > u."id" ORDER BY r.${column} LIMIT 1)
+      FROM "used" u WHERE u."id" IS NOT NULL)
+    SELECT "id" FROM "used" WHERE "id" IS NOT NULL LIMIT ${CODES_MAX}`,
+  )
+  return rows.map(({ id }) => id)
+}

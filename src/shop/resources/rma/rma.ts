@@ -1,0 +1,108 @@
+import { defineResource, nested } from '../../../engine/definition/define.ts'
+import { returnKinds } from '../../../engine/definition/event-kinds.ts'
+import { date, integer, LONG_TEXT, text } from '../../../engine/definition/fields.ts'
+import { anyItem, equalTo, exactly, since, until } from '../../../engine/definition/filters.ts'
+import { skuForms } from '../../../foundation/values/sku.ts'
+import { returnFinders } from './finders.ts'
+import { rmaItemList, rmaItemRows } from './items.ts'
+import { returnRules } from './rules.ts'
+
+/** Returns: the returned lines of an order and the quantities put back in stock (rest-resources §9). */
+export const rma = defineResource({
+  service: 'RMA',
+  typeName: 'RMA',
+  nouns: ['return', 'returns'],
+  description: 'A return (RMA): which goods of an order come back, and what of them goes back to stock.',
+  table: 'Rma',
+  maxRecords: 500,
+  fields: {
+    RMAID: integer({
+      column: 'id',
+      access: 'key',
+      label: 'Return number',
+      description: 'The number of the return in the store.',
+    }),
+    RmaDate: date({
+      column: 'rmaDate',
+      label: 'Return date',
+      defaultNow: true,
+      description: 'The date of the return. Left out of a new return, it is the current time.',
+    }),
+    // Only an import stores a return without an order.
+    OrderID: integer({
+      column: 'orderId',
+      min: 0,
+      nullable: true,
+      required: true,
+      label: 'Order',
+      description:
+        'The order whose goods come back, one of `/Orders`; an unknown one is refused. The items must be among its lines.',
+    }),
+    // Numbers that the merchant defines (order-statuses §3).
+    RMAReasonID: integer({
+      column: 'reasonId',
+      min: 0,
+      label: 'Reason',
+      description:
+        'The reason for the return. Its meaning is the merchant’s own, and the platform does nothing with it. The sandbox uses:',
+      meanings: { 1: 'damaged item', 2: 'wrong item', 3: 'no longer wanted', 4: 'other' },
+    }),
+    RMAMethodID: integer({
+      column: 'methodId',
+      min: 0,
+      label: 'Compensation',
+      description:
+        'The compensation that the customer gets. Its meaning is the merchant’s own; a refund itself is a transaction of the order. The sandbox uses:',
+      meanings: { 1: 'money back', 2: 'exchange for the same product', 3: 'exchange for a different product' },
+    }),
+    RMAStatusID: integer({
+      column: 'statusId',
+      min: 0,
+      default: 1,
+      label: 'Status',
+      description:
+        'The progress of the return. Its meaning is the merchant’s own; only RestockQuantity moves stock. The sandbox uses:',
+      meanings: { 1: 'New', 2: 'Approved', 3: 'Received', 4: 'Completed', 5: 'Denied' },
+    }),
+    Comments: text(LONG_TEXT, {
+      label: 'Comments to the customer',
+      description: 'Messages between the customer and the shop about the return.',
+    }),
+    InternalComments: text(LONG_TEXT, { description: 'Internal notes of the shop about the return.' }),
+    StaffComments: text(LONG_TEXT, {
+      description: 'A second note of the shop about the return, such as that of the warehouse.',
+    }),
+    RMAItemList: rmaItemList,
+  },
+  privateFields: {
+    LastUpdate: date({
+      column: 'updatedAt',
+      label: 'Last change',
+      description: 'The time of the last change of the return, including its items.',
+    }),
+    UserID: text(50, {
+      column: 'updatedBy',
+      label: 'Last changed by',
+      description:
+        'The last editor of the return: the name of an application, `API` for cartAPI, or the e-mail address of a person.',
+    }),
+  },
+  groups: { 'Order, reason and status': 'RMAID' },
+  filters: {
+    rmastatusid: equalTo('statusId'),
+    rmareasonid: equalTo('reasonId'),
+    rmamethodid: equalTo('methodId'),
+    catalogid: anyItem(rmaItemRows, equalTo('productId')),
+    sku: anyItem(rmaItemRows, exactly('sku', skuForms)),
+    datestart: since('rmaDate'),
+    dateend: until('rmaDate'),
+    lastupdatestart: since('updatedAt'),
+    lastupdateend: until('updatedAt'),
+  },
+  subResources: { Items: nested('RMAItemList', 'catalogid', { methods: ['GET'] }) },
+  finders: returnFinders,
+  events: returnKinds,
+  isFinalOnceWritten: true,
+  rules: returnRules,
+  isOneByOne: true,
+})

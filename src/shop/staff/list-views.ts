@@ -1,0 +1,68 @@
+import type { DataServices } from '../../foundation/database/client.ts'
+import { inTransaction } from '../../foundation/database/client.ts'
+import { StoreFailure } from '../../foundation/values/failure.ts'
+import { isOneLine } from '../../foundation/values/input.ts'
+
+/** A list of records as a person of a store keeps it. */
+export interface ListView {
+  readonly name: string
+  /** The query of the list's address: its filters, columns and order. */
+  readonly query: string
+}
+
+const VIEW_NAME_MAX = 50
+const QUERY_MAX = 2_000
+/** Of a person and service. */
+const VIEWS_MAX = 20
+
+interface Whose {
+  /** The account in the store. */
+  readonly userId: number
+  readonly service: string
+}
+
+/** The person's views of a service, by name. */
+export function listViews({ db }: Pick<DataServices, 'db'>, { userId, service }: Whose): Promise<ListView[]> {
+  return db.listView.findMany({
+    where: { userId, service },
+    select: { name: true, query: true },
+    orderBy: { name: 'asc' },
+  })
+}
+
+/** Keeps a view under a name, in place of the one that has it. Throws for an empty or long name (400), and where there are 20 already (409). */
+export async function saveView(
+  { db }: Pick<DataServices, 'db'>,
+  { userId, service }: Whose,
+  view: ListView,
+): Promise<void> {
+  const name = view.name.trim()
+  if (name === '' || name.length > VIEW_NAME_MAX || !isOneLine(name)) {
+    const problem = `must have 1 to ${VIEW_NAME_MAX} characters, without line breaks`
+    throw new StoreFailure('bad-request', `name ${problem}`, { field: 'name', faults: [{ field: 'name', problem }] })
+  }
+  if (view.query.length > QUERY_MAX)
+    throw new StoreFailure('bad-request', 'The filters and columns are too many to be kept')
+  await inTransaction(db, async (transaction) => {
+    // Two forms at once must not keep more together than each may.
+    await transaction.$queryRaw`SELECT "id" FROM "StoreUser" WHERE "id" = ${userId} FOR UPDATE`
+    const others = await transaction.listView.count({ where: { userId, service, NOT: { name } } })
+    if (others >= VIEWS_MAX)
+      throw new StoreFailure('conflict', `You keep ${VIEWS_MAX} views of this list. Delete one of them first`)
+    const key = { userId_service_name: { userId, service, name } }
+    await transaction.listView.upsert({
+      where: key,
+      create: { userId, service, name, query: view.query },
+      update: { query: view.query },
+    })
+  })
+}
+
+/** Deletes a view, if there is one of this name. */
+export async function deleteView(
+  { db }: Pick<DataServices, 'db'>,
+  { userId, service }: Whose,
+  name: string,
+): Promise<void> {
+  await db.listView.deleteMany({ where: { userId, service, name } })
+}

@@ -1,0 +1,64 @@
+import { recordAudit } from '../../access/audit/audit.ts'
+import { hasFactor } from '../../access/people/factors/in-force.ts'
+import { type DataServices, inTransaction } from '../../foundation/database/client.ts'
+import { sql } from '../../foundation/database/sql.ts'
+import { StoreFailure } from '../../foundation/values/failure.ts'
+import { type Changing, lockPeople } from './store-roles.ts'
+
+// Whether a store requires a second factor of its people.
+
+const MEMBERS_MAX = 500
+
+export interface MemberFactor {
+  readonly id: number
+  readonly email: string
+  readonly hasFactor: boolean
+}
+
+/** From when on the store requires a second factor (null: it does not), and who of its people has one: those without first, 500 at most. */
+export async function requiredFactor({ db, now }: DataServices, storeId: number) {
+  const { factorRequiredFrom } = await db.store.findUniqueOrThrow({
+    where: { id: storeId },
+    select: { factorRequiredFrom: true },
+  })
+  const members = await db.$queryRaw<MemberFactor[]>`
+    SELECT "StoreUser"."id", "StoreUser"."email", ${hasFactor(now())} AS "hasFactor"
+    FROM "StoreUser" JOIN "Identity" ON "Identity"."id" = "identityId" WHERE "storeId" = ${storeId}
+    ORDER BY "hasFactor", lower("StoreUser"."email"), "StoreUser"."id" LIMIT ${MEMBERS_MAX}`
+  return { requiredFrom: factorRequiredFrom, members }
+}
+
+/**
+ * Requires a second factor of everybody of a store from a time on, or of nobody (null). It counts at the next request of every session.
+ * Throws where the person who requires it has none (409), because that person would be the first to be shut out, and for a
+ * person who may not change people any more (403).
+ */
+export async function requireFactor(
+  { db, now }: DataServices,
+  storeId: number,
+  from: Date | null,
+  by: Changing,
+): Promise<void> {
+  await inTransaction(db, async (tx) => {
+    await lockPeople(tx, storeId, by)
+    const [own] = await tx.$queryRaw<{ hasFactor: boolean }[]>(sql`
+      SELECT ${hasFactor(now())} AS "hasFactor" FROM "StoreUser" JOIN "Identity" ON "Identity"."id" = "identityId"
+      WHERE "StoreUser"."id" = ${by.userId} AND "storeId" = ${storeId}`)
+    if (from !== null && own?.hasFactor !== true) {
+      throw new StoreFailure('conflict', 'Set up a second factor of your own first, at your account', { field: 'From' })
+    }
+    const store = await tx.store.update({
+      where: { id: storeId },
+      data: { factorRequiredFrom: from },
+      select: { name: true },
+    })
+    const details = { from: from?.toISOString() ?? null }
+    await recordAudit(tx, now, {
+      actor: by.actor,
+      action: 'store.factor-required',
+      target: store.name,
+      storeId,
+      details,
+    })
+  })
+}

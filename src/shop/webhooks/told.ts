@@ -1,0 +1,46 @@
+import type { Resource } from '../../engine/definition/define.ts'
+import type { EventKind } from '../../engine/definition/event-kinds.ts'
+import { oneOf } from '../../engine/definition/fields.ts'
+import { categories } from '../resources/categories/categories.ts'
+import { customerGroups } from '../resources/customer-groups/customer-groups.ts'
+import { customers } from '../resources/customers/customers.ts'
+import { distributors } from '../resources/distributors/distributors.ts'
+import { giftRegistries } from '../resources/gift-registries/gift-registries.ts'
+import { manufacturers } from '../resources/manufacturers/manufacturers.ts'
+import { orders } from '../resources/orders/orders.ts'
+import { products } from '../resources/products/products.ts'
+import { rma } from '../resources/rma/rma.ts'
+
+/** The services of whose records events tell. */
+const toldResources: readonly Resource[] = [
+  customers,
+  orders,
+  products,
+  rma,
+  categories,
+  manufacturers,
+  distributors,
+  customerGroups,
+  giftRegistries,
+]
+
+/** The service of whose records a kind tells. */
+export function resourceOf({ service, name }: EventKind): Resource {
+  const resource = toldResources.find((one) => one.service === service)
+  if (resource === undefined) throw new Error(`${name} tells of no record`)
+  return resource
+}
+
+/** The record of an event. Its members say which service it is of; a selection of a few may be of several, and is of the first. */
+export const eventRecord = oneOf(
+  'EventRecord',
+  {
+    types: toldResources,
+    of: (given) => {
+      const names = Object.keys(given)
+      const isOf = ({ fields }: Resource) => names.every((name) => fields.get(name) !== undefined)
+      return toldResources.find(isOf) ?? customers
+    },
+  },
+  'The record as it was when the event happened, with every member that reads have.',
+)

@@ -1,0 +1,403 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { issueCustomerToken } from '../../../../../src/access/people/customer-tokens.ts'
+import { placeOrder } from '../../../../../src/shop/resources/orders/place-order.ts'
+import { type TestPerson, testPerson } from '../../../../support/person.ts'
+import { openServer, type TestServer, type TestStore } from '../../../../support/store.ts'
+
+let server: TestServer
+let shop: TestStore
+
+beforeAll(async () => {
+  server = await openServer()
+  shop = await server.openStore({ timeZone: 'Asia/Tokyo' })
+})
+afterAll(() => server?.close())
+
+let serial = 0
+
+async function created(store: TestStore, path: string, body: object): Promise<number> {
+  const answer = await store.call('POST', path, { body })
+  if (answer.statusCode !== 201) throw new Error(answer.body)
+  return Number(answer.json()[0].Value)
+}
+
+function newCustomer(store = shop) {
+  return created(store, '/Customers', { Email: `customer-${++serial}@home.example`, Password: 'secret words' })
+}
+
+async function newProduct(store: TestStore, changes: object = {}) {
+  const SKUInfo = { SKU: `SKU-${++serial}`, Name: 'Lamp', Price: 20, Stock: 1_000, ...changes }
+  return created(store, '/Products', { SKUInfo })
+}
+
+async function linkFor(customerId: number, store = shop, minutes = 30): Promise<string> {
+  const { publicUrl } = server.services.config
+  const { url } = await issueCustomerToken({ ...server.services, publicUrl }, store.caller, { customerId, minutes })
+  return url.replace(publicUrl, '')
+}
+
+function press(person: TestPerson, link: string) {
+  return person.submit(link, {}, { action: '/account/sign-in' })
+}
+
+async function customerIn(customerId: number, store = shop): Promise<TestPerson> {
+  const person = testPerson(server.app)
+  const answer = await press(person, await linkFor(customerId, store))
+  if (answer.statusCode !== 303) throw new Error(answer.body)
+  return person
+}
+
+describe('the link that a store gives', () => {
+  test('opens a page of no store, and uses nothing up however often it is looked at', async () => {
+    const link = await linkFor(await newCustomer())
+    const person = testPerson(server.app)
+    for (let looks = 0; looks < 3; looks++) {
+      const { body, statusCode, cookies } = await person.open(link)
+      expect(statusCode).toBe(200)
+      expect(body).not.toContain(shop.store.name)
+      expect(cookies.map(({ name }) => name)).not.toContain('customer')
+    }
+    await server.app.inject({ method: 'HEAD', url: link })
+
+    const answer = await press(person, link)
+    expect([answer.statusCode, answer.headers.location]).toEqual([303, '/account'])
+    expect((await person.open('/account')).statusCode).toBe(200)
+  })
+
+  test('says the same of a token that was never given', async () => {
+    const real = await testPerson(server.app).open(await linkFor(await newCustomer()))
+    const made = await testPerson(server.app).open(`/account/sign-in?token=${'a'.repeat(64)}`)
+    const withoutTokens = (body: string) => body.replace(/value="[^"]*"/g, '')
+
+    expect(withoutTokens(real.body)).toBe(withoutTokens(made.body))
+  })
+
+  test('works once: pressed again, the page says to ask for a new one', async () => {
+    const link = await linkFor(await newCustomer())
+    const page = await testPerson(server.app).open(link)
+    expect(page.body).toContain('See my orders')
+    await press(testPerson(server.app), link)
+
+    const again = await press(testPerson(server.app), link)
+    expect(again.statusCode).toBe(401)
+    expect(again.body).toContain('ask the store for a new link')
+    expect(again.cookies.map(({ name }) => name)).not.toContain('customer')
+  })
+
+  test('works for as long as was said', async () => {
+    const link = await linkFor(await newCustomer(), shop, 5)
+    const began = server.clock.ms
+    try {
+      server.clock.ms = began + 5 * 60_000
+      expect((await press(testPerson(server.app), link)).statusCode).toBe(401)
+      server.clock.ms = began + 4 * 60_000
+      expect((await press(testPerson(server.app), link)).statusCode).toBe(303)
+    } finally {
+      server.clock.ms = began
+    }
+  })
+
+  test('a program uses it by JSON, and is told until when the session lasts', async () => {
+    const link = await linkFor(await newCustomer())
+    const Token = new URL(link, 'http://here').searchParams.get('token')
+    const person = testPerson(server.app)
+    const answer = await person.call('POST', '/account/sign-in', { Token })
+
+    expect(answer.json()).toEqual({ ExpiresAt: new Date(server.clock.ms + 12 * 3_600_000).toISOString() })
+    expect((await person.call('GET', '/account')).json()).toEqual([])
+    const again = await person.call('POST', '/account/sign-in', { Token })
+    expect([again.statusCode, again.json()[0].Value]).toEqual([401, 'Token'])
+    expect((await person.call('POST', '/account/sign-in', { Token: 1 })).statusCode).toBe(400)
+  })
+
+  test('its form needs the token of its own page', async () => {
+    const link = await linkFor(await newCustomer())
+    const answer = await testPerson(server.app).submit(link, { _csrf: '' }, { action: '/account/sign-in' })
+
+    expect(answer.statusCode).toBe(403)
+    expect((await press(testPerson(server.app), link)).statusCode).toBe(303)
+  })
+
+  test('its cookie is for the server alone', async () => {
+    const answer = await press(testPerson(server.app), await linkFor(await newCustomer()))
+    const cookie = answer.cookies.find(({ name }) => name === 'customer')
+
+    expect(cookie).toMatchObject({ httpOnly: true, sameSite: 'Lax', path: '/' })
+  })
+
+  test('its token is not in the log', async () => {
+    const link = await linkFor(await newCustomer())
+    await press(testPerson(server.app), link)
+    const token = new URL(link, 'http://here').searchParams.get('token') ?? ''
+
+    expect(token).toHaveLength(64)
+    expect(server.log.join('\n')).not.toContain(token)
+  })
+})
+
+describe('a customer', () => {
+  test('sees the orders, the newest first, with number, date in the store’s zone, status and total', async () => {
+    const customer = await newCustomer()
+    const product = await newProduct(shop)
+    const one = await placeOrder(shop.caller, {
+      CustomerID: customer,
+      OrderItemList: [{ CatalogID: product, ItemQuantity: 1 }],
+    })
+    const two = await placeOrder(shop.caller, {
+      CustomerID: customer,
+      OrderItemList: [{ CatalogID: product, ItemQuantity: 3 }],
+      SalesTax: 1.23,
+    })
+    await server.services.db.orderStatus.update({
+      where: { storeId_id: { storeId: shop.store.id, id: 11 } },
+      data: { text: 'Waiting for <money>' },
+    })
+    const person = await customerIn(customer)
+    const { body } = await person.open('/account')
+
+    expect(body.indexOf(`AB-${two.invoiceNumber}`)).toBeGreaterThan(0)
+    expect(body.indexOf(`AB-${one.invoiceNumber}`)).toBeGreaterThan(body.indexOf(`AB-${two.invoiceNumber}`))
+    expect(body).toContain('Mar 11, 2026, 1:00 AM GMT+9')
+    expect(body).toContain('Waiting for &lt;money&gt;')
+    expect(body).toContain('$61.23')
+    expect(body).toContain(`<title>Your orders · ${shop.store.name} ·`)
+    const german = await person.open('/account', { 'accept-language': 'de-DE' })
+    expect(german.body).toContain(`<title>Ihre Bestellungen · ${shop.store.name} ·`)
+    expect(german.body).toContain('11. März 2026, 01:00 GMT+9')
+    expect(german.body).toMatch(/61,23\s\$/)
+    expect((await person.call('GET', '/account')).json()[0]).toEqual({
+      OrderID: two.id,
+      InvoiceNumber: `AB-${two.invoiceNumber}`,
+      OrderDate: '2026-03-11T01:00:00',
+      OrderStatus: 'Waiting for <money>',
+      OrderAmount: 61.23,
+      Currency: 'USD',
+    })
+  })
+
+  test('reads page by page without gap or repetition', async () => {
+    const customer = await newCustomer()
+    const product = await newProduct(shop)
+    const placed: number[] = []
+    for (let orders = 0; orders < 45; orders++) {
+      const body = { CustomerID: customer, OrderItemList: [{ CatalogID: product, ItemQuantity: 1 }] }
+      placed.unshift((await placeOrder(shop.caller, body)).id)
+    }
+    const person = await customerIn(customer)
+
+    const read: number[] = []
+    const lengths: number[] = []
+    let address: string | undefined = '/account'
+    while (address !== undefined) {
+      const answer = await person.call('GET', address)
+      const orders = answer.json<{ OrderID: number }[]>()
+      read.push(...orders.map(({ OrderID }) => OrderID))
+      lengths.push(orders.length)
+      address = /^<([^>]+)>; rel="next"$/.exec(String(answer.headers.link ?? ''))?.[1]
+    }
+    expect(lengths).toEqual([20, 20, 5])
+    expect(read).toEqual(placed)
+
+    const { body } = await person.open('/account')
+    const older = /href="([^"]+)" rel="next"/.exec(body)?.[1] ?? ''
+    const second = await person.open(older)
+    expect(second.body).toContain(`/account/orders/${placed[20]}"`)
+    expect(second.body).not.toContain(`/account/orders/${placed[19]}"`)
+  })
+
+  test('sees one order with its lines, what was chosen, its shipments and exact totals', async () => {
+    const customer = await newCustomer()
+    const product = await newProduct(shop, { Name: 'Lamp <small> & Co', Price: 0.07 })
+    const placed = await placeOrder(shop.caller, {
+      CustomerID: customer,
+      OrderItemList: [{ CatalogID: product, ItemQuantity: 3 }],
+      ShipmentList: [
+        { ShipmentFirstName: 'Ada', ShipmentCity: 'Kyoto', ShipmentMethodName: 'Ground', ShipmentCost: 6.5 },
+      ],
+      SalesTax: 0.1,
+      SalesTax2: 0.2,
+      OrderDiscountCoupon: 0.01,
+      CustomerComments: 'Please ring <twice>',
+    })
+    await shop.call('PUT', `/Orders/${placed.id}`, {
+      body: {
+        InternalComments: 'a difficult customer',
+        ShipmentList: [{ ShipmentID: 0, ShipmentTrackingCode: '1Z-999', ShipmentShippedDate: '03/11/2026' }],
+      },
+    })
+    const { db } = server.services
+    await db.$transaction([
+      db.orderItem.updateMany({
+        where: { storeId: shop.store.id, orderId: placed.id },
+        data: { description: 'Lamp <small> & Co<br><b>Colour:</b>&nbsp;Red &amp; blue', unitCost: 77.77 },
+      }),
+      db.order.updateMany({ where: { storeId: shop.store.id, id: placed.id }, data: { updatedBy: 'somebody' } }),
+    ])
+    const person = await customerIn(customer)
+    const { body, statusCode } = await person.open(`/account/orders/${placed.id}`)
+    const json = (await person.call('GET', `/account/orders/${placed.id}`)).json()
+
+    expect(statusCode).toBe(200)
+    for (const text of [
+      'Lamp &lt;small&gt; &amp; Co',
+      'Colour: Red &amp; blue',
+      '1Z-999',
+      'Mar 11, 2026',
+      'Ground',
+      'Kyoto',
+    ]) {
+      expect(body).toContain(text)
+    }
+    for (const amount of ['$0.07', '$0.21', '$6.50', '$0.30', '-$0.01', '$7.00']) expect(body).toContain(amount)
+    expect(body).toContain('Please ring &lt;twice&gt;')
+    expect(json).toMatchObject({
+      Subtotal: 0.21,
+      ShippingCost: 6.5,
+      SalesTax: 0.3,
+      OrderDiscount: 0.01,
+      OrderAmount: 7,
+      OrderItemList: [
+        { ItemDescription: 'Lamp <small> & Co\nColour: Red & blue', ItemUnitPrice: 0.07, ItemAmount: 0.21 },
+      ],
+      ShipmentList: [{ ShipmentTrackingCode: '1Z-999' }],
+    })
+    for (const text of ['a difficult customer', '77.77']) {
+      expect(body).not.toContain(text)
+      expect(JSON.stringify(json)).not.toContain(text)
+    }
+  })
+
+  test('reads parcels by leaving with what is in each, and what is still to be sent; programs read them as they are stored', async () => {
+    const customer = await newCustomer()
+    const item = { CatalogID: await newProduct(shop), ItemQuantity: 5 }
+    const { id } = await placeOrder(shop.caller, { CustomerID: customer, OrderItemList: [item] })
+    const [{ OrderItemList }] = (await shop.call('GET', `/Orders/${id}`)).json()
+    const ShipmentList = [
+      { ShipmentID: 0, ShipmentTrackingCode: 'STAYS' },
+      { ShipmentTrackingCode: 'SECOND', ShipmentShippedDate: '03/12/2026' },
+      { ShipmentTrackingCode: 'FIRST', ShipmentShippedDate: '03/11/2026' },
+    ]
+    expect((await shop.call('PUT', `/Orders/${id}`, { body: { ShipmentList } })).statusCode).toBe(200)
+    const [stored] = (await shop.call('GET', `/Orders/${id}`)).json()
+    const [, , third] = stored.ShipmentList
+    await shop.call('PUT', `/Orders/${id}`, {
+      body: {
+        OrderItemList: [
+          { ...OrderItemList[0], ItemQuantity: 3, ItemShipmentID: third.ShipmentID },
+          {
+            CatalogID: item.CatalogID,
+            ItemQuantity: 2,
+            ItemUnitPrice: 20,
+            ItemShipmentID: stored.ShipmentList[0].ShipmentID,
+          },
+        ],
+      },
+    })
+    const person = await customerIn(customer)
+    const { body } = await person.open(`/account/orders/${id}`)
+    expect(body).toMatch(
+      /Parcel 1<[\s\S]*3 × Lamp[\s\S]*FIRST[\s\S]*Parcel 2<[\s\S]*SECOND[\s\S]*Still to be sent<[\s\S]*2 × Lamp[\s\S]*not sent yet/,
+    )
+    const json = (await person.call('GET', `/account/orders/${id}`)).json()
+    expect(
+      json.ShipmentList.map(({ ShipmentTrackingCode }: { ShipmentTrackingCode: string }) => ShipmentTrackingCode),
+    ).toEqual(['STAYS', 'SECOND', 'FIRST'])
+  })
+
+  test('names a status of Unpaid by that of New once the order is paid, also where it was refunded', async () => {
+    const customer = await newCustomer()
+    const item = { CatalogID: await newProduct(shop), ItemQuantity: 1 }
+    const { id } = await placeOrder(shop.caller, { CustomerID: customer, OrderItemList: [item] })
+    const other = await placeOrder(shop.caller, { CustomerID: customer, OrderItemList: [item] })
+    const person = await customerIn(customer)
+    const statuses = async () => {
+      const listed: { OrderID: number; OrderStatus: string }[] = (await person.call('GET', '/account')).json()
+      const own = (await person.call('GET', `/account/orders/${id}`)).json()
+      return [
+        listed.find(({ OrderID }) => OrderID === other.id)?.OrderStatus,
+        listed.find(({ OrderID }) => OrderID === id)?.OrderStatus,
+        own.OrderStatus,
+        own.ShipmentList[0].ShipmentStatus,
+      ]
+    }
+    const pay = (TransactionType: string, TransactionAmount: number) =>
+      created(shop, `/Orders/${id}/Transactions`, { TransactionType, TransactionAmount })
+    const statusTexts = (await shop.call('GET', '/OrderStatus?limit=50')).json<
+      { OrderStatusID: number; StatusText: string }[]
+    >()
+    const textOf = (of: number) => statusTexts.find(({ OrderStatusID }) => OrderStatusID === of)?.StatusText
+    const [unpaid, fresh, shipped] = [11, 1, 4].map(textOf)
+    expect(await statuses()).toEqual([unpaid, unpaid, unpaid, unpaid])
+    await pay('Sale', 19.99)
+    expect(await statuses()).toEqual([unpaid, unpaid, unpaid, unpaid])
+    await pay('Sale', 0.01)
+    expect(await statuses()).toEqual([unpaid, fresh, fresh, fresh])
+    await pay('Refund', 5)
+    expect(await statuses()).toEqual([unpaid, fresh, fresh, fresh])
+    const { body } = await person.open(`/account/orders/${id}`)
+    expect(body).toContain(`<dd>${fresh}</dd>`)
+    expect(body).toMatch(
+      /<dt>Paid<\/dt>\s*<dd>\$20\.00<\/dd>\s*<dt>Refunded<\/dt>\s*<dd>\$5\.00<\/dd>\s*<dt>Net<\/dt>\s*<dd>\$15\.00<\/dd>/,
+    )
+    await shop.call('PUT', `/Orders/${id}`, { body: { OrderStatusID: 4 } })
+    expect((await statuses()).slice(1)).toEqual([shipped, shipped, shipped])
+  })
+
+  test('finds no order of another customer, of a guest, or of another store', async () => {
+    const [customer, neighbour] = [await newCustomer(), await newCustomer()]
+    const item = { CatalogID: await newProduct(shop), ItemQuantity: 1 }
+    const ofNeighbour = await placeOrder(shop.caller, { CustomerID: neighbour, OrderItemList: [item] })
+    const ofGuest = await placeOrder(shop.caller, { BillingEmail: 'guest@home.example', OrderItemList: [item] })
+    const other = await server.openStore()
+    const person = await customerIn(customer)
+    const namesake = await created(other, '/Customers', {
+      CustomerID: customer,
+      Email: 'namesake@home.example',
+      Password: 'secret words',
+    })
+    const ofOther = await placeOrder(other.caller, {
+      CustomerID: namesake,
+      OrderItemList: [{ CatalogID: await newProduct(other), ItemQuantity: 1 }],
+    })
+
+    for (const { id } of [ofNeighbour, ofGuest, ofOther, { id: 999_999 }]) {
+      expect((await person.open(`/account/orders/${id}`)).statusCode).toBe(404)
+      expect((await person.call('GET', `/account/orders/${id}`)).statusCode).toBe(404)
+    }
+    expect((await person.call('GET', '/account')).json()).toEqual([])
+  })
+
+  test('without an order is told so, with a way to the store', async () => {
+    const { body } = await (await customerIn(await newCustomer())).open('/account')
+
+    expect(body).toContain('There are no orders in your account yet')
+    expect(body).toContain(`href="${shop.store.secureUrl}"`)
+  })
+
+  test('signs out on the server', async () => {
+    const person = await customerIn(await newCustomer())
+    const stolen = testPerson(server.app)
+    stolen.cookies.set('customer', person.cookies.get('customer') ?? '')
+    const answer = await person.submit('/account', {}, { action: '/account/sign-out' })
+
+    expect([answer.statusCode, answer.headers.location]).toEqual([303, '/account/sign-in?notice=signed-out'])
+    expect((await person.open('/account/sign-in?notice=signed-out')).body).toContain('You are signed out.')
+    expect((await stolen.call('GET', '/account')).statusCode).toBe(401)
+  })
+
+  test('of a session that another link opens in the same browser, the former one ends', async () => {
+    const person = await customerIn(await newCustomer())
+    const former = testPerson(server.app)
+    former.cookies.set('customer', person.cookies.get('customer') ?? '')
+    await press(person, await linkFor(await newCustomer()))
+
+    expect((await person.call('GET', '/account')).statusCode).toBe(200)
+    expect((await former.call('GET', '/account')).statusCode).toBe(401)
+  })
+
+  test.each(['before=0x1', 'before=', 'beside=1'])('?%s is refused', async (query) => {
+    const person = await customerIn(await newCustomer())
+
+    expect((await person.call('GET', `/account?${query}`)).statusCode).toBe(400)
+  })
+})

@@ -1,0 +1,30 @@
+import { afterAll, beforeAll, beforeEach } from 'vitest'
+import type { TestPerson } from '../../../../support/person.ts'
+import { merchantIn } from '../../../../support/signed-in.ts'
+import { openServer, type TestServer, type TestStore } from '../../../../support/store.ts'
+
+export interface Scene {
+  readonly server: TestServer
+  readonly shop: TestStore
+  readonly merchant: TestPerson
+}
+
+/** Opens a server for the file, of which `enter` is told before each test. */
+export function withServer(enter: (server: TestServer) => unknown): void {
+  let server: TestServer
+  beforeAll(async () => {
+    server = await openServer()
+  })
+  afterAll(() => server?.close())
+  beforeEach(async () => {
+    await enter(server)
+  })
+}
+
+/** As `withServer`, with a store and its merchant for each test. */
+export function withMerchant(enter: (scene: Scene) => unknown): void {
+  withServer(async (server) => {
+    const shop = await server.openStore()
+    await enter({ server, shop, merchant: await merchantIn(server, shop.store) })
+  })
+}

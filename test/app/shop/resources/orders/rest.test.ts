@@ -1,0 +1,65 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { operatorCaller } from '../../../../../src/access/stores/stores.ts'
+import { placeOrder } from '../../../../../src/shop/resources/orders/place-order.ts'
+import { openServer, type TestServer, type TestStore } from '../../../../support/store.ts'
+
+let server: TestServer
+let shop: TestStore
+let productId: number
+beforeAll(async () => {
+  server = await openServer()
+  shop = await server.openStore()
+  const made = await shop.call('POST', '/Products', {
+    body: { SKUInfo: { SKU: 'BAG', Name: 'Bag', Price: 20, Stock: 500 } },
+  })
+  productId = Number(made.json()[0].Value)
+})
+afterAll(() => server.close())
+
+/** An order of 3 bags, placed at the operator's door. */
+async function place(): Promise<number> {
+  const operator = await operatorCaller(server.services, shop.store.id)
+  const OrderItemList = [{ CatalogID: productId, ItemQuantity: 3 }]
+  return (await placeOrder(operator, { BillingEmail: 'guest@shop.example', OrderItemList })).id
+}
+
+const read = async (id: number) => (await shop.call('GET', `/Orders/${id}`)).json()[0]
+const stock = async () => (await shop.call('GET', `/Products/${productId}`)).json()[0].SKUInfo.Stock
+
+test('orders take neither POST nor DELETE', async () => {
+  const id = await place()
+  for (const [method, path] of [
+    ['POST', '/Orders'],
+    ['DELETE', `/Orders/${id}`],
+    ['DELETE', '/Orders'],
+  ] as const) {
+    const answer = await shop.call(method, path, { body: {} })
+    expect(answer.statusCode).toBe(405)
+    expect(answer.headers.allow).not.toContain(method)
+    const [{ Message }] = answer.json()
+    expect(Message).toBe(
+      `Method not allowed: this address takes ${answer.headers.allow}${method === 'POST' ? '. Orders are placed by POST /admin/stores/{id}/orders, with the key of the operator' : ''}`,
+    )
+  }
+  const elsewhere = await shop.call('POST', `/Orders/${id}`, { body: {} })
+  expect([elsewhere.statusCode, elsewhere.json()[0].Message]).toEqual([405, expect.not.stringContaining('placed')])
+})
+
+test('a list in which one order is cancelled already is a 206, with the text that clients compare', async () => {
+  const [cancelled, open] = [await place(), await place()]
+  const before = await stock()
+  await shop.call('PUT', `/Orders/${cancelled}`, { body: { OrderStatusID: 5 } })
+  expect(await stock()).toBe(before + 3)
+  const body = [cancelled, open].map((OrderID) => ({ OrderID, OrderStatusID: 2, InternalComments: 'seen' }))
+  const answer = await shop.call('PUT', '/Orders', { body })
+  expect(answer.statusCode).toBe(206)
+  const [refusal, success] = answer.json()
+  expect(refusal).toMatchObject({
+    Key: 'Error',
+    Status: '400',
+    Message: 'Not updated. Requested Change Status not allowed',
+  })
+  expect(success).toMatchObject({ Key: 'OrderID', Value: String(open), Status: '200' })
+  expect(await read(cancelled)).toMatchObject({ OrderStatusID: 5, InternalComments: '' })
+  expect(await read(open)).toMatchObject({ OrderStatusID: 2, InternalComments: 'seen' })
+})

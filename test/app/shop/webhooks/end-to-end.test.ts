@@ -1,0 +1,254 @@
+import { Registry } from 'prom-client'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { openApiDocument } from '../../../../src/app.ts'
+import {
+  customerKinds,
+  type EventKind,
+  eventKinds,
+  orderNew,
+  productKinds,
+  productStockChanged,
+} from '../../../../src/engine/definition/event-kinds.ts'
+import { recordsToXml } from '../../../../src/http/rest/xml.ts'
+import { resourceNamed } from '../../../../src/shop/registry.ts'
+import { Dispatcher } from '../../../../src/shop/webhooks/dispatch/dispatcher.ts'
+import { createDispatcherMetrics } from '../../../../src/shop/webhooks/dispatch/metrics.ts'
+import { shownMembers } from '../../../../src/shop/webhooks/members.ts'
+import { type Arrival, openServerReceiver, type ServerReceiver } from '../../../load/shop/webhooks/server-receiver.ts'
+import { type Part, readOpenApi } from '../../../support/openapi.ts'
+import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
+import { operator } from '../../engine/transfer/fixture.ts'
+
+// From a change by REST, or by the operator, to what a receiver gets.
+
+let server: TestServer
+let dispatcher: Dispatcher
+let shop: TestStore
+let receiver: ServerReceiver
+let status: number
+beforeAll(async () => {
+  server = await openServer({ OUTBOUND_ALLOW: '127.0.0.0/8' })
+  // Receivers refuse signatures of another time than theirs.
+  server.clock.ms = Date.now()
+  dispatcher = new Dispatcher({
+    ...server.services,
+    metrics: createDispatcherMetrics(new Registry()),
+    toXml: (service, record) => recordsToXml([record], resourceNamed(service)),
+  })
+})
+afterAll(async () => {
+  await dispatcher?.stop()
+  await server?.services.outbound.close()
+  await server?.close()
+})
+beforeEach(async () => {
+  status = 200
+  shop = await server.openStore()
+  receiver = await openServerReceiver(() => status)
+})
+afterEach(async () => {
+  await receiver.close()
+  expect(receiver.faults).toEqual([])
+})
+
+/** The id of a new webhook of the shop; its path at the receiver is the format and the kind. */
+async function register({ type }: EventKind, Format: 'JSON' | 'XML' = 'JSON'): Promise<number> {
+  const path = `/${Format}/${type}`
+  const body = { Name: 'Receiver', Url: `${receiver.url}${path}`, EventType: type, Enabled: true, Format }
+  const id = await create('/Webhooks', body)
+  const [{ Secret }] = (await shop.call('GET', `/Webhooks/${id}/Secret`)).json<[{ Secret: string }]>()
+  receiver.trust(path, Secret)
+  return id
+}
+
+async function create(path: string, body: object): Promise<number> {
+  const answer = await shop.call('POST', path, { body })
+  expect(answer.statusCode, answer.body).toBe(201)
+  return Number(answer.json<[{ Value: string }]>()[0].Value)
+}
+
+const newProduct = (fields: object = {}) =>
+  create('/Products', { SKUInfo: { SKU: 'MUG', Name: 'Mug', Price: 8, Stock: 10, ...fields } })
+
+async function place(CatalogID: number, fields: object = {}): Promise<number> {
+  const answer = await server.app.inject({
+    method: 'POST',
+    url: `/admin/stores/${shop.store.id}/orders`,
+    headers: operator(server),
+    payload: { BillingEmail: 'guest@shop.example', OrderItemList: [{ CatalogID, ItemQuantity: 1 }], ...fields },
+  })
+  expect(answer.statusCode, answer.body).toBe(201)
+  return Number(answer.json<[{ Value: string }]>()[0].Value)
+}
+
+/** They come in any; their numbers tell. */
+function inOrder(arrivals: readonly Arrival[]): Arrival[] {
+  return arrivals.toSorted((one, other) => one.sequence - other.sequence)
+}
+
+describe('placing an order', () => {
+  test.each([
+    ['JSON', 'application/json; charset=utf-8'],
+    ['XML', 'application/xml; charset=utf-8'],
+  ] as const)(
+    'notifies of it and of the stock that it took, in %s: byte for byte what GET answers',
+    async (format, type) => {
+      for (const kind of [orderNew, productStockChanged]) await register(kind, format)
+      const product = await newProduct()
+      const order = await place(product)
+      await dispatcher.settle()
+
+      const get = async (path: string) => (await shop.call('GET', path, { accept: type })).body
+      expect(inOrder(receiver.arrivals).map(({ event, type, body }) => ({ event, type, body }))).toEqual([
+        { event: 'Order New', type, body: await get(`/Orders/${order}`) },
+        { event: 'Product Stock Changed', type, body: await get(`/Products/${product}`) },
+      ])
+    },
+  )
+})
+
+test('comes with the headers that the reference has of its kind, in their forms', async () => {
+  const document = openApiDocument(server.services.config)
+  const api = readOpenApi(document)
+  for (const kind of [productKinds.new, productKinds.changed]) await register(kind)
+  const product = await newProduct()
+  await shop.call('PUT', `/Products/${product}`, { body: { SKUInfo: { Price: 9 } } })
+  await dispatcher.settle()
+
+  const whole = { pointer: '', value: document as unknown as Record<string, unknown> }
+  expect(receiver.arrivals).toHaveLength(2)
+  for (const { event, headers } of receiver.arrivals) {
+    const parameters = api.members(api.member(whole, 'webhooks', event, 'post', 'parameters')).map(([, part]) => part)
+    expect(Object.keys(headers).toSorted()).toEqual(parameters.map(({ value }) => value.name).toSorted())
+    for (const parameter of parameters) {
+      const schema = api.member(parameter, 'schema') as Part
+      expect(api.textFaults(schema, headers[String(parameter.value.name)] ?? '')).toEqual([])
+    }
+  }
+})
+
+describe('every kind of event', () => {
+  beforeEach(async () => {
+    for (const kind of eventKinds) await register(kind)
+  })
+
+  /** What arrives because of it: the event's name and the record's number, in the order of the feed. */
+  async function arrivalsBy(work: () => Promise<unknown>): Promise<string[]> {
+    await dispatcher.settle()
+    const before = receiver.arrivals.length
+    await work()
+    await dispatcher.settle()
+    return inOrder(receiver.arrivals.slice(before)).map(({ event, body }) => {
+      const [record] = JSON.parse(body)
+      return `${event} ${record.OrderID ?? record.CustomerID ?? record.SKUInfo.CatalogID}`
+    })
+  }
+
+  const put = (path: string, body: object) => arrivalsBy(() => shop.call('PUT', path, { body }))
+
+  test('of a product arrives at its webhook, and nothing when nothing changes', async () => {
+    let id = 0
+    const created = await arrivalsBy(async () => {
+      id = await newProduct()
+    })
+    expect(created).toEqual([`Product New ${id}`])
+    expect(await put(`/Products/${id}`, { SKUInfo: { Price: 9 } })).toEqual([`Product Changed ${id}`])
+    expect(await put(`/Products/${id}`, { SKUInfo: { Stock: 4 } })).toEqual([`Product Stock Changed ${id}`])
+    expect(await put(`/Products/${id}`, { SKUInfo: { Price: 9, Stock: 4 } })).toEqual([])
+    expect(await arrivalsBy(() => shop.call('DELETE', `/Products/${id}`))).toEqual([`Product Deleted ${id}`])
+  })
+
+  test('of a customer arrives at its webhook', async () => {
+    let id = 0
+    const joined = await arrivalsBy(async () => {
+      id = await create('/Customers', { Email: 'robin@shopper.example', Password: 'secret words' })
+    })
+    expect(joined).toEqual([`Customer New ${id}`])
+    expect(await put(`/Customers/${id}`, { BillingCity: 'Springfield' })).toEqual([`Customer Changed ${id}`])
+  })
+
+  test('of an order arrives at its webhook; one that is cancelled gives its goods back, told once per product', async () => {
+    const product = await newProduct()
+    const OrderItemList = [1, 2].map((ItemQuantity) => ({ CatalogID: product, ItemQuantity }))
+    let id = 0
+    const placed = await arrivalsBy(async () => {
+      id = await place(product, { OrderItemList })
+    })
+    expect(placed).toEqual([`Order New ${id}`, `Product Stock Changed ${product}`])
+    expect(await put(`/Orders/${id}`, { OrderStatusID: 2 })).toEqual([`Order Status Change ${id}`])
+    expect(await put(`/Orders/${id}`, { OrderStatusID: 2, InternalComments: 'Packed' })).toEqual([
+      `Order Changed ${id}`,
+    ])
+    expect((await put(`/Orders/${id}`, { OrderStatusID: 5 })).sort()).toEqual([
+      `Order Status Change ${id}`,
+      `Product Stock Changed ${product}`,
+    ])
+  })
+
+  test('of an order that is Not Completed arrives when it leaves that', async () => {
+    const product = await newProduct()
+    let id = 0
+    const placed = await arrivalsBy(async () => {
+      id = await place(product, { OrderStatusID: 7 })
+    })
+    expect(placed).toEqual([])
+    expect((await put(`/Orders/${id}`, { OrderStatusID: 1 })).sort()).toEqual([
+      `Order New ${id}`,
+      `Order Status Change ${id}`,
+      `Product Stock Changed ${product}`,
+    ])
+  })
+})
+
+test('names what changed in a header, to a webhook that hears of it; of other kinds there is none', async () => {
+  for (const kind of [productKinds.changed, productKinds.new]) await register(kind)
+  const deaf = await register(customerKinds.changed)
+  await shop.call('PUT', `/Webhooks/${deaf}`, { body: { Members: 'Email' } })
+  const product = await newProduct()
+  const customer = await create('/Customers', { Email: 'robin@shopper.example', Password: 'secret words' })
+  await shop.call('PUT', `/Products/${product}`, { body: { SKUInfo: { Price: 9 }, Title: 'A mug' } })
+  await shop.call('PUT', `/Customers/${customer}`, { body: { BillingCity: 'Springfield' } })
+  await shop.call('PUT', `/Customers/${customer}`, { body: { Email: 'robin@shop.example', BillingCity: 'Paris' } })
+  await shop.call('POST', `/Webhooks/${deaf}/Test`)
+  await dispatcher.settle()
+
+  const told = receiver.arrivals.map(({ event, changed, sequence }) => `${event}, ${changed}, ${sequence > 0}`)
+  expect(told.toSorted()).toEqual([
+    'Customer Changed, BillingCity,Email, true',
+    'Customer Changed, Comments, false',
+    'Product Changed, SKUInfo.Price,Title, true',
+    'Product New, null, true',
+  ])
+})
+
+test('of more than a hundred members a header names as many, and says that there are more', () => {
+  const names = Array.from({ length: 101 }, (_, index) => `Member${index}`)
+  expect(shownMembers(names.slice(0, 100).join())).toBe(names.slice(0, 100).join())
+  expect(shownMembers(names.join())).toBe(`${names.slice(0, 100).join()},*`)
+  const long = shownMembers(names.map((name) => name.padEnd(90, 'x')).join())
+  expect(long.length).toBeLessThanOrEqual(4_000)
+  expect(long).toMatch(/x,\*$/)
+})
+
+test('unsubscribing takes webhooks and what waits to be sent along', async () => {
+  const { db } = server.services
+  await register(productStockChanged)
+  const id = await newProduct()
+  const stock = (Stock: number) => shop.call('PUT', `/Products/${id}`, { body: { SKUInfo: { Stock } } })
+  status = 503
+  await stock(1)
+  await dispatcher.settle()
+  await stock(2)
+  expect(receiver.arrivals).toHaveLength(1)
+  expect(await db.delivery.count({ where: { storeId: shop.store.id, state: 'pending' } })).toBe(1)
+
+  const subscription = shop.caller.application?.subscriptionId
+  const url = `/admin/stores/${shop.store.id}/subscriptions/${subscription}`
+  const answer = await server.app.inject({ method: 'DELETE', url, headers: operator(server) })
+  expect(answer.statusCode, answer.body).toBeLessThan(300)
+  expect(await db.webhook.count({ where: { storeId: shop.store.id } })).toBe(0)
+  expect(await db.delivery.count({ where: { storeId: shop.store.id } })).toBe(0)
+  server.clock.ms += 60_000
+  await dispatcher.settle()
+  expect(receiver.arrivals).toHaveLength(1)
+})

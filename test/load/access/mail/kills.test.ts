@@ -1,0 +1,123 @@
+import { fileURLToPath } from 'node:url'
+import { generateMersenne53Randomizer } from '@faker-js/faker'
+import { afterAll, beforeAll, expect, onTestFailed, test, vi } from 'vitest'
+import { writeMail } from '../../../../src/access/mail/write.ts'
+import { inTransaction } from '../../../../src/foundation/database/client.ts'
+import { cloneDatabase, type TestDatabase } from '../../../support/database.ts'
+import { type MailReceiver, openMailReceiver } from '../../../support/mail-receiver.ts'
+import { freePort, programEnv, type Run, runProgram, runServer } from '../../../support/run-server.ts'
+import { servicesOn } from '../../../support/services.ts'
+
+/** MAIL_KILLS=100 for a longer look. */
+const KILLS = Number(process.env.MAIL_KILLS ?? 20)
+const MAILS = 10 * KILLS
+/** The most mails that a process sends before it is killed, so that the kills are over before the mails are. */
+const ARRIVALS_MAX = 4
+const secretKey = 'secret-key-of-the-tests-secret-key'
+/** A whole server waits for 3 s until one that was killed does not count any more, so that many of them would take minutes. */
+const program = fileURLToPath(new URL('sending-child.ts', import.meta.url))
+
+/** A process that is started again and again, with a mail server of its own. */
+interface Place {
+  readonly receiver: MailReceiver
+  readonly runs: Run[]
+}
+
+let database: TestDatabase
+let places: readonly [Place, Place]
+let server: Run | undefined
+beforeAll(async () => {
+  database = await cloneDatabase()
+  places = [
+    { receiver: await openMailReceiver(), runs: [] },
+    { receiver: await openMailReceiver(), runs: [] },
+  ]
+})
+afterAll(async () => {
+  await killed(server)
+  for (const { runs, receiver } of places) {
+    await killed(runs.at(-1))
+    await receiver.close()
+  }
+  await database?.drop()
+})
+
+const mailSettings = ({ receiver }: Place) => ({ SMTP_URL: receiver.url, MAIL_FROM: 'mail@shop.example' })
+
+async function killed(run: Run | undefined): Promise<void> {
+  run?.process.kill('SIGKILL')
+  await run?.exited
+}
+
+test(`of ${MAILS} mails none is lost by ${KILLS} kills, and what arrives again has the same Message-ID`, async () => {
+  const seed = Number(process.env.FAULT_SEED ?? Math.floor(Math.random() * 2 ** 31))
+  onTestFailed(() => {
+    const outputs = [...places.flatMap(({ runs }) => runs), ...(server ? [server] : [])].map(({ output }) => output())
+    console.error(`FAULT_SEED=${seed}\n${outputs.join('\n')}`)
+  })
+  const randomizer = generateMersenne53Randomizer(seed)
+  const { db } = database
+  await writeMails()
+  const written = await db.mail.findMany()
+
+  let kills = 0
+  const killAgainAndAgain = async (place: Place) => {
+    while (kills < KILLS) {
+      kills += 1
+      // Every other time the process is killed before the mail server has answered.
+      const isAnswered = kills % 2 === 0
+      const arrived = arrival(place.receiver, 1 + Math.floor(randomizer.next() * ARRIVALS_MAX))
+      const run = runProgram(process.execPath, [program, database.url, secretKey, place.receiver.url], {
+        env: programEnv,
+      })
+      place.runs.push(run)
+      const answer = await arrived
+      if (isAnswered) answer()
+      await killed(run)
+      answer()
+    }
+  }
+  await Promise.all(places.map(killAgainAndAgain))
+  expect(kills).toBe(KILLS)
+  expect(await db.mail.count({ where: { state: 'waiting' } })).toBeGreaterThan(0)
+
+  server = runServer({
+    ...mailSettings(places[0]),
+    PORT: String(await freePort()),
+    DATABASE_URL: database.url,
+    SECRET_KEY: secretKey,
+    OPERATOR_KEY: 'operator-key-of-the-tests',
+  })
+  const areSent = async () => expect(await db.mail.count({ where: { state: 'sent' } })).toBe(MAILS)
+  await vi.waitFor(areSent, { timeout: 60_000, interval: 200 })
+  const arrived = places.flatMap(({ receiver }) => {
+    return receiver.mails.map(({ to, headers }) => `${to.join()} ${headers.get('message-id')}`)
+  })
+  expect(new Set(arrived)).toEqual(new Set(written.map(({ recipient, messageId }) => `${recipient} ${messageId}`)))
+  // Kills did fall between the arrival of a mail and the note of it.
+  expect(arrived.length).toBeGreaterThan(MAILS + KILLS / 4)
+}, 180_000)
+
+async function writeMails(): Promise<void> {
+  const services = servicesOn(database.db, { ...mailSettings(places[0]), SECRET_KEY: secretKey })
+  await inTransaction(database.db, async (tx) => {
+    for (let index = 0; index < MAILS; index++) {
+      const to = `person-${index}@shop.example`
+      const of = { to, identityId: null, storeId: null, causedBy: null }
+      await writeMail(tx, services, { kind: 'address-changed', data: { newEmail: to }, ...of })
+    }
+  })
+}
+
+/** Resolves when so many further mails have arrived. The last of them is not answered before the returned function is called. */
+function arrival(receiver: MailReceiver, count: number): Promise<() => void> {
+  const { promise, resolve } = Promise.withResolvers<() => void>()
+  const answered = Promise.withResolvers<void>()
+  const until = receiver.mails.length + count
+  receiver.onArrival = () => {
+    if (receiver.mails.length < until) return
+    resolve(answered.resolve)
+    return answered.promise
+  }
+  return promise
+}
