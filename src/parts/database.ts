@@ -13,7 +13,7 @@ import type { Config } from '../foundation/process/settings.ts'
 import type { Shutdown } from '../foundation/process/shutdown.ts'
 import { say } from '../foundation/process/welcome.ts'
 import { createSecrets, type Secrets } from '../foundation/values/secrets.ts'
-import type { Metrics } from '../http/server/metrics.ts'
+import type { Metrics } from '../http/server/figures/metrics.ts'
 import { checkSecretKey } from '../operations/installation/secret-key/check.ts'
 
 interface DatabaseServices {

@@ -1,5 +1,5 @@
-import { BucketTable } from '../access/applications/bucket-table.ts'
-import { createThrottle, type Throttle } from '../access/applications/throttle.ts'
+import { BucketTable } from '../access/applications/limits/bucket-table.ts'
+import { createThrottle, type Throttle } from '../access/applications/limits/throttle.ts'
 import type { Db } from '../foundation/database/client.ts'
 import { ProcessRegistry } from '../foundation/database/process-registry.ts'
 import type { Log } from '../foundation/process/log.ts'

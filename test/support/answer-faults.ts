@@ -1,5 +1,5 @@
 import { commonHeaders } from '../../src/http/rest/answer.ts'
-import { PROBLEM_TYPE } from '../../src/http/server/problem.ts'
+import { PROBLEM_TYPE } from '../../src/http/server/json/problem.ts'
 import type { Found, OpenApi, Part } from './openapi.ts'
 import type { Exchange } from './store.ts'
 

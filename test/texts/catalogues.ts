@@ -53,7 +53,7 @@ function partOf(files: ReadonlySet<string>): string {
   const parts = new Set(
     [...files].map((file) => {
       if (file === DEFINITIONS) return 'fields'
-      const [, part] = /^src\/http\/pages\/(?:admin\/)?([\w-]+)\//.exec(file) ?? []
+      const [, part] = /^src\/http\/pages\/(?:shop\/)?([\w-]+)\//.exec(file) ?? []
       return part ?? 'common'
     }),
   )

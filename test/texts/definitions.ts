@@ -1,8 +1,8 @@
 import { eventKinds } from '../../src/engine/definition/event-kinds.ts'
 import { english } from '../../src/foundation/texts/language.ts'
 import { Text } from '../../src/foundation/texts/text.ts'
-import { type List, services, type Value } from '../../src/http/pages/admin/records/services.ts'
-import { meaningsInList, meaningsOf } from '../../src/http/pages/admin/records/values.ts'
+import { type List, services, type Value } from '../../src/http/pages/records/services.ts'
+import { meaningsInList, meaningsOf } from '../../src/http/pages/records/values.ts'
 
 /** Returns what pages call the events that webhooks are notified of. */
 export function spokenByEvents(): string[] {

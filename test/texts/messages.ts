@@ -27,7 +27,7 @@ export function messages(): ReadonlyMap<string, ReadonlySet<string>> {
 }
 
 /** The pages that name events most. */
-const EVENTS = 'src/http/pages/admin/webhooks/'
+const EVENTS = 'src/http/pages/shop/webhooks/'
 
 /** Where labels and descriptions of fields come from. */
 export const DEFINITIONS = 'src/shop/resources/'

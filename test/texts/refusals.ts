@@ -49,7 +49,7 @@ import { administrationPrivileges } from '../../src/shop/staff/roles.ts'
 
 /** Modules whose refusals only programs and operators of a command line get. */
 const ELSEWHERE =
-  /\/src\/(http\/soap|cli|http\/rest|access\/audit|access\/people\/audit|foundation\/process\/(?!bytes)|http\/oauth\/(?!authorize|parameters)|foundation\/database\/(?!outage|pool|health)|http\/server\/(health|figures|limits|problem|setting)|http\/reference|foundation\/embedded|operations\/installation|foundation\/xml|engine\/transfer|http\/operator\/transfer)/
+  /\/src\/(http\/soap|cli|http\/rest|access\/audit|access\/people\/audit|foundation\/process\/(?!bytes)|http\/oauth\/(?!authorize|parameters)|foundation\/database\/(?!outage|pool|health)|http\/server\/(figures|json\/problem|requests\/(limits|setting))|http\/reference|foundation\/embedded|operations\/installation|foundation\/xml|engine\/transfer|http\/operator\/transfer)/
 /** Of more than these, a value stays a value, and its texts are messages of their own. */
 const ALTERNATIVES_MAX = 6
 /** The same of single words, of which more are names. */
@@ -455,7 +455,7 @@ const DATA: ReadonlySet<string> = new Set(['email', 'field', 'id', 'key', 'label
 
 /** The import of files, which keeps why columns are left out, and notifications, which keep why they did not arrive. */
 /** Changes of many records, which mark what somebody should look at. */
-const WITH_MARKS = /\/src\/http\/pages\/admin\/(orders|products)\/bulk\.ts/
+const WITH_MARKS = /\/src\/http\/pages\/shop\/(orders|products)\/bulk\.ts/
 const WITH_REASONS =
   /\/src\/(shop\/csv|access\/mail|foundation\/outbound|shop\/webhooks|shop\/resources\/.*\/former-file)/
 
@@ -518,7 +518,7 @@ function isSaid(node: Node & { readonly name: Node }): boolean {
   const name = textOf(node.name)
   return (
     /^(problem|fault|refusal)$/.test(name) ||
-    (name === 'message' && isIn(node, /\/src\/(http\/html|http\/server\/errors)/)) ||
+    (name === 'message' && isIn(node, /\/src\/(http\/html|http\/server\/requests\/errors)/)) ||
     (name === 'ignored' && isIn(node, WITH_REASONS))
   )
 }

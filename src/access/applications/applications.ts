@@ -18,10 +18,10 @@ import { generateKey, type Secrets } from '../../foundation/values/secrets.ts'
 import { type Actor, aboutApplication, installation, recordAudit, recordAuditInStores } from '../audit/audit.ts'
 import { type AccessServices, changeAccess } from './access-changes.ts'
 import { broughtKeyInput, requireFreeKeys } from './brought-keys.ts'
+import { rateLimitColumns, rateLimitOf, throttleInput } from './limits/throttle.ts'
 import { type keyRotation, privateKeyColumns, replacePrivateKey } from './private-keys.ts'
 import { samePrivileges } from './privileges.ts'
 import { type ApplicationKind, applicationName, type SettingsRules, settingsInput } from './settings-input.ts'
-import { rateLimitColumns, rateLimitOf, throttleInput } from './throttle.ts'
 
 /** The body of `POST /admin/applications` (contract §10.1). */
 export function newApplication(rules: SettingsRules) {

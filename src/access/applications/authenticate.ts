@@ -9,10 +9,10 @@ import { StoreFailure } from '../../foundation/values/failure.ts'
 import { isOneLine } from '../../foundation/values/input.ts'
 import { normaliseHost } from '../stores/secure-url.ts'
 import { callerStoreJson, callerStoreOf, hostsOfStore } from '../stores/stores.ts'
-import type { RateLimit } from './leaky-bucket.ts'
-import { endOfKey } from './oauth-clients.ts'
+import type { RateLimit } from './limits/leaky-bucket.ts'
+import { contractRateLimit, rateLimitOf } from './limits/throttle.ts'
 import { allows, bothOf } from './privileges.ts'
-import { contractRateLimit, rateLimitOf } from './throttle.ts'
+import { endOfKey } from './tokens/oauth-clients.ts'
 
 // Who calls: an application by REST, or a program by cartAPI.
 

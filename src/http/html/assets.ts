@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import type { FastifyInstance } from 'fastify'
 import { StoreFailure } from '../../foundation/values/failure.ts'
 import { drawPicture, PICTURES_PATH } from '../../operations/sandbox/pictures.ts'
-import { sendTagged } from '../server/compression.ts'
+import { sendTagged } from '../server/requests/compression.ts'
 import { pagesFor } from './page-routes.ts'
 
 const own = new URL('./assets/', import.meta.url)

@@ -1,7 +1,7 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { type Text, t } from '../../foundation/texts/text.ts'
 import { StoreFailure } from '../../foundation/values/failure.ts'
-import { failureIn, sendRefusal } from '../server/errors.ts'
+import { failureIn, sendRefusal } from '../server/requests/errors.ts'
 import { LedOn, pageHeaders } from './guard.ts'
 import { sendPage } from './page.ts'
 import { isForm, languageFor, wantsHtml } from './request.ts'

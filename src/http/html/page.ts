@@ -11,11 +11,11 @@ import type { Fault, StoreFailure } from '../../foundation/values/failure.ts'
 import { htmlText } from '../../foundation/values/html-text.ts'
 import { privilegeName, roleName } from '../../shop/staff/names.ts'
 import { privilegesOf } from '../../shop/staff/roles.ts'
-import type { Need } from '../server/roles.ts'
+import type { Need } from '../server/json/roles.ts'
 import { languageFor, textIn } from './request.ts'
 
 export interface HtmlPage {
-  /** A file below src without its extension, such as `/pages/admin/orders`. */
+  /** A file below src without its extension, such as `/pages/shop/orders/order`. */
   readonly template: string
   readonly title: Phrase
   /** Defaults to 200, or to the status of `failure`. */

@@ -12,7 +12,7 @@ import { english, isLocale, type Language, type Locale, languageOf } from '../..
 import type { Text } from '../../foundation/texts/text.ts'
 import { StoreFailure } from '../../foundation/values/failure.ts'
 import { administrationPrivileges, privilegesOf, type RoleOfAccount } from '../../shop/staff/roles.ts'
-import type { Need } from '../server/roles.ts'
+import type { Need } from '../server/json/roles.ts'
 import { acceptedLocale } from './accepted-locale.ts'
 
 /** Whether the request comes from a browser, which accepts text/html. Programs do not. */

@@ -6,8 +6,8 @@ import { applicationKindNote, applicationKinds, applicationName } from '../../ac
 import type { Access, Privileges } from '../../engine/caller.ts'
 import { servedResources } from '../../shop/registry.ts'
 import type { Privilege } from '../../shop/staff/roles.ts'
-import { commonRefusals, refusal, replayed, routesOf } from '../server/json-routes.ts'
-import { retryAfter } from '../server/openapi.ts'
+import { commonRefusals, refusal, replayed, routesOf } from '../server/json/json-routes.ts'
+import { retryAfter } from '../server/json/openapi.ts'
 
 export const id = z.int32().min(1)
 export const time = z.iso.datetime()

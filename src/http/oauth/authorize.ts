@@ -1,12 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { exceeds } from '../../access/applications/privileges.ts'
+import { type Subscribing, subscribe } from '../../access/applications/subscriptions/subscriptions.ts'
 import {
   type CodeChallenge,
   createAuthorizationCode,
   denyAuthorization,
-} from '../../access/applications/access-tokens.ts'
-import { findOAuthClient, type OAuthClient } from '../../access/applications/oauth-clients.ts'
-import { exceeds } from '../../access/applications/privileges.ts'
-import { type Subscribing, subscribe } from '../../access/applications/subscriptions.ts'
+} from '../../access/applications/tokens/access-tokens.ts'
+import { findOAuthClient, type OAuthClient } from '../../access/applications/tokens/oauth-clients.ts'
 import { findStoreAt } from '../../access/stores/stores.ts'
 import type { CallerStore, Privileges } from '../../engine/caller.ts'
 import type { Db } from '../../foundation/database/client.ts'
@@ -18,7 +18,7 @@ import { allowFormTarget } from '../html/guard.ts'
 import { type HtmlPage, sendPage } from '../html/page.ts'
 import { adminPages, orShowAgain, pagesFor } from '../html/page-routes.ts'
 import { actorOf, formOf, merchantOf, requirePrivileges, textIn } from '../html/request.ts'
-import { noteRefusal } from '../server/errors.ts'
+import { noteRefusal } from '../server/requests/errors.ts'
 import { Parameters, queryOf } from './parameters.ts'
 import { OAuthRefusal } from './refusal.ts'
 

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
-import { authenticateOAuthClient, type OAuthClient } from '../../access/applications/oauth-clients.ts'
-import type { Throttle } from '../../access/applications/throttle.ts'
+import type { Throttle } from '../../access/applications/limits/throttle.ts'
+import { authenticateOAuthClient, type OAuthClient } from '../../access/applications/tokens/oauth-clients.ts'
 import type { Db } from '../../foundation/database/client.ts'
 import type { Secrets } from '../../foundation/values/secrets.ts'
 import { decode, type Parameters } from './parameters.ts'

@@ -9,7 +9,7 @@ import {
   ref,
   requestId,
   retryAfter,
-} from '../server/openapi.ts'
+} from '../server/json/openapi.ts'
 import { endpointErrors } from './refusal.ts'
 import { metadataOf } from './routes.ts'
 

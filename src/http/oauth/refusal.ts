@@ -1,6 +1,6 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { StoreFailure } from '../../foundation/values/failure.ts'
-import { failureIn, noteRefusal } from '../server/errors.ts'
+import { failureIn, noteRefusal } from '../server/requests/errors.ts'
 
 /** What the endpoints answer (RFC 6749 §5.2, RFC 7009 §2.2.1). */
 export const endpointErrors = [

@@ -1,14 +1,19 @@
 import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { AccessServices } from '../../access/applications/access-changes.ts'
-import { exchangeCode, type IssuedToken, refreshAccess, revokeToken } from '../../access/applications/access-tokens.ts'
-import type { OAuthClient } from '../../access/applications/oauth-clients.ts'
+import {
+  exchangeCode,
+  type IssuedToken,
+  refreshAccess,
+  revokeToken,
+} from '../../access/applications/tokens/access-tokens.ts'
+import type { OAuthClient } from '../../access/applications/tokens/oauth-clients.ts'
 import type { Actor } from '../../access/audit/audit.ts'
 import { type FailureKind, StoreFailure } from '../../foundation/values/failure.ts'
 import type { GuardServices } from '../html/guard.ts'
 import { openPages } from '../html/page-routes.ts'
-import { plainHttpFault } from '../server/plain-http.ts'
-import { receiveBytes } from '../server/receive.ts'
+import { plainHttpFault } from '../server/requests/plain-http.ts'
+import { receiveBytes } from '../server/requests/receive.ts'
 import { type AuthorizeServices, authorizePages } from './authorize.ts'
 import { authenticateClient, type ClientServices } from './client-authentication.ts'
 import { formOfMultipart } from './multipart.ts'

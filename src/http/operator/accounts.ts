@@ -20,8 +20,8 @@ import {
 } from '../../shop/staff/members.ts'
 import { actorOf, merchantOf } from '../html/request.ts'
 import { id, ofStore, operatorRoute, time } from '../html/route-groups.ts'
-import { done, jsonBody, many, one, record } from '../server/json-routes.ts'
-import { pageQuery } from '../server/parameters.ts'
+import { done, jsonBody, many, one, record } from '../server/json/json-routes.ts'
+import { pageQuery } from '../server/json/parameters.ts'
 
 const account = record<Account>('Account')({
   Id: [id.describe('The number of the account, by which addresses name it.'), (from) => from.id],

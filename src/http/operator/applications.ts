@@ -15,8 +15,8 @@ import type { JoiningServices } from '../../foundation/database/client.ts'
 import type { Outbound } from '../../foundation/outbound/outbound.ts'
 import { actorOf } from '../html/request.ts'
 import { applicationShape, broughtAlong, operatorRoute, serviceNames, time } from '../html/route-groups.ts'
-import { jsonBody, many, one, record } from '../server/json-routes.ts'
-import { pageQuery } from '../server/parameters.ts'
+import { jsonBody, many, one, record } from '../server/json/json-routes.ts'
+import { pageQuery } from '../server/json/parameters.ts'
 import { throttle, throttleRecord } from './stores.ts'
 
 const application = record<Application>('Application')({

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { listMailboxMails, type MailboxMail, type OutboxServices } from '../../access/mail/outbox.ts'
 import { id, operatorRoute, time } from '../html/route-groups.ts'
-import { many, record } from '../server/json-routes.ts'
-import { pageQuery } from '../server/parameters.ts'
+import { many, record } from '../server/json/json-routes.ts'
+import { pageQuery } from '../server/json/parameters.ts'
 
 const mail = record<MailboxMail>('Mail')({
   Id: [id.describe('The number of the mail.'), (from) => from.id],

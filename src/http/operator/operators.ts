@@ -4,7 +4,7 @@ import { type InvitedOperator, inviteOperator, newOperator } from '../../access/
 import type { DataServices } from '../../foundation/database/client.ts'
 import { actorOf } from '../html/request.ts'
 import { id, operatorRoute, time } from '../html/route-groups.ts'
-import { jsonBody, one, record } from '../server/json-routes.ts'
+import { jsonBody, one, record } from '../server/json/json-routes.ts'
 
 const operator = record<InvitedOperator>('Operator')({
   Id: [id.describe('The number of the operator’s account.'), (from) => from.id],

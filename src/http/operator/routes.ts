@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { registerRoutes, type ServicesOf } from '../server/json-routes.ts'
+import { registerRoutes, type ServicesOf } from '../server/json/json-routes.ts'
 import { accountRoutes } from './accounts.ts'
 import { applicationRoutes } from './applications.ts'
 import { mailRoutes } from './mails.ts'

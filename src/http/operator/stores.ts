@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import type { RateLimit } from '../../access/applications/leaky-bucket.ts'
+import type { RateLimit } from '../../access/applications/limits/leaky-bucket.ts'
+import { throttleWords } from '../../access/applications/limits/throttle.ts'
 import { allows } from '../../access/applications/privileges.ts'
-import { throttleWords } from '../../access/applications/throttle.ts'
 import {
   ADDRESSES_MAX,
   type ChangeStore,
@@ -36,8 +36,8 @@ import { privilegesOf } from '../../shop/staff/roles.ts'
 import { requireProof } from '../html/guard.ts'
 import { actorOf, type CallerServices, merchantOf, requirePrivileges, storeCaller } from '../html/request.ts'
 import { broughtAlong, id, ofStore, operatorRoute, time } from '../html/route-groups.ts'
-import { type BodyType, done, jsonBody, many, one, record } from '../server/json-routes.ts'
-import { pageQuery } from '../server/parameters.ts'
+import { type BodyType, done, jsonBody, many, one, record } from '../server/json/json-routes.ts'
+import { pageQuery } from '../server/json/parameters.ts'
 
 /** A rate limit. Null: the contract's rate limit. */
 export const throttle = z

@@ -1,15 +1,19 @@
 import { z } from 'zod'
 import { broughtKeyInput } from '../../access/applications/brought-keys.ts'
-import { listSubscriptions, type Subscribed, type Subscription } from '../../access/applications/subscription-rows.ts'
-import { type Subscribing, subscribe, unsubscribe } from '../../access/applications/subscriptions.ts'
+import {
+  listSubscriptions,
+  type Subscribed,
+  type Subscription,
+} from '../../access/applications/subscriptions/subscription-rows.ts'
+import { type Subscribing, subscribe, unsubscribe } from '../../access/applications/subscriptions/subscriptions.ts'
 import { resultItem } from '../../foundation/values/failure.ts'
 import { namedObject, text } from '../../foundation/values/input.ts'
 import { KEY_LENGTH_MAX } from '../../foundation/values/key-strength.ts'
 import { grantableBy } from '../../shop/staff/roles.ts'
 import { actorOf, merchantOf } from '../html/request.ts'
 import { broughtAlong, id, ofStore, operatorRoute, privileges, time } from '../html/route-groups.ts'
-import { done, jsonBody, many, one, record } from '../server/json-routes.ts'
-import { pageQuery } from '../server/parameters.ts'
+import { done, jsonBody, many, one, record } from '../server/json/json-routes.ts'
+import { pageQuery } from '../server/json/parameters.ts'
 
 const subscription = record<Subscription>('Subscription')({
   Id: [id.describe('The number of the subscription, by which addresses name it.'), (from) => from.id],

@@ -4,7 +4,7 @@ import { namedObject } from '../../foundation/values/input.ts'
 import { type AllowedServices, allowTestStores, areTestStoresAllowed } from '../../operations/sandbox/allowed.ts'
 import { actorOf } from '../html/request.ts'
 import { operatorRoute } from '../html/route-groups.ts'
-import { jsonBody, one, record } from '../server/json-routes.ts'
+import { jsonBody, one, record } from '../server/json/json-routes.ts'
 
 /** What the operator switches on and off while the server runs. */
 interface Switches {

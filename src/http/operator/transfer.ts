@@ -13,8 +13,8 @@ import { INT32_MAX } from '../../foundation/values/int32.ts'
 import { transferredResources } from '../../shop/registry.ts'
 import type { CallerServices } from '../html/request.ts'
 import { operatorRoute } from '../html/route-groups.ts'
-import { type BodyType, lines, NDJSON, ndjson } from '../server/json-routes.ts'
-import { unsupportedMedia } from '../server/receive.ts'
+import { type BodyType, lines, NDJSON, ndjson } from '../server/json/json-routes.ts'
+import { unsupportedMedia } from '../server/requests/receive.ts'
 
 /** The buffer of a report, for a client that sends its whole file before it reads the response. */
 const REPORT_BYTES = 1024 * 1024

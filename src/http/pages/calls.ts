@@ -1,4 +1,4 @@
-import type { LoggedCall } from '../../access/applications/call-log.ts'
+import type { LoggedCall } from '../../access/applications/calls/call-log.ts'
 
 /** Calls for the template `calls.eta`: with the body in lines, and the names that were passed over in a text. */
 export function callsShown(calls: readonly LoggedCall[]) {

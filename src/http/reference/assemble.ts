@@ -1,6 +1,15 @@
 import { readFileSync } from 'node:fs'
-import type { ApiPart, Components, Content, Operation, Parameter, PathItem, Ref, Response } from '../server/openapi.ts'
-import { type ExampleSources, exampleOf } from '../server/openapi-examples.ts'
+import type {
+  ApiPart,
+  Components,
+  Content,
+  Operation,
+  Parameter,
+  PathItem,
+  Ref,
+  Response,
+} from '../server/json/openapi.ts'
+import { type ExampleSources, exampleOf } from '../server/json/openapi-examples.ts'
 
 export interface DocumentOptions {
   /** PUBLIC_URL */

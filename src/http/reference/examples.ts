@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { samplesFile } from '../../operations/sandbox/records.ts'
 import { resources } from '../../shop/registry.ts'
-import type { Examples } from '../server/openapi.ts'
+import type { Examples } from '../server/json/openapi.ts'
 
 /** Requests that succeed on a new sandbox, creations first. Omitted identifiers are 1. */
 export const examples: Examples = {

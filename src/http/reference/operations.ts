@@ -2,7 +2,7 @@
 
 import { eventKinds } from '../../engine/definition/event-kinds.ts'
 import type { JsonSchema } from '../../engine/definition/json-schema.ts'
-import type { Header, HttpMethod, Operation, Parameter, PathItem, Ref, Response } from '../server/openapi.ts'
+import type { Header, HttpMethod, Operation, Parameter, PathItem, Ref, Response } from '../server/json/openapi.ts'
 import type { assembleDocument } from './assemble.ts'
 import { type Resolve, type Row, rowsOf, typeInWords } from './schema-rows.ts'
 

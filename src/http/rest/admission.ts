@@ -8,14 +8,14 @@ import {
   RefusedSubscription,
   requireAccess,
 } from '../../access/applications/authenticate.ts'
-import type { CallLog } from '../../access/applications/call-log.ts'
-import { contractRateLimit, showBucket, type Throttle } from '../../access/applications/throttle.ts'
+import type { CallLog } from '../../access/applications/calls/call-log.ts'
+import { contractRateLimit, showBucket, type Throttle } from '../../access/applications/limits/throttle.ts'
 import { accessOf, callerKey } from '../../engine/caller.ts'
 import type { Method } from '../../engine/definition/define.ts'
 import type { Endpoint, Operations } from '../../engine/reading/endpoints.ts'
 import { bytesInFlight } from '../../foundation/process/bytes-in-flight.ts'
 import { StoreFailure, withoutQuoted } from '../../foundation/values/failure.ts'
-import { loggablePath } from '../server/request-log.ts'
+import { loggablePath } from '../server/requests/request-log.ts'
 
 export interface AdmissionServices {
   authenticator: Authenticator

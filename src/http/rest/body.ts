@@ -8,7 +8,7 @@ import { StoreFailure } from '../../foundation/values/failure.ts'
 import { jsonSteps, repeatedNames } from '../../foundation/values/json.ts'
 import { createSemaphore } from '../../foundation/values/semaphore.ts'
 import { nextTurn, runInSlices, type Steps } from '../../foundation/values/slices.ts'
-import { free, receiveBytes, unsupportedMedia } from '../server/receive.ts'
+import { free, receiveBytes, unsupportedMedia } from '../server/requests/receive.ts'
 import { bodyFormat, type Format } from './format.ts'
 import { readXml } from './xml.ts'
 

@@ -3,7 +3,7 @@ import type { Call } from '../../engine/reading/endpoints.ts'
 import type { Query } from '../../engine/reading/paging.ts'
 import type { JsonText } from '../../engine/reading/representations.ts'
 import { StoreFailure } from '../../foundation/values/failure.ts'
-import { digest, plainTag } from '../server/compression.ts'
+import { digest, plainTag } from '../server/requests/compression.ts'
 import type { Format } from './format.ts'
 
 /*

@@ -1,4 +1,4 @@
-import { readRange } from '../server/problem.ts'
+import { readRange } from '../server/json/problem.ts'
 
 export type Format = 'json' | 'xml'
 

@@ -8,7 +8,7 @@ import type { Query } from '../../engine/reading/paging.ts'
 import { INT32_MAX } from '../../foundation/values/int32.ts'
 import { type Candidate, candidateOf } from '../../foundation/values/nearest.ts'
 import { preferenceIn } from '../../foundation/values/preferences.ts'
-import type { Parameter } from '../server/openapi.ts'
+import type { Parameter } from '../server/json/openapi.ts'
 
 // How a request is read: as its application is, unless it says otherwise (RFC 7240 §4.4).
 

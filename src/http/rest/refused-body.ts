@@ -1,4 +1,4 @@
-import { BODY_BYTES_MAX } from '../../access/applications/call-log.ts'
+import { BODY_BYTES_MAX } from '../../access/applications/calls/call-log.ts'
 import type { Field, FieldSet } from '../../engine/definition/fields.ts'
 import { isRecord } from '../../engine/definition/input.ts'
 import { LongNumber } from '../../foundation/values/long-number.ts'

@@ -3,8 +3,8 @@ import type { Field, ValueBounds } from '../../engine/definition/fields.ts'
 import type { RecordType } from '../../engine/reading/endpoints.ts'
 import { INT32_MAX, INT32_MIN } from '../../foundation/values/int32.ts'
 import { servedResources } from '../../shop/registry.ts'
-import { sendTagged } from '../server/compression.ts'
-import { anyOrigin, sendOptions } from '../server/headers.ts'
+import { sendTagged } from '../server/requests/compression.ts'
+import { anyOrigin, sendOptions } from '../server/requests/headers.ts'
 import { endpointsOf, typesOf } from './endpoints.ts'
 
 /** Serves `GET /records.xsd` to anyone: the schema of all REST XML, which changes only with the program. */

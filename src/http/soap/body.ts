@@ -5,7 +5,7 @@ import { gunzip, inflate } from 'node:zlib'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { StoreFailure } from '../../foundation/values/failure.ts'
 import { nextTurn } from '../../foundation/values/slices.ts'
-import { receiveBytes, tooLarge, unsupportedMedia } from '../server/receive.ts'
+import { receiveBytes, tooLarge, unsupportedMedia } from '../server/requests/receive.ts'
 
 /**
  * The largest request, an editCustomer with every field full, has some thousand characters. The credentials are in the body, so

@@ -1,4 +1,4 @@
-import type { BucketReading, RateLimit } from '../../access/applications/leaky-bucket.ts'
+import type { BucketReading, RateLimit } from '../../access/applications/limits/leaky-bucket.ts'
 
 /** Calls `callback` once, after `ms` milliseconds. Returns a function that cancels the call. */
 export type SetTimer = (callback: () => void, ms: number) => () => void

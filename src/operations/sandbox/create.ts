@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { registerApplication } from '../../access/applications/applications.ts'
-import { addSubscription } from '../../access/applications/subscription-rows.ts'
+import { addSubscription } from '../../access/applications/subscriptions/subscription-rows.ts'
 import { insertIdentity } from '../../access/people/identities.ts'
 import { hashPassword } from '../../access/people/passwords.ts'
 import { createStore, storeWithKey } from '../../access/stores/stores.ts'

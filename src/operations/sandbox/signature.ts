@@ -1,4 +1,4 @@
-import { sealedCallbackSecrets } from '../../access/applications/callback.ts'
+import { sealedCallbackSecrets } from '../../access/applications/subscriptions/callback.ts'
 import type { DataServices } from '../../foundation/database/client.ts'
 import type { Inbox } from '../../foundation/database/generated/client.ts'
 import { signedHeaders, signingKey } from '../../foundation/outbound/standard-webhooks.ts'

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { z } from 'zod'
 import { type AccessServices, changeAccess } from '../../access/applications/access-changes.ts'
-import { type Subscribing, subscribe } from '../../access/applications/subscriptions.ts'
-import { type Throttle, tooMany } from '../../access/applications/throttle.ts'
+import { type Throttle, tooMany } from '../../access/applications/limits/throttle.ts'
+import { type Subscribing, subscribe } from '../../access/applications/subscriptions/subscriptions.ts'
 import { type Actor, recordAudit } from '../../access/audit/audit.ts'
 import { type Client, type OpenedSession, openSession } from '../../access/people/sessions.ts'
 import {

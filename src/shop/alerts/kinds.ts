@@ -1,5 +1,5 @@
 import { statfs } from 'node:fs/promises'
-import { refusedSubscriptions } from '../../access/applications/call-log.ts'
+import { refusedSubscriptions } from '../../access/applications/calls/call-log.ts'
 import { allows } from '../../access/applications/privileges.ts'
 import type { OwnPath } from '../../access/mail/kinds.ts'
 import type { Access, Privileges } from '../../engine/caller.ts'

@@ -4,7 +4,7 @@ import {
   LISTED_MAX,
   type LoggedCall,
   newestCalls,
-} from '../../access/applications/call-log.ts'
+} from '../../access/applications/calls/call-log.ts'
 import { date, integer, long, text } from '../../engine/definition/fields.ts'
 import { readFlag } from '../../engine/definition/filters.ts'
 import type { Endpoint, Operation } from '../../engine/reading/endpoints.ts'

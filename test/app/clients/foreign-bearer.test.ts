@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { lastCalls } from '../../../src/access/applications/call-log.ts'
+import { lastCalls } from '../../../src/access/applications/calls/call-log.ts'
 import { openServer, type TestServer } from '../../support/store.ts'
 import { openClient, openShop, post, type TestClient, tokenOf } from '../http/oauth/fixture.ts'
 

@@ -1,5 +1,5 @@
 import { registerApplication } from '../../../src/access/applications/applications.ts'
-import { subscribe } from '../../../src/access/applications/subscriptions.ts'
+import { subscribe } from '../../../src/access/applications/subscriptions/subscriptions.ts'
 import type { Access } from '../../../src/engine/caller.ts'
 import type { Resource } from '../../../src/engine/definition/define.ts'
 import type { Service } from '../../../src/shop/registry.ts'

@@ -1,6 +1,6 @@
 import type { LightMyRequestResponse } from 'fastify'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { subscribe } from '../../../src/access/applications/subscriptions.ts'
+import { subscribe } from '../../../src/access/applications/subscriptions/subscriptions.ts'
 import { openApiDocument } from '../../../src/app.ts'
 import type { Resource } from '../../../src/engine/definition/define.ts'
 import { readConfig } from '../../../src/foundation/process/settings.ts'

@@ -1,6 +1,6 @@
 import { allows } from '../../../src/access/applications/privileges.ts'
 import type { Privileges } from '../../../src/engine/caller.ts'
-import type { Need } from '../../../src/http/server/roles.ts'
+import type { Need } from '../../../src/http/server/json/roles.ts'
 import { builtInRoles } from '../../../src/shop/staff/roles.ts'
 import type { GuardedRoute } from '../../support/guarded-routes.ts'
 import type { OwnRole } from '../../support/signed-in.ts'

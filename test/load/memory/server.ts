@@ -1,5 +1,5 @@
 import { registerApplication } from '../../../src/access/applications/applications.ts'
-import { addSubscription } from '../../../src/access/applications/subscription-rows.ts'
+import { addSubscription } from '../../../src/access/applications/subscriptions/subscription-rows.ts'
 import { createStore } from '../../../src/access/stores/stores.ts'
 import { cloneDatabase } from '../../support/database.ts'
 import { residentMb } from '../../support/resident-memory.ts'

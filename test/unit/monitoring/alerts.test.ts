@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, test } from 'vitest'
 import { createDatabaseMetrics } from '../../../src/foundation/database/metrics.ts'
-import { createMetrics } from '../../../src/http/server/metrics.ts'
+import { createMetrics } from '../../../src/http/server/figures/metrics.ts'
 import { readAlerts, rulesFile } from '../../support/monitoring.ts'
 import { temporaryFolder } from '../../support/run-server.ts'
 

@@ -2,7 +2,7 @@ import type { DataServices } from '../../../foundation/database/client.ts'
 import { inTransaction, type Transaction } from '../../../foundation/database/client.ts'
 import { networkOf } from '../../../foundation/values/address-blocks.ts'
 import { StoreFailure } from '../../../foundation/values/failure.ts'
-import type { Throttle } from '../../applications/throttle.ts'
+import type { Throttle } from '../../applications/limits/throttle.ts'
 import {
   type EnteredSession,
   type EnterServices,

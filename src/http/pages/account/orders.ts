@@ -16,7 +16,7 @@ import { statusNew, statusUnpaid } from '../../../shop/resources/orders/statuses
 import { sendPage } from '../../html/page.ts'
 import { pagesFor } from '../../html/page-routes.ts'
 import { type CallerServices, languageFor, personOf, wantsHtml } from '../../html/request.ts'
-import { readIds, wholeNumber } from '../../server/parameters.ts'
+import { readIds, wholeNumber } from '../../server/json/parameters.ts'
 import { type OrderRecord, orderFigures } from '../order-figures.ts'
 import { parcelsOf, readDepartures } from '../order-parcels.ts'
 import { type PaidRecord, paidOf } from '../order-payments.ts'

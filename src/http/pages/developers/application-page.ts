@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import type { CallbackTest, OwnApplication, OwnId } from '../../../access/applications/own-applications.ts'
+import type { CallbackTest, OwnApplication, OwnId } from '../../../access/applications/own/own-applications.ts'
 import { type Fault, StoreFailure } from '../../../foundation/values/failure.ts'
 import { namedObject } from '../../../foundation/values/input.ts'
 import { INT32_MAX } from '../../../foundation/values/int32.ts'
@@ -9,8 +9,8 @@ import type { HtmlPage } from '../../html/page.ts'
 import { orShow, refusedFields } from '../../html/page-routes.ts'
 import { type Form, formOf, isForm, linesIn, personOf } from '../../html/request.ts'
 import { applicationShape, time } from '../../html/route-groups.ts'
-import { one, record } from '../../server/json-routes.ts'
-import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX, readIds, wholeNumber } from '../../server/parameters.ts'
+import { one, record } from '../../server/json/json-routes.ts'
+import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX, readIds, wholeNumber } from '../../server/json/parameters.ts'
 
 /** Every route of one application, which shows its keys. */
 export const ofApplication = { roles: ['developer'], proof: true, ids: { id: 'The application.' } } as const

@@ -11,7 +11,7 @@ import {
   newOwnApplication,
   type OwnApplicationServices,
   type UsingStore,
-} from '../../../access/applications/own-applications.ts'
+} from '../../../access/applications/own/own-applications.ts'
 import { samePrivileges } from '../../../access/applications/privileges.ts'
 import { rulesWithoutSettings } from '../../../access/applications/settings-input.ts'
 import type { DataServices } from '../../../foundation/database/client.ts'
@@ -22,8 +22,8 @@ import { type HtmlPage, sendPage } from '../../html/page.ts'
 import { pagesFor } from '../../html/page-routes.ts'
 import { actorOf, type Form, personOf, wantsHtml } from '../../html/request.ts'
 import { developerRoute, id, privileges, serviceNames, time } from '../../html/route-groups.ts'
-import { done, jsonBody, many, one, record } from '../../server/json-routes.ts'
-import { ref } from '../../server/openapi.ts'
+import { done, jsonBody, many, one, record } from '../../server/json/json-routes.ts'
+import { ref } from '../../server/json/openapi.ts'
 import {
   applicationPage,
   ofApplication,

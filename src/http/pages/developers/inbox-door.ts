@@ -1,13 +1,13 @@
 import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { type Throttle, tooMany } from '../../../access/applications/throttle.ts'
+import { type Throttle, tooMany } from '../../../access/applications/limits/throttle.ts'
 import type { DataServices } from '../../../foundation/database/client.ts'
 import { StoreFailure } from '../../../foundation/values/failure.ts'
 import type { AllowedServices } from '../../../operations/sandbox/allowed.ts'
 import { type AnswerKind, BODY_BYTES_MAX, inboxToSendTo, keepMessage } from '../../../operations/sandbox/inbox.ts'
 import { textIn } from '../../html/request.ts'
-import { plainHttpFault } from '../../server/plain-http.ts'
-import { receiveBytes } from '../../server/receive.ts'
+import { plainHttpFault } from '../../server/requests/plain-http.ts'
+import { receiveBytes } from '../../server/requests/receive.ts'
 
 export type InboxDoorServices = DataServices &
   AllowedServices & {

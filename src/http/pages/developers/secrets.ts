@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { AccessServices } from '../../../access/applications/access-changes.ts'
-import type { CallbackServices } from '../../../access/applications/callback.ts'
+import type { Throttle } from '../../../access/applications/limits/throttle.ts'
 import {
   type CallbackTest,
   findOwnApplication,
@@ -9,16 +9,16 @@ import {
   rotatePrivateKey,
   secretRotation,
   testCallback,
-} from '../../../access/applications/own-applications.ts'
+} from '../../../access/applications/own/own-applications.ts'
 import { keyRotation } from '../../../access/applications/private-keys.ts'
-import type { Throttle } from '../../../access/applications/throttle.ts'
+import type { CallbackServices } from '../../../access/applications/subscriptions/callback.ts'
 import type { DataServices } from '../../../foundation/database/client.ts'
 import { numberIn, writingOf } from '../../html/numbers.ts'
 import { sendPage } from '../../html/page.ts'
 import { orShowAgain } from '../../html/page-routes.ts'
 import { actorOf, formOf, isForm, wantsHtml } from '../../html/request.ts'
 import { developerRoute } from '../../html/route-groups.ts'
-import { jsonBody, one, record } from '../../server/json-routes.ts'
+import { jsonBody, one, record } from '../../server/json/json-routes.ts'
 import { applicationPage, ofApplication, orShowPage, ownApplication, ownIn } from './application-page.ts'
 
 // New keys for an application. A form names the key it replaces, so that submitting it twice replaces the key once.

@@ -11,7 +11,7 @@ import { StoreFailure } from '../../../foundation/values/failure.ts'
 import { type HtmlPage, sendPage } from '../../html/page.ts'
 import { pagesFor } from '../../html/page-routes.ts'
 import { actorOf, formOf, textIn } from '../../html/request.ts'
-import { readIds } from '../../server/parameters.ts'
+import { readIds } from '../../server/json/parameters.ts'
 import { linkPage } from '../people/hand-over.ts'
 import { offsetIn, PAGE, pageOf, searchIn } from './lists.ts'
 

@@ -9,9 +9,9 @@ import {
   type Response,
   ref,
   retryAfter,
-} from '../../server/openapi.ts'
-import { type ExampleSources, exampleOf } from '../../server/openapi-examples.ts'
-import { problemContent } from '../../server/problem.ts'
+} from '../../server/json/openapi.ts'
+import { type ExampleSources, exampleOf } from '../../server/json/openapi-examples.ts'
+import { problemContent } from '../../server/json/problem.ts'
 import { exampleXml, recordsToXml, resultsToXml } from '../xml.ts'
 
 function always(description: string, schema: JsonSchema) {

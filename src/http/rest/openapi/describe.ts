@@ -19,8 +19,8 @@ import {
   type PathItem,
   type Response,
   ref,
-} from '../../server/openapi.ts'
-import type { ExampleSources } from '../../server/openapi-examples.ts'
+} from '../../server/json/openapi.ts'
+import type { ExampleSources } from '../../server/json/openapi-examples.ts'
 import { RECORDS_MAX } from '../body.ts'
 import { endpointsOf, isOfOne } from '../endpoints.ts'
 import { countToXml, exampleXml, recordsToXml, resultsToXml } from '../xml.ts'

@@ -11,8 +11,8 @@ import {
   type PathItem,
   type Response,
   ref,
-} from '../../server/openapi.ts'
-import { type ExampleSources, exampleOf } from '../../server/openapi-examples.ts'
+} from '../../server/json/openapi.ts'
+import { type ExampleSources, exampleOf } from '../../server/json/openapi-examples.ts'
 import { type RecordSources, recordsContent } from './answers.ts'
 
 // The requests that the server makes: what webhooks are notified of, and the callbacks of applications.

@@ -6,7 +6,7 @@ import type { Endpoint, Given, RecordType } from '../../../engine/reading/endpoi
 import { ITEMS_MAX } from '../../../engine/reading/nested.ts'
 import { LIMIT_DEFAULT } from '../../../engine/reading/paging.ts'
 import { servedResources } from '../../../shop/registry.ts'
-import { type Parameter, query, type Ref, ref } from '../../server/openapi.ts'
+import { type Parameter, query, type Ref, ref } from '../../server/json/openapi.ts'
 import type { Place } from './describe.ts'
 import { filterDescription, filteredPath, identifierDescription, ownIdentifier } from './descriptions.ts'
 

@@ -6,7 +6,7 @@ import {
   RefusedSubscription,
   requireAccess,
 } from '../../../../src/access/applications/authenticate.ts'
-import { subscribe, unsubscribe } from '../../../../src/access/applications/subscriptions.ts'
+import { subscribe, unsubscribe } from '../../../../src/access/applications/subscriptions/subscriptions.ts'
 import type { Db } from '../../../../src/foundation/database/client.ts'
 import { Prisma } from '../../../../src/foundation/database/generated/client.ts'
 import { StoreFailure } from '../../../../src/foundation/values/failure.ts'

@@ -4,8 +4,8 @@ import {
   type CallLog,
   createCallLog,
   lastCalls,
-} from '../../../../src/access/applications/call-log.ts'
-import { keepBodies } from '../../../../src/access/applications/subscriptions.ts'
+} from '../../../../src/access/applications/calls/call-log.ts'
+import { keepBodies } from '../../../../src/access/applications/subscriptions/subscriptions.ts'
 import { connect, type Db, type Transaction } from '../../../../src/foundation/database/client.ts'
 import { openAccess, type Services, subscribed } from '../../../support/access.ts'
 import { operator } from '../../../support/actors.ts'

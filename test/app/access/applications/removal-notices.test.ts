@@ -3,8 +3,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import {
   createRemovalNotices,
   type RemovalNoticeServices,
-} from '../../../../src/access/applications/removal-notices.ts'
-import { subscribe, unsubscribe } from '../../../../src/access/applications/subscriptions.ts'
+} from '../../../../src/access/applications/subscriptions/removal-notices.ts'
+import { subscribe, unsubscribe } from '../../../../src/access/applications/subscriptions/subscriptions.ts'
 import { connect, type Db } from '../../../../src/foundation/database/client.ts'
 import { createOutbound } from '../../../../src/foundation/outbound/outbound.ts'
 import { newSigningSecret } from '../../../../src/foundation/outbound/standard-webhooks.ts'

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { subscriptionById } from '../../../../src/access/applications/subscription-rows.ts'
-import { subscribe, unsubscribe } from '../../../../src/access/applications/subscriptions.ts'
+import { subscriptionById } from '../../../../src/access/applications/subscriptions/subscription-rows.ts'
+import { subscribe, unsubscribe } from '../../../../src/access/applications/subscriptions/subscriptions.ts'
 import { openAccess, type Services } from '../../../support/access.ts'
 import { held, json, openReceiver, type Receiver, status } from '../../../support/receiver.ts'
 import { auditOf, leftOf, merchant, nothing, type Scene, statusWith, storeAndApplication } from './subscribing.ts'

@@ -6,8 +6,8 @@ import {
   addSubscription,
   listSubscriptions,
   subscriptionById,
-} from '../../../../src/access/applications/subscription-rows.ts'
-import { subscribe, unsubscribe } from '../../../../src/access/applications/subscriptions.ts'
+} from '../../../../src/access/applications/subscriptions/subscription-rows.ts'
+import { subscribe, unsubscribe } from '../../../../src/access/applications/subscriptions/subscriptions.ts'
 import { verifyPassword } from '../../../../src/access/people/passwords.ts'
 import { operatorCaller } from '../../../../src/access/stores/stores.ts'
 import { newStore, openAccess, type Services } from '../../../support/access.ts'

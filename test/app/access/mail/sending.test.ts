@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Locale } from '../../../../src/foundation/texts/language.ts'
-import { showShared } from '../../../../src/http/server/figures.ts'
+import { showShared } from '../../../../src/http/server/figures/figures.ts'
 import { type MailReceiver, openMailReceiver, PASSWORD } from '../../../support/mail-receiver.ts'
 import { figureOf } from '../../../support/metrics-text.ts'
 import { openSocketReceiver } from '../../../support/receiver.ts'

@@ -9,11 +9,11 @@ import { connect as connectTls } from 'node:tls'
 import Fastify from 'fastify'
 import pino from 'pino'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { limitConnections } from '../../../../src/http/server/connections.ts'
-import { answerUnreadable } from '../../../../src/http/server/errors.ts'
-import { createMetrics } from '../../../../src/http/server/metrics.ts'
-import { plainServer } from '../../../../src/http/server/plain-http.ts'
-import { cutSlowPeers } from '../../../../src/http/server/slow-peers.ts'
+import { createMetrics } from '../../../../src/http/server/figures/metrics.ts'
+import { limitConnections } from '../../../../src/http/server/requests/connections.ts'
+import { answerUnreadable } from '../../../../src/http/server/requests/errors.ts'
+import { plainServer } from '../../../../src/http/server/requests/plain-http.ts'
+import { cutSlowPeers } from '../../../../src/http/server/requests/slow-peers.ts'
 
 /** Above the time that the server lets a peer go on after the last answer. */
 const LATER_MS = 10_000

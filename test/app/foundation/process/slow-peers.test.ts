@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { afterEach, expect, test } from 'vitest'
-import { createMetrics } from '../../../../src/http/server/metrics.ts'
-import { cutSlowPeers, type SlowPeerLimits } from '../../../../src/http/server/slow-peers.ts'
+import { createMetrics } from '../../../../src/http/server/figures/metrics.ts'
+import { cutSlowPeers, type SlowPeerLimits } from '../../../../src/http/server/requests/slow-peers.ts'
 import { openRaw, requestHead } from '../../../support/raw-connection.ts'
 
 const ANSWER = Buffer.alloc(32 * 1024 * 1024, 'x')

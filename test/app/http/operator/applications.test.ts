@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { addSubscription } from '../../../../src/access/applications/subscription-rows.ts'
+import { addSubscription } from '../../../../src/access/applications/subscriptions/subscription-rows.ts'
 import { newStore } from '../../../support/access.ts'
 import { refused } from '../../../support/refused.ts'
 import { openAdmin } from './fixture.ts'

@@ -2,7 +2,7 @@ import Fastify, { type InjectOptions } from 'fastify'
 import { openPages } from '../../../../src/http/html/page-routes.ts'
 import { registerOperatorRoutes } from '../../../../src/http/operator/routes.ts'
 import { adminRoutes } from '../../../../src/http/pages/routes.ts'
-import { logRequests } from '../../../../src/http/server/request-log.ts'
+import { logRequests } from '../../../../src/http/server/requests/request-log.ts'
 import { openAccess } from '../../../support/access.ts'
 import { workerDatabase } from '../../../support/database.ts'
 

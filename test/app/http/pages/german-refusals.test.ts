@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type TestPerson, testPerson } from '../../../support/person.ts'
 import { memberIn, merchantAccount } from '../../../support/signed-in.ts'
 import { openServer, type TestServer } from '../../../support/store.ts'
-import { alertIn, shopWithOrder } from './admin/order-fixture.ts'
+import { alertIn, shopWithOrder } from './shop/order-fixture.ts'
 
 // What somebody whose browser asks for German is told of input that is refused: every message is found in the catalogue.
 

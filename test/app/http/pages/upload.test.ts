@@ -8,8 +8,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import { StoreFailure } from '../../../../src/foundation/values/failure.ts'
 import { orShowAgain } from '../../../../src/http/html/page-routes.ts'
 import { receiveFile, takeUploads, type UploadedFile } from '../../../../src/http/html/upload.ts'
-import { createMetrics } from '../../../../src/http/server/metrics.ts'
-import { cutSlowPeers } from '../../../../src/http/server/slow-peers.ts'
+import { createMetrics } from '../../../../src/http/server/figures/metrics.ts'
+import { cutSlowPeers } from '../../../../src/http/server/requests/slow-peers.ts'
 import { openRaw, requestHead } from '../../../support/raw-connection.ts'
 
 const BYTES_MAX = 600 * 1024

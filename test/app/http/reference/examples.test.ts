@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openApiDocument } from '../../../../src/app.ts'
-import type { HttpMethod, Operation, Parameter, PathItem } from '../../../../src/http/server/openapi.ts'
+import type { HttpMethod, Operation, Parameter, PathItem } from '../../../../src/http/server/json/openapi.ts'
 import { type Method, openServer, type TestServer, type TestStore } from '../../../support/store.ts'
 import { openSandbox } from './sandbox-store.ts'
 

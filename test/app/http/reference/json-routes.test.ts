@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { resultItem } from '../../../../src/foundation/values/failure.ts'
 import { operatorRoute } from '../../../../src/http/html/route-groups.ts'
-import { done } from '../../../../src/http/server/json-routes.ts'
+import { done } from '../../../../src/http/server/json/json-routes.ts'
 
 const named = { id: 'example', summary: 'An example', description: 'It shows a route.' } as const
 const answers = { 200: done('It is done.') }

@@ -3,7 +3,7 @@ import { brotliDecompressSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openApiDocument } from '../../../../src/app.ts'
 import { eventKinds } from '../../../../src/engine/definition/event-kinds.ts'
-import type { PathItem } from '../../../../src/http/server/openapi.ts'
+import type { PathItem } from '../../../../src/http/server/json/openapi.ts'
 import { openServer, type TestServer } from '../../../support/store.ts'
 
 const BYTES_MAX = 300_000

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { registerApplication } from '../../../../src/access/applications/applications.ts'
-import { subscribe } from '../../../../src/access/applications/subscriptions.ts'
+import { subscribe } from '../../../../src/access/applications/subscriptions/subscriptions.ts'
 import { placeOrder } from '../../../../src/shop/resources/orders/place-order.ts'
 import { operator } from '../../../support/actors.ts'
 import { storedEvents } from '../../../support/events.ts'

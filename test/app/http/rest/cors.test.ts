@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { lastCalls } from '../../../../src/access/applications/call-log.ts'
+import { lastCalls } from '../../../../src/access/applications/calls/call-log.ts'
 import { openApiDocument } from '../../../../src/app.ts'
-import type { Operation } from '../../../../src/http/server/openapi.ts'
+import type { Operation } from '../../../../src/http/server/json/openapi.ts'
 import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
 
 // What a page of another site needs: the preflight, and the headers of answers that it may read.

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { registerApplication } from '../../../../src/access/applications/applications.ts'
-import { subscribe } from '../../../../src/access/applications/subscriptions.ts'
+import { subscribe } from '../../../../src/access/applications/subscriptions/subscriptions.ts'
 import type { Access } from '../../../../src/engine/caller.ts'
 import { eventKind, eventKinds } from '../../../../src/engine/definition/event-kinds.ts'
 import { sampleOf } from '../../../../src/shop/webhooks/samples.ts'

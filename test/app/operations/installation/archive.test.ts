@@ -16,7 +16,7 @@ import { temporaryFolder } from '../../../support/run-server.ts'
 import { merchantIn } from '../../../support/signed-in.ts'
 import { openServer, type TestServer } from '../../../support/store.ts'
 import { exportOf, importInto, openTwin } from '../../engine/transfer/fixture.ts'
-import { addShirt, openShop, type Shop } from '../../http/pages/admin/product-fixture.ts'
+import { addShirt, openShop, type Shop } from '../../http/pages/shop/product-fixture.ts'
 
 // Stock movements and entries of the audit log, which are archived before they go.
 

@@ -1,5 +1,5 @@
 import { createAuthenticator } from '../../../../src/access/applications/authenticate.ts'
-import { subscribe } from '../../../../src/access/applications/subscriptions.ts'
+import { subscribe } from '../../../../src/access/applications/subscriptions/subscriptions.ts'
 import { connect } from '../../../../src/foundation/database/client.ts'
 import { createOutbound } from '../../../../src/foundation/outbound/outbound.ts'
 import { createSecrets } from '../../../../src/foundation/values/secrets.ts'

@@ -2,10 +2,14 @@ import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createAuthenticator } from '../../../../src/access/applications/authenticate.ts'
-import { sendCallback } from '../../../../src/access/applications/callback.ts'
-import { awaitHandshake, claimHandshake, WAIT_MS } from '../../../../src/access/applications/handshakes.ts'
-import type { Subscribed } from '../../../../src/access/applications/subscription-rows.ts'
-import { subscribe, unsubscribe } from '../../../../src/access/applications/subscriptions.ts'
+import { sendCallback } from '../../../../src/access/applications/subscriptions/callback.ts'
+import {
+  awaitHandshake,
+  claimHandshake,
+  WAIT_MS,
+} from '../../../../src/access/applications/subscriptions/handshakes.ts'
+import type { Subscribed } from '../../../../src/access/applications/subscriptions/subscription-rows.ts'
+import { subscribe, unsubscribe } from '../../../../src/access/applications/subscriptions/subscriptions.ts'
 import { connect, type Db } from '../../../../src/foundation/database/client.ts'
 import { createOutbound, type Outbound } from '../../../../src/foundation/outbound/outbound.ts'
 import { createSecrets, generateKey } from '../../../../src/foundation/values/secrets.ts'

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { registerApplication } from '../../../../src/access/applications/applications.ts'
-import { subscribe } from '../../../../src/access/applications/subscriptions.ts'
+import { subscribe } from '../../../../src/access/applications/subscriptions/subscriptions.ts'
 import { createStore, operatorCaller } from '../../../../src/access/stores/stores.ts'
 import { createRecord } from '../../../../src/engine/changing/change.ts'
 import { locks } from '../../../../src/foundation/database/advisory-locks.ts'

@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { sendCallback } from '../../../../src/access/applications/callback.ts'
+import { sendCallback } from '../../../../src/access/applications/subscriptions/callback.ts'
 import { createOutbound, type OutboundRequest } from '../../../../src/foundation/outbound/outbound.ts'
 import { newSigningSecret } from '../../../../src/foundation/outbound/standard-webhooks.ts'
 import { createSecrets } from '../../../../src/foundation/values/secrets.ts'

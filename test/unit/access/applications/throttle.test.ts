@@ -1,7 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type Bucket, fillBucket } from '../../../../src/access/applications/leaky-bucket.ts'
-import { contractRateLimit, createThrottle, type Throttle } from '../../../../src/access/applications/throttle.ts'
+import { type Bucket, fillBucket } from '../../../../src/access/applications/limits/leaky-bucket.ts'
+import {
+  contractRateLimit,
+  createThrottle,
+  type Throttle,
+} from '../../../../src/access/applications/limits/throttle.ts'
 
 const full: Bucket = { level: 50_000_000, atMs: 0, leakPerMs: 2_000 }
 

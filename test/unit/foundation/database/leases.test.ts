@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { CALLBACK_MS } from '../../../../src/access/applications/callback.ts'
+import { CALLBACK_MS } from '../../../../src/access/applications/subscriptions/callback.ts'
 import { SENDING_MS_MAX } from '../../../../src/access/mail/smtp.ts'
 import { leases } from '../../../../src/foundation/database/leases.ts'
 

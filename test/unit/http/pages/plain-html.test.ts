@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { english } from '../../../../src/foundation/texts/language.ts'
-import { mergePlain, plainOf as plainFor, withBreaksOf } from '../../../../src/http/pages/admin/records/plain-html.ts'
+import { mergePlain, plainOf as plainFor, withBreaksOf } from '../../../../src/http/pages/records/plain-html.ts'
 import { otherTexts, plainTexts } from '../../../support/odd-html.ts'
 
 const plainOf = (source: string) => plainFor(source, english)

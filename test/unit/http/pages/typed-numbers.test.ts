@@ -5,7 +5,7 @@ import { localeTags } from '../../../../src/foundation/texts/language.ts'
 import { decimalsOf } from '../../../../src/foundation/values/currency.ts'
 import { type NumberKind, readTyped } from '../../../../src/foundation/values/typed-number.ts'
 import { numberIn } from '../../../../src/http/html/numbers.ts'
-import { rewritten } from '../../../../src/http/pages/admin/orders/order-form.ts'
+import { rewritten } from '../../../../src/http/pages/shop/orders/order-form.ts'
 
 const writingOf = (locale: string, currencyCode = 'EUR') => ({ ...formatOf(locale), currencyCode })
 const kinds: readonly NumberKind[] = ['number', 'money', 'price', 'sum']

@@ -6,8 +6,8 @@ import {
   type BucketReading,
   fillBucket,
   type RateLimit,
-} from '../../../../src/access/applications/leaky-bucket.ts'
-import { contractRateLimit } from '../../../../src/access/applications/throttle.ts'
+} from '../../../../src/access/applications/limits/leaky-bucket.ts'
+import { contractRateLimit } from '../../../../src/access/applications/limits/throttle.ts'
 import { Queue, type Turn } from '../../../../src/http/soap/queue.ts'
 import { createTestClock } from '../../../support/clock.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { columnsOf, isTaken, listColumnsOf } from '../../../../src/shop/csv/columns.ts'
-import { isSecret, suggest } from '../../../../src/shop/csv/mapping.ts'
+import { columnsOf, isTaken, listColumnsOf } from '../../../../src/shop/csv/lines/columns.ts'
+import { isSecret, suggest } from '../../../../src/shop/csv/take-in/mapping.ts'
 import { customers } from '../../../../src/shop/resources/customers/customers.ts'
 import { products } from '../../../../src/shop/resources/products/products.ts'
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { isLocale, languageOf, locales } from '../../../../src/foundation/texts/language.ts'
 import { lettersOf } from '../../../../src/foundation/values/nearest.ts'
-import { canImport, services } from '../../../../src/http/pages/admin/records/services.ts'
-import { columnsOf, isTaken } from '../../../../src/shop/csv/columns.ts'
-import { suggest } from '../../../../src/shop/csv/mapping.ts'
+import { canImport, services } from '../../../../src/http/pages/records/services.ts'
+import { columnsOf, isTaken } from '../../../../src/shop/csv/lines/columns.ts'
+import { suggest } from '../../../../src/shop/csv/take-in/mapping.ts'
 
 describe.each(Object.keys(locales).filter(isLocale))('headings in the words of %s', (locale) => {
   const { say } = languageOf(locale)

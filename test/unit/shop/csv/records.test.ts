@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import type { Caller } from '../../../../src/engine/caller.ts'
-import { columnsOf, isTaken } from '../../../../src/shop/csv/columns.ts'
-import { changedCells, readRow, refusedCells } from '../../../../src/shop/csv/records.ts'
-import type { References } from '../../../../src/shop/csv/references.ts'
+import { columnsOf, isTaken } from '../../../../src/shop/csv/lines/columns.ts'
+import { changedCells, readRow, refusedCells } from '../../../../src/shop/csv/lines/records.ts'
+import type { References } from '../../../../src/shop/csv/lines/references.ts'
 import { resourceNamed } from '../../../../src/shop/registry.ts'
 
 test('what a row has sent back is looked up by name, not searched for each cell', async () => {

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { disarm, rearm } from '../../../../src/shop/csv/cells.ts'
-import { rowsOf } from '../../../../src/shop/csv/rows.ts'
-import { textOf } from '../../../../src/shop/csv/text.ts'
+import { disarm, rearm } from '../../../../src/shop/csv/lines/cells.ts'
+import { rowsOf } from '../../../../src/shop/csv/lines/rows.ts'
+import { textOf } from '../../../../src/shop/csv/lines/text.ts'
 
 async function* inPieces(bytes: Buffer, length: number) {
   for (let from = 0; from < bytes.length; from += length) yield bytes.subarray(from, from + length)

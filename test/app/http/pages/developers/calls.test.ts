@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { keepBodies } from '../../../../../src/access/applications/subscriptions.ts'
+import { keepBodies } from '../../../../../src/access/applications/subscriptions/subscriptions.ts'
 import { operator } from '../../../../support/actors.ts'
 import type { TestPerson } from '../../../../support/person.ts'
 import { refused } from '../../../../support/refused.ts'

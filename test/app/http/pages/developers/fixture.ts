@@ -1,4 +1,4 @@
-import { subscribe } from '../../../../../src/access/applications/subscriptions.ts'
+import { subscribe } from '../../../../../src/access/applications/subscriptions/subscriptions.ts'
 import { createStore, type Store } from '../../../../../src/access/stores/stores.ts'
 import { operator } from '../../../../support/actors.ts'
 import type { TestPerson } from '../../../../support/person.ts'

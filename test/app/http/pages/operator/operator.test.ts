@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { subscribe } from '../../../../../src/access/applications/subscriptions.ts'
+import { subscribe } from '../../../../../src/access/applications/subscriptions/subscriptions.ts'
 import { storeWithKey } from '../../../../../src/access/stores/stores.ts'
 import { generateKey } from '../../../../../src/foundation/values/secrets.ts'
 import { operator } from '../../../../support/actors.ts'

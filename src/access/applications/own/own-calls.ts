@@ -1,0 +1,81 @@
+import { type DataServices, queryRows } from '../../../foundation/database/client.ts'
+import type { ApiCall } from '../../../foundation/database/generated/client.ts'
+import { sql } from '../../../foundation/database/sql.ts'
+import { StoreFailure } from '../../../foundation/values/failure.ts'
+import { type LoggedCall, newestCalls, refusalIn } from '../calls/call-log.ts'
+import { findOwnApplication, type OwnId } from './own-applications.ts'
+
+// What the calls of a developer's application were answered, store by store.
+
+/** A store that an application calls, as the application's owner sees it. */
+export interface CalledStore {
+  /** The subscription's. */
+  readonly id: number
+  readonly name: string
+  readonly secureUrl: string
+  readonly keepsBodies: boolean
+  readonly lastUsedAt: Date | null
+  /** Null: none is kept. */
+  readonly lastRefusal: Pick<ApiCall, 'at' | 'method' | 'path' | 'status' | 'message'> | null
+}
+
+/**
+ * Lists the stores that use an application, with the last refusal of each: `limit` stores after the subscription `after` (0: from
+ * the first). `next` is the `after` of the next page; null: this is the last page. Throws for an application of others (404).
+ */
+export async function listCalledStores(
+  services: DataServices,
+  own: OwnId,
+  { limit, after }: { limit: number; after: number },
+) {
+  const application = await findOwnApplication(services, own)
+  const stores = await calledStores(services, own, { limit: limit + 1, after })
+  const next = stores.length > limit ? (stores[limit - 1]?.id ?? null) : null
+  return { application, stores: stores.slice(0, limit), next }
+}
+
+/**
+ * Returns a store that uses an application, and the newest calls to it, or refusals alone; at most 200. Throws for an application of
+ * others, and for an id that is not one of its subscriptions (404).
+ */
+export async function listOwnCalls(
+  services: DataServices,
+  own: OwnId,
+  { subscriptionId, ...wanted }: { subscriptionId: number; limit: number; onlyRefused: boolean },
+): Promise<{ readonly name: string; readonly store: CalledStore; readonly calls: readonly LoggedCall[] }> {
+  const { name } = await findOwnApplication(services, own)
+  const [store] = await calledStores(services, own, { limit: 1, after: subscriptionId - 1 })
+  if (store?.id !== subscriptionId) {
+    const message = `The application has no subscription with the id ${subscriptionId}`
+    throw new StoreFailure('not-found', message, { field: String(subscriptionId) })
+  }
+  return { name, store, calls: await newestCalls(services, { subscriptionId, ...wanted }) }
+}
+
+type Row = Omit<CalledStore, 'lastRefusal'> & {
+  readonly lastRefusal: (Omit<NonNullable<CalledStore['lastRefusal']>, 'at'> & { readonly at: string }) | null
+}
+
+async function calledStores(
+  { db }: DataServices,
+  { id }: OwnId,
+  { limit, after }: { limit: number; after: number },
+): Promise<CalledStore[]> {
+  const rows = await queryRows<Row>(
+    db,
+    sql`SELECT s."id", t."name", t."secureUrl", s."keepsBodies", s."lastUsedAt", c."lastRefusal"
+      FROM "Subscription" s
+      JOIN "Store" t ON t."id" = s."storeId"
+      LEFT JOIN LATERAL (
+        SELECT json_build_object('at', k."at", 'method', k."method", 'path', k."path", 'status', k."status",
+          'message', k."message") AS "lastRefusal"
+        FROM "ApiCall" k WHERE k."subscriptionId" = s."id" AND ${refusalIn('k')}
+        ORDER BY k."at" DESC, k."id" DESC LIMIT 1
+      ) c ON true
+      WHERE s."applicationId" = ${id}::int AND s."id" > ${after}::int
+      ORDER BY s."id" LIMIT ${limit}::int`,
+  )
+  return rows.map(({ lastRefusal, ...store }) => {
+    return { ...store, lastRefusal: lastRefusal && { ...lastRefusal, at: new Date(lastRefusal.at) } }
+  })
+}

@@ -1,0 +1,119 @@
+import { type DataServices, inTransaction, type Transaction } from '../../../foundation/database/client.ts'
+import type { Application, RemovalNotice } from '../../../foundation/database/generated/client.ts'
+import { claimFree, leases } from '../../../foundation/database/leases.ts'
+import { sql } from '../../../foundation/database/sql.ts'
+import { nextTry, TRIES_MAX } from '../../../foundation/outbound/retry-schedule.ts'
+import { createLoop } from '../../../foundation/process/loop.ts'
+import { aboutApplication, recordAudit } from '../../audit/audit.ts'
+import { type CallbackServices, postCallback } from './callback.ts'
+import { abandonHandshake, claimHandshake, endHandshake } from './handshakes.ts'
+
+/** The number of notices sent at the same time. */
+const BATCH_MAX = 5
+const EVERY_MS = 5_000
+
+/**
+ * Stores a REMOVE that the application did not accept, for retries, in the transaction that ends the subscription.
+ * `body` is the text of the first attempt, and `reason` why it failed.
+ */
+export async function addRemovalNotice(
+  tx: Transaction,
+  { secrets, now }: Pick<DataServices, 'secrets' | 'now'>,
+  given: Pick<RemovalNotice, 'storeId' | 'applicationId' | 'url' | 'messageId' | 'reason'> & { body: string },
+): Promise<void> {
+  const { body, ...notice } = given
+  const createdAt = now()
+  const nextAttemptAt = nextTry(1, createdAt) ?? createdAt
+  const data = { ...notice, bodySealed: secrets.seal(body), attempts: 1, nextAttemptAt, createdAt }
+  await tx.removalNotice.create({ data })
+}
+
+export type RemovalNoticeServices = DataServices &
+  CallbackServices & { log: { warn(details: object, message: string): void } }
+
+/**
+ * Retries REMOVE callbacks that failed when a merchant forced a removal, until the application answers 200, a store
+ * subscribes to it again, or the last attempt fails. Any number of processes may run this on one database.
+ */
+export function createRemovalNotices(
+  services: RemovalNoticeServices,
+  { everyMs = EVERY_MS }: { everyMs?: number } = {},
+) {
+  const { log } = services
+  const loop = createLoop(sendDue, { log, complaint: 'removal notices could not be looked for', everyMs })
+
+  /** Sends all due notices and resolves when they are answered. */
+  async function sendDue(isStopping = () => false): Promise<void> {
+    for (let claimed = BATCH_MAX; claimed === BATCH_MAX && !isStopping(); ) {
+      const notices = await claimDue(services)
+      claimed = notices.length
+      const sendOne = (notice: RemovalNotice) =>
+        send(services, notice).catch((error) => {
+          log.warn({ err: error, applicationId: notice.applicationId }, 'a removal notice could not be sent')
+        })
+      await Promise.all(notices.map(sendOne))
+    }
+  }
+
+  return { start: loop.start, sendDue: () => sendDue(), stop: loop.stop }
+}
+
+/** Leases due notices. Counts attempts in advance, so that one that crashes the process is not retried forever. */
+function claimDue({ db, now }: RemovalNoticeServices): Promise<RemovalNotice[]> {
+  const wanted = { key: ['id'], where: sql`true`, order: 'nextAttemptAt', limit: BATCH_MAX }
+  return claimFree(db, leases.removalNotice, now, wanted)
+}
+
+async function send(services: RemovalNoticeServices, notice: RemovalNotice): Promise<void> {
+  const { db, secrets, now } = services
+  const { id, attempts, storeId, applicationId, url, messageId } = notice
+  const application = await db.application.findUnique({ where: { id: applicationId } })
+  if (!application) return
+  // The last attempt was interrupted: the process was killed, or the attempt failed.
+  if (attempts > TRIES_MAX) return settle(services, notice, application, notice.reason)
+  const body = secrets.open(notice.bodySealed)
+  const { TokenKey: token } = JSON.parse(body) as { TokenKey: string }
+  // Holds the handshake, so that the store cannot subscribe meanwhile: an application that identifies stores by their
+  // address would end that new subscription. A deleted store cannot subscribe.
+  const isStoreThere = (await db.store.count({ where: { id: storeId } })) > 0
+  const claim = { storeId, applicationId, action: 'REMOVE', token } as const
+  const handshake = isStoreThere ? await claimHandshake(services, claim) : null
+  if (isStoreThere && !handshake) {
+    const later = { attempts: attempts - 1, nextAttemptAt: new Date(now().getTime() + EVERY_MS) }
+    await db.removalNotice.updateMany({ where: { id, attempts }, data: later })
+    return
+  }
+  try {
+    // A new subscription of the store deletes the notice.
+    if ((await db.removalNotice.count({ where: { id } })) === 0) return
+    const result = await postCallback(services, application, { url, body, messageId })
+    await settle(services, notice, application, result.ok ? null : result.reason)
+  } finally {
+    // Leaves the AUTHORIZE of a killed process to be taken over.
+    if (handshake?.action === 'REMOVE') await endHandshake(db, handshake)
+    else if (handshake) await abandonHandshake(db, now, handshake)
+  }
+}
+
+/** Stores nothing for an attempt past its lease, because the next attempt has begun. */
+async function settle(
+  { db, now }: RemovalNoticeServices,
+  { id, attempts, storeId, messageId }: RemovalNotice,
+  application: Application,
+  refusal: string | null,
+): Promise<void> {
+  const where = { id, attempts }
+  const nextAttemptAt = refusal === null ? null : nextTry(attempts, now())
+  if (refusal !== null && nextAttemptAt) {
+    await db.removalNotice.updateMany({ where, data: { nextAttemptAt, reason: refusal } })
+    return
+  }
+  await inTransaction(db, async (tx) => {
+    const { count } = await tx.removalNotice.deleteMany({ where })
+    if (count === 0 || refusal === null) return
+    const actor = { kind: 'application', name: application.name, address: '' } as const
+    const details = { asked: 'REMOVE', messageId, reason: refusal, attempts, givenUp: true }
+    const entry = { actor, action: 'subscription.refused', storeId, details } as const
+    await recordAudit(tx, now, { ...entry, ...aboutApplication(application) })
+  })
+}

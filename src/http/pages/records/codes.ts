@@ -1,0 +1,149 @@
+import type { Caller } from '../../../engine/caller.ts'
+import { type Phrase, t } from '../../../foundation/texts/text.ts'
+import { listPaymentMethods } from '../../../shop/resources/payment-methods/update-methods.ts'
+import {
+  type Code,
+  type ReturnListName,
+  readReturnList,
+  readUsedNumbers,
+} from '../../../shop/resources/return-lists/return-lists.ts'
+import { listStatusNames } from '../status-names.ts'
+import type { List, Service, Value } from './services.ts'
+
+// Numbers of records that a list of the store gives names: a page shows the name, and a form and a filter offer them.
+
+type Kind = 'statuses' | 'payment' | ReturnKind
+type ReturnKind = 'return-reasons' | 'return-methods' | 'return-statuses'
+
+const returnListOf: Readonly<Record<ReturnKind, ReturnListName>> = {
+  'return-reasons': 'reasons',
+  'return-methods': 'methods',
+  'return-statuses': 'statuses',
+}
+
+/** By the wire names of the fields, in whatever record they are. */
+const kindOf: Readonly<Record<string, Kind>> = {
+  OrderStatusID: 'statuses',
+  ShipmentOrderStatus: 'statuses',
+  BillingPaymentMethodID: 'payment',
+  RMAReasonID: 'return-reasons',
+  RMAMethodID: 'return-methods',
+  RMAStatusID: 'return-statuses',
+}
+
+type Choices = readonly (readonly [value: string, text: Phrase])[]
+
+/** Whether a list of the store names the number at this path, or at this end of one. */
+export function isCodedPath(path: string): boolean {
+  return kindAt(path) !== null
+}
+
+/** Whether a list of the store names its numbers. */
+export function isCoded({ path, field }: Pick<Value, 'path' | 'field'>): boolean {
+  return field.access !== 'key' && isCodedPath(path.join('.'))
+}
+
+/** The paths of what lists of the store name in records of a service, or in a part of one. */
+export function codedPaths({
+  values,
+  lists = [],
+}: {
+  readonly values: readonly Value[]
+  readonly lists?: readonly List[]
+}): string[] {
+  return [...values.filter(isCoded).map(({ path }) => path.join('.')), ...lists.flatMap(codedPaths)]
+}
+
+/** The same of a whole record. */
+export function codedInRecord({ values, sections }: Pick<Service, 'values' | 'sections'>): string[] {
+  return codedPaths({ values, lists: sections.flatMap(({ list }) => list ?? []) })
+}
+
+/** What a number of a list is called that the list does not name. */
+const unnamed: Readonly<Record<Kind, (number: string) => Phrase>> = {
+  statuses: (number) => t('Status {number}', { number }),
+  payment: (number) => t('Payment method {number}', { number }),
+  'return-reasons': (number) => t('Reason {number}', { number }),
+  'return-methods': (number) => t('Compensation {number}', { number }),
+  'return-statuses': (number) => t('Status {number}', { number }),
+}
+
+/** The names of a store for the numbers of these fields. */
+export interface Codes {
+  /** What a number at this path says; null: it is none of a list, or none is set. */
+  textAt(path: string, value: unknown): Phrase | null
+  /** What a form offers for a value that has `typed`: what is visible, and what it has. Null: no list names it. */
+  choicesFor(value: Value, typed: string): Choices | null
+  /** What a filter offers, which looks for numbers that have been used as well. Null: no list names it. */
+  filterFor(path: string, typed: string): Choices | null
+}
+
+/** Of a form without such numbers. */
+export const noCodes: Codes = { textAt: () => null, choicesFor: () => null, filterFor: () => null }
+
+/** Reads the names of a store for the numbers that these paths have; `withUsed` reads also which numbers returns have without a name. */
+export async function readCodes(
+  reader: Reader,
+  paths: Iterable<string>,
+  { withUsed = false }: { withUsed?: boolean } = {},
+): Promise<Codes> {
+  const kinds = new Set([...paths].flatMap((path) => kindAt(path) ?? []))
+  const read = [...kinds].map(async (kind) => [kind, await codesOf(reader, kind, withUsed)] as const)
+  const lists = new Map(await Promise.all(read))
+  const nameOf = (kind: Kind, number: string): Phrase => lists.get(kind)?.named.get(number) ?? unnamed[kind](number)
+  return {
+    textAt(path, value) {
+      const kind = kindAt(path)
+      const number = String(value ?? '').trim()
+      // A payment method is a text, which may be anything.
+      if (kind === null || !/^[1-9]\d{0,9}$/.test(number)) return null
+      return lists.has(kind) ? nameOf(kind, number) : null
+    },
+    choicesFor(value, typed) {
+      const kind = isCoded(value) ? kindAt(value.path.join('.')) : null
+      const list = kind && lists.get(kind)
+      if (!kind || !list) return null
+      const none = value.field.kind === 'integer' ? '0' : ''
+      const isNone = typed === '' || typed === '0'
+      const offered = list.codes.filter(({ id, visible }) => visible || String(id) === typed)
+      const others = isNone || list.named.has(typed) ? [] : [[typed, nameOf(kind, typed)] as const]
+      // An order always has a status.
+      const first = kind === 'statuses' && !isNone ? [] : [[isNone ? typed : none, t('Not chosen')] as const]
+      return [...first, ...offered.map(({ id, name }) => [String(id), name] as const), ...others]
+    },
+    filterFor(path, typed) {
+      const kind = kindAt(path)
+      const list = kind && lists.get(kind)
+      if (!kind || !list) return null
+      const others = new Set([...list.used.map(String), typed].filter((number) => /^\d{1,10}$/.test(number)))
+      const nameless = [...others].filter((number) => !list.named.has(number))
+      return [
+        ...list.codes.map(({ id, name }) => [String(id), name] as const),
+        ...nameless.map((number) => [number, number === '0' ? t('Not chosen') : nameOf(kind, number)] as const),
+      ]
+    },
+  }
+}
+
+function kindAt(path: string): Kind | null {
+  const name = path.split('.').at(-1) ?? ''
+  return Object.hasOwn(kindOf, name) ? (kindOf[name] ?? null) : null
+}
+
+type Reader = Pick<Caller, 'db' | 'store'>
+type Named = Omit<Code, 'name'> & { readonly name: Phrase }
+
+const readers: Readonly<Record<'statuses' | 'payment', (reader: Reader) => Promise<readonly Named[]>>> = {
+  statuses: async ({ db, store }) =>
+    (await listStatusNames(db, store.id)).map(({ id, text, visible }) => ({ id, name: text, visible })),
+  payment: ({ db, store }) => listPaymentMethods(db, store.id),
+}
+
+async function codesOf(reader: Reader, kind: Kind, withUsed: boolean) {
+  const list = kind === 'statuses' || kind === 'payment' ? null : returnListOf[kind]
+  const [codes, used] = await Promise.all([
+    list === null ? readers[kind as keyof typeof readers](reader) : readReturnList(reader, list),
+    list !== null && withUsed ? readUsedNumbers(reader, list) : [],
+  ])
+  return { codes, used, named: new Map(codes.map(({ id, name }) => [String(id), name])) }
+}

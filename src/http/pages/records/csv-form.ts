@@ -1,0 +1,103 @@
+import { Readable } from 'node:stream'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { wrongField } from '../../../engine/definition/refused.ts'
+import type { Language } from '../../../foundation/texts/language.ts'
+import { type Phrase, type Text, t } from '../../../foundation/texts/text.ts'
+import { decimalsOf } from '../../../foundation/values/currency.ts'
+import { disarm } from '../../../shop/csv/lines/cells.ts'
+import { languageFor, textIn } from '../../html/request.ts'
+import { fileTypes } from './files.ts'
+
+/** How a CSV file is written. */
+export interface CsvForm {
+  readonly headings: keyof typeof headings
+  readonly separator: keyof typeof separators
+  readonly decimal: keyof typeof decimals
+}
+
+/** What an address may say about it, and its words on pages. */
+const headings = { words: t('In words'), names: t('As programs name them') } as const
+const separators = { comma: t('Comma'), semicolon: t('Semicolon'), tab: t('Tab') } as const
+const decimals = { point: t('Point: 12.50'), comma: t('Comma: 12,50') } as const
+
+export const csvChoices = { headings, separator: separators, decimal: decimals } as const
+
+const separatorSigns = { comma: ',', semicolon: ';', tab: '\t' } as const
+
+/** As exports have always been, and an import reads best. */
+export const exportForm: CsvForm = { headings: 'names', separator: 'comma', decimal: 'point' }
+
+/** What spreadsheets of the reader's country open without a question: where decimals have a comma, cells have semicolons. */
+export function spreadsheetForm(request: FastifyRequest): CsvForm {
+  const isComma = languageFor(request).format.decimalSign === ','
+  return { headings: 'words', ...(isComma ? commas : points) }
+}
+
+const commas = { separator: 'semicolon', decimal: 'comma' } as const
+const points = { separator: 'comma', decimal: 'point' } as const
+
+/** The form that an address asks for; of what it leaves out, `otherwise`. Throws `bad-request` for what there is not. */
+export function csvFormIn(query: unknown, otherwise: CsvForm): CsvForm {
+  const chosen = Object.entries(csvChoices).map(([name, choices]) => {
+    const given = textIn(query, name)
+    if (given !== '' && !Object.hasOwn(choices, given)) {
+      throw wrongField(name, `must be ${Object.keys(choices).join(' or ')}`)
+    }
+    return [name, given || otherwise[name as keyof CsvForm]]
+  })
+  return Object.fromEntries(chosen)
+}
+
+export interface CsvColumn {
+  readonly name: string
+  readonly label: Text
+  /** Whether its numbers have all decimals of the currency, as in a ledger. */
+  readonly isMoney?: true
+}
+
+interface CsvFile {
+  readonly columns: readonly CsvColumn[]
+  readonly rows: AsyncIterable<readonly (readonly CsvCell[])[]>
+  /** Of columns of money. Absent: there are none. */
+  readonly currency?: string
+}
+
+/** Numbers get the decimal sign of the file; texts that a spreadsheet would take for a formula an apostrophe. */
+export type CsvCell = Phrase | number
+
+/** Sends a file of these columns, as its rows come. */
+export function sendCsv(reply: FastifyReply, name: string, form: CsvForm, file: CsvFile): FastifyReply {
+  return reply
+    .type(fileTypes.csv)
+    .header('content-disposition', `attachment; filename="${name}"`)
+    .send(Readable.from(textsOf(form, file, languageFor(reply.request))))
+}
+
+async function* textsOf(
+  form: CsvForm,
+  { columns, rows, currency }: CsvFile,
+  { say }: Language,
+): AsyncGenerator<string> {
+  // Loaded with the first file, because a start does not need it.
+  const { stringify } = await import('csv-stringify/sync')
+  const delimiter = separatorSigns[form.separator]
+  const decimals = currency === undefined ? 0 : decimalsOf(currency)
+  const cellOf = (cell: CsvCell, at: number) => {
+    if (typeof cell !== 'number') return disarm(say(cell))
+    const [, given = ''] = String(cell).split('.')
+    const text = columns[at]?.isMoney && given.length < decimals ? cell.toFixed(decimals) : String(cell)
+    return form.decimal === 'comma' ? text.replace('.', ',') : text
+  }
+  // Spreadsheets take a file without a byte order mark for one in the computer's own encoding.
+  yield stringify([columns.map(({ name, label }) => (form.headings === 'words' ? say(label) : name))], {
+    bom: true,
+    delimiter,
+  })
+  for await (const some of rows) {
+    if (some.length > 0)
+      yield stringify(
+        some.map((row) => row.map(cellOf)),
+        { delimiter },
+      )
+  }
+}

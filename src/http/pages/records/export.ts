@@ -1,0 +1,103 @@
+import { Readable } from 'node:stream'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Caller } from '../../../engine/caller.ts'
+import { refused } from '../../../engine/definition/refused.ts'
+import type { Query } from '../../../engine/reading/paging.ts'
+import { type Behind, getRecords, listOrdered, type OrderedPage } from '../../../engine/reading/read.ts'
+import type { JsonText } from '../../../engine/reading/representations.ts'
+import { valueIn } from '../../../foundation/values/json.ts'
+import { type CallerServices, merchantCaller, textIn } from '../../html/request.ts'
+import { chosenIn } from './chosen.ts'
+import { type CsvCell, csvFormIn, exportForm, sendCsv } from './csv-form.ts'
+import { fileTypes } from './files.ts'
+import { askedIn, isColumn, orderOf } from './list-page.ts'
+import { textSeenBy } from './seen.ts'
+import type { Service } from './services.ts'
+import type { Wire } from './values.ts'
+
+/** Records that are read at a time. A file of any size takes no more memory. */
+const BATCH = 100
+
+/**
+ * Sends the records of a list as a file, as the address filters and sorts them, or those that it names by `ids`: whole, a JSON text a line, or their values as CSV
+ * with wire names as its headings, unless the address asks for another form. Records that change while the file is read are in it as they
+ * were or as they are.
+ */
+export async function sendFile(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  services: CallerServices,
+  service: Service,
+): Promise<FastifyReply> {
+  const format = textIn(request.query, 'format')
+  if (format !== 'csv' && format !== 'ndjson') throw refused('format', 'format must be csv or ndjson')
+  const form = csvFormIn(request.query, exportForm)
+  const { privileges } = merchantCaller(request, services)
+  const pages = await pagesAsked(request, services, service)
+  const name = `${service.resource.service.toLowerCase()}-${services.now().toISOString().slice(0, 10)}.${format}`
+  if (format === 'csv') return sendCsv(reply, name, form, csvOf(service, pages))
+  return reply
+    .type(fileTypes[format])
+    .header('content-disposition', `attachment; filename="${name}"`)
+    .send(Readable.from(linesOf(pages, textSeenBy(privileges, service.resource))))
+}
+
+/**
+ * The records of a list as the address filters and sorts them, or those that it names by `ids`, a hundred at a time. What is asked wrongly
+ * is refused before the first.
+ */
+export async function pagesAsked(
+  request: FastifyRequest,
+  services: CallerServices,
+  service: Service,
+): Promise<AsyncGenerator<readonly JsonText[]>> {
+  const caller = merchantCaller(request, services)
+  const { filters, sort } = askedIn(request.query, service)
+  const isChosen = Object.hasOwn(request.query as object, 'ids')
+  const read = isChosen
+    ? chosenReader(caller, service, chosenIn(request.query))
+    : reader(caller, service, new Map(Object.entries(filters)), sort)
+  return pagesFrom(await read(null), read)
+}
+
+type ReadPage = (behind: Behind | null) => Promise<OrderedPage>
+
+function reader(caller: Caller, service: Service, query: Query, sort: string): ReadPage {
+  const order = orderOf(service, sort).order.by
+  return (behind) => listOrdered(caller, service.resource, query, { order, behind, limit: BATCH })
+}
+
+function chosenReader(caller: Caller, { resource }: Service, ids: readonly number[]): ReadPage {
+  return async () => ({ records: await getRecords(caller, resource, ids), next: null })
+}
+
+async function* pagesFrom(first: OrderedPage, read: ReadPage): AsyncGenerator<readonly JsonText[]> {
+  for (let page = first; ; page = await read(page.next)) {
+    yield page.records
+    if (page.next === null) return
+  }
+}
+
+async function* linesOf(
+  pages: AsyncIterable<readonly JsonText[]>,
+  seen: (text: string) => string,
+): AsyncGenerator<string> {
+  for await (const records of pages)
+    if (records.length > 0) yield `${records.map((text) => seen(String(text))).join('\n')}\n`
+}
+
+function csvOf({ values }: Service, pages: AsyncIterable<readonly JsonText[]>): Parameters<typeof sendCsv>[3] {
+  const columns = values.filter(isColumn)
+  async function* rows() {
+    for await (const records of pages) {
+      yield records.map((text) => {
+        const record = JSON.parse(String(text)) as Wire
+        return columns.map(({ path }): CsvCell => {
+          const value = valueIn(record, path)
+          return typeof value === 'number' ? value : String(value ?? '')
+        })
+      })
+    }
+  }
+  return { columns: columns.map(({ path, label }) => ({ name: path.join('.'), label })), rows: rows() }
+}

@@ -1,0 +1,60 @@
+import { valueIn } from '../../../foundation/values/json.ts'
+import { pictureHere } from '../../../operations/sandbox/pictures.ts'
+import type { List, Service, Value } from './services.ts'
+import { itemsIn, type Wire } from './values.ts'
+
+const IMAGES_MAX = 200
+/** The policy of a page is a header. */
+const ORIGINS_MAX = 20
+
+export interface Images {
+  /** By the address as it is stored: the address to load. */
+  readonly addresses: ReadonlyMap<string, string>
+  readonly origins: readonly string[]
+}
+
+/** The images that a record names, as far as a page may show them. A relative address lies in the shop, and pictures of the sandbox, which has none, on this server. */
+export function imagesOf({ values, sections }: Service, record: Wire, secureUrl: string): Images {
+  const lists = sections.flatMap(({ list }) => list ?? [])
+  const named = [...textsOf(values, record), ...lists.flatMap((list) => textsIn(list, record))]
+  const addresses = new Map<string, string>()
+  const origins = new Set<string>()
+  for (const text of new Set(named)) {
+    if (addresses.size === IMAGES_MAX) break
+    const url = addressOf(text, secureUrl)
+    const here = url && pictureHere(url)
+    if (here !== null) addresses.set(text, here)
+    if (here !== null || url === null || (origins.size === ORIGINS_MAX && !origins.has(url.origin))) continue
+    addresses.set(text, url.href)
+    origins.add(url.origin)
+  }
+  return { addresses, origins: [...origins] }
+}
+
+/** The origins from which a page may load images at these addresses, at most 20. */
+export function originsOf(addresses: readonly string[], secureUrl: string): string[] {
+  const urls = addresses.slice(0, IMAGES_MAX).flatMap((address) => addressOf(address, secureUrl) ?? [])
+  return [...new Set(urls.map(({ origin }) => origin))].slice(0, ORIGINS_MAX)
+}
+
+function textsOf(values: readonly Value[], record: Wire): string[] {
+  return values
+    .filter(({ field }) => field.isImage)
+    .map(({ path }) => String(valueIn(record, path) ?? '').trim())
+    .filter((text) => text !== '')
+}
+
+function textsIn(list: List, record: Wire): string[] {
+  return itemsIn(record, list).flatMap((item) => [
+    ...textsOf(list.values, item),
+    ...list.lists.flatMap((inner) => textsIn(inner, item)),
+  ])
+}
+
+/** Null: no address that a page may load. The host is checked because URLs may have hosts that end a policy's directive. */
+function addressOf(text: string, secureUrl: string): URL | null {
+  const url = URL.parse(text, `${secureUrl}/`)
+  if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:')) return null
+  const isPlain = /^([a-z0-9._-]+|\[[0-9a-f:]+\])(:\d{1,5})?$/.test(url.host)
+  return isPlain && url.username === '' && url.password === '' ? url : null
+}

@@ -1,0 +1,297 @@
+import type { FastifyRequest } from 'fastify'
+import { distinct, type Filter, severalValues } from '../../../engine/definition/filters.ts'
+import { wrongField } from '../../../engine/definition/refused.ts'
+import type { Query } from '../../../engine/reading/paging.ts'
+import { type Behind, countUpTo, listOrdered } from '../../../engine/reading/read.ts'
+import { labelOf } from '../../../foundation/texts/label.ts'
+import { type Text, t } from '../../../foundation/texts/text.ts'
+import { StoreFailure } from '../../../foundation/values/failure.ts'
+import { INT32_MAX } from '../../../foundation/values/int32.ts'
+import { valueIn } from '../../../foundation/values/json.ts'
+import { readTyped } from '../../../foundation/values/typed-number.ts'
+import { listViews } from '../../../shop/staff/list-views.ts'
+import { writingOf } from '../../html/numbers.ts'
+import type { HtmlPage } from '../../html/page.ts'
+import { type CallerServices, merchantCaller, merchantOf, textIn, textsIn } from '../../html/request.ts'
+import { type Codes, codedPaths, readCodes } from './codes.ts'
+import { csvChoices, spreadsheetForm } from './csv-form.ts'
+import { extrasOf } from './extras.ts'
+import { filesOf } from './files.ts'
+import type { Listing, Words } from './listing.ts'
+import { namesFor, referencesIn } from './references.ts'
+import { canCreate, canImport, pathOf, type Service, type Value } from './services.ts'
+import type { Sorting } from './sorts.ts'
+import { isNumber, titleOf, type Wire } from './values.ts'
+
+const RECORDS_SHOWN = 25
+const COUNTED_MAX = 10_000
+const COLUMNS_SHOWN = 6
+const COLUMNS_MAX = 20
+const TEXT_MAX = 255
+
+/** The page of a service's records: filtered, sorted and paged by the address. */
+export async function listPage(
+  request: FastifyRequest,
+  services: CallerServices,
+  service: Service,
+  listing: Listing | null,
+): Promise<HtmlPage> {
+  const { resource, path } = service
+  const caller = merchantCaller(request, services)
+  const given = readAsked(request.query, service)
+  const query: Query = new Map(Object.entries(given.filters))
+  const offered = offeredColumns(service, listing)
+  const columns = columnsOf(service, offered, given.columns || (listing?.columns.join(',') ?? ''))
+  const { sort, order } = orderOf(service, given.sort)
+  const read = async () => {
+    if (given.unread !== null) throw given.unread
+    const tooLong = Object.entries(given.filters).find(([, text]) => text.length > TEXT_MAX)
+    if (tooLong) throw wrongField(tooLong[0], `has more than ${TEXT_MAX} characters`)
+    const behind = given.cursor === '' ? null : behindOf(given.cursor, order)
+    const listed = listOrdered(caller, resource, query, { order: order.by, behind, limit: RECORDS_SHOWN })
+    const [page, count] = await Promise.all([listed, countUpTo(caller, resource, query, COUNTED_MAX)])
+    return { ...page, count, failure: undefined }
+  }
+  // A filter that cannot be read is shown where it was typed.
+  const { records, next, count, failure } = await read().catch((error) => {
+    if (!(error instanceof StoreFailure) || error.kind !== 'bad-request') throw error
+    return { records: [], next: null, count: 0, failure: error }
+  })
+  // What the reader is not shown is not repeated.
+  const kept = keptOf({
+    ...given,
+    sort: given.sort === '' ? '' : sort,
+    columns: given.columns === '' ? '' : columns.map(({ path }) => path.join('.')).join(','),
+  })
+  const address = (changes: Record<string, string>) => `${path}?${new URLSearchParams({ ...kept, ...changes })}`
+  const rows = records.map((text) => {
+    const record = JSON.parse(String(text)) as Wire
+    return {
+      id: valueIn(record, service.key.path),
+      title: listing?.titleOf(record) ?? titleOf(service, record),
+      record,
+    }
+  })
+  const references = rows.flatMap(({ record }) => [...referencesIn({ values: columns, lists: [] }, record)])
+  const ids = rows.map(({ id }) => Number(id))
+  const [views, nameOf, codes, words] = await Promise.all([
+    listViews(services, { userId: merchantOf(request).id, service: resource.service }),
+    namesFor(caller, references),
+    readCodes(caller, codedPaths(service), { withUsed: true }),
+    listing?.wordsOf(caller, ids) ?? null,
+  ])
+  const cursor = given.cursor === '' ? {} : { cursor: given.cursor }
+  return {
+    template: '/pages/records/list',
+    title: service.allTitle,
+    ...(failure && { failure }),
+    values: given.unread === null ? typedFilters(request, service, given.filters) : given.filters,
+    data: {
+      service,
+      rows,
+      columns,
+      allColumns: offered,
+      isBrief: listing !== null && given.columns === '',
+      filters: filtersOf(service, listing).map(withChoices(words, codes, given.filters)),
+      codes,
+      textOf: words?.textOf ?? (() => null),
+      toneOf: words?.toneOf ?? (() => null),
+      isHidden: extrasOf(resource).isHidden,
+      selection: extrasOf(resource).selection,
+      targets: words?.targets ?? {},
+      views,
+      query: String(new URLSearchParams(kept)),
+      here: `?${new URLSearchParams({ ...kept, ...cursor })}`,
+      sorts: service.sorts,
+      sort,
+      count,
+      countedMax: COUNTED_MAX,
+      isFiltered: Object.keys(given.filters).length > 0,
+      ownFiles: listing?.files ?? null,
+      csvChoices,
+      csvForm: spreadsheetForm(request),
+      files: filesOf(path, { ...given.filters, ...typedIn(given), ...(given.sort !== '' && { sort }) }),
+      next: next === null ? null : address({ cursor: `${next.id}_${next.value}` }),
+      first: given.cursor === '' ? null : address({}),
+      canCreate: canCreate(service) || listing !== null,
+      nameOf,
+      isNumber: (value: Value) => isNumber(value) && words?.inWords.includes(value.path.join('.')) !== true,
+      canImport: canImport(service),
+      links: extrasOf(resource).listLinks,
+      imageOf: () => null,
+      valueIn,
+      pathOf,
+    },
+  }
+}
+
+/** What an address keeps of a list, but for the page. */
+export function keptOf({ filters, sort, columns, unread = null }: Asked): Record<string, string> {
+  return { ...filters, ...typedIn({ unread }), ...(sort !== '' && { sort }), ...(columns !== '' && { columns }) }
+}
+
+export interface Asked {
+  readonly filters: Readonly<Record<string, string>>
+  readonly sort: string
+  readonly columns: string
+  readonly cursor: string
+  /** Why numbers that somebody typed with a comma cannot be read; the filters have what was typed. Null or absent: they were read. */
+  readonly unread?: StoreFailure | null
+}
+
+/** The member of an address that says how its numbers were typed; addresses without it have a point, whoever opens them. */
+const TYPED = 'typed'
+
+function typedIn({ unread = null }: Pick<Asked, 'unread'>): Record<string, string> {
+  return unread === null ? {} : { [TYPED]: 'comma' }
+}
+
+/**
+ * Ignores what a list does not know, so that an old address still opens the list. Throws `bad-request` for a filter with several
+ * values, unless it compares numbers for equality, and `forbidden` for one that is not offered.
+ */
+export function askedIn(query: unknown, service: Service): Asked {
+  const { unread, ...asked } = readAsked(query, service)
+  if (unread !== null) throw unread
+  return asked
+}
+
+function readAsked(query: unknown, service: Service): Asked & { readonly unread: StoreFailure | null } {
+  const { resource, filters: offered } = service
+  const filters: Record<string, string> = {}
+  for (const [name, { kind, readAny }] of Object.entries(resource.filters)) {
+    const values = distinct(textsIn(query, name), name).filter((text) => text !== '')
+    if (values.length > 0 && offered[name] === undefined) throw hiddenFilter(name)
+    // Of numbers several are a comma list, as in the address of a program.
+    if (values.length > 1 && !(kind === 'integer' && readAny)) throw severalValues(name)
+    if (values.length > 0) filters[name] = values.join(',')
+  }
+  // A form of checkboxes repeats the name.
+  const { columns } = query as { columns?: string | string[] }
+  const writing = { decimalSign: textIn(query, TYPED) === 'comma' ? ',' : '.' }
+  const numbers = Object.keys(filters).filter((name) => isDecimal(service, name))
+  const read = numbers.map((name) => ({ name, ...readTyped(filters[name] ?? '', writing) }))
+  // What has no comma and cannot be read is refused by the list, as of a program.
+  const wrong = writing.decimalSign === ',' ? read.find(({ text }) => text === null) : undefined
+  const known = read.flatMap(({ name, text }) => (text === null || wrong ? [] : [[name, text]]))
+  return {
+    filters: { ...filters, ...Object.fromEntries(known) },
+    unread: wrong === undefined ? null : wrongField(wrong.name, wrong.problem),
+    sort: textIn(query, 'sort'),
+    columns: [columns ?? ''].flat().slice(0, COLUMNS_MAX).join(','),
+    cursor: textIn(query, 'cursor'),
+  }
+}
+
+function isDecimal({ resource }: Service, name: string): boolean {
+  return resource.filters[name]?.kind === 'number'
+}
+
+/** The filters as the fields of the form have them. */
+function typedFilters(request: FastifyRequest, service: Service, filters: Asked['filters']): Record<string, string> {
+  const { typed } = writingOf(request)
+  return Object.fromEntries(
+    Object.entries(filters).map(([name, text]) => [name, isDecimal(service, name) ? typed(text) : text]),
+  )
+}
+
+function hiddenFilter(field: string): StoreFailure {
+  const message = `${field} filters by what your role in this store does not show. Leave it out`
+  return new StoreFailure('forbidden', message, { field })
+}
+
+/** Whether a list or a file may show it. */
+export function isColumn({ field }: Value): boolean {
+  return field.access !== 'wo'
+}
+
+/** What a list may show: first what it shows unless somebody chooses. */
+function offeredColumns({ values }: Service, listing: Listing | null): readonly Value[] {
+  const all = [...values.filter(isColumn), ...(listing?.values ?? [])]
+  const first = (listing?.columns ?? []).flatMap((name) => all.find(({ path }) => path.join('.') === name) ?? [])
+  return [...first, ...all.filter((value) => !first.includes(value))]
+}
+
+function columnsOf({ values, titles, called, filters, key }: Service, offered: readonly Value[], chosen: string) {
+  const names = new Set(chosen.split(',').slice(0, COLUMNS_MAX))
+  const wanted = offered.filter(({ path }) => names.has(path.join('.')))
+  if (wanted.length > 0) return wanted
+  // What the list can be filtered by is what people look for.
+  const filtered = new Set(Object.values(filters).flatMap(({ column }) => column ?? []))
+  const named = [...titles, ...called.flat()]
+  const others = values.filter((value) => filtered.has(value.field.column ?? '') && !named.includes(value))
+  return [...nameColumn(called), ...(titles.length > 0 ? titles : [key]), ...others].slice(0, COLUMNS_SHOWN)
+}
+
+/** What records are called, where that is no field: a list shows the title in its place. */
+function nameColumn([group]: Service['called']): readonly Value[] {
+  return (group ?? []).slice(0, 1).map((value) => ({ ...value, path: [''], label: t('Name') }))
+}
+
+/** The filters of the list, as fields of a form: those in sight, and those that are opened by `More filters`. */
+function filtersOf(service: Service, listing: Listing | null) {
+  const filters = Object.entries(service.filters).map(([name, filter]) => {
+    const known = [...service.values, ...(listing?.values ?? [])]
+    const value = known.find(({ field }) => filter.column !== undefined && field.column === filter.column)
+    const label = listing?.labels[name] ?? boundLabel(filter, value?.label ?? filterLabel(service, name, filter))
+    return { name, kind: filter.kind, label, of: value?.path.join('.') ?? '' }
+  })
+  const inSight = listing?.inSight ?? ['find']
+  return filters.map((filter) => ({ ...filter, isInSight: inSight.includes(filter.name) }))
+}
+
+/** Adds what a filter offers where values have names; null: anything can be typed. */
+function withChoices(words: Words | null, codes: Codes, typed: Asked['filters']) {
+  return <Filter extends { readonly name: string; readonly of: string }>(filter: Filter) => {
+    const { name, of } = filter
+    return { ...filter, choices: words?.choices[of] ?? codes.filterFor(of, typed[name] ?? '') }
+  }
+}
+
+/** What a filter is called whose value is not one of the record's on pages: one of an item, or one that files alone have. */
+function filterLabel({ resource, sections }: Service, name: string, { column, ofItems }: Filter): Text {
+  if (name === 'find') return t('Search')
+  if (ofItems !== undefined) {
+    const list = sections.find((section) => section.list?.field.rows?.table === ofItems.table)?.list
+    const value = list?.values.find(({ field }) => field.column === ofItems.column)
+    if (value !== undefined) return value.label
+  }
+  const stored = resource.storedFields.leaves.find(({ field }) => field.kind !== 'list' && field.column === column)
+  if (stored === undefined || stored.field.kind === 'list') throw new Error(`The filter ${name} has no words`)
+  return t(stored.field.label || labelOf(stored.path.at(-1) ?? ''))
+}
+
+function boundLabel({ isBound, isLower }: Filter, field: Text): Text {
+  if (!isBound) return field
+  return isLower ? t('{field}, from', { field }) : t('{field}, to', { field })
+}
+
+/** `sort` is a wire name, with `-` before it for descending; the newest records come first unless it says otherwise. */
+export function orderOf({ sorts }: Service, sort: string) {
+  const isDescending = sort === '' || sort.startsWith('-')
+  const name = sort.replace(/^-/, '')
+  const found = sorts.find(({ value }) => value.path.join('.') === name) ?? (sorts[0] as Sorting)
+  const { value, by, kind } = found
+  return { sort: `${isDescending ? '-' : ''}${value.path.join('.')}`, order: { by: { ...by, isDescending }, kind } }
+}
+
+const isValueOf: Partial<Record<Sorting['kind'], (value: string) => boolean>> = {
+  id: (value) => /^\d{1,10}$/.test(value) && Number(value) <= INT32_MAX,
+  integer: (value) => /^-?\d{1,10}$/.test(value) && Math.abs(Number(value)) <= INT32_MAX,
+  number: (value) => /^-?\d{1,15}(\.\d{1,4})?$/.test(value),
+  since: isInstant,
+  until: isInstant,
+}
+
+/** Throws for what no page of this list has named. */
+function behindOf(cursor: string, { kind }: { kind: Sorting['kind'] }): Behind {
+  const [, id = '', value = ''] = /^(\d{1,10})_(.{1,40})$/.exec(cursor) ?? []
+  if (!isValueOf[kind]?.(value) || Number(id) > INT32_MAX) throw wrongField('cursor', 'names no page of this list')
+  return { value, id: Number(id) }
+}
+
+function isInstant(value: string): boolean {
+  return (
+    /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?([+-]\d\d(:\d\d)?)$/.test(value) && !Number.isNaN(Date.parse(value))
+  )
+}

@@ -1,0 +1,155 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Caller } from '../../../engine/caller.ts'
+import { NAMED_MAX, type References, type Referrer, referencesTo } from '../../../engine/changing/referrers.ts'
+import type { Resource } from '../../../engine/definition/define.ts'
+import { getRecord } from '../../../engine/reading/read.ts'
+import { t } from '../../../foundation/texts/text.ts'
+import { valueIn } from '../../../foundation/values/json.ts'
+import { rma } from '../../../shop/resources/rma/rma.ts'
+import { allowFrames, allowImages } from '../../html/guard.ts'
+import type { HtmlPage } from '../../html/page.ts'
+import { type CallerServices, merchantCaller, textIn } from '../../html/request.ts'
+import { readIds } from '../../server/json/parameters.ts'
+import { codedInRecord, readCodes } from './codes.ts'
+import { kindsOf, readEvents } from './events.ts'
+import { extrasOf } from './extras.ts'
+import { newestHistory } from './history.ts'
+import { frameHeight, hasMarkup, htmlValues } from './html-frame.ts'
+import { imagesOf } from './images.ts'
+import { readTitles } from './names.ts'
+import { namesFor, referencesIn } from './references.ts'
+import { mayRead, seenBy, textSeenBy } from './seen.ts'
+import { services as allServices, type List, pathOf, type Service, type Value } from './services.ts'
+import { isNumber, isSet, isWritable, itemsIn, plainText, titleOf, type Wire } from './values.ts'
+
+/** Longer texts have the whole width of a page. */
+const LINE_LENGTH_MAX = 70
+/** Of a part of which two stand beside one another. */
+const SMALL_FACTS = 6
+const SMALL_COLUMNS = 3
+
+/** The record's id in the address, which may name more. */
+export function idIn(request: FastifyRequest): number {
+  return readIds({ id: textIn(request.params, 'id') }, 'id').id
+}
+
+/** The page of one record: what is set of it, by sections that have a form each, and which records refer to it. */
+export async function recordPage(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  services: CallerServices,
+  service: Service,
+): Promise<HtmlPage> {
+  const id = idIn(request)
+  const caller = merchantCaller(request, services)
+  const { resource } = service
+  const extras = extrasOf(resource)
+  const { privileges } = caller
+  const referrers = resource.referrers.filter((one) => {
+    return !extras.referrers.includes(one.table) && mayRead(privileges, referringService(one).resource)
+  })
+  const [text, references, history, events, codes] = await Promise.all([
+    getRecord(caller, resource, id),
+    referencesTo(caller, { ...resource, referrers }, id),
+    newestHistory(caller, [{ recordType: resource.table, recordId: id }]),
+    kindsOf(service).length === 0 ? null : readEvents(caller, service, id, null),
+    readCodes(caller, codedInRecord(service)),
+  ])
+  const record = JSON.parse(text) as Wire
+  const lists = service.sections.flatMap(({ list }) => list ?? [])
+  const images = imagesOf(service, record, caller.store.secureUrl)
+  if (images.origins.length > 0) allowImages(reply, images.origins)
+  if (htmlValues(service).some(({ path }) => hasMarkup(plainText(valueIn(record, path))))) allowFrames(reply)
+  const isLong = ({ path, field }: Value) =>
+    field.kind === 'text' && plainText(valueIn(record, path)).length > LINE_LENGTH_MAX
+  const ownSections = service.sections.filter(({ slug }) => !extras.sections.includes(slug))
+  const isTechnical = (path: readonly string[]) => extras.technical.includes(path.join('.'))
+  const technical = service.values.filter(({ path, field }) => isTechnical(path) && isSet(field, valueIn(record, path)))
+  const sections = ownSections.map((section) => {
+    const { values, list } = section
+    const shown = values.filter(
+      ({ path, field }) => !isTechnical(path) && field.access !== 'wo' && isSet(field, valueIn(record, path)),
+    )
+    const hasForm = list === null ? values.some((value) => isWritable(value, 'update')) : list.field.access === 'rw'
+    const items = list === null ? [] : itemsIn(record, list)
+    const columns = list === null ? [] : columnsOf(list, items)
+    const isSmall =
+      list === null
+        ? shown.length <= SMALL_FACTS && !shown.some(isLong)
+        : columns.length <= SMALL_COLUMNS && list.lists.length === 0 && !columns.some(({ field }) => field.isImage)
+    const isFolded = list !== null && isTechnical([list.name])
+    return { ...section, shown, items, columns, isSmall, hasForm, isFolded }
+  })
+  const { parts = [], ...extraData } = await extras.read(caller, record)
+  return {
+    template: '/pages/records/record',
+    title: titleOf(service, record),
+    data: {
+      service,
+      id,
+      record,
+      sections: sections.filter(({ isFolded }) => !isFolded),
+      technical,
+      technicalLists: sections.filter(({ isFolded, items }) => isFolded && items.length > 0),
+      json: JSON.stringify(JSON.parse(textSeenBy(privileges, resource)(text)), null, 2),
+      extras: { template: extras.template, partsTemplate: extras.partsTemplate, parts, ...extraData },
+      framed: ({ path, field }: Value) => {
+        const text = plainText(valueIn(record, path))
+        return field.isHtml && hasMarkup(text) ? { name: path.join('.'), height: frameHeight(text) } : null
+      },
+      isLong,
+      imageOf: (address: string) => images.addresses.get(address.trim()) ?? null,
+      references: await namedReferences(caller, references),
+      nameOf: await namesFor(caller, referencesIn({ values: service.values, lists }, record)),
+      codes,
+      events,
+      hasReferrers: referrers.length > 0 && extras.template === null,
+      history,
+      ownPage: ownPageOf(resource, id, record),
+      canEdit: resource.methods.includes('PUT'),
+      canDelete: resource.methods.includes('DELETE'),
+      valueIn,
+      itemsIn,
+      isSet,
+      isNumber,
+      pathOf,
+    },
+  }
+}
+
+/** What some item of a list has set, and what names the items. */
+function columnsOf({ values }: List, items: readonly Wire[]): Value[] {
+  return values.filter(
+    ({ path, field }) =>
+      field.access !== 'wo' && (field.access === 'key' || items.some((item) => isSet(field, valueIn(item, path)))),
+  )
+}
+
+/** The page of a record that has one of its own beside this one. */
+function ownPageOf(resource: Resource, id: number, { OrderID }: Wire) {
+  if (resource !== rma || !OrderID) return null
+  return { address: `/admin/orders/${OrderID}/returns/${id}`, text: t('Receive and restock this return') }
+}
+
+/** Whose records refer to this one, by their names. */
+export function namedReferences(caller: Caller, found: readonly References[]) {
+  const { privileges } = caller
+  const some = found.filter(({ ids }) => ids.length > 0)
+  return Promise.all(
+    some.map(async ({ referrer, ids: all }) => {
+      const from = referringService(referrer)
+      const ids = all.slice(0, NAMED_MAX)
+      const names = mayRead(privileges, from.resource)
+        ? await readTitles(caller, seenBy(privileges, from), ids)
+        : new Map<number, string>()
+      const records = ids.map((id) => ({ id, name: names.get(id) || String(id) }))
+      return { from, rule: referrer.rule, records, isMore: all.length > NAMED_MAX }
+    }),
+  )
+}
+
+function referringService({ table }: Referrer): Service {
+  const from = allServices.find(({ resource }) => resource.table === table)
+  if (from === undefined) throw new Error(`No service has the records of ${table}`)
+  return from
+}

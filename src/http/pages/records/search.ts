@@ -1,0 +1,54 @@
+import type { FastifyRequest } from 'fastify'
+import type { Caller } from '../../../engine/caller.ts'
+import { byFilter, byId, type Finder, TYPED_MAX } from '../../../engine/definition/finders.ts'
+import { wrongField } from '../../../engine/definition/refused.ts'
+import { findRecords } from '../../../engine/reading/find.ts'
+import { findOrdered } from '../../../engine/reading/read.ts'
+import { sql } from '../../../foundation/database/sql.ts'
+import { type CallerServices, merchantCaller, textIn } from '../../html/request.ts'
+import { readNames } from './names.ts'
+import type { Service } from './services.ts'
+
+export interface Match {
+  readonly id: number
+  readonly name: string
+}
+
+export interface Matches {
+  /** Best first, then the newest. */
+  readonly matches: readonly Match[]
+  readonly isMore: boolean
+}
+
+const MATCHES_MAX = 20
+
+const newest = { column: 'id', type: sql`int`, isDescending: true }
+
+/** How people find records of a service: as its definition says, or by number and titles. */
+export function findersOf({ resource, searches }: Service): readonly Finder[] {
+  const { finders, table } = resource
+  return finders ?? [byId(table), ...searches.map(({ filter }) => byFilter(table, filter))]
+}
+
+/** Finds the records that a person may mean, best first; by an empty text, the newest. */
+export async function findMatches(caller: Caller, service: Service, typed: string): Promise<Matches> {
+  const text = typed.trim()
+  if (text.length > TYPED_MAX || text.includes('\0') || !text.isWellFormed()) return { matches: [], isMore: false }
+  const { resource } = service
+  const by = { order: newest, behind: null, limit: MATCHES_MAX + 1 }
+  const found =
+    text === ''
+      ? (await findOrdered(caller, resource, { filters: {}, query: new Map() }, by)).ids
+      : await findRecords(caller, findersOf(service), text, MATCHES_MAX + 1)
+  const ids = found.slice(0, MATCHES_MAX)
+  const names = await readNames(caller, service, ids)
+  return { matches: ids.map((id) => ({ id, name: names.get(id) ?? '' })), isMore: found.length > MATCHES_MAX }
+}
+
+/** Answers the script of pages while somebody types into a field that refers to a record. */
+export async function suggestions(request: FastifyRequest, services: CallerServices, service: Service) {
+  const typed = textIn(request.query, 'q')
+  if (typed.length > TYPED_MAX) throw wrongField('q', `has more than ${TYPED_MAX} characters`)
+  const { matches } = await findMatches(merchantCaller(request, services), service, typed)
+  return matches.map(({ id, name }) => ({ ID: id, Name: name }))
+}

@@ -1,0 +1,208 @@
+import type { Resource } from '../../../engine/definition/define.ts'
+import type { Leaf, ListField, ValueField } from '../../../engine/definition/fields.ts'
+import { containing, type Filter, type Filters } from '../../../engine/definition/filters.ts'
+import { capital, labelOf, plural } from '../../../foundation/texts/label.ts'
+import { type Text, t } from '../../../foundation/texts/text.ts'
+import { resources, targetOf } from '../../../shop/registry.ts'
+import { orders } from '../../../shop/resources/orders/orders.ts'
+import { type ServiceWords, serviceWords } from '../../../shop/staff/names.ts'
+import { itemLabel, slugOf } from './labels.ts'
+import { type Sorting, sortsOf } from './sorts.ts'
+
+// What the pages of a service's records are made from: its definition, and nothing else.
+
+/** A value of a record, or of an item of a list. */
+export interface Value {
+  /** Wire names, from the record or item inwards. */
+  readonly path: readonly string[]
+  readonly field: ValueField
+  readonly label: Text
+  /** The service whose record it names by id; null: none. */
+  readonly refersTo: Resource | null
+  /** The service to whose record pages lead from it, where forms take its number. */
+  readonly leadsTo?: Resource | null
+  /** What its numbers mean. */
+  readonly meanings?: ReadonlyMap<string, Text>
+}
+
+/** A list as a table: its values are columns, and its lists stand in each row. */
+export interface List {
+  readonly name: string
+  readonly field: ListField
+  /** In words: of all items and of one. */
+  readonly label: Text
+  readonly one: Text
+  readonly values: readonly Value[]
+  readonly lists: readonly List[]
+}
+
+/** A part of a record that has a form of its own. */
+export interface Section {
+  readonly slug: string
+  readonly title: Text
+  readonly values: readonly Value[]
+  /** The list that the section consists of; null: it consists of values. */
+  readonly list: List | null
+}
+
+export interface Service extends ServiceWords {
+  readonly resource: Resource
+  /** The address of its pages, such as `/admin/customers`. */
+  readonly path: string
+  readonly values: readonly Value[]
+  readonly sections: readonly Section[]
+  /** What a record is called: the required texts that answers show, or else its id. */
+  readonly titles: readonly Value[]
+  /** What a record is called instead: the first group of which something is set. Empty: the titles. */
+  readonly called: readonly (readonly Value[])[]
+  readonly key: Value
+  readonly sorts: readonly Sorting[]
+  /** By which the list can be filtered. */
+  readonly filters: Filters
+  readonly searches: readonly Search[]
+}
+
+/** A way in which people look for a record. */
+export interface Search {
+  readonly value: Value
+  readonly filter: Filter
+}
+
+/** Every service with records of a store that programs can read. */
+export const services: readonly Service[] = resources.map(serviceOf)
+
+/** The pages of the records that a field names. */
+export function targetService(refersTo: Resource): Service {
+  const found = services.find(({ resource }) => resource === refersTo)
+  if (found === undefined) throw new Error(`${refersTo.service} has no pages`)
+  return found
+}
+
+/** The address of a service's pages. */
+export function pathOf({ service }: Resource): string {
+  return `/admin/${service.toLowerCase()}`
+}
+
+/** Whether people may add records. An order is placed by a form of its own. */
+export function canCreate({ resource }: Service): boolean {
+  return resource.methods.includes('POST')
+}
+
+/** Whether a file can change or add records. */
+export function canImport({ resource: { methods } }: Service): boolean {
+  return methods.includes('PUT') || methods.includes('POST')
+}
+
+export function serviceOf(resource: Resource): Service {
+  const { service, typeName, groups } = resource
+  const fields = resource.fields.shown
+  const values = valuesOf(fields.leaves, resource, [], typeName)
+  const key = values.find(({ field }) => field.column === 'id')
+  if (key === undefined) throw new Error(`${service} has no identifier`)
+  const beginning = new Map(Object.entries(groups).map(([title, first]) => [first, title]))
+  const ofLists = fields.leaves.flatMap(({ path, field }) =>
+    field.kind === 'list' && field.fields.leaves.length > 0 ? [listOf(path[0] ?? '', field, resource, typeName)] : [],
+  )
+  const titles = values.filter(({ field }) => field.kind === 'text' && field.required && field.access !== 'wo')
+  return {
+    resource,
+    path: pathOf(resource),
+    ...serviceWords(resource),
+    values,
+    sections: [
+      ...grouped(values, beginning, 'General'),
+      ...ofLists.map((list) => ({
+        slug: slugOf(plural(itemLabel(list.name, typeName))),
+        title: list.label,
+        values: [],
+        list,
+      })),
+    ],
+    titles,
+    called: (resource.calledBy ?? []).map((names) => values.filter(({ path }) => names.includes(path.join('.')))),
+    key,
+    sorts: sortsOf(resource, values, key),
+    filters: resource.filters,
+    searches: searchesOf(resource, values, titles),
+  }
+}
+
+/** Filters of the service have an index. A title without one is searched by a filter that only pages have. */
+function searchesOf({ filters, searchedBy }: Resource, values: readonly Value[], titles: readonly Value[]): Search[] {
+  const ofColumn = (name: string | undefined) => values.find(({ field }) => name !== undefined && field.column === name)
+  const isWanted = (name: string, { kind, column }: Filter) =>
+    searchedBy?.includes(name) ??
+    ((kind === 'text' || kind === 'part') && titles.some(({ field }) => field.column === column))
+  const indexed = Object.entries(filters).flatMap(([name, filter]) => {
+    const value = ofColumn(filter.column)
+    return value !== undefined && isWanted(name, filter) ? [{ value, filter }] : []
+  })
+  const others = titles.filter((title) => !indexed.some(({ value }) => value === title))
+  const walks = others.flatMap((value) =>
+    value.field.column === undefined ? [] : [{ value, filter: containing(value.field.column) }],
+  )
+  return [...indexed, ...walks]
+}
+
+/** `prefix` is the path of the list that they are in. */
+function valuesOf(leaves: readonly Leaf[], resource: Resource, prefix: readonly string[], typeName: string): Value[] {
+  return leaves.flatMap(({ path, field }) => {
+    if (field.kind === 'list') return []
+    const label = field.label || labelOf(path.at(-1) ?? '', typeName)
+    const refersTo = targetOf(resource, [...prefix, ...path].join('.'))
+    const leadsTo = path.at(-1) === 'OrderID' && field.access !== 'key' ? orders : refersTo
+    const meanings = new Map(Object.entries(field.meanings ?? {}).map(([number, words]) => [number, t(capital(words))]))
+    return [{ path, field, label: t(label), refersTo, leadsTo, meanings }]
+  })
+}
+
+function listOf(
+  name: string,
+  field: ListField,
+  resource: Resource,
+  typeName: string,
+  prefix: readonly string[] = [],
+): List {
+  const path = [...prefix, name]
+  const own = itemLabel(name, typeName)
+  const [one, all] = field.labels ?? [own, plural(own)]
+  const { leaves } = field.fields
+  return {
+    name,
+    field,
+    label: t(all),
+    one: t(one),
+    values: valuesOf(leaves, resource, path, field.typeName),
+    lists: leaves.flatMap((leaf) =>
+      leaf.field.kind === 'list' ? [listOf(leaf.path[0] ?? '', leaf.field, resource, field.typeName, path)] : [],
+    ),
+  }
+}
+
+function grouped(values: readonly Value[], beginning: ReadonlyMap<string, string>, first: string): Section[] {
+  const groups: { title: string; values: Value[] }[] = []
+  let title = first
+  for (const value of values) {
+    title = beginning.get(value.path[0] ?? '') ?? title
+    const last = groups.at(-1)
+    if (last?.title === title) last.values.push(value)
+    else groups.push({ title, values: [value] })
+  }
+  return groups.map((group) => ({
+    slug: slugOf(group.title),
+    title: t(group.title),
+    values: group.title.endsWith(' address') ? asAddress(group) : group.values,
+    list: null,
+  }))
+}
+
+/** The name comes first, and what is said by the title is not said again: `First name` for `Billing first name`. */
+function asAddress({ title, values }: { title: string; values: readonly Value[] }): Value[] {
+  const whose = title.replace(/address$/, '')
+  const short = values.map((value) => {
+    const { key } = value.label
+    return key.startsWith(whose) ? { ...value, label: t(capital(key.slice(whose.length))) } : value
+  })
+  const isName = ({ label: { key } }: Value) => key === 'First name' || key === 'Last name'
+  return [...short.filter(isName), ...short.filter((value) => !isName(value))]
+}

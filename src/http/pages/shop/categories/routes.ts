@@ -1,0 +1,55 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { t } from '../../../../foundation/texts/text.ts'
+import { StoreFailure } from '../../../../foundation/values/failure.ts'
+import { INT32_MAX } from '../../../../foundation/values/int32.ts'
+import {
+  type CategoryNode,
+  countProducts,
+  readCategoryPaths,
+  readTree,
+} from '../../../../shop/resources/categories/tree.ts'
+import type { HtmlPage } from '../../../html/page.ts'
+import { adminPages } from '../../../html/page-routes.ts'
+import { type CallerServices, merchantCaller, textIn } from '../../../html/request.ts'
+
+const CATEGORIES_SHOWN = 2_000
+/** Of a larger tree, no products are counted: each category costs a look into the index. */
+const COUNTED_CATEGORIES_MAX = 500
+const COUNTED_PRODUCTS_MAX = 100
+
+export function categoryPages(app: FastifyInstance, services: CallerServices): void {
+  adminPages(app, ['Category', 'read']).page('/admin/categories/tree', (request) => treePage(request, services))
+}
+
+/** The tree of a store's categories, or of those below one. */
+async function treePage(request: FastifyRequest, services: CallerServices): Promise<HtmlPage> {
+  const caller = merchantCaller(request, services)
+  const below = belowIn(request.query)
+  const [[path], tree] = await Promise.all([
+    readCategoryPaths(caller, below === null ? [] : [below]),
+    readTree(caller, below, CATEGORIES_SHOWN),
+  ])
+  if (below !== null && path === undefined) throw new StoreFailure('not-found', `There is no category ${below}`)
+  const isCounted = tree.size <= COUNTED_CATEGORIES_MAX
+  const counts = isCounted ? await countProducts(caller, idsIn(tree.nodes), COUNTED_PRODUCTS_MAX) : new Map()
+  return {
+    template: '/pages/shop/categories/tree',
+    title:
+      path === undefined
+        ? t('Categories as a tree')
+        : t('Categories below {category}', { category: path.steps.at(-1)?.name ?? '' }),
+    data: { tree, counts, countedMax: COUNTED_PRODUCTS_MAX, steps: path?.steps ?? [], below },
+  }
+}
+
+/** The category whose children the address asks for; null: the top level. */
+function belowIn(query: unknown): number | null {
+  const text = textIn(query, 'below')
+  if (text === '') return null
+  if (/^[1-9]\d{0,9}$/.test(text) && Number(text) <= INT32_MAX) return Number(text)
+  throw new StoreFailure('not-found', `There is no category "${text.slice(0, 20)}"`)
+}
+
+function idsIn(nodes: readonly CategoryNode[]): number[] {
+  return nodes.flatMap(({ id, children }) => [id, ...idsIn(children)])
+}

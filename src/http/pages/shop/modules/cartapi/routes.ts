@@ -1,0 +1,116 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import {
+  type ChangeStore,
+  changedStore,
+  rotateUserKey,
+  storeWithKey,
+  updateStore,
+} from '../../../../../access/stores/stores.ts'
+import { type Fault, StoreFailure } from '../../../../../foundation/values/failure.ts'
+import { readInput } from '../../../../../foundation/values/input.ts'
+import type { HtmlPage } from '../../../../html/page.ts'
+import { adminPages, refusedFields } from '../../../../html/page-routes.ts'
+import { actorOf, type Form, formOf, linesIn, merchantOf } from '../../../../html/request.ts'
+import { savedPage } from '../../settings/saved-page.ts'
+
+export interface CartApiServices extends ChangeStore {
+  readonly config: { readonly publicUrl: string; readonly soapPath: string; readonly soapNamespaces: readonly string[] }
+}
+
+const home = '/admin/modules/cartapi'
+
+/**
+ * Adds the page with the credentials and access settings for legacy programs. The form has the fields of CartAPI in the
+ * JSON body, except that Enabled is the text `true` or `false`, and Addresses is one text with an address or block per
+ * line.
+ */
+export function cartApiPages(app: FastifyInstance, services: CartApiServices): void {
+  savedPage(app, services, {
+    path: home,
+    privilege: 'Keys',
+    pageOf: cartApiPage,
+    save,
+    valuesOf: ({ Enabled, Addresses = '' }) => ({
+      Enabled: String(Enabled),
+      Addresses: [Addresses].flat().join('\n'),
+    }),
+  })
+  adminPages(app, ['Keys', 'write']).post(`${home}/user-key`, async (request, reply) => {
+    await rotateUserKey(services, merchantOf(request).store.id, actorOf(request))
+    return reply.redirect(`${home}?notice=user-key-rotated`, 303)
+  })
+}
+
+async function cartApiPage(request: FastifyRequest, services: CartApiServices): Promise<HtmlPage> {
+  const { publicUrl, soapPath, soapNamespaces } = services.config
+  const { userKey, userKeyBroughtAt, secureUrl, furtherUrls, cartApi } = await storeWithKey(
+    services,
+    merchantOf(request).store.id,
+  )
+  return {
+    template: '/pages/shop/modules/cartapi/cartapi',
+    title: 'cartAPI',
+    values: { Enabled: String(cartApi.enabled), Addresses: cartApi.addresses.join('\n') },
+    data: {
+      userKey,
+      isKeyBrought: userKeyBroughtAt !== null,
+      secureUrl,
+      furtherUrls,
+      isEnabled: cartApi.enabled,
+      address: publicUrl + soapPath,
+      namespaces: soapNamespaces,
+    },
+  }
+}
+
+const switches = new Map<unknown, boolean>([
+  ['true', true],
+  ['false', false],
+])
+
+/** A missing field stays unchanged. */
+async function save(request: FastifyRequest, services: CartApiServices): Promise<void> {
+  const { Enabled, Addresses } = formOf(request)
+  const lines = filledLines(Addresses)
+  try {
+    const CartAPI = {
+      ...(Enabled !== undefined && { Enabled: switches.get(Enabled) ?? Enabled }),
+      ...(Addresses !== undefined && { Addresses: lines.map(({ text }) => text) }),
+    }
+    const changes = readInput(changedStore, { CartAPI })
+    await updateStore(services, merchantOf(request).store.id, changes, actorOf(request))
+  } catch (error) {
+    if (!(error instanceof StoreFailure) || error.faults.length === 0) throw error
+    throw refusedFields(inForm(error.faults, lines), error.kind)
+  }
+}
+
+type Lines = ReturnType<typeof filledLines>
+
+/** Returns the non-empty lines, with their numbers from 1. */
+function filledLines(typed: Form[string] = '') {
+  return linesIn(typed)
+    .map((text, index) => ({ number: index + 1, text }))
+    .filter(({ text }) => text !== '')
+}
+
+const LINES_SHOWN_MAX = 3
+const LINE_SHOWN_LENGTH_MAX = 50
+
+/** Names the form's fields. The faults of single addresses become one that shows their lines. */
+function inForm(faults: readonly Fault[], lines: Lines): Fault[] {
+  const ofAddress = 'CartAPI.Addresses.'
+  const others = faults
+    .filter(({ field }) => !field.startsWith(ofAddress))
+    .map(({ field, problem }) => ({ field: field.replace('CartAPI.', ''), problem }))
+  const wrong = faults.filter(({ field }) => field.startsWith(ofAddress))
+  if (wrong.length === 0) return others
+  const shown = wrong.slice(0, LINES_SHOWN_MAX).map(({ field }) => {
+    const index = Number(field.slice(ofAddress.length))
+    const { number, text } = lines[index] ?? { number: index + 1, text: '' }
+    return `line ${number} (“${text.slice(0, LINE_SHOWN_LENGTH_MAX).toWellFormed()}”)`
+  })
+  const more = wrong.length > shown.length ? ` and ${wrong.length - shown.length} more` : ''
+  const rule = 'must each be an IP address or a CIDR block, such as 203.0.113.7 or 203.0.113.0/24'
+  return [...others, { field: 'Addresses', problem: `${rule}; wrong: ${shown.join(', ')}${more}` }]
+}

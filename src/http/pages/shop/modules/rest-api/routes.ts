@@ -1,0 +1,205 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { lastCalls } from '../../../../../access/applications/calls/call-log.ts'
+import { bothOf, exceeds } from '../../../../../access/applications/privileges.ts'
+import {
+  findApplicationToSubscribe,
+  listSubscriptions,
+  type Subscription,
+  subscriptionById,
+} from '../../../../../access/applications/subscriptions/subscription-rows.ts'
+import {
+  keepBodies,
+  type Subscribing,
+  subscribe,
+  unsubscribe,
+} from '../../../../../access/applications/subscriptions/subscriptions.ts'
+import type { Privileges } from '../../../../../engine/caller.ts'
+import { t } from '../../../../../foundation/texts/text.ts'
+import { namedObject, readInput, text } from '../../../../../foundation/values/input.ts'
+import { KEY_LENGTH_MAX } from '../../../../../foundation/values/key-strength.ts'
+import { grantableBy } from '../../../../../shop/staff/roles.ts'
+import { adviseMerchant } from '../../../../html/errors.ts'
+import { type HtmlPage, sendPage } from '../../../../html/page.ts'
+import { adminPages, orShowAgain } from '../../../../html/page-routes.ts'
+import { actorOf, formOf, merchantOf, textIn, wantsHtml } from '../../../../html/request.ts'
+import { readIds } from '../../../../server/json/parameters.ts'
+import { callsShown } from '../../../calls.ts'
+
+const home = '/admin/modules/rest-api'
+const LISTED_MAX = 100
+const CALLS_SHOWN_MAX = 20
+const PRIVILEGES_LENGTH_MAX = 2_000
+
+const privilegesShape = z.record(z.string(), z.array(z.enum(['read', 'write']))).nullable()
+const asShown = 'is not what the page showed; load it again'
+/** The privileges shown to the merchant, as JSON in the form. */
+const shownPrivileges = z
+  .string(asShown)
+  .max(PRIVILEGES_LENGTH_MAX, asShown)
+  .transform((json, context): Privileges => {
+    try {
+      return privilegesShape.parse(JSON.parse(json))
+    } catch {
+      context.addIssue({ code: 'custom', message: asShown })
+      return null
+    }
+  })
+
+const publicKeyOnly = namedObject({ PublicKey: text(KEY_LENGTH_MAX) })
+const agreement = namedObject({ PublicKey: text(KEY_LENGTH_MAX), Privileges: shownPrivileges })
+const furtherAgreement = namedObject({ Privileges: shownPrivileges })
+const keeping = namedObject({
+  Keep: z.stringbool({ truthy: ['true'], falsy: ['false'], error: 'must be true or false' }),
+})
+const removal = namedObject({ Force: z.literal('true', 'must be true or absent').optional() })
+
+/** Adds the pages of a store's applications: adding one, its privileges and calls, removing it (contract §3). */
+export function restApiPages(app: FastifyInstance, services: Subscribing): void {
+  const { page } = adminPages(app, ['Keys', 'read'])
+  const { get, page: changing, form } = adminPages(app, ['Keys', 'write'])
+
+  page(home, (request) => listPage(services, request))
+  page(`${home}/:subscriptionId`, (request) => applicationPage(services, request))
+  changing(`${home}/:subscriptionId/unsubscribe`, (request) => unsubscribePage(services, request, false))
+
+  get(`${home}/subscribe`, async (request, reply) => {
+    const { PublicKey: given } = request.query as { PublicKey?: unknown }
+    const work = async () => {
+      const { PublicKey } = readInput(publicKeyOnly, { PublicKey: given })
+      const existing = await services.db.subscription.findFirst({
+        where: { storeId: merchantOf(request).store.id, application: { publicKey: PublicKey, openToMerchants: true } },
+        select: { id: true },
+      })
+      if (existing) return reply.redirect(`${home}/${existing.id}`, 303)
+      return sendPage(reply, await subscribePage(services, PublicKey))
+    }
+    return orShowAgain(reply, work, () => listPage(services, request, textIn(request.query, 'PublicKey')))
+  })
+
+  const agreeTo = (request: FastifyRequest, publicKey: string, agreed: Privileges) => {
+    const merchant = merchantOf(request)
+    const by = { storeId: merchant.store.id, actor: actorOf(request), grantable: grantableBy(merchant) }
+    return subscribe(services, { ...by, publicKey, agreed }).catch(adviseMerchant)
+  }
+  const letIn = async (request: FastifyRequest) => {
+    const { PublicKey, Privileges: agreed } = readInput(agreement, formOf(request))
+    const { id, postBackUrl } = await agreeTo(request, PublicKey, agreed)
+    const location = `${home}/${id}?notice=subscribed`
+    if (wantsHtml(request)) return location
+    return { ...(postBackUrl !== null && { PostBackURL: postBackUrl }), Location: location }
+  }
+  form(`${home}/subscribe`, letIn, (request, _reply, { field }) => {
+    const publicKey = textIn(formOf(request), 'PublicKey').trim()
+    return field === 'PublicKey' ? listPage(services, request, publicKey) : subscribePage(services, publicKey)
+  })
+
+  const agree = async (request: FastifyRequest) => {
+    const { publicKey } = await subscriptionIn(services, request)
+    const { Privileges: agreed } = readInput(furtherAgreement, formOf(request))
+    const { id } = await agreeTo(request, publicKey, agreed)
+    return `${home}/${id}?notice=agreed`
+  }
+  form(`${home}/:subscriptionId/agree`, agree, (request) => applicationPage(services, request))
+
+  const keep = async (request: FastifyRequest) => {
+    const { subscriptionId } = readIds(request.params, 'subscriptionId')
+    const { Keep: isKept } = readInput(keeping, formOf(request))
+    await keepBodies(services, {
+      storeId: merchantOf(request).store.id,
+      subscriptionId,
+      isKept,
+      actor: actorOf(request),
+    })
+    return `${home}/${subscriptionId}?notice=${isKept ? 'bodies-kept' : 'bodies-deleted'}`
+  }
+  form(`${home}/:subscriptionId/bodies`, keep, (request) => applicationPage(services, request))
+
+  const remove = async (request: FastifyRequest) => {
+    const { id: subscriptionId } = await subscriptionIn(services, request)
+    const { Force } = readInput(removal, formOf(request))
+    const storeId = merchantOf(request).store.id
+    const asked = { storeId, subscriptionId, actor: actorOf(request), force: Force === 'true' }
+    await unsubscribe(services, asked).catch(adviseMerchant)
+    return `${home}?notice=unsubscribed`
+  }
+  form(`${home}/:subscriptionId/unsubscribe`, remove, (request, _reply, { kind }) =>
+    unsubscribePage(services, request, kind === 'bad-gateway'),
+  )
+}
+
+async function listPage(services: Subscribing, request: FastifyRequest, publicKey = ''): Promise<HtmlPage> {
+  const storeId = merchantOf(request).store.id
+  const offset = Number(/^\d{1,6}$/.exec(textIn(request.query, 'offset'))?.[0] ?? 0)
+  const found = await listSubscriptions(services, { storeId, limit: LISTED_MAX + 1, offset })
+  const applications = found.slice(0, LISTED_MAX).map(withRights)
+  const nextOffset = found.length > LISTED_MAX ? offset + LISTED_MAX : null
+  const data = { applications, offset, nextOffset, now: services.now() }
+  const values = { PublicKey: publicKey }
+  return { template: '/pages/shop/modules/rest-api/applications', title: t('REST API'), data, values }
+}
+
+async function subscribePage(services: Subscribing, publicKey: string): Promise<HtmlPage> {
+  const application = await findApplicationToSubscribe(services, publicKey)
+  const data = { application, askedHost: hostOf(application.callbackUrl) }
+  return {
+    template: '/pages/shop/modules/rest-api/subscribe',
+    title: t('Let {name} in?', { name: application.name }),
+    data,
+  }
+}
+
+async function applicationPage(services: Subscribing, request: FastifyRequest): Promise<HtmlPage> {
+  const { db, now } = services
+  const application = await subscriptionIn(services, request)
+  const { id: subscriptionId } = application
+  const storeId = merchantOf(request).store.id
+  const { calls, refusals } = await lastCalls(services, { subscriptionId, limit: CALLS_SHOWN_MAX })
+  return {
+    template: '/pages/shop/modules/rest-api/application',
+    title: application.name,
+    data: {
+      application: withRights(application),
+      setUpHost: hostOf(application.postBackUrl),
+      isNew: textIn(request.query, 'notice') === 'subscribed',
+      webhookCount: await db.webhook.count({ where: { storeId, subscriptionId } }),
+      calls: callsShown(calls),
+      refusals: callsShown(refusals),
+      now: now(),
+    },
+  }
+}
+
+async function unsubscribePage(services: Subscribing, request: FastifyRequest, isRefused: boolean): Promise<HtmlPage> {
+  const application = await subscriptionIn(services, request)
+  const data = { application, askedHost: hostOf(application.calledUrl), isRefused }
+  return {
+    template: '/pages/shop/modules/rest-api/unsubscribe',
+    title: t('Remove {name}?', { name: application.name }),
+    data,
+  }
+}
+
+/** Returns the subscription in the address. Throws for another store's (404). */
+function subscriptionIn(services: Subscribing, request: FastifyRequest): Promise<Subscription> {
+  const { subscriptionId } = readIds(request.params, 'subscriptionId')
+  return subscriptionById(services, { storeId: merchantOf(request).store.id, subscriptionId })
+}
+
+/** Adds the privileges the application has, and those it requests in addition. */
+function withRights(subscription: Subscription) {
+  const { askedPrivileges: asked, privileges: agreed } = subscription
+  const more = Object.entries(asked ?? {}).map(([service, accesses]) => {
+    return [service, accesses.filter((access) => !agreed?.[service]?.includes(access))] as const
+  })
+  return {
+    ...subscription,
+    rights: bothOf(asked, agreed),
+    asksForMore: exceeds(asked, agreed),
+    more: asked && agreed ? Object.fromEntries(more.filter(([, accesses]) => accesses.length > 0)) : asked,
+  }
+}
+
+function hostOf(url: string | null): string | null {
+  return url && (URL.parse(url)?.host ?? null)
+}

@@ -1,0 +1,144 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Caller } from '../../../../engine/caller.ts'
+import { type Text, t } from '../../../../foundation/texts/text.ts'
+import type { Secrets } from '../../../../foundation/values/secrets.ts'
+import { countFormer, type Import } from '../../../../shop/csv/lines/imports.ts'
+import { compareChosen, type Intended, keepChosen } from '../../../../shop/csv/undo/chosen.ts'
+import { orders } from '../../../../shop/resources/orders/orders.ts'
+import { holdsStock, statusPartial, statusShipped } from '../../../../shop/resources/orders/statuses.ts'
+import type { HtmlPage } from '../../../html/page.ts'
+import { adminPages, refusedFields } from '../../../html/page-routes.ts'
+import { type CallerServices, type Form, formOf, merchantCaller, textIn } from '../../../html/request.ts'
+import { owedOf, type PaidRecord } from '../../order-payments.ts'
+import { chosenIn, chosenOrAll, isAllChosen } from '../../records/chosen.ts'
+import { askedIn, listPage } from '../../records/list-page.ts'
+import { listedOf } from '../../records/listing.ts'
+import { targetService } from '../../records/services.ts'
+import { listStatusNames } from '../../status-names.ts'
+import type { ChangeWords } from '../csv/change-words.ts'
+import { invoiceOf, type Numbered, textsOf } from './listing.ts'
+import { requireForSlips, slipKindIn } from './slips.ts'
+
+/** Adds what can be done with several orders of the list at once. */
+export function bulkPages(app: FastifyInstance, services: CallerServices & { readonly secrets: Secrets }): void {
+  const { form } = adminPages(app, ['Orders', 'write'])
+  const reading = adminPages(app, ['Orders', 'read'])
+  const listedFor = (request: FastifyRequest) =>
+    listedOf(merchantCaller(request, services).privileges, targetService(orders))
+
+  const listAgain = async (request: FastifyRequest): Promise<HtmlPage> => {
+    const { listed, listing } = listedFor(request)
+    const page = await listPage(request, services, listed, listing)
+    const labels = { ids: t('Orders'), OrderStatusID: t('The status') }
+    return { ...page, values: { ...page.values, ...formOf(request) }, data: { ...page.data, labels } }
+  }
+
+  form(
+    '/admin/orders/bulk/status',
+    async (request) => {
+      const caller = merchantCaller(request, services)
+      const { id: statusId } = await statusIn(caller, formOf(request))
+      const ids = await chosenOrAll(request, services, listedFor(request).listed)
+      const id = await keepChosen(caller, orders, ids)
+      const change: StatusChange = { kind: 'status', statusId }
+      const intend = (order: object) => intendedWith(order as Order, statusId)
+      await compareChosen(caller, { id, service: orders.service }, change, { intend, secrets: services.secrets })
+      return `/admin/csv/${id}`
+    },
+    listAgain,
+  )
+  const slips = async (request: FastifyRequest) => {
+    const sent = formOf(request)
+    requireForSlips(request, slipKindIn(sent))
+    const ids = isAllChosen(sent) ? await chosenOrAll(request, services, listedFor(request).listed) : chosenIn(sent)
+    return `/admin/orders/slips?${new URLSearchParams({ ids: chosenIn({ ids: ids.join(',') }).join(','), kind: slipKindIn(sent) })}`
+  }
+  reading.form('/admin/orders/bulk/slips', slips, listAgain)
+  const file = async (request: FastifyRequest) => {
+    const sent = formOf(request)
+    const { filters, sort } = askedIn(request.query, listedFor(request).listed)
+    const those = isAllChosen(sent) ? { ...filters, ...(sort !== '' && { sort }) } : { ids: chosenIn(sent).join(',') }
+    return `/admin/orders/export?${new URLSearchParams({ ...those, format: 'csv' })}`
+  }
+  reading.form('/admin/orders/bulk/file', file, listAgain)
+}
+
+/** What is done with chosen orders. */
+export interface StatusChange {
+  readonly kind: 'status'
+  readonly statusId: number
+}
+
+interface Order extends PaidRecord, Numbered {
+  readonly OrderStatusID: number
+}
+
+/** Statuses of orders whose goods have left. */
+const leaving: ReadonlySet<number> = new Set([statusPartial, statusShipped])
+
+/** The goods, the payments and the customer of an order are what somebody decides by, so all of it has to stay as it was shown. */
+function intendedWith(order: Order, statusId: number): Intended {
+  const { OrderStatusID: from } = order
+  const name = invoiceOf(order)
+  if (from === statusId) return { name, body: {}, changes: [] }
+  const isUnpaid = leaving.has(statusId) && owedOf(order) > 0
+  const change = ['OrderStatusID', String(from), String(statusId)] as const
+  return {
+    name,
+    body: { OrderStatusID: statusId },
+    changes: [isUnpaid ? [...change, 'This order is not paid'] : change],
+    isOfWhole: true,
+  }
+}
+
+async function statusIn({ db, store }: Caller, form: Form) {
+  const statuses = await listStatusNames(db, store.id)
+  const status = statuses.find(({ id }) => String(id) === textIn(form, 'OrderStatusID'))
+  if (status === undefined) throw refusedFields([{ field: 'OrderStatusID', problem: 'has to be one of the list' }])
+  return status
+}
+
+/** What a change of status does to the stock of an order's goods. */
+type StockEffect = 'returned' | 'taken' | 'none'
+
+const effects: Readonly<Record<StockEffect, (count: number) => Text>> = {
+  returned: (count) =>
+    t(
+      '{count, plural, one {# order: its goods go back into stock.} other {# orders: their goods go back into stock.}}',
+      { count },
+    ),
+  taken: (count) =>
+    t(
+      '{count, plural, one {# order: its goods are taken from stock again.} other {# orders: their goods are taken from stock again.}}',
+      { count },
+    ),
+  none: (count) =>
+    t('{count, plural, one {# order: stock does not change.} other {# orders: stock does not change.}}', { count }),
+}
+
+function stockEffect(from: number, to: number): StockEffect {
+  if (holdsStock(from) === holdsStock(to)) return 'none'
+  return holdsStock(from) ? 'returned' : 'taken'
+}
+
+/** What a change of the status of many orders is called, and what becomes of their stock. */
+export async function statusWords(
+  caller: Caller,
+  { id, state }: Import,
+  { statusId }: StatusChange,
+): Promise<ChangeWords> {
+  const textOf = textsOf(await listStatusNames(caller.db, caller.store.id))
+  const counts = new Map<StockEffect, number>()
+  for (const [from, count] of state === 'ready' ? await countFormer(caller, id, 'OrderStatusID') : []) {
+    const effect = stockEffect(Number(from), statusId)
+    counts.set(effect, (counts.get(effect) ?? 0) + count)
+  }
+  return {
+    title: t('Change the status to {status}', { status: textOf(statusId) }),
+    notes: (['returned', 'taken', 'none'] as const).flatMap((effect) => {
+      const count = counts.get(effect)
+      return count === undefined ? [] : [effects[effect](count)]
+    }),
+    textOf: (column, value) => (column === 'OrderStatusID' && value !== '' ? textOf(Number(value)) : null),
+  }
+}

@@ -1,0 +1,78 @@
+import type { FastifyRequest } from 'fastify'
+import type { Caller } from '../../../../engine/caller.ts'
+import { wrongField } from '../../../../engine/definition/refused.ts'
+import { t } from '../../../../foundation/texts/text.ts'
+import { toNumber } from '../../../../shop/resources/orders/amounts.ts'
+import { priceOf } from '../../../../shop/resources/orders/price.ts'
+import { readSoldProducts } from '../../../../shop/resources/orders/sold-products.ts'
+import { products } from '../../../../shop/resources/products/products.ts'
+import { type CallerServices, languageFor, merchantCaller, textIn } from '../../../html/request.ts'
+import { findMatches } from '../../records/search.ts'
+import { targetService } from '../../records/services.ts'
+
+const TEXT_MAX = 255
+/** Of what names a product in a line. */
+export const SKU_LENGTH_MAX = 150
+
+/** A product as somebody is shown who sells it. */
+export interface FoundProduct {
+  /** By which a line names it: the SKU, or the catalogue id where a line has no room for the SKU. */
+  readonly code: string
+  readonly sku: string
+  readonly name: string
+  /** Of one piece without options, for a customer of the price level. */
+  readonly price: number
+  readonly stock: number
+  readonly isForSale: boolean
+}
+
+export interface FoundProducts {
+  readonly matches: readonly FoundProduct[]
+  readonly isMore: boolean
+}
+
+/** Finds the products that words may mean, a part of a name or SKU, for whoever may write orders: it shows what a line of an order shows. */
+export async function findProducts(caller: Caller, typed: string, priceLevel: number): Promise<FoundProducts> {
+  const { matches, isMore } = await findMatches(caller, targetService(products), typed)
+  const sold = await readSoldProducts(
+    caller,
+    matches.map(({ id }) => id),
+  )
+  const found = matches.flatMap(({ id }) => {
+    const product = sold.get(id)
+    if (product === undefined) return []
+    const { unitPrice } = priceOf(product, { priceLevel, quantity: 1, optionPrice: 0, currency: caller.store.currency })
+    const { sku, name, stock, notForSale } = product
+    return [
+      {
+        code: sku.length <= SKU_LENGTH_MAX ? sku : String(id),
+        sku,
+        name,
+        price: toNumber(unitPrice),
+        stock,
+        isForSale: !notForSale,
+      },
+    ]
+  })
+  return { matches: found, isMore }
+}
+
+/** Answers the script of the pages while somebody types a product into a line: its SKU, and what it is called. */
+export async function productSuggestions(request: FastifyRequest, services: CallerServices) {
+  const typed = textIn(request.query, 'q').trim()
+  if (typed.length > TEXT_MAX) throw wrongField('q', `has more than ${TEXT_MAX} characters`)
+  if (typed === '') return []
+  const caller = merchantCaller(request, services)
+  const { matches } = await findProducts(caller, typed, 0)
+  const { say, format } = languageFor(request)
+  return matches.map(({ code, name, price, stock }) => ({
+    ID: code,
+    Name: say(
+      t('{name} · {price} · {stock, number} in stock', {
+        name,
+        price: format.unitPrice(price, caller.store.currency),
+        stock,
+      }),
+    ),
+  }))
+}

@@ -1,0 +1,96 @@
+import { text } from '../../../../engine/definition/fields.ts'
+import { equalTo, type Filter, oneOf } from '../../../../engine/definition/filters.ts'
+import { type Phrase, type Text, t } from '../../../../foundation/texts/text.ts'
+import { billedTo } from '../../../../shop/resources/orders/buyer.ts'
+import { fulfilments, isToBePaid, paymentStates, readStates } from '../../../../shop/resources/orders/states.ts'
+import { holdsStock } from '../../../../shop/resources/orders/statuses.ts'
+import { type Chip, fulfilmentChips, paymentChips } from '../../order-states.ts'
+import type { Listing } from '../../records/listing.ts'
+import type { Value } from '../../records/services.ts'
+import type { Wire } from '../../records/values.ts'
+import { listStatusNames } from '../../status-names.ts'
+
+/** The fields by which people name an order. */
+export interface Numbered {
+  readonly InvoiceNumberPrefix: string
+  readonly InvoiceNumber: number
+}
+
+/** Returns the number by which people know an order, such as `AB-1000`. */
+export function invoiceOf({ InvoiceNumberPrefix, InvoiceNumber }: Numbered | Wire): string {
+  return `${InvoiceNumberPrefix}${InvoiceNumber}`
+}
+
+export function textsOf<Said extends Phrase>(statuses: readonly { id: number; text: Said }[]) {
+  const texts = new Map<number, Said>(statuses.map((status) => [status.id, status.text]))
+  return (id: number): Said | string => texts.get(id) ?? String(id)
+}
+
+/** What the list shows beyond the record. Only those who may read customers see whose order it is. */
+const ownValues: readonly Value[] = [
+  ownValue('customer', t('Customer'), { description: 'The person or the company that pays.', needs: 'Customers' }),
+  ownValue('payment', t('Payment'), { description: 'What is paid of the order, by its payments.' }),
+  ownValue('fulfilment', t('Shipping'), { description: 'What of the order has left, by its shipments.' }),
+]
+
+function ownValue(name: string, label: Text, options: { description: string; needs?: string }): Value {
+  return { path: [name], field: text(20, { column: name, access: 'ro', ...options }), label, refersTo: null }
+}
+
+const choicesOf = <Key extends string>(keys: readonly Key[], chips: Readonly<Record<Key, Chip>>) =>
+  keys.map((key) => [key, chips[key].text] as const)
+
+const choicesOfStatuses = (statuses: readonly { id: number; text: Phrase }[]) =>
+  statuses.map(({ id, text }) => [String(id), text] as const)
+
+/** The value of the payment filter for what a shop waits for: unpaid and partly paid orders without those that are cancelled or not completed. */
+export const TO_BE_PAID = 'to-be-paid'
+
+const oneState = oneOf('payment', [...paymentStates, TO_BE_PAID])
+const paymentFilter: Filter = {
+  ...oneState,
+  read: (given, name, store) => (given === TO_BE_PAID ? isToBePaid : oneState.read(given, name, store)),
+}
+
+/** The list of orders: whose they are, what is paid and what has left, and statuses by their texts. */
+export const orderListing: Listing = {
+  values: ownValues,
+  filters: {
+    customerid: equalTo('customerId'),
+    payment: paymentFilter,
+    fulfilment: oneOf('fulfilment', fulfilments),
+  },
+  labels: {},
+  inSight: ['find', 'payment', 'fulfilment', 'orderstatus', 'datestart', 'dateend'],
+  columns: ['InvoiceNumber', 'OrderDate', 'customer', 'OrderAmount', 'payment', 'fulfilment', 'OrderStatusID'],
+  titleOf: invoiceOf,
+  files: '/pages/shop/orders/files',
+  wordsOf: async (caller, ids) => {
+    const [statuses, states] = await Promise.all([listStatusNames(caller.db, caller.store.id), readStates(caller, ids)])
+    const chipOf = (name: string, { OrderID }: Wire): Chip | null => {
+      const known = states.get(Number(OrderID))
+      if (known === undefined) return null
+      if (name === 'payment') return paymentChips[known.payment]
+      return name === 'fulfilment' ? fulfilmentChips[known.fulfilment] : null
+    }
+    return {
+      inWords: ['InvoiceNumber'],
+      choices: {
+        OrderStatusID: choicesOfStatuses(statuses),
+        payment: [[TO_BE_PAID, t('Still to be paid')], ...choicesOf(paymentStates, paymentChips)],
+        fulfilment: choicesOf(fulfilments, fulfilmentChips),
+      },
+      targets: { OrderStatusID: choicesOfStatuses(statuses.filter(({ visible }) => visible)) },
+      textOf: (name, order) => {
+        if (name === 'InvoiceNumber') return invoiceOf(order)
+        if (name === 'customer') return billedTo(order)
+        return chipOf(name, order)?.text ?? null
+      },
+      // Nobody waits for the money or the goods of an order that is cancelled.
+      toneOf: (name, order) => {
+        const tone = chipOf(name, order)?.tone ?? null
+        return tone === null || tone === 'ok' || holdsStock(Number(order.OrderStatusID)) ? tone : ''
+      },
+    }
+  },
+}

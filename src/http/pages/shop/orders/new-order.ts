@@ -1,0 +1,324 @@
+import { randomUUID } from 'node:crypto'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Caller } from '../../../../engine/caller.ts'
+import type { Remember } from '../../../../engine/changing/idempotency.ts'
+import { getRecord } from '../../../../engine/reading/read.ts'
+import { type Text, t } from '../../../../foundation/texts/text.ts'
+import { StoreFailure } from '../../../../foundation/values/failure.ts'
+import { isId } from '../../../../foundation/values/int32.ts'
+import { billedTo } from '../../../../shop/resources/orders/buyer.ts'
+import {
+  DRAFT_BYTES_MAX,
+  DRAFTS_MAX,
+  type DraftOwner,
+  type DraftPlace,
+  deleteDraft,
+  endDraft,
+  type Kept,
+  keepDraft,
+  listDrafts,
+  readDraft,
+} from '../../../../shop/resources/orders/drafts.ts'
+import { ORDER_ITEMS_MAX } from '../../../../shop/resources/orders/order-body.ts'
+import { orders } from '../../../../shop/resources/orders/orders.ts'
+import {
+  type PlacedOrder,
+  placeForRehearsal,
+  placeOrder,
+  REHEARSED_ORDER_ID,
+} from '../../../../shop/resources/orders/place-order.ts'
+import { listUsedMethods } from '../../../../shop/resources/orders/shipping-methods.ts'
+import { statusNew, statusUnpaid } from '../../../../shop/resources/orders/statuses.ts'
+import { listPaymentMethods } from '../../../../shop/resources/payment-methods/update-methods.ts'
+import { writingOf } from '../../../html/numbers.ts'
+import { type HtmlPage, sendPage } from '../../../html/page.ts'
+import { adminPages, inFormFields, refusedFields } from '../../../html/page-routes.ts'
+import {
+  type CallerServices,
+  type Form,
+  formOf,
+  languageFor,
+  merchantCaller,
+  merchantOf,
+  textIn,
+} from '../../../html/request.ts'
+import { readIds } from '../../../server/json/parameters.ts'
+import { type OrderRecord, orderFigures } from '../../order-figures.ts'
+import { listStatusNames } from '../../status-names.ts'
+import { productSuggestions } from './find-products.ts'
+import { type LookedUp, lookUpLines } from './form-lines.ts'
+import { textsOf } from './listing.ts'
+import { addOnce } from './once.ts'
+import { faultsOfBuyer, hasOtherAddresses, type LookedUpBuyer, lookUpBuyer } from './order-buyer.ts'
+import {
+  asSeen,
+  faultsOfOrder,
+  filledLines,
+  formField,
+  formLabels,
+  isEmptyForm,
+  isOfOrder,
+  newCustomerOf,
+  orderOf,
+  rewritten,
+} from './order-form.ts'
+import { rehearse } from './rehearse.ts'
+
+const address = '/admin/orders/new'
+
+/** Adds the pages by which a person places an order: its form, what fits while somebody types, and the drafts. */
+export function newOrderPages(app: FastifyInstance, services: CallerServices): void {
+  // Whoever places an order says for whom, or takes over the address of a customer.
+  const { post, page, form } = adminPages(app, ['Orders', 'write'], ['Customers', 'read'])
+  page(address, async (request) => newOrderPage(request, services, await firstForm(request, services)))
+  // Shows the form again with its values: with what was looked up, and what placing the order would come to. Keeps them as a draft.
+  post(address, async (request, reply) => sendPage(reply, await sentPage(request, services)))
+  form(
+    '/admin/orders',
+    (request) => place(request, services),
+    (request) => sentPage(request, services),
+  )
+  form(
+    '/admin/orders/drafts/:id/delete',
+    async (request) => {
+      await deleteDraft(ownerOf(request, services), readIds(request.params, 'id').id)
+      return `${address}?notice=draft-deleted`
+    },
+    async (request) => newOrderPage(request, services, await firstForm(request, services)),
+  )
+  // Also for the goods of an order, which somebody may change who reads no customers.
+  adminPages(app, ['Orders', 'write']).get('/admin/orders/products', (request) => productSuggestions(request, services))
+}
+
+/** The field of a draft that says before which sign its reader typed decimals. Absent: a point. */
+const SIGN = 'DecimalSign'
+
+interface Shown {
+  readonly form: Form
+  readonly draft: DraftPlace & { readonly keptAt: Date | null }
+  readonly isSent: boolean
+}
+
+/** A new form: of a draft, for a customer, or empty. */
+async function firstForm(request: FastifyRequest, services: CallerServices): Promise<Shown> {
+  const draftId = textIn(request.query, 'draft')
+  const page = randomUUID()
+  if (draftId !== '') {
+    const id = /^\d{1,10}$/.test(draftId) && isId(Number(draftId)) ? Number(draftId) : 0
+    const { version, keptAt, fields } = await readDraft(ownerOf(request, services), id)
+    const { [SIGN]: sign, ...form } = fields
+    return {
+      form: rewritten(form, { decimalSign: String(sign ?? '.') }, writingOf(request)),
+      draft: { id, version, page, keptAt },
+      isSent: false,
+    }
+  }
+  const form = { CustomerID: textIn(request.query, 'customer'), ShipToBilling: 'yes' }
+  return { form, draft: { id: 0, version: 0, page, keptAt: null }, isSent: false }
+}
+
+function ownerOf(request: FastifyRequest, { db, now }: CallerServices): DraftOwner {
+  const { store, identityId } = merchantOf(request)
+  return { db, store, now, identityId }
+}
+
+/** The names of the fields by which a page says which draft it shows. */
+function draftOf(form: Form): DraftPlace {
+  const numberOf = (name: string) => Number(/^\d{1,9}$/.exec(textIn(form, name))?.[0] ?? 0)
+  const page = /^[\w-]{1,50}$/.exec(textIn(form, 'DraftPage'))?.[0] ?? ''
+  return { id: numberOf('Draft'), version: numberOf('DraftVersion'), page }
+}
+
+/** The fields of the order alone, by which a form that is sent again is known. */
+function orderFields(form: Form): Form {
+  return Object.fromEntries(Object.entries(form).filter(([name]) => isOfOrder(name)))
+}
+
+function sentPage(request: FastifyRequest, services: CallerServices): Promise<HtmlPage> {
+  const form = formOf(request)
+  return newOrderPage(request, services, { form, draft: { ...draftOf(form), keptAt: null }, isSent: true })
+}
+
+async function newOrderPage(request: FastifyRequest, services: CallerServices, shown: Shown): Promise<HtmlPage> {
+  const caller = merchantCaller(request, services)
+  const found = await lookUpBuyer(caller, shown.form)
+  const writing = writingOf(request)
+  const { format } = languageFor(request)
+  const lookedUp = withQuantities(await lookUpLines(caller, { form: found.form, writing }))
+  const { lines, values } = lookedUp
+  const owner = ownerOf(request, services)
+  const { draft, said } = shown.isSent
+    ? await kept(owner, shown.draft, lookedUp, found)
+    : { draft: shown.draft, said: null }
+  const [methods, shippingMethods, statuses, drafts, total] = await Promise.all([
+    listPaymentMethods(services.db, caller.store.id),
+    listUsedMethods(caller),
+    listStatusNames(services.db, caller.store.id),
+    listDrafts(owner),
+    workOut(caller, lookedUp, found),
+  ])
+  const visible = methods.filter(({ visible }) => visible)
+  const { buyer, fits, namesake } = found
+  const statusText = textsOf(statuses)
+  return {
+    template: '/pages/shop/orders/new',
+    title: t('New order'),
+    values,
+    data: {
+      lines,
+      linesMax: ORDER_ITEMS_MAX,
+      lookUpAddress: address,
+      labels: formLabels(lines),
+      // A new key each time the form is shown.
+      oneTimeKey: randomUUID(),
+      paymentMethods: [['', t('Not chosen')], ...visible.map(({ id, name }) => [id, name])],
+      shippingMethods,
+      statusOnline: statusText(statusNew),
+      statusOtherwise: statusText(statusUnpaid),
+      buyer,
+      fits,
+      namesake,
+      billTo: format.postalAddress(values, 'Billing').join(', '),
+      shipTo: format.postalAddress(values, 'Shipment').join(', '),
+      hasOtherAddresses: buyer !== null && hasOtherAddresses(values, buyer),
+      total,
+      draft,
+      said,
+      drafts: drafts.filter(({ id }) => id !== draft.id),
+    },
+  }
+}
+
+/** One piece, or as many as the product asks for, where somebody has named a product and no quantity yet. */
+function withQuantities({ lines, values, writing, ...others }: LookedUp): LookedUp {
+  const missing = lines.flatMap(({ number, product }) => {
+    const name = `ItemQuantity.${number}`
+    return product !== null && textIn(values, name).trim() === '' ? [[name, writing.typed(product.minimum || 1)]] : []
+  })
+  return { lines, values: { ...values, ...Object.fromEntries(missing) }, writing, ...others }
+}
+
+const refusalTexts: Readonly<Record<Extract<Kept, { refusal: unknown }>['refusal'], Text>> = {
+  'too-large': t(
+    'This order is not kept as a draft. It has more than the {kilobytes, number} kB that a draft may have.',
+    {
+      kilobytes: DRAFT_BYTES_MAX / 1024,
+    },
+  ),
+  'too-many': t('This order is not kept as a draft. You have {count, number} drafts. Place one or throw one away.', {
+    count: DRAFTS_MAX,
+  }),
+  'not-of-store': t('This order is not kept as a draft. You do not belong to the store any more.'),
+}
+
+/** What is said of a draft that is not the one of before: the other one, if there still is one, or why nothing is kept. */
+type Said = { readonly other: number | null } | { readonly refusal: Text } | null
+
+/** Keeps what the form shows now, unless it is empty or of a page without a name. */
+async function kept(
+  owner: DraftOwner,
+  place: Shown['draft'],
+  { values, lines, writing }: LookedUp,
+  { buyer }: LookedUpBuyer,
+): Promise<{ draft: Shown['draft']; said: Said }> {
+  if (place.page === '' || (place.id === 0 && isEmptyForm(values))) return { draft: place, said: null }
+  const content = {
+    title: billedTo(values) || (buyer?.name ?? ''),
+    lines: filledLines(lines).length,
+    fields: { ...orderFields(values), [SIGN]: writing.decimalSign },
+  }
+  const outcome = await keepDraft(owner, place, content)
+  if ('refusal' in outcome) return { draft: place, said: { refusal: refusalTexts[outcome.refusal] } }
+  return {
+    draft: { ...outcome.draft, page: place.page },
+    said: outcome.as === 'same' ? null : { other: outcome.as === 'own' ? place.id : null },
+  }
+}
+
+/** What placing the order would come to, or what is still missing for that; null: no goods are named. */
+interface WorkedOut {
+  readonly rows: readonly { readonly part: string; readonly label: Text; readonly amount: number }[]
+  /** Of each line, by its number. */
+  readonly amounts: ReadonlyMap<number, number>
+  /** Where it cannot be worked out: the field and what is wrong with it. */
+  readonly missing: readonly { readonly field: string; readonly problem: string }[]
+}
+
+/** The total does not depend on the address that a guest has to give. */
+const anyGuest = 'guest@shop.example'
+
+async function workOut(
+  caller: Caller,
+  { values, ...found }: LookedUp,
+  { buyer }: LookedUpBuyer,
+): Promise<WorkedOut | null> {
+  // Until the customer is found, the order is a guest's.
+  const lookedUp = asSeen({ ...found, values: { ...values, CustomerID: buyer === null ? '' : String(buyer.id) } })
+  const { lines } = lookedUp
+  if (filledLines(lines).length === 0) return null
+  try {
+    const body = orderOf(lookedUp)
+    const isGuest = body.CustomerID === undefined && (body.BillingEmail ?? '') === ''
+    const productIds = lines.flatMap(({ product }) => (product === null ? [] : [product.id]))
+    const { result } = await rehearse(caller, { orderId: REHEARSED_ORDER_ID, productIds }, async (tx) => {
+      await placeForRehearsal(tx, isGuest ? { ...body, BillingEmail: anyGuest } : body)
+      return JSON.parse(await getRecord(tx, orders, REHEARSED_ORDER_ID)) as OrderRecord & { OrderAmount: number }
+    })
+    const { lines: figures, subtotal, shipping, tax, discount } = orderFigures(result, caller.store.currency)
+    const amounts = new Map(filledLines(lines).map(({ number }, at) => [number, figures[at]?.amount ?? 0]))
+    const rows = [
+      { part: 'goods', label: t('Goods'), amount: subtotal },
+      { part: 'discount', label: t('Discount'), amount: -discount },
+      { part: 'shipping', label: t('Shipping'), amount: shipping },
+      { part: 'tax', label: t('Tax'), amount: tax },
+    ].filter(({ part, amount }) => part === 'goods' || amount !== 0)
+    const total = { part: 'total', label: t('Total'), amount: result.OrderAmount }
+    return { rows: [...rows, total], amounts, missing: [] }
+  } catch (error) {
+    if (!(error instanceof StoreFailure) || error.status >= 500) throw error
+    return { rows: [], amounts: new Map(), missing: faultsIn(error, lookedUp) }
+  }
+}
+
+function faultsIn(failure: StoreFailure, { lines }: LookedUp) {
+  const { faults, field, message } = failure
+  if (faults.length > 0) return faults
+  const problem = message.startsWith(`${field} `) ? message.slice(field.length + 1) : message
+  return [{ field: formField(field, lines), problem }]
+}
+
+async function place(request: FastifyRequest, services: CallerServices): Promise<string> {
+  const caller = merchantCaller(request, services)
+  const sent = formOf(request)
+  const lookedUp = await lookUpLines(caller, { form: sent, writing: writingOf(request) })
+  const ofBuyer = faultsOfBuyer(await lookUpBuyer(caller, sent))
+  // What is wrong with the customer is said once, in words.
+  const ofOrder = faultsOfOrder(lookedUp).filter(({ field }) => ofBuyer.every((fault) => fault.field !== field))
+  if (ofBuyer.length + ofOrder.length > 0) throw refusedFields([...ofOrder, ...ofBuyer])
+  const body = orderOf(lookedUp)
+  const draft = draftOf(sent)
+  const { identityId } = merchantOf(request)
+  const toForm = inFormFields((field) => formField(field, lookedUp.lines))
+  const id = await addOnce(
+    caller,
+    { ...orderFields(sent), OneTimeKey: textIn(sent, 'OneTimeKey') },
+    {
+      scope: 'order',
+      resultKey: 'OrderID',
+      add: async (remember: Remember<PlacedOrder> | undefined) =>
+        placeOrder(caller, body, {
+          customer: await newCustomerOf(caller, lookedUp.values),
+          remember: async (tx, placed) => {
+            await endDraft({ db: tx.db, store: caller.store, identityId }, draft)
+            await remember?.(tx, placed)
+          },
+        }),
+      idOf: ({ id }) => id,
+      messages: {
+        isDone: 'This form has placed an order already. If you want to place this one too, press the button again',
+        isPending: 'This order is being placed. It appears in the list of orders in a moment',
+      },
+    },
+  ).catch(toForm)
+  return `/admin/orders/${id}?notice=order-placed`
+}

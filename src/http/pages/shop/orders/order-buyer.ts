@@ -1,0 +1,150 @@
+import type { Caller } from '../../../../engine/caller.ts'
+import type { Fault } from '../../../../foundation/values/failure.ts'
+import { isId } from '../../../../foundation/values/int32.ts'
+import { customers } from '../../../../shop/resources/customers/customers.ts'
+import { findCustomerByEmail } from '../../../../shop/resources/customers/find-customer.ts'
+import { isEmailAddress } from '../../../../shop/resources/customers/rules.ts'
+import { type Buyer, readWholeBuyer } from '../../../../shop/resources/orders/buyer.ts'
+import { type Form, textIn } from '../../../html/request.ts'
+import { findMatches } from '../../records/search.ts'
+import { seenBy } from '../../records/seen.ts'
+import { targetService } from '../../records/services.ts'
+
+// For whom a new order is, and where it goes. The form's addresses are taken from the customer once, and may be changed then.
+
+const parts = [
+  'FirstName',
+  'LastName',
+  'Company',
+  'Address',
+  'Address2',
+  'City',
+  'State',
+  'ZipCode',
+  'Country',
+] as const
+export const billingNames = [...parts, 'PhoneNumber', 'Email'].map((name) => `Billing${name}`)
+export const shippingNames = [...parts, 'Phone'].map((name) => `Shipment${name}`)
+
+/** Whether the form shows the addresses of the customer that it names, so that an empty field is meant. */
+export function hasAddressesOfBuyer(form: Form): boolean {
+  const id = textIn(form, 'CustomerID').trim()
+  return id !== '' && textIn(form, 'AddressOf') === id
+}
+
+/** Whether the goods go to the billing address: the form says so, or says no other. */
+export function shipsToBilling(form: Form): boolean {
+  return form.ShipToBilling !== undefined || shippingNames.every((name) => textIn(form, name).trim() === '')
+}
+
+export interface LookedUpBuyer {
+  /** With the number of the customer in place of words that one customer fits, and the addresses of one newly chosen. */
+  readonly form: Form
+  /** Null: a guest, or nobody was found. */
+  readonly buyer: Buyer | null
+  /** Who fits the words that were typed; null: none were, or the number of a customer. */
+  readonly fits: Fitting | null
+  /** A customer with the e-mail address of a guest; null: none. */
+  readonly namesake: Buyer | null
+}
+
+/**
+ * Finds the customer of the form by number, name or e-mail address. `CustomerID.choice` is who was chosen of several, `OtherCustomer`
+ * gives a choice up, and `TakeAddresses` asks for the stored addresses in place of those that were typed.
+ */
+export async function lookUpBuyer(caller: Caller, sent: Form): Promise<LookedUpBuyer> {
+  const { 'CustomerID.choice': choice, OtherCustomer, TakeAddresses, ...form } = sent
+  const typed = (
+    OtherCustomer === undefined ? textIn(sent, 'CustomerID.choice') || textIn(form, 'CustomerID') : ''
+  ).trim()
+  const named = isNumber(typed) ? await readWholeBuyer(caller, Number(typed)) : null
+  // Digits that are no number of a customer may be those of a phone.
+  const fits = typed === '' || named !== null ? null : await findCustomers(caller, typed)
+  const [only] = fits?.matches ?? []
+  const isOne = only !== undefined && fits?.matches.length === 1
+  const buyer = named ?? (isOne ? await readWholeBuyer(caller, only.id) : null)
+  const id = buyer === null ? typed : String(buyer.id)
+  const formerId = textIn(form, 'AddressOf')
+  const isOther = buyer === null ? typed === '' && formerId !== '' : formerId !== id
+  const former = isOther && isNumber(formerId) ? await readWholeBuyer(caller, Number(formerId)) : null
+  const isAsked = TakeAddresses !== undefined
+  const sentAgain = { ...form, CustomerID: id }
+  const filled = isAsked || isOther ? withAddresses(sentAgain, former, buyer, isAsked) : sentAgain
+  return {
+    form: filled,
+    buyer,
+    fits,
+    namesake: typed === '' ? await findNamesake(caller, textIn(filled, 'BillingEmail').trim()) : null,
+  }
+}
+
+/** What is wrong with a customer who was not named by the number: nobody has seen yet who was found. Also a guest without an address. */
+export function faultsOfBuyer({ fits, buyer, form }: LookedUpBuyer): Fault[] {
+  const field = 'CustomerID'
+  if (fits === null) {
+    const isNobody = buyer === null && textIn(form, 'BillingEmail').trim() === ''
+    return isNobody ? [{ field: 'BillingEmail', problem: 'is required for a guest' }] : []
+  }
+  if (buyer !== null) return [{ field, problem: 'was found by what you typed: look whether it is the right one' }]
+  const isOneOfMany = fits.matches.length > 0
+  return [{ field, problem: isOneOfMany ? 'fits several customers: choose one' : 'fits no customer of this store' }]
+}
+
+function isNumber(text: string): boolean {
+  return /^\d{1,10}$/.test(text) && isId(Number(text))
+}
+
+type Fitting = Awaited<ReturnType<typeof findCustomers>>
+
+/** Each with what tells those of one name apart. */
+async function findCustomers(caller: Caller, typed: string) {
+  const { db, store, privileges } = caller
+  const { matches, isMore } = await findMatches(caller, seenBy(privileges, targetService(customers)), typed)
+  const ids = matches.map(({ id }) => id)
+  const columns = { id: true, city: true, phone: true } as const
+  const rows = await db.customer.findMany({ where: { storeId: store.id, id: { in: ids } }, select: columns })
+  const about = new Map(rows.map(({ id, city, phone }) => [id, [city, phone].filter(Boolean).join(' · ')]))
+  return { matches: matches.map(({ id, name }) => ({ id, name, about: about.get(id) ?? '' })), isMore }
+}
+
+async function findNamesake(caller: Caller, email: string): Promise<Buyer | null> {
+  if (!isEmailAddress(email)) return null
+  const id = await findCustomerByEmail(caller, email)
+  return id === null ? null : readWholeBuyer(caller, id)
+}
+
+/** Gives the form the addresses of the customer, but where somebody typed others than those of the former one. */
+function withAddresses(form: Form, former: Buyer | null, buyer: Buyer | null, isAsked: boolean): Form {
+  const isAsIn = (names: readonly string[], stored: Buyer['billing'] = {}) =>
+    names.every((name) => textIn(form, name).trim() === (stored[name] ?? '').trim())
+  const isBillingFree = isAsked || isAsIn(billingNames, former?.billing)
+  const isShippingFree = isAsked || shipsToBilling(form) || isAsIn(shippingNames, former?.shipping)
+  const { ShipToBilling, ...others } = form
+  const billing = isBillingFree ? picked(billingNames, buyer?.billing) : {}
+  const shipping = isShippingFree ? picked(shippingNames, buyer?.shipping) : {}
+  const isSame = isShippingFree ? buyer === null || hasOneAddress(buyer) : ShipToBilling !== undefined
+  return {
+    ...others,
+    ...billing,
+    ...shipping,
+    ...(isSame && { ShipToBilling: 'yes' }),
+    AddressOf: buyer === null ? '' : String(buyer.id),
+  }
+}
+
+function picked(names: readonly string[], from: Buyer['billing'] = {}): Record<string, string> {
+  return Object.fromEntries(names.map((name) => [name, from[name] ?? '']))
+}
+
+/** Whether the customer has no shipping address, or the same one. */
+function hasOneAddress({ billing, shipping }: Buyer): boolean {
+  const own = parts.map((name) => shipping[`Shipment${name}`] ?? '')
+  return own.every((text) => text === '') || own.every((text, at) => text === (billing[`Billing${parts[at]}`] ?? ''))
+}
+
+/** Whether the form shows other addresses than are stored for the customer. */
+export function hasOtherAddresses(form: Form, { billing, shipping }: Buyer): boolean {
+  const isAsIn = (names: readonly string[], stored: Buyer['billing']) =>
+    names.every((name) => textIn(form, name) === (stored[name] ?? ''))
+  return !isAsIn(billingNames, billing) || (!shipsToBilling(form) && !isAsIn(shippingNames, shipping))
+}

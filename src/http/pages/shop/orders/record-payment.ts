@@ -1,0 +1,177 @@
+import { randomUUID } from 'node:crypto'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Caller } from '../../../../engine/caller.ts'
+import { changeRecord } from '../../../../engine/changing/change.ts'
+import type { Remember } from '../../../../engine/changing/idempotency.ts'
+import type { NestedSubResource } from '../../../../engine/definition/define.ts'
+import type { Scalar } from '../../../../engine/definition/fields.ts'
+import { getRecord } from '../../../../engine/reading/read.ts'
+import { t } from '../../../../foundation/texts/text.ts'
+import { readDate, writeDate } from '../../../../foundation/values/dates.ts'
+import { orders } from '../../../../shop/resources/orders/orders.ts'
+import { listPaymentMethods } from '../../../../shop/resources/payment-methods/update-methods.ts'
+import { numberIn, type Writing, writingOf } from '../../../html/numbers.ts'
+import type { HtmlPage } from '../../../html/page.ts'
+import { adminPages, inFormFields, refusedFields } from '../../../html/page-routes.ts'
+import { type CallerServices, type Form, formOf, merchantCaller, textIn } from '../../../html/request.ts'
+import { readIds } from '../../../server/json/parameters.ts'
+import { type PaidRecord, paidOf, readPayments } from '../../order-payments.ts'
+import { ifUnchanged, tagOf } from '../../records/unchanged.ts'
+import { invoiceOf } from './listing.ts'
+import { addOnce } from './once.ts'
+
+const address = '/admin/orders/:id/payments'
+
+/** Adds the page that shows an order's payments and records payments and refunds. */
+export function paymentPages(app: FastifyInstance, services: CallerServices): void {
+  const { page, form } = adminPages(app, ['Orders', 'write'])
+  page(address, (request) => paymentPage(request, services))
+  form(
+    address,
+    (request) => record(request, services),
+    (request, _reply, { kind }) =>
+      paymentPage(request, services, {
+        typed: formOf(request),
+        isOutdated: kind === 'precondition-failed' || kind === 'conflict',
+      }),
+  )
+}
+
+/** The types that the form offers, with what they are for. Others are those of applications and gateways. */
+const types = [
+  ['Sale', t('Payment')],
+  ['Refund', t('Refund')],
+  ['Authorize', t('Authorization, not paid yet')],
+  ['Capture', t('Payment of an authorization')],
+] as const
+
+async function paymentPage(
+  request: FastifyRequest,
+  services: CallerServices,
+  { typed = null, isOutdated = false }: { typed?: Form | null; isOutdated?: boolean } = {},
+): Promise<HtmlPage> {
+  const { id } = readIds(request.params, 'id')
+  const caller = merchantCaller(request, services)
+  const text = await getRecord(caller, orders, id)
+  const order = JSON.parse(text)
+  const payments = await readPayments(caller, order)
+  const stored = await listPaymentMethods(caller.db, caller.store.id)
+  const own = String(order.BillingPaymentMethod ?? '')
+  const names = new Set([own, ...stored.filter(({ visible }) => visible).map(({ name }) => name)])
+  names.delete('')
+  // Who has come by a link to a refund records one. Otherwise an order that is paid says nothing of what is recorded next.
+  const isRefund = textIn(request.query, 'type') === 'Refund'
+  const values = {
+    TransactionDateTime: writeDate(caller.now(), caller.store.timeZone),
+    TransactionType: isRefund ? 'Refund' : 'Sale',
+    TransactionMethod: own,
+    TransactionAmount: payments.open > 0 && !isRefund ? writingOf(request).typed(payments.open) : '',
+  }
+  return {
+    template: '/pages/shop/orders/record-payment',
+    title: t('Payments of order {number}', { number: invoiceOf(order) }),
+    values: typed ?? values,
+    data: {
+      id,
+      payments,
+      types,
+      methods: [['', t('Not specified')], ...[...names].map((name) => [name, name])],
+      etag: tagOf(text, typed, isOutdated),
+      // A new key each time the form is shown.
+      oneTimeKey: randomUUID(),
+      askedDate: typed === null ? '' : textIn(typed, 'TransactionDateTime'),
+      labels,
+    },
+  }
+}
+
+const labels = {
+  TransactionDateTime: t('Date'),
+  TransactionType: t('Type'),
+  TransactionMethod: t('Payment method'),
+  TransactionAmount: t('Amount'),
+  TransactionReference: t('Reference'),
+  TransactionResponseText: t('Note'),
+}
+
+/** Records the payment or refund of the form once. What is refundable is read under the order's lock. */
+async function record(request: FastifyRequest, services: CallerServices): Promise<string> {
+  const { id } = readIds(request.params, 'id')
+  const caller = merchantCaller(request, services)
+  const form = formOf(request)
+  // An order that does not exist is that, whatever the form says.
+  await getRecord(caller, orders, id)
+  const body = bodyOf(form, writingOf(request), caller)
+  await addOnce(caller, form, {
+    scope: `payment of order ${id}`,
+    resultKey: 'TransactionIndexID',
+    add: (remember: Remember<Scalar> | undefined) => addTransaction(caller, id, form, body, remember),
+    idOf: Number,
+    messages: {
+      isDone: 'This form has recorded a payment already. If you want to record this one too, press the button again',
+      isPending: 'This payment is being recorded. It appears in the list in a moment',
+    },
+  }).catch(inFormFields((field) => field))
+  return `/admin/orders/${id}?notice=${body.TransactionType === 'Refund' ? 'refund' : 'payment'}-recorded`
+}
+
+function addTransaction(
+  caller: Caller,
+  id: number,
+  form: Form,
+  body: Readonly<Record<string, string | number>>,
+  remember: Remember<Scalar> | undefined,
+): Promise<Scalar> {
+  const unchanged = ifUnchanged(
+    form,
+    'order',
+    'Look at what is recorded now, and send the form again if it still applies',
+  )
+  const precondition = (text: string) => {
+    unchanged(text)
+    if (body.TransactionType === 'Refund') refuseTooMuch(JSON.parse(text), Number(body.TransactionAmount), caller)
+  }
+  const list = orders.subResources.Transactions as NestedSubResource
+  return changeRecord(caller, orders, { kind: 'add-item', id, list, body }, { precondition, remember })
+}
+
+function refuseTooMuch(order: PaidRecord, amount: number, { store }: Caller): void {
+  const { paid, refunded, net: left } = paidOf(order.OrderAmount, order.TransactionList)
+  if (amount <= left) return
+  const known = `${paid} ${store.currency} were paid, and ${refunded} ${store.currency} were refunded already`
+  const problem =
+    left > 0 ? `must be at most ${left} ${store.currency} for a refund: ${known}` : `cannot be refunded: ${known}`
+  throw refusedFields([{ field: 'TransactionAmount', problem }])
+}
+
+/** Clocks differ by less. */
+const AHEAD_MS_MAX = 60_000
+
+/** The transaction as a body of REST. The rest of its fields are a gateway's. */
+function bodyOf(form: Form, writing: Writing, { now, store }: Caller): Record<string, string | number> {
+  const date = textIn(form, 'TransactionDateTime')
+  const aheadMs = (readDate(date, store.timeZone)?.instant.getTime() ?? 0) - now().getTime()
+  const type = textIn(form, 'TransactionType')
+  const amount = numberIn(form, 'TransactionAmount', writing, 'sum') ?? 0
+  const faults = [
+    ...(types.some(([known]) => known === type)
+      ? []
+      : [{ field: 'TransactionType', problem: `must be one of ${types.map(([known]) => known).join(', ')}` }]),
+    ...(amount > 0 ? [] : [{ field: 'TransactionAmount', problem: 'must be above 0' }]),
+    ...(date === '' ? [{ field: 'TransactionDateTime', problem: 'is required' }] : []),
+    // The form says which date it has asked about.
+    ...(aheadMs > AHEAD_MS_MAX && textIn(form, 'AskedDate') !== date
+      ? [{ field: 'TransactionDateTime', problem: 'is in the future. If it is right, press the button again' }]
+      : []),
+  ]
+  if (faults.length > 0) throw refusedFields(faults)
+  return {
+    TransactionDateTime: date,
+    TransactionType: type,
+    TransactionMethod: textIn(form, 'TransactionMethod'),
+    TransactionAmount: amount,
+    TransactionReference: textIn(form, 'TransactionReference').trim(),
+    TransactionResponseText: textIn(form, 'TransactionResponseText').trim(),
+    TransactionCaptured: type === 'Authorize' ? '0' : '1',
+  }
+}

@@ -1,0 +1,204 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { type Documents, readDocuments } from '../../../../access/stores/documents.ts'
+import type { Caller } from '../../../../engine/caller.ts'
+import { refused } from '../../../../engine/definition/refused.ts'
+import { getRecord, getRecords } from '../../../../engine/reading/read.ts'
+import type { Format } from '../../../../foundation/texts/format.ts'
+import { languageOf } from '../../../../foundation/texts/language.ts'
+import { type Text, t } from '../../../../foundation/texts/text.ts'
+import { StoreFailure } from '../../../../foundation/values/failure.ts'
+import { orders } from '../../../../shop/resources/orders/orders.ts'
+import { isVoid } from '../../../../shop/resources/orders/payments.ts'
+import type { HtmlPage } from '../../../html/page.ts'
+import { adminPages } from '../../../html/page-routes.ts'
+import {
+  type CallerServices,
+  languageFor,
+  merchantCaller,
+  merchantOf,
+  requirePrivileges,
+  textIn,
+} from '../../../html/request.ts'
+import { readIds } from '../../../server/json/parameters.ts'
+import { type OrderRecord, orderFigures } from '../../order-figures.ts'
+import { type Departures, parcelsOf, readDepartures } from '../../order-parcels.ts'
+import { type PaidRecord, paidOf, signedAmount, typeName } from '../../order-payments.ts'
+import { chosenIn } from '../../records/chosen.ts'
+import { invoiceOf, type Numbered } from './listing.ts'
+
+const kinds = ['packing-slip', 'invoice'] as const
+type SlipKind = (typeof kinds)[number]
+
+/** What a slip is called, one of a parcel, and several. */
+const titles: Readonly<
+  Record<
+    SlipKind,
+    {
+      readonly one: (number: string) => Text
+      readonly ofParcel: (values: { number: string; parcel: number; count: number }) => Text
+      readonly all: (count: number) => Text
+    }
+  >
+> = {
+  'packing-slip': {
+    one: (number) => t('Packing slip {number}', { number }),
+    ofParcel: (values) => t('Packing slip {number}, parcel {parcel} of {count}', values),
+    all: (count) => t('{count, plural, one {# packing slip} other {# packing slips}}', { count }),
+  },
+  invoice: {
+    one: (number) => t('Invoice {number}', { number }),
+    ofParcel: (values) => t('Invoice {number}, parcel {parcel} of {count}', values),
+    all: (count) => t('{count, plural, one {# invoice} other {# invoices}}', { count }),
+  },
+}
+
+/** An invoice is made out to the customer. */
+const needs = { 'packing-slip': [], invoice: [['Customers', 'read']] } as const
+
+/** Throws (403) for slips that the role of the merchant may not read. */
+export function requireForSlips(request: FastifyRequest, kind: SlipKind): void {
+  requirePrivileges(merchantOf(request), needs[kind])
+}
+
+/** Lines of all orders of a page, which is made in one go. */
+const LINES_MAX = 2_000
+
+/** Adds what is printed of orders: packing slips and invoices, of one order or of several. */
+export function slipPages(app: FastifyInstance, services: CallerServices): void {
+  const { page } = adminPages(app, ['Orders', 'read'])
+  page('/admin/orders/slips', async (request) => {
+    const kind = slipKindIn(request.query)
+    requireForSlips(request, kind)
+    const caller = merchantCaller(request, services)
+    const records = (await getRecords(caller, orders, chosenIn(request.query))).map(readOrder)
+    return slipPage(request, caller, { kind, all: records, back: '/admin/orders' })
+  })
+  page('/admin/orders/:id/packing-slip', async (request) => {
+    const { caller, order } = await orderIn(request, services)
+    const only = textIn(request.query, 'shipment') || null
+    return slipPage(request, caller, { kind: 'packing-slip', all: [order], back: backTo(order), only })
+  })
+  adminPages(app, ['Orders', 'read'], ...needs.invoice).page('/admin/orders/:id/invoice', async (request) => {
+    const { caller, order } = await orderIn(request, services)
+    return slipPage(request, caller, { kind: 'invoice', all: [order], back: backTo(order) })
+  })
+}
+
+const backTo = ({ OrderID }: Order) => `/admin/orders/${OrderID}`
+
+/** Throws unless it is one of the kinds. */
+export function slipKindIn(sent: unknown): SlipKind {
+  const kind = kinds.find((each) => each === textIn(sent, 'kind'))
+  if (kind === undefined) throw refused('kind', `kind must be ${kinds.join(' or ')}`)
+  return kind
+}
+
+/** What slips read of an order's record. */
+interface Order extends OrderRecord, PaidRecord, Numbered {
+  readonly OrderID: number
+}
+
+async function orderIn(request: FastifyRequest, services: CallerServices) {
+  const { id } = readIds(request.params, 'id')
+  const caller = merchantCaller(request, services)
+  return { caller, order: readOrder(await getRecord(caller, orders, id)) }
+}
+
+function readOrder(text: string): Order {
+  return JSON.parse(text)
+}
+
+interface Slips {
+  readonly kind: SlipKind
+  readonly all: readonly Order[]
+  readonly back: string
+  /** The id of the one shipment that a slip of one order is for; null: all of each order. */
+  readonly only?: string | null
+}
+
+async function slipPage(
+  request: FastifyRequest,
+  caller: Caller,
+  { kind, all, back, only = null }: Slips,
+): Promise<HtmlPage> {
+  const lines = all.reduce((sum, { OrderItemList }) => sum + OrderItemList.length, 0)
+  // A single order can always be printed.
+  if (lines > LINES_MAX && all.length > 1) {
+    throw refused('ids', `These orders have ${lines} lines. Choose fewer: together ${LINES_MAX} at most`)
+  }
+  const documents = await readDocuments(caller.db, caller.store.id)
+  const { locale, format } = documents.locale === null ? languageFor(request) : languageOf(documents.locale)
+  const departures = await readDepartures(caller, all)
+  const slips = all.map((order) => slipOf(order, departures, { only, format, currency: caller.store.currency }))
+  const [first] = slips
+  const title = slips.length === 1 && first !== undefined ? titleOf(kind, first) : titles[kind].all(all.length)
+  return {
+    template: `/pages/shop/orders/${kind}`,
+    title,
+    locale,
+    data: {
+      documents: linesOf(documents),
+      slips,
+      back,
+      headOf: ({ invoice }: Slip) => titles[kind].one(invoice),
+      signedAmount,
+      typeName,
+    },
+  }
+}
+
+function linesOf({ seller, taxNumbers, footer }: Documents) {
+  const inLines = (text: string) => (text === '' ? [] : text.split('\n'))
+  return { seller: inLines(seller), taxNumbers: inLines(taxNumbers), footer: inLines(footer) }
+}
+
+type Slip = ReturnType<typeof slipOf>
+
+function titleOf(kind: SlipKind, { invoice: number, isOfOne, parcels: [parcel], count }: Slip): Text {
+  const { one, ofParcel } = titles[kind]
+  return isOfOne && parcel ? ofParcel({ number, parcel: parcel.number, count }) : one(number)
+}
+
+/** Whether it has not left and goes where this slip's parcel does: to others it is none of their business. */
+function follows(parcel: ShownParcel, [own]: readonly ShownParcel[]): boolean {
+  return parcel !== own && !parcel.hasLeft && isDeepStrictEqual(parcel.address, own?.address)
+}
+
+interface ShownParcel {
+  readonly hasLeft: boolean
+  readonly address: readonly string[]
+}
+
+function slipOf(
+  order: Order,
+  departures: Departures,
+  { only, format, currency }: { only: string | null; format: Format; currency: string },
+) {
+  const figures = orderFigures(order, currency)
+  const lineOf = new Map(figures.lines.map((line) => [line.id, line]))
+  const all = parcelsOf(order, departures).map(({ items, ...parcel }) => ({
+    ...parcel,
+    address: format.shippingAddress(order, parcel.shipment),
+    lines: items.flatMap(({ ItemIndexID }) => lineOf.get(ItemIndexID) ?? []),
+  }))
+  const isOnly = ({ shipment }: (typeof all)[number]) => only === null || String(shipment?.ShipmentID) === only
+  const parcels = all.filter(isOnly)
+  if (parcels.length === 0) {
+    throw new StoreFailure('not-found', 'This order has no such parcel', { field: 'shipment' })
+  }
+  return {
+    order,
+    // What was written down by mistake is not the customer's business.
+    transactions: order.TransactionList.filter(({ TransactionType }) => !isVoid(TransactionType)),
+    invoice: invoiceOf(order),
+    figures,
+    billTo: format.postalAddress(order, 'Billing'),
+    parcels,
+    /** Of the order. */
+    count: all.length,
+    isOfOne: only !== null && all.length > 1,
+    later: only === null ? [] : all.filter((parcel) => follows(parcel, parcels)).flatMap(({ lines }) => lines),
+    payments: paidOf(order.OrderAmount, order.TransactionList),
+  }
+}

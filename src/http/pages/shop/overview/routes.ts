@@ -1,0 +1,57 @@
+import type { FastifyInstance } from 'fastify'
+import { refusedSubscriptions } from '../../../../access/applications/calls/call-log.ts'
+import { allows } from '../../../../access/applications/privileges.ts'
+import type { DataServices } from '../../../../foundation/database/client.ts'
+import { t } from '../../../../foundation/texts/text.ts'
+import { type Privilege, privilegesOf } from '../../../../shop/staff/roles.ts'
+import { brokenWebhooks } from '../../../../shop/webhooks/status.ts'
+import { adminPages } from '../../../html/page-routes.ts'
+import { merchantOf } from '../../../html/request.ts'
+import { mayRead } from '../../records/seen.ts'
+import { services as allServices } from '../../records/services.ts'
+import { TO_BE_PAID } from '../orders/listing.ts'
+import { readSales } from './sales.ts'
+import { chartOf } from './sales-chart.ts'
+import { COUNTED_MAX, countToBePaid, readBeginnings, readLowStock, readWaiting } from './work.ts'
+
+const noWebhooks = { paused: 0, failing: 0, webhooks: [] }
+
+/**
+ * Adds the page that a merchant opens first: sales, waiting orders, low stock and what fails. Each statement is served
+ * by an index and reads a bounded number of rows, so that the page takes as long with a million orders as with a few. Of each
+ * part, only those learn something who may read what it is made of.
+ */
+export function overviewPage(app: FastifyInstance, services: Pick<DataServices, 'db' | 'now'>): void {
+  adminPages(app).page('/admin', async (request) => {
+    const merchant = merchantOf(request)
+    const { store } = merchant
+    const privileges = privilegesOf(merchant)
+    const may = (privilege: Privilege) => allows(privileges, privilege, 'read')
+    const [sales, waiting, toBePaid, lowStock, applications, webhooks, beginnings] = await Promise.all([
+      may('Orders') ? readSales(services, store) : null,
+      may('Orders') ? readWaiting(services, store) : null,
+      may('Orders') ? countToBePaid(services, store) : 0,
+      may('Products') ? readLowStock(services, store) : null,
+      may('Keys') ? refusedSubscriptions(services, store.id) : [],
+      may('Webhooks') ? brokenWebhooks(services, store.id) : noWebhooks,
+      readBeginnings(services, store),
+    ])
+    const data = {
+      sales,
+      chart: sales && chartOf(sales.days),
+      waiting,
+      toBePaid,
+      toBePaidPath: `/admin/orders?payment=${TO_BE_PAID}`,
+      lowStock,
+      applications,
+      webhooks,
+      beginnings,
+      lists: allServices.filter(({ resource }) => mayRead(privileges, resource)),
+    }
+    return {
+      template: '/pages/shop/overview/overview',
+      title: t('Overview'),
+      data: { ...data, countedMax: COUNTED_MAX, now: services.now() },
+    }
+  })
+}

@@ -1,0 +1,105 @@
+import type { FastifyRequest } from 'fastify'
+import type { Caller } from '../../../../engine/caller.ts'
+import { getRecord, listOrdered } from '../../../../engine/reading/read.ts'
+import { sql } from '../../../../foundation/database/sql.ts'
+import { t } from '../../../../foundation/texts/text.ts'
+import { INT32_MAX } from '../../../../foundation/values/int32.ts'
+import { categories } from '../../../../shop/resources/categories/categories.ts'
+import {
+  type CategoryPath,
+  type CategoryTree,
+  readCategoryPaths,
+  readTree,
+} from '../../../../shop/resources/categories/tree.ts'
+import type { HtmlPage } from '../../../html/page.ts'
+import { type CallerServices, type Form, merchantCaller, textIn } from '../../../html/request.ts'
+import { FIELDS_MAX, saveChanges } from '../../records/edit-page.ts'
+import type { Changes } from '../../records/form.ts'
+import { idIn } from '../../records/record-page.ts'
+import { tagOf } from '../../records/unchanged.ts'
+import type { Wire } from '../../records/values.ts'
+import { type ProductRecord, productService } from './product-service.ts'
+
+const CHOSEN_MAX = 500
+const TREE_SHOWN = FIELDS_MAX - CHOSEN_MAX - 100
+const FOUND_SHOWN = 100
+const FIND_LENGTH_MAX = 150
+
+/** The categories of a product as boxes to tick: those of the tree, or those that a search has found, and the others that are chosen. */
+export async function categoriesPage(
+  request: FastifyRequest,
+  services: CallerServices,
+  { typed = null, isOutdated = false }: { typed?: Form | null; isOutdated?: boolean } = {},
+): Promise<HtmlPage> {
+  const id = idIn(request)
+  const caller = merchantCaller(request, services)
+  const text = await getRecord(caller, productService.resource, id)
+  const record = JSON.parse(text) as ProductRecord
+  const stored = record.CategoryList.map(({ CategoryID }) => CategoryID)
+  const chosen = typed === null || isOutdated ? stored : idsIn(typed)
+  const find = textIn(typed, 'Find').trim().slice(0, FIND_LENGTH_MAX)
+  const { tree, found, isMore } = await offered(caller, find)
+  const shown = new Set([...treeIds(tree), ...found.map((path) => path.id)])
+  const others = chosen.filter((each) => !shown.has(each))
+  const address = `/admin/products/${id}/categories`
+  return {
+    template: '/pages/shop/products/categories',
+    title: t('Categories of {product}', { product: record.SKUInfo.Name }),
+    values: { Find: find },
+    data: {
+      id,
+      address,
+      isTooLong: stored.length > CHOSEN_MAX,
+      chosen: new Set(chosen),
+      others: await readCategoryPaths(caller, others.slice(0, CHOSEN_MAX)),
+      tree,
+      found,
+      isMore,
+      find,
+      etag: tagOf(text, typed, isOutdated),
+      labels: { CategoryID: t('Categories') },
+    },
+  }
+}
+
+/** What a form offers to tick: the tree, or what a search by name finds. */
+async function offered(
+  caller: Caller,
+  find: string,
+): Promise<{ tree: CategoryTree | null; found: CategoryPath[]; isMore: boolean }> {
+  if (find === '') return { tree: await readTree(caller, null, TREE_SHOWN), found: [], isMore: false }
+  const order = { column: 'id', type: sql`int`, isDescending: false }
+  const page = { order, behind: null, limit: FOUND_SHOWN }
+  const { records, next } = await listOrdered(caller, categories, new Map([['category', find]]), page)
+  const ids = records.map((json): number => JSON.parse(String(json)).CategoryID)
+  return { tree: null, found: await readCategoryPaths(caller, ids), isMore: next !== null }
+}
+
+function treeIds(tree: CategoryTree | null): number[] {
+  const idsOf = (nodes: CategoryTree['nodes']): number[] =>
+    nodes.flatMap(({ id, children }) => [id, ...idsOf(children)])
+  return tree === null ? [] : idsOf(tree.nodes)
+}
+
+/** The categories that are ticked. */
+function idsIn({ CategoryID = [] }: Form): number[] {
+  const ids = [CategoryID].flat().filter((text) => /^[1-9]\d{0,9}$/.test(text))
+  return [...new Set(ids.map(Number))].filter((id) => id <= INT32_MAX)
+}
+
+export function saveCategories(request: FastifyRequest, services: CallerServices): Promise<string> {
+  const advice =
+    'The form shows the categories as they are stored now. Make your changes again if they are not among them'
+  return saveChanges(request, services, productService, { changesIn, advice })
+}
+
+/** Categories that stay keep their places; new ones follow. */
+function changesIn(form: Form, record: Wire): Changes {
+  const stored = (record as unknown as ProductRecord).CategoryList.map(({ CategoryID }) => CategoryID)
+  const ticked = new Set(idsIn(form))
+  const added = [...ticked].filter((id) => !stored.includes(id))
+  const kept = stored.filter((id) => ticked.has(id))
+  const isSame = added.length === 0 && kept.length === stored.length
+  const body = isSame ? {} : { CategoryList: [...kept, ...added].map((CategoryID) => ({ CategoryID })) }
+  return { body, nameOf: () => 'CategoryID' }
+}

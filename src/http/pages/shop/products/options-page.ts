@@ -1,0 +1,132 @@
+import type { FastifyRequest } from 'fastify'
+import { getRecord } from '../../../../engine/reading/read.ts'
+import { t } from '../../../../foundation/texts/text.ts'
+import { type OptionSet, readSoldProducts, skuOf } from '../../../../shop/resources/orders/sold-products.ts'
+import { writingOf } from '../../../html/numbers.ts'
+import type { HtmlPage } from '../../../html/page.ts'
+import { type CallerServices, type Form, merchantCaller, textIn } from '../../../html/request.ts'
+import { FIELDS_MAX, saveChanges } from '../../records/edit-page.ts'
+import { type Changes, changesOf, listTyped } from '../../records/form.ts'
+import { idIn } from '../../records/record-page.ts'
+import { seenList } from '../../records/seen.ts'
+import type { List, Value } from '../../records/services.ts'
+import { tagOf } from '../../records/unchanged.ts'
+import { inputOf, isTicked, isWritable, LINE_MAX, type Wire } from '../../records/values.ts'
+import { type Combination, missingCombinations, nameOfCode } from './combinations.ts'
+import { advancedOptions, type ProductRecord, productService } from './product-service.ts'
+
+const { name } = advancedOptions
+
+/** A name of several lines does not fit into a cell. New combinations are named by their options. */
+function columnsOf({ values }: List): Value[] {
+  return values.filter((value) => isWritable(value, 'update') && (value.field.bounds.maxLength ?? 0) <= LINE_MAX)
+}
+
+/** What a row of the form sends: its columns, what it is, and a tick. */
+const ROWS_MAX = Math.floor(FIELDS_MAX / (columnsOf(advancedOptions).length + 2))
+
+/** Combinations that the button to add all names, beside their number. */
+const NAMED_MAX = 5
+
+/** The options of a product: its sets, and its advanced options as a grid with the combinations that do not exist yet. */
+export async function optionsPage(
+  request: FastifyRequest,
+  services: CallerServices,
+  { typed = null, isOutdated = false }: { typed?: Form | null; isOutdated?: boolean } = {},
+): Promise<HtmlPage> {
+  const id = idIn(request)
+  const caller = merchantCaller(request, services)
+  const text = await getRecord(caller, productService.resource, id)
+  const record = JSON.parse(text) as Wire & ProductRecord
+  const columns = columnsOf(seenList(caller.privileges, advancedOptions))
+  const sets = (await readSoldProducts(caller, [id])).get(id)?.optionSets ?? []
+  const existing = record.AdvancedOptionList
+  const codes = existing.map(({ AdvancedOptionCode }) => AdvancedOptionCode)
+  const isTooLong = existing.length > ROWS_MAX
+  const { missing, isMore } = missingCombinations(sets, codes, isTooLong ? 0 : ROWS_MAX - existing.length)
+  const stored = { ...listTyped(advancedOptions, record, writingOf(request)), ...suggested(missing, existing.length) }
+  const rows = [
+    ...existing.map(({ AdvancedOptionCode: code, AdvancedOptionName, AdvancedOptionSufix: suffix }, at) => ({
+      name: `${name}.${at}`,
+      at,
+      code,
+      title: AdvancedOptionName || nameOfCode(sets, code),
+      sku: skuOf({ sku: record.SKUInfo.SKU }, { suffix }),
+    })),
+    ...missing.map(({ code, name: title }, place) => {
+      return { name: `${name}.${existing.length + place}`, at: null, code, title, sku: null }
+    }),
+  ]
+  return {
+    template: '/pages/shop/products/options',
+    title: t('Options of {product}', { product: record.SKUInfo.Name }),
+    values: typed === null || isOutdated ? stored : typed,
+    data: {
+      id,
+      sets: sets.map((set) => ({ ...set, isOwn: isOwn(record, set) })),
+      currency: caller.store.currency,
+      columns: columns.map((value) => ({ value, input: inputOf(value) })),
+      isTicked,
+      rows,
+      missing: missing.length,
+      named: missing.slice(0, NAMED_MAX).map(({ name: title }) => title),
+      isTooLong,
+      rowsMax: ROWS_MAX,
+      isMore: isMore && !isTooLong,
+      etag: tagOf(text, typed, isOutdated),
+      labels: Object.fromEntries(
+        rows.flatMap((row) =>
+          columns.map(({ path, label }) => [
+            `${row.name}.${path.join('.')}`,
+            t('{row}: {field}', { row: row.title, field: label }),
+          ]),
+        ),
+      ),
+    },
+  }
+}
+
+function isOwn({ OptionSetList }: Wire & ProductRecord, { OptionSetID }: OptionSet): boolean {
+  return OptionSetList.some((own) => own.OptionSetID === OptionSetID)
+}
+
+/** The fields of the rows of combinations that do not exist. */
+function suggested(missing: readonly Combination[], first: number): Record<string, string> {
+  return Object.fromEntries(
+    missing.map(({ suffix }, place) => [`${name}.${first + place}.AdvancedOptionSufix`, suffix]),
+  )
+}
+
+/** Saves the grid: what was typed into existing rows, without those to be removed, and the combinations that are ticked, or all of them. */
+export async function saveOptions(request: FastifyRequest, services: CallerServices): Promise<string> {
+  const caller = merchantCaller(request, services)
+  const advice = 'The form shows the options as they are now. Make your changes again if they are not among them'
+  const changesIn = async (form: Form, record: Wire): Promise<Changes> => {
+    const seen = seenList(caller.privileges, advancedOptions)
+    const columns = columnsOf(seen)
+    const list: List = {
+      ...seen,
+      values: seen.values.filter((each) => each.field.access === 'key' || columns.includes(each)),
+    }
+    const { body, nameOf } = changesOf({ values: [], list }, ticked(form), record, writingOf(request))
+    const items = body[name] as readonly Wire[] | undefined
+    if (items === undefined) return { body, nameOf }
+    const sets = (await readSoldProducts(caller, [idIn(request)])).get(idIn(request))?.optionSets ?? []
+    const named = items.map((item) => ({
+      AdvancedOptionName: nameOfCode(sets, String(item.AdvancedOptionCode)),
+      ...item,
+    }))
+    return { body: { [name]: named }, nameOf }
+  }
+  return saveChanges(request, services, productService, { changesIn, advice })
+}
+
+/** The form without the combinations that nobody has ticked, unless all that it shows are to be added. */
+function ticked(form: Form): Form {
+  if (textIn(form, 'all') !== '') return form
+  const rowOf = (field: string) => field.split('.', 2).join('.')
+  const isNew = (row: string) => form[`${row}.AdvancedOptionCode`] !== undefined
+  return Object.fromEntries(
+    Object.entries(form).filter(([field]) => !isNew(rowOf(field)) || textIn(form, `${rowOf(field)}.add`) !== ''),
+  )
+}

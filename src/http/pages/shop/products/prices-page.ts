@@ -1,0 +1,122 @@
+import type { FastifyRequest } from 'fastify'
+import type { Caller } from '../../../../engine/caller.ts'
+import { getRecord } from '../../../../engine/reading/read.ts'
+import { t } from '../../../../foundation/texts/text.ts'
+import { customerGroups } from '../../../../shop/resources/customer-groups/customer-groups.ts'
+import { type Writing, writingOf } from '../../../html/numbers.ts'
+import type { HtmlPage } from '../../../html/page.ts'
+import { type CallerServices, type Form, merchantCaller, textIn } from '../../../html/request.ts'
+import { FIELDS_MAX, fieldsOf, labelsOf, saveChanges } from '../../records/edit-page.ts'
+import { type Changes, changesOf, listTyped, rowsOf, valuesTyped } from '../../records/form.ts'
+import { idIn } from '../../records/record-page.ts'
+import { mayRead, seenValues } from '../../records/seen.ts'
+import type { Value } from '../../records/services.ts'
+import { tagOf } from '../../records/unchanged.ts'
+import { inputOf, isTicked, isWritable, type Wire } from '../../records/values.ts'
+import { discounts, type ProductRecord, productService, valuesNamed } from './product-service.ts'
+
+const GROUPS_MAX = 500
+
+const allBase = valuesNamed(
+  'SKUInfo.Price',
+  'SKUInfo.SalePrice',
+  'SKUInfo.OnSale',
+  'SKUInfo.RetailPrice',
+  'SKUInfo.Cost',
+)
+const levels = Array.from({ length: 10 }, (_, at) => ({
+  level: at + 1,
+  values: valuesNamed(`PriceLevel${at + 1}`, `PriceLevel${at + 1}Hide`),
+}))
+const valuesOf = (base: readonly Value[]) => [...base, ...levels.flatMap((each) => each.values)]
+/** That the form's discounts may add up to. */
+const DISCOUNT_FIELDS_MAX = FIELDS_MAX - valuesOf(allBase).length
+
+/** The prices of a product: its own, those of the ten levels with the groups that buy at them, and quantity discounts. */
+export async function pricesPage(
+  request: FastifyRequest,
+  services: CallerServices,
+  { typed = null, isOutdated = false }: { typed?: Form | null; isOutdated?: boolean } = {},
+): Promise<HtmlPage> {
+  const id = idIn(request)
+  const caller = merchantCaller(request, services)
+  const { privileges } = caller
+  const base = seenValues(privileges, allBase)
+  const values = valuesOf(base)
+  const mayReadGroups = mayRead(privileges, customerGroups)
+  const [text, groups] = await Promise.all([
+    getRecord(caller, productService.resource, id),
+    mayReadGroups ? readGroups(caller) : [],
+  ])
+  const record = JSON.parse(text) as Wire & ProductRecord
+  const writing = writingOf(request)
+  const stored = valuesTyped(values, record, writing)
+  const storedRows = listTyped(discounts, record, writing)
+  const isTooLong = Object.keys(storedRows).length > DISCOUNT_FIELDS_MAX
+  const form =
+    typed === null ? { ...stored, ...storedRows } : isOutdated ? { ...withoutRows(typed), ...storedRows } : typed
+  const fields = new Map(
+    fieldsOf(values, 'update', form, isOutdated ? stored : null).map((field) => [field.value, field]),
+  )
+  const address = `/admin/products/${id}/prices`
+  return {
+    template: '/pages/shop/products/prices',
+    title: t('Prices of {product}', { product: record.SKUInfo.Name }),
+    values: form,
+    data: {
+      id,
+      address,
+      mayReadGroups,
+      base: base.map((value) => fields.get(value)),
+      levels: levels.map(({ level, values }) => ({
+        level,
+        fields: values.map((value) => fields.get(value)),
+        groups: groups.filter(({ priceLevel }) => priceLevel === level),
+      })),
+      rows: isTooLong ? null : rowsOf(discounts, form, textIn(form, 'add')),
+      moreAddress: `${address}/rows`,
+      etag: tagOf(text, typed, isOutdated),
+      inputOf,
+      isWritable,
+      isTicked,
+      // Prices name no records.
+      choices: new Map(),
+      nameOf: () => '',
+      labels: labelsOf({ values }),
+    },
+  }
+}
+
+/** The groups that have a price level. A store has a few. */
+async function readGroups({ db, store }: Caller) {
+  const groups = await db.customerGroup.findMany({
+    where: { storeId: store.id },
+    select: { id: true, name: true, priceLevel: true },
+    orderBy: { id: 'asc' },
+    take: GROUPS_MAX,
+  })
+  return groups.filter(({ priceLevel }) => priceLevel > 0)
+}
+
+/** The form without its rows, which may be of other discounts than those stored now. */
+function withoutRows(form: Form): Form {
+  return Object.fromEntries(Object.entries(form).filter(([name]) => !name.startsWith(`${discounts.name}.`)))
+}
+
+export function savePrices(request: FastifyRequest, services: CallerServices): Promise<string> {
+  const advice =
+    'If you sent this form twice, it is saved. Otherwise compare what you typed with what is stored now, look at the discounts, and save again'
+  const values = valuesOf(seenValues(merchantCaller(request, services).privileges, allBase))
+  return saveChanges(request, services, productService, {
+    changesIn: (form, record) => changesIn(values, form, record, writingOf(request)),
+    advice,
+  })
+}
+
+function changesIn(values: readonly Value[], form: Form, record: Wire, writing: Writing): Changes {
+  const own = changesOf({ values, list: null }, form, record, writing)
+  const isTooLong = Object.keys(listTyped(discounts, record, writing)).length > DISCOUNT_FIELDS_MAX
+  if (isTooLong) return own
+  const rows = changesOf({ values: [], list: discounts }, form, record, writing)
+  return { body: { ...own.body, ...rows.body }, nameOf: rows.nameOf }
+}

@@ -1,0 +1,136 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { shows } from '../../../../access/applications/privileges.ts'
+import type { Privileges } from '../../../../engine/caller.ts'
+import { refused, wrongField } from '../../../../engine/definition/refused.ts'
+import { type Text, t } from '../../../../foundation/texts/text.ts'
+import { StoreFailure } from '../../../../foundation/values/failure.ts'
+import type { HtmlPage } from '../../../html/page.ts'
+import { adminPages } from '../../../html/page-routes.ts'
+import { type CallerServices, merchantCaller, textIn } from '../../../html/request.ts'
+import { type CsvCell, csvChoices, csvFormIn, sendCsv, spreadsheetForm } from '../../records/csv-form.ts'
+import { chartOf } from '../overview/sales-chart.ts'
+import { figures, isKind, type KindName, kinds } from './kinds.ts'
+import { dayText, type Period, periodIn, presetOf, presets } from './period.ts'
+import { type Report, readReport, readShownReport } from './report.ts'
+
+const ROWS_SHOWN = 1_000
+const FILE_ROWS_MAX = 100_000
+/** Rows that are written at a time. */
+const BATCH = 500
+
+/** Adds the reports of a store's orders: as a page with a plot and a table, and as a file. */
+export function reportPages(app: FastifyInstance, services: CallerServices): void {
+  const { page, get } = adminPages(app, ['Orders', 'read'])
+  page('/admin/reports', (request) => reportPage(request, services))
+  get('/admin/reports.csv', (request, reply) => sendReport(request, reply, services))
+}
+
+async function reportPage(request: FastifyRequest, services: CallerServices): Promise<HtmlPage> {
+  const caller = merchantCaller(request, services)
+  const offered = offeredTo(caller.privileges)
+  const asked = textIn(request.query, 'by')
+  const read = async () => {
+    const name = kindIn(request.query, caller.privileges)
+    const period = periodIn(request.query, services.now(), caller.store.timeZone)
+    const addsAll = textIn(request.query, 'figures') === 'all'
+    const report = await readShownReport(caller, name, period, { rowsMax: ROWS_SHOWN, addsAll })
+    return { name, period, report, failure: undefined }
+  }
+  // What cannot be read is shown where it was typed.
+  const { name, period, report, failure } = await read().catch((error) => {
+    if (!(error instanceof StoreFailure) || error.kind !== 'bad-request') throw error
+    return { name: isKind(asked) ? asked : 'day', period: null, report: null, failure: error } as const
+  })
+  const kind = kinds[name]
+  const days = period === null ? typedDays(request.query) : daysOf(period)
+  return {
+    template: '/pages/shop/reports/reports',
+    title: t('Reports'),
+    ...(failure && { failure }),
+    values: { by: name, ...days },
+    data: {
+      name,
+      kind,
+      offered,
+      presets: Object.entries(presets),
+      preset: period && presetOf(period, services.now(), caller.store.timeZone),
+      period: period && daysOf(period),
+      report,
+      columns: report === null ? [] : shownFigures(report),
+      chart: report === null || kind.unit === undefined ? null : chartOf(barsOf(report)),
+      largest: report === null ? 0 : Math.max(...report.rows.map(({ figures: each }) => each[kind.by] ?? 0), 0),
+      csvChoices,
+      csvForm: spreadsheetForm(request),
+    },
+  }
+}
+
+async function sendReport(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  services: CallerServices,
+): Promise<FastifyReply> {
+  const caller = merchantCaller(request, services)
+  const form = csvFormIn(request.query, spreadsheetForm(request))
+  const name = kindIn(request.query, caller.privileges)
+  const period = periodIn(request.query, services.now(), caller.store.timeZone)
+  const { rows, count } = await readReport(caller, name, period, FILE_ROWS_MAX)
+  if (count > FILE_ROWS_MAX) {
+    throw wrongField('from', `asks for ${count} lines, and a file has at most ${FILE_ROWS_MAX}. Choose a shorter time`)
+  }
+  const { heads, figures: names } = kinds[name]
+  async function* lines() {
+    for (let at = 0; at < rows.length; at += BATCH) {
+      yield rows
+        .slice(at, at + BATCH)
+        .map((row): CsvCell[] => [...row.heads, ...names.map((figure) => row.figures[figure] ?? 0)])
+    }
+  }
+  const { from, to } = daysOf(period)
+  return sendCsv(reply, `orders-by-${name}-${from}-${to}.csv`, form, {
+    columns: [...heads, ...names.map((figure) => figures[figure])],
+    rows: lines(),
+    currency: caller.store.currency,
+  })
+}
+
+function offeredTo(privileges: Privileges): (readonly [KindName, Text])[] {
+  const names = Object.keys(kinds) as KindName[]
+  return names.filter((name) => isOffered(privileges, name)).map((name) => [name, kinds[name].text] as const)
+}
+
+function isOffered(privileges: Privileges, name: KindName): boolean {
+  return shows(privileges, { needs: kinds[name].needs })
+}
+
+/** Throws `bad-request` for no kind of report, and `forbidden` for one that is not offered. */
+function kindIn(query: unknown, privileges: Privileges): KindName {
+  const by = textIn(query, 'by') || 'day'
+  if (!isKind(by)) throw refused('by', `by must be ${Object.keys(kinds).join(', ')}`)
+  if (isOffered(privileges, by)) return by
+  throw new StoreFailure('forbidden', 'Your role in this store does not show customers. Choose another report', {
+    field: 'by',
+  })
+}
+
+function daysOf({ from, until }: Period) {
+  return { from: dayText(from), to: dayText(until.minus({ days: 1 })) }
+}
+
+function typedDays(query: unknown) {
+  return { from: textIn(query, 'from'), to: textIn(query, 'to') }
+}
+
+function shownFigures({ figures: names, totals }: Report) {
+  return names
+    .filter((name) => figures[name].isRare === undefined || totals[name] !== 0)
+    .map((key) => ({ key, ...figures[key] }))
+}
+
+function barsOf({ rows }: Report) {
+  return rows.map(({ heads: [day = ''], figures: { total = 0, orders = 0 } }) => ({
+    day,
+    amount: total,
+    count: orders,
+  }))
+}

@@ -1,0 +1,154 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Resource } from '../../../../engine/definition/define.ts'
+import { readTyped } from '../../../../engine/definition/finders.ts'
+import { findRecords } from '../../../../engine/reading/find.ts'
+import { findJson } from '../../../../engine/reading/read.ts'
+import { type Phrase, t } from '../../../../foundation/texts/text.ts'
+import { customers } from '../../../../shop/resources/customers/customers.ts'
+import { giftRegistries } from '../../../../shop/resources/gift-registries/gift-registries.ts'
+import { billedTo } from '../../../../shop/resources/orders/buyer.ts'
+import { orders } from '../../../../shop/resources/orders/orders.ts'
+import { products } from '../../../../shop/resources/products/products.ts'
+import { rma } from '../../../../shop/resources/rma/rma.ts'
+import { adminPages } from '../../../html/page-routes.ts'
+import { type CallerServices, languageFor, merchantCaller, textIn } from '../../../html/request.ts'
+import { readCodes } from '../../records/codes.ts'
+import { findersOf } from '../../records/search.ts'
+import { mayRead, seenBy, textSeenBy } from '../../records/seen.ts'
+import { type Service, targetService } from '../../records/services.ts'
+import { titleOf, type Wire } from '../../records/values.ts'
+import { listStatusNames } from '../../status-names.ts'
+import { invoiceOf, textsOf } from '../orders/listing.ts'
+
+/** The records of a service that a page of the search shows; its list shows the others. */
+const SHOWN = 8
+const SUGGESTED = 3
+
+interface Hit {
+  readonly address: string
+  readonly title: Phrase
+  /** What tells it from others, in the order of importance. */
+  readonly details: readonly Phrase[]
+}
+
+interface Group {
+  readonly service: Service
+  readonly hits: readonly Hit[]
+  /** The address of the list of all of them; null: there are no more. */
+  readonly more: string | null
+}
+
+interface Words {
+  readonly money: (sum: unknown) => string
+  readonly unitPrice: (price: unknown) => string
+  readonly date: (text: unknown) => string
+  readonly status: (id: unknown) => Phrase
+  readonly returnStatus: (number: unknown) => Phrase
+}
+
+/** The services that are searched, in the order of the page, and what tells their records apart; a title where it is not that of the record's page. */
+const searched: readonly (readonly [
+  Resource,
+  (record: Wire, words: Words) => Pick<Hit, 'details'> & Partial<Pick<Hit, 'title'>>,
+])[] = [
+  [
+    orders,
+    (order: Wire, { money, date, status }: Words) => ({
+      title: invoiceOf(order),
+      details: [billedTo(order), date(order.OrderDate), money(order.OrderAmount), status(order.OrderStatusID)],
+    }),
+  ],
+  [
+    customers,
+    ({ BillingCompany, BillingCity, Email }: Wire) => ({
+      details: [text(BillingCompany), text(Email), text(BillingCity)],
+    }),
+  ],
+  [
+    products,
+    ({ SKUInfo }: Wire, { unitPrice }: Words) => {
+      const { Name, SKU, Price, Stock } = SKUInfo as Wire
+      return {
+        title: text(Name),
+        details: [text(SKU), unitPrice(Price), t('{stock, number} in stock', { stock: Number(Stock) })],
+      }
+    },
+  ],
+  [
+    rma,
+    ({ RmaDate, RMAStatusID, RMAItemList }: Wire, { date, returnStatus }: Words) => ({
+      details: [
+        date(RmaDate),
+        returnStatus(RMAStatusID),
+        ...(RMAItemList as Wire[]).slice(0, 2).map(({ SKU }) => text(SKU)),
+      ],
+    }),
+  ],
+  [giftRegistries, ({ Event }: Wire, { date }: Words) => ({ details: [date(Event)] })],
+]
+
+/** Adds the search over everything that people look for, as a page and, for the pages' script, as JSON. */
+export function searchPages(app: FastifyInstance, services: CallerServices): void {
+  const { get, page } = adminPages(app)
+  page('/admin/search', async (request) => {
+    const q = textIn(request.query, 'q')
+    return {
+      template: '/pages/shop/search/search',
+      title: q.trim() === '' ? t('Search') : t('Search: {words}', { words: q.trim() }),
+      data: { q, groups: await groupsFor(request, services) },
+    }
+  })
+  get('/admin/search/suggestions', async (request) => {
+    const groups = await groupsFor(request, services)
+    const { say } = languageFor(request)
+    return groups.flatMap(({ service, hits }) =>
+      hits.slice(0, SUGGESTED).map(({ address, title, details }) => ({
+        Kind: say(service.one),
+        Address: address,
+        Title: say(title),
+        Details: details.map(say).join(' · '),
+      })),
+    )
+  })
+}
+
+async function groupsFor(request: FastifyRequest, services: CallerServices): Promise<Group[]> {
+  const caller = merchantCaller(request, services)
+  const q = readTyped(textIn(request.query, 'q'), 'q')
+  if (q === '') return []
+  const { privileges, store } = caller
+  const [statuses, codes] = await Promise.all([
+    listStatusNames(services.db, store.id),
+    readCodes(caller, ['RMAStatusID']),
+  ])
+  const statusText = textsOf(statuses)
+  const { format } = languageFor(request)
+  const words: Words = {
+    money: (sum) => format.money(Number(sum), store.currency),
+    unitPrice: (price) => format.unitPrice(Number(price), store.currency),
+    date: (date) => (date ? format.recordDate(String(date), store.timeZone) : ''),
+    status: (id) => statusText(Number(id)),
+    returnStatus: (number) => codes.textAt('RMAStatusID', number) ?? '',
+  }
+  const allowed = searched.filter(([resource]) => mayRead(privileges, resource))
+  const found = allowed.map(async ([resource, hitOf]): Promise<Group> => {
+    const service = seenBy(privileges, targetService(resource))
+    const ids = await findRecords(caller, findersOf(service), q, SHOWN + 1)
+    const seen = textSeenBy(privileges, resource)
+    const records = await findJson(caller, resource, ids.slice(0, SHOWN))
+    const hits = ids.flatMap((id) => {
+      const record = records.get(id)
+      if (record === undefined) return []
+      const shown = JSON.parse(seen(String(record))) as Wire
+      const { title = titleOf(service, shown), details } = hitOf(shown, words)
+      return [{ address: `${service.path}/${id}`, title, details: details.filter((detail) => detail !== '') }]
+    })
+    const more = ids.length > SHOWN ? `${service.path}?${new URLSearchParams({ find: q })}` : null
+    return { service, hits, more }
+  })
+  return (await Promise.all(found)).filter(({ hits }) => hits.length > 0)
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value.trim() : ''
+}

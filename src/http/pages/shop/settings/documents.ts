@@ -1,0 +1,45 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import {
+  changedDocuments,
+  FOOTER_LENGTH_MAX,
+  readDocuments,
+  SELLER_LENGTH_MAX,
+  TAX_NUMBERS_LENGTH_MAX,
+  updateDocuments,
+} from '../../../../access/stores/documents.ts'
+import type { ChangeStore } from '../../../../access/stores/stores.ts'
+import { locales } from '../../../../foundation/texts/language.ts'
+import { t } from '../../../../foundation/texts/text.ts'
+import { readInput } from '../../../../foundation/values/input.ts'
+import type { HtmlPage } from '../../../html/page.ts'
+import { actorOf, formOf, merchantOf } from '../../../html/request.ts'
+import { savedPage } from './saved-page.ts'
+
+/** Adds the page of what invoices and packing slips have of the store. */
+export function documentPages(app: FastifyInstance, services: ChangeStore): void {
+  savedPage(app, services, {
+    privilege: 'Settings',
+    path: '/admin/settings/documents',
+    pageOf: documentsPage,
+    save: saveDocuments,
+  })
+}
+
+async function documentsPage(request: FastifyRequest, { db }: ChangeStore): Promise<HtmlPage> {
+  const { seller, taxNumbers, footer, locale } = await readDocuments(db, merchantOf(request).store.id)
+  return {
+    template: '/pages/shop/settings/documents',
+    title: t('Invoices and packing slips'),
+    values: { Seller: seller, TaxNumbers: taxNumbers, Footer: footer, Locale: locale ?? '' },
+    data: {
+      choices: [['', t('As for whoever prints them')], ...Object.entries(locales)],
+      lengthMax: { seller: SELLER_LENGTH_MAX, taxNumbers: TAX_NUMBERS_LENGTH_MAX, footer: FOOTER_LENGTH_MAX },
+    },
+  }
+}
+
+async function saveDocuments(request: FastifyRequest, services: ChangeStore): Promise<void> {
+  const { Seller, TaxNumbers, Footer, Locale } = formOf(request)
+  const given = readInput(changedDocuments, { Seller, TaxNumbers, Footer, Locale })
+  await updateDocuments(services, merchantOf(request).store.id, given, actorOf(request))
+}

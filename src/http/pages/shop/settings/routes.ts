@@ -1,0 +1,162 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { contractRateLimit } from '../../../../access/applications/limits/throttle.ts'
+import { type ChangeStore, changedStore, storeWithKey, updateStore } from '../../../../access/stores/stores.ts'
+import { t } from '../../../../foundation/texts/text.ts'
+import { StoreFailure } from '../../../../foundation/values/failure.ts'
+import { readInput } from '../../../../foundation/values/input.ts'
+import { addedStatus, addOrderStatus } from '../../../../shop/resources/order-statuses/add-status.ts'
+import { listStatuses } from '../../../../shop/resources/order-statuses/status-texts.ts'
+import { changedStatuses, updateOrderStatuses } from '../../../../shop/resources/order-statuses/update-statuses.ts'
+import { METHODS_MAX, NAME_LENGTH_MAX } from '../../../../shop/resources/payment-methods/payment-methods.ts'
+import {
+  changedMethods,
+  listPaymentMethods,
+  updatePaymentMethods,
+} from '../../../../shop/resources/payment-methods/update-methods.ts'
+import { numberIn, writingOf } from '../../../html/numbers.ts'
+import type { HtmlPage } from '../../../html/page.ts'
+import { adminPages } from '../../../html/page-routes.ts'
+import { actorOf, type Form, formOf, merchantCaller, merchantOf, textIn } from '../../../html/request.ts'
+import { builtInName } from '../../status-names.ts'
+import { documentPages } from './documents.ts'
+import { returnListPages } from './return-lists.ts'
+import { savedPage } from './saved-page.ts'
+
+const zones = Intl.supportedValuesOf('timeZone')
+const currencies = Intl.supportedValuesOf('currency')
+
+/** Adds the pages of a store's settings: name, address, currency, time zone, order statuses, payment methods, names for returns and documents. */
+export function settingsPages(app: FastifyInstance, services: ChangeStore): void {
+  savedPage(app, services, { privilege: 'Settings', path: '/admin/settings', pageOf: settingsPage, save: saveSettings })
+  savedPage(app, services, {
+    privilege: 'Settings',
+    path: '/admin/settings/order-statuses',
+    pageOf: statusesPage,
+    save: saveStatuses,
+  })
+  addedStatusPage(app, services)
+  savedPage(app, services, {
+    privilege: 'Settings',
+    path: '/admin/settings/payment-methods',
+    pageOf: methodsPage,
+    save: saveMethods,
+  })
+  returnListPages(app, services)
+  documentPages(app, services)
+}
+
+async function settingsPage(request: FastifyRequest, services: ChangeStore): Promise<HtmlPage> {
+  const store = await storeWithKey(services, merchantOf(request).store.id)
+  const values = { Name: store.name, SecureURL: store.secureUrl, Currency: store.currency, TimeZone: store.timeZone }
+  const data = { zones, currencies, throttle: store.throttle ?? contractRateLimit }
+  return { template: '/pages/shop/settings/settings', title: t('Settings'), values, data }
+}
+
+async function saveSettings(request: FastifyRequest, services: ChangeStore) {
+  const { Name, SecureURL, Currency, TimeZone } = formOf(request)
+  const changes = readInput(changedStore, { Name, SecureURL, Currency, TimeZone })
+  await updateStore(services, merchantOf(request).store.id, changes, actorOf(request))
+}
+
+async function statusesPage(request: FastifyRequest, { db }: ChangeStore): Promise<HtmlPage> {
+  const statuses = await listStatuses(db, merchantOf(request).store.id)
+  const fields = statuses.flatMap(({ id, text, visible, sorting }) => [
+    [`StatusText.${id}`, text],
+    [`Sorting.${id}`, String(sorting)],
+    [`Visible.${id}`, visible ? 'yes' : ''],
+  ])
+  const values = Object.fromEntries(fields)
+  const labels = { StatusText: t('Text'), OrderStatusID: t('Number') }
+  return {
+    template: '/pages/shop/settings/order-statuses',
+    title: t('Order statuses'),
+    values,
+    data: { statuses: statuses.map((status) => ({ id: status.id, name: builtInName(status) })), labels },
+  }
+}
+
+/** Adds the form that adds an order status, on the page of all of them. */
+function addedStatusPage(app: FastifyInstance, services: ChangeStore): void {
+  const { form } = adminPages(app, ['Settings', 'write'])
+  const add = async (request: FastifyRequest) => {
+    const typed = formOf(request)
+    const OrderStatusID = numberIn(typed, 'OrderStatusID', writingOf(request)) ?? undefined
+    const given = readInput(addedStatus, { StatusText: textIn(typed, 'StatusText'), OrderStatusID })
+    await addOrderStatus(merchantCaller(request, services), given, actorOf(request))
+    return '/admin/settings/order-statuses?notice=status-added'
+  }
+  form('/admin/settings/order-statuses/new', add, async (request) => {
+    const page = await statusesPage(request, services)
+    return { ...page, values: { ...page.values, ...formOf(request) } }
+  })
+}
+
+function saveStatuses(request: FastifyRequest, services: ChangeStore) {
+  const form = formOf(request)
+  const records = keysIn(form, /^StatusText\.(\d{1,9})$/).map((id) => ({
+    key: id,
+    OrderStatusID: Number(id),
+    StatusText: textIn(form, `StatusText.${id}`),
+    Sorting: numberIn(form, `Sorting.${id}`, writingOf(request)) ?? undefined,
+    // Browsers do not send unticked boxes.
+    Visible: form[`Visible.${id}`] !== undefined,
+  }))
+  return saveRows(records, async (sent) => {
+    const changes = readInput(changedStatuses, sent)
+    await updateOrderStatuses(merchantCaller(request, services), changes, actorOf(request))
+  })
+}
+
+/** The keys of the rows for new payment methods. */
+const newMethods = ['new1', 'new2', 'new3']
+
+async function methodsPage(request: FastifyRequest, { db }: ChangeStore): Promise<HtmlPage> {
+  const methods = await listPaymentMethods(db, merchantOf(request).store.id)
+  const fields = methods.flatMap(({ id, name, visible }) => [
+    [`Name.${id}`, name],
+    [`Visible.${id}`, visible ? 'yes' : ''],
+  ])
+  const values = Object.fromEntries([...fields, ...newMethods.map((key) => [`Visible.${key}`, 'yes'])])
+  const added = newMethods.slice(0, METHODS_MAX - methods.length)
+  const data = { methods, added, nameLengthMax: NAME_LENGTH_MAX }
+  return { template: '/pages/shop/settings/payment-methods', title: t('Payment methods'), values, data }
+}
+
+function saveMethods(request: FastifyRequest, services: ChangeStore) {
+  const form = formOf(request)
+  const records = keysIn(form, /^Name\.(\d{1,10}|new\d)$/).flatMap((key) => {
+    const isNew = key.startsWith('new')
+    const Name = textIn(form, `Name.${key}`)
+    // New rows without a name are ignored.
+    if (isNew && Name.trim() === '') return []
+    const id = isNew ? numberIn(form, `PaymentMethodID.${key}`, writingOf(request)) : Number(key)
+    const Visible = form[`Visible.${key}`] !== undefined
+    return [{ key, ...(id !== null && { PaymentMethodID: id }), Name, Visible }]
+  })
+  return saveRows(records, async (sent) => {
+    const changes = readInput(changedMethods, sent)
+    await updatePaymentMethods(merchantCaller(request, services), changes, actorOf(request))
+  })
+}
+
+/** Returns the keys of a form's rows, with which the names of their fields end. */
+function keysIn(form: Form, name: RegExp): string[] {
+  return Object.keys(form).flatMap((field) => name.exec(field)?.[1] ?? [])
+}
+
+/**
+ * Saves the rows of a form as a program sends them, without their keys. In the names of faulty fields, such as
+ * `3.StatusText` for the fourth row, replaces the index with the row's key.
+ */
+async function saveRows(rows: readonly { key: string }[], save: (sent: object[]) => Promise<void>): Promise<void> {
+  try {
+    await save(rows.map(({ key, ...record }) => record))
+  } catch (error) {
+    if (!(error instanceof StoreFailure)) throw error
+    const faults = error.faults.map(({ field, problem }) => {
+      const [index = '', name = ''] = field.split('.')
+      return { field: `${name}.${rows[Number(index)]?.key}`, problem }
+    })
+    throw new StoreFailure(error.kind, error.message, { field: error.field, faults })
+  }
+}

@@ -1,0 +1,68 @@
+import { X509Certificate } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { totalmem } from 'node:os'
+import { Gauge, type Registry } from 'prom-client'
+import type { DatabaseHealth } from '../../../foundation/database/health.ts'
+import { knownMigrations } from '../../../foundation/database/migrations.ts'
+import { showSampled } from '../../../foundation/process/sampled-figures.ts'
+
+interface ProcessFigures {
+  readonly databaseHealth: Pick<DatabaseHealth, 'fault'>
+  readonly isStopping: () => boolean
+  readonly tls: { readonly cert: string } | null
+}
+
+/** As fresh as what a balancer gets from `/readyz`. */
+const READY_MS = 1_000
+
+/** Registers what a process is, whether it is ready, and what limits it. */
+export function showProcess(registry: Registry, { databaseHealth, isStopping, tls }: ProcessFigures): void {
+  const registers = [registry]
+  new Gauge({
+    name: 'store_platform_info',
+    help: '1, with the version of the server and the last migration that it needs',
+    labelNames: ['version', 'schema'],
+    registers,
+  }).set({ version: programVersion(), schema: knownMigrations().toSorted().at(-1) ?? '' }, 1)
+  new Gauge({
+    name: 'process_memory_limit_bytes',
+    help: 'The memory that the process and others of its container may have together, or that of the machine where no container limits it',
+    registers,
+  }).set(memoryLimit())
+  showSampled(
+    {
+      gauges: {
+        store_platform_ready: {
+          help: '1 while changes can be stored, as /readyz answers; otherwise 0',
+          labelNames: [],
+        },
+      },
+      sample: async (show) => {
+        // Stands while nothing else is known.
+        show('store_platform_ready', 0)
+        const isReady = !isStopping() && (await databaseHealth.fault('changes')) === null
+        show('store_platform_ready', Number(isReady))
+      },
+    },
+    { registry, onFailure: () => {}, everyMs: READY_MS },
+  )
+  if (tls !== null) {
+    new Gauge({
+      name: 'tls_certificate_expiry_timestamp_seconds',
+      help: 'When the certificate of TLS_CERT_FILE that the process has read expires',
+      registers,
+    }).set(Date.parse(new X509Certificate(tls.cert).validTo) / 1_000)
+  }
+}
+
+function memoryLimit(): number {
+  // 0 or more than the machine has: no limit.
+  return Math.min(process.constrainedMemory() || Number.POSITIVE_INFINITY, totalmem())
+}
+
+function programVersion(): string {
+  const program: { version: string } = JSON.parse(
+    readFileSync(new URL('../../../../package.json', import.meta.url), 'utf8'),
+  )
+  return program.version
+}

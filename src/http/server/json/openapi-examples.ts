@@ -1,0 +1,146 @@
+import type { JsonSchema } from '../../../engine/definition/json-schema.ts'
+
+/** What examples are made of. */
+export interface ExampleSources {
+  /** The schemas that references name. */
+  readonly schemas: ReadonlyMap<string, JsonSchema>
+  /** Values of these schemas, or of properties and parameters of these names. They may lack members. */
+  readonly samples: Readonly<Record<string, unknown>>
+}
+
+type Members = Readonly<Record<string, unknown>>
+
+/**
+ * Returns a value that the schema allows: of the sample what fits, else what the schema says itself, else something of
+ * its type. A member that the sample of its object lacks is empty, as a record has it to which nothing else was given.
+ */
+export function exampleOf(schema: JsonSchema, sources: ExampleSources, name = '', sample?: unknown): unknown {
+  const { schemas, samples } = sources
+  const { $ref, oneOf, anyOf, properties, items, type } = schema as SchemaParts
+  if ($ref !== undefined) {
+    const target = $ref.split('/').at(-1) ?? ''
+    return exampleOf(schemas.get(target) ?? {}, sources, name, sample ?? samples[target])
+  }
+  const allowsNull = [type].flat().includes('null') || anyOf?.some((one) => one.type === 'null')
+  if (sample === null && allowsNull) return null
+  const choice = (oneOf ?? anyOf)?.find((one) => one.type !== 'null')
+  if (choice !== undefined) return exampleOf(choice, sources, name, sample)
+  const wanted = sample ?? samples[name]
+  if (properties !== undefined || type === 'object') return exampleObject(properties ?? {}, sources, wanted)
+  if (items !== undefined) return exampleList({ ...(schema as SchemaParts), items }, sources, name, wanted)
+  return exampleValue(schema as SchemaParts, wanted)
+}
+
+interface SchemaParts {
+  readonly $ref?: string
+  readonly oneOf?: readonly JsonSchema[]
+  readonly anyOf?: readonly JsonSchema[]
+  readonly properties?: Readonly<Record<string, JsonSchema>>
+  readonly items?: JsonSchema
+  readonly minItems?: number
+  readonly type?: string | readonly string[]
+  readonly const?: unknown
+  readonly enum?: readonly unknown[]
+  readonly examples?: readonly unknown[]
+  readonly default?: unknown
+  readonly minimum?: number
+  readonly exclusiveMinimum?: number
+  readonly maximum?: number
+  readonly minLength?: number
+  readonly maxLength?: number
+  readonly pattern?: string
+  readonly format?: string
+}
+
+function exampleObject(
+  properties: Readonly<Record<string, JsonSchema>>,
+  sources: ExampleSources,
+  sample: unknown,
+): unknown {
+  const isSampled = typeof sample === 'object' && sample !== null
+  // A map, whose names no schema has.
+  if (isSampled && Object.keys(properties).length === 0) return sample
+  const members = isSampled ? (sample as Members) : {}
+  const made = Object.entries(properties).map(([name, schema]) => {
+    const given = Object.hasOwn(members, name) ? members[name] : undefined
+    const value = given === undefined && isSampled ? emptyOf(schema, sources) : undefined
+    return [name, value ?? exampleOf(schema, sources, name, given)]
+  })
+  return Object.fromEntries(made)
+}
+
+/** Undefined where it cannot be empty. */
+function emptyOf(schema: JsonSchema, { schemas }: ExampleSources): unknown {
+  const { $ref = '', items, properties, minItems = 0, ...described } = schema as SchemaParts
+  const parts = ($ref === '' ? described : (schemas.get($ref.split('/').at(-1) ?? '') ?? {})) as SchemaParts
+  if (items !== undefined) return minItems === 0 ? [] : undefined
+  if (properties !== undefined || parts.const !== undefined || parts.enum !== undefined) return undefined
+  const empty = { string: '', integer: 0, number: 0, boolean: false }[String(parts.type)]
+  return empty !== undefined && fits(parts, empty) ? empty : undefined
+}
+
+/** A list of one. */
+function exampleList(
+  { items, minItems = 0 }: SchemaParts & { items: JsonSchema },
+  sources: ExampleSources,
+  name: string,
+  sample: unknown,
+) {
+  if (!Array.isArray(sample)) return [exampleOf(items, sources, name, sample)]
+  if (sample.length === 0 && minItems === 0) return []
+  return [exampleOf(items, sources, name, sample[0])]
+}
+
+/** Texts of the forms that schemas ask for; the first that fits is shown. */
+const texts = [
+  'text',
+  '1',
+  '2026-03-10T12:00:00',
+  '2026-03-10T12:00:00.000Z',
+  '2026-03-10T12:00:00Z',
+  '2026-03-10',
+  'a@shop.example',
+  'https://shop.example',
+  '0123456789abcdef0123456789abcdef',
+  'whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=',
+  '0123456789abcdefghijklmnopqrstuvwxyz0123456',
+  '"text"',
+]
+
+function exampleValue(schema: SchemaParts, sample: unknown): unknown {
+  const { const: only, enum: values = [], examples = [], default: usual, minimum = 1, exclusiveMinimum } = schema
+  if (only !== undefined) return only
+  const type = [schema.type ?? 'string'].flat().find((one) => one !== 'null')
+  const own = [sample, ...examples, usual, ...values].find((value) => value !== undefined && fits(schema, value))
+  if (own !== undefined) return own
+  if (type === 'boolean') return true
+  if (type === 'integer' || type === 'number')
+    return Math.max(exclusiveMinimum === undefined ? minimum : exclusiveMinimum + 1, minimum)
+  return texts.find((text) => fits(schema, text)) ?? ''
+}
+
+const formats: Readonly<Record<string, RegExp>> = {
+  email: /^[^@]+@[^@]+$/,
+  uri: /^[a-z]+:/,
+  'date-time': /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/,
+  date: /^\d{4}-\d\d-\d\d$/,
+}
+
+function fits(schema: SchemaParts, value: unknown): boolean {
+  const { enum: values, minimum, maximum, exclusiveMinimum, minLength, maxLength, pattern, format } = schema
+  const types = [schema.type ?? []].flat()
+  if (types.length > 0 && !types.some((type) => isOf(type, value))) return false
+  if (values !== undefined && !values.includes(value)) return false
+  if (typeof value === 'number') {
+    return value >= (minimum ?? value) && value <= (maximum ?? value) && value > (exclusiveMinimum ?? value - 1)
+  }
+  if (typeof value !== 'string') return true
+  const isOfForm = [pattern === undefined ? /^/ : new RegExp(pattern, 'u'), formats[format ?? ''] ?? /^/].every(
+    (form) => form.test(value),
+  )
+  return isOfForm && value.length >= (minLength ?? 0) && value.length <= (maxLength ?? value.length)
+}
+
+function isOf(type: string, value: unknown): boolean {
+  return type === 'integer' ? Number.isInteger(value) : type === 'null' ? value === null : typeof value === type
+}

@@ -1,0 +1,30 @@
+import type { Access } from '../../../engine/caller.ts'
+
+/** Who may use a route: programs with OPERATOR_KEY, or people with a session. `anyone` with another role: a session is optional. */
+export type Role = 'anyone' | 'operator-key' | 'operator' | 'merchant' | 'developer' | 'customer'
+
+export type Roles = readonly [Role, ...Role[]]
+
+/** A privilege of a store's people, such as `['Orders', 'write']` (src/shop/staff/roles.ts). */
+export type Need = readonly [privilege: string, access: Access]
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Who may use the route. A page or operator route without it throws at startup (http/html/guard.ts). */
+    roles?: Roles
+    /** What a merchant must be privileged to; none: everybody of the store may. Every route for merchants has it. */
+    needs?: readonly Need[]
+    /** Whether a person must have shown a password or passkey in the last 15 minutes. Omitted: `asksProof` derives it. */
+    proof?: boolean
+    /** It is about the person rather than the store, and open without the second factor that the store requires. */
+    ofPerson?: boolean
+  }
+}
+
+/** What would hurt most in the hands of somebody who finds a browser signed in. */
+const sensitive = ['Keys', 'People']
+
+/** Whether a route asks for a recent proof of who is there. */
+export function asksProof({ proof, needs = [] }: { proof?: boolean; needs?: readonly Need[] }): boolean {
+  return proof ?? needs.some(([privilege]) => sensitive.includes(privilege))
+}

@@ -1,0 +1,154 @@
+import { randomUUID } from 'node:crypto'
+import type { ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { TLSSocket } from 'node:tls'
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
+import type { Logger } from 'pino'
+import { failureOf } from '../../../foundation/database/outage.ts'
+import { resultItem, StoreFailure } from '../../../foundation/values/failure.ts'
+import { acceptsProblem, sendProblem } from '../json/problem.ts'
+import { endConnection } from './connections.ts'
+import { anyOrigin, commonHeaders, type HeaderOptions } from './headers.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set by `noteRefusal`. */
+    refused: Refused | null
+  }
+}
+
+/** Why a request was refused: without what the refusal repeats of the request. */
+export interface Refused {
+  readonly reason: string
+  /** What the caller is not told. */
+  readonly detail?: string | undefined
+  /** The code of a protocol that has its own. */
+  readonly error?: string | number
+}
+
+/** Records why the request was refused, for its line in the log. The first reason is kept. */
+export function noteRefusal(request: FastifyRequest, refused: Refused): void {
+  request.refused ??= refused
+}
+
+/** Answers unknown addresses, before a body is read. */
+export function answerUnknown(app: FastifyInstance, answer: RouteHandlerMethod): void {
+  app.setNotFoundHandler(answer)
+  app.addHook('onRequest', async (request, reply) => {
+    if (request.is404) return answer.call(app, request, reply)
+  })
+}
+
+type Refusal = Readonly<ConstructorParameters<typeof StoreFailure>>
+
+/**
+ * Returns what an error is to the caller, for a protocol to format: a refusal, an outage (503) or a defect (500, without internal
+ * details). Sets Retry-After, and tells the log. `wordings` replaces refusals by Fastify and its plugins, by their code: their
+ * own messages may repeat input.
+ */
+export function failureIn(
+  error: FastifyError | StoreFailure,
+  { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
+  wordings: Readonly<Record<string, Refusal>>,
+): StoreFailure {
+  const failure = refusalByFastify(error, wordings) ?? failureOf(error)
+  const { kind, logMessage: reason, logDetail: detail } = failure
+  if (kind === 'defect') request.log.error({ err: error }, 'request failed')
+  else noteRefusal(request, { reason, detail })
+  const retryAfter = failure.retryAfterSeconds ?? (kind === 'unavailable' ? 1 : undefined)
+  if (retryAfter !== undefined) reply.header('retry-after', String(retryAfter))
+  return failure
+}
+
+function refusalByFastify(
+  error: FastifyError | StoreFailure,
+  wordings: Readonly<Record<string, Refusal>>,
+): StoreFailure | null {
+  if (error instanceof StoreFailure) return null
+  const { code, statusCode = 500 } = error
+  const wording = wordings[code]
+  if (wording !== undefined) return new StoreFailure(...wording)
+  const isRefusal = statusCode >= 400 && statusCode < 500
+  return isRefusal ? new StoreFailure('bad-request', 'Bad request', { logDetail: code }) : null
+}
+
+export function errorBody(status: number, message: string, field = '') {
+  return [resultItem('Error', field, status, message)]
+}
+
+/** Sends a refusal to a program: as problem details if it accepts them by name, else as a list of one result item. */
+export function sendRefusal(reply: FastifyReply, status: number, message: string, field = ''): FastifyReply {
+  const items = errorBody(status, message, field)
+  const isProblem = acceptsProblem(reply.request.headers.accept)
+  return isProblem ? sendProblem(reply, { status, items }) : reply.code(status).send(items)
+}
+
+/**
+ * Responds to an address with invalid percent-encoding or an overlong segment. No hook has run for it, and Fastify
+ * ignores TRUST_PROXY, so `request` is as the proxy sent it. `sendPage` responds to browsers and returns null for
+ * programs.
+ */
+export function answerUnroutable(
+  options: HeaderOptions,
+  { statusCode: status = 400 }: FastifyError,
+  { request, reply }: { request: FastifyRequest; reply: FastifyReply },
+  sendPage: (status: number, message: string) => FastifyReply | null,
+): FastifyReply {
+  const message = status === 414 ? 'The address is too long' : 'The address is not validly encoded'
+  request.log.info({ method: request.method, status }, 'request')
+  reply.headers({ ...commonHeaders(options, request.id, request.protocol), ...anyOrigin })
+  return sendPage(status, message) ?? sendRefusal(reply, status, message)
+}
+
+/** Answers connections that fail before a request exists: malformed, oversized or timed-out headers. */
+export function answerUnreadable(
+  { config, log, names }: { config: HeaderOptions; log: Logger; names: ReadonlySet<string> },
+  error: Unreadable,
+  socket: Socket,
+): void {
+  if (!canAnswer(error, socket)) return void socket.destroy()
+  const { code = '', rawPacket, bytesParsed = 0 } = error
+  const received = Buffer.isBuffer(rawPacket) ? rawPacket : Buffer.alloc(0)
+  const [status, reason, words = reason] = unreadable[code] ?? [400, 'Bad Request']
+  const isOfAddress = code === 'HPE_INVALID_URL'
+  const path = isOfAddress ? beginningOf(received.toString('latin1', 0, bytesParsed), names) : ''
+  const id = randomUUID()
+  log.info({ requestId: id, status, code, path }, 'request')
+  const isBeyondAscii = isOfAddress && Number(received[bytesParsed]) > 0x7f
+  const body = JSON.stringify(errorBody(status, isBeyondAscii ? BEYOND_ASCII : words))
+  const headers = {
+    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Length': Buffer.byteLength(body),
+    ...commonHeaders(config, id, socket instanceof TLSSocket ? 'https' : 'http'),
+    Connection: 'close',
+  }
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  socket.write(`HTTP/1.1 ${status} ${reason}\r\n${lines.join('')}\r\n${body}`)
+  endConnection(socket)
+}
+
+/** Not before the TLS handshake is over, and not in the middle of another answer, of which it would become a part. */
+function canAnswer({ code }: NodeJS.ErrnoException, socket: Socket & { _httpMessage?: ServerResponse | null }) {
+  const isGone = code === 'ECONNRESET' || code === 'ERR_TLS_HANDSHAKE_TIMEOUT'
+  return !isGone && socket.writable && !socket._httpMessage?.headersSent
+}
+
+/** What Node says of bytes that are no request. */
+type Unreadable = NodeJS.ErrnoException & { readonly rawPacket?: unknown; readonly bytesParsed?: number }
+
+/** The address up to the byte at fault, as far as it has `names` of routes and numbers: any other text may be a key (`loggablePath`). */
+function beginningOf(text: string, names: ReadonlySet<string>): string {
+  const [line = ''] = text.split('\n').slice(-1)
+  const parts = (line.split(/[ ?#]/)[1] ?? '').split('/')
+  const end = parts.findIndex((part) => !names.has(part.toLowerCase()) && !/^\d{1,10}$/.test(part))
+  return parts.slice(0, end === -1 ? parts.length : end).join('/')
+}
+
+const BEYOND_ASCII = 'The address has a byte beyond ASCII; percent-encode its UTF-8, such as é as %C3%A9'
+export const UNKNOWN_CODING = 'Transfer-Encoding may only be chunked'
+/** Status and reason by Node's codes, and the message where it says more. */
+const unreadable: Readonly<Record<string, readonly [number, string, string?]>> = {
+  HPE_HEADER_OVERFLOW: [431, 'Request Header Fields Too Large'],
+  HPE_INVALID_TRANSFER_ENCODING: [501, 'Not Implemented', UNKNOWN_CODING],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, 'Request Timeout'],
+}

@@ -1,0 +1,274 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Caller } from '../../../engine/caller.ts'
+import { changeSet, type Member, type Outcome } from '../../../engine/changing/change.ts'
+import { makeChanges, type Note } from '../../../engine/changing/make-changes.ts'
+import { type PlannedChange, planChanges, type RequestedChange } from '../../../engine/changing/plan-change.ts'
+import type { Resource } from '../../../engine/definition/define.ts'
+import { isRecord, readPatch } from '../../../engine/definition/input.ts'
+import type { Log } from '../../../engine/reading/endpoints.ts'
+import { execute, queryRows } from '../../../foundation/database/client.ts'
+import { leaseEnd, leases } from '../../../foundation/database/leases.ts'
+import { failureOf } from '../../../foundation/database/outage.ts'
+import { sql } from '../../../foundation/database/sql.ts'
+import { StoreFailure } from '../../../foundation/values/failure.ts'
+import { valueIn } from '../../../foundation/values/json.ts'
+import type { Secrets } from '../../../foundation/values/secrets.ts'
+import { namingOf } from '../lines/columns.ts'
+import { formerOf, patchOf, tagOf } from '../lines/former.ts'
+import { isOfRecords, type Source } from '../lines/imports.ts'
+import { BATCH_LINES_MAX, SECRET_LINES_MAX } from '../lines/limits.ts'
+import { madeIn, withIds } from '../lines/new-names.ts'
+import { type Problem, shownFieldsOf, withoutSubject } from '../lines/records.ts'
+import { makeNames } from './make-names.ts'
+
+/** An import that this process works on. */
+export interface Run {
+  /** The merchant who has it applied; `db` is no transaction. */
+  readonly caller: Caller
+  readonly resource: Resource
+  readonly id: number
+  readonly claim: number
+  readonly source: Source
+  readonly secrets: Secrets
+  readonly log: Log
+}
+
+interface OpenLine {
+  readonly line: number
+  readonly outcome: 'change' | 'new'
+  readonly recordId: number | null
+  readonly body: object
+  readonly sealed: string | null
+  readonly before: object | null
+  readonly etag: string | null
+  /** The number that it has in common with the lines of its transaction; null: those of its batch. */
+  readonly together: number | null
+}
+
+interface Result {
+  readonly line: number
+  readonly outcome: 'changed' | 'added' | 'failed'
+  readonly recordId: number | null
+  /** What the change has replaced; null: nothing, or it was known before. */
+  readonly before: object | null
+  readonly problems: readonly Problem[]
+}
+
+/**
+ * Makes the changes of the next lines after line `after`, or, when none are left, of the next lines that take unique texts from
+ * one another. Stores each line's outcome in the transaction of its change, so a process that is killed at any moment leaves a
+ * line either made and noted, or neither. Returns the line to pass as `after` next time; null: no lines are left. Throws
+ * `in-progress` when the import was cancelled or another process took over, and any error that stops the import; the remaining
+ * lines stay open.
+ */
+export async function applyBatch(run: Run, after: number): Promise<number | null> {
+  const open = await openLines(run, after)
+  const last = open.at(-1)
+  if (last === undefined) return null
+  const { caller, resource, log } = run
+  const { lines, ids } = await withNames(run, open)
+  if (lines.length === 0) return last.together === null ? last.line : after
+  const { requested, refused } = requestsOf(run, lines, ids)
+  if (refused.length > 0) await noteResults(run, caller, refused)
+  const { precondition, formerly } = lookingBack(run, lines)
+  const note: Note = async (db, outcomes) => {
+    const ended = lines.flatMap((line) => {
+      const outcome = outcomes.get(line.line)
+      if (outcome === undefined || isToBeTriedAgain(outcome)) return []
+      return [{ ...resultOf(line, outcome), before: formerly(line) }]
+    })
+    if (ended.length > 0) await noteResults(run, db, ended)
+  }
+  if (last.together !== null) {
+    await exchange(run, lines, requested, { note, precondition })
+    return after
+  }
+  const outcomes = await makeChanges({ caller, resource, log, note, precondition, bytes: 0 }, requested)
+  for (const outcome of outcomes.values())
+    if (isToBeTriedAgain(outcome)) throw outcome.failure.origin ?? outcome.failure
+  return last.line
+}
+
+/**
+ * Makes the records that lines name and the store does not have. Lines of which one cannot be made have failed, and are left out; of
+ * lines that are made together, all.
+ */
+async function withNames(run: Run, lines: readonly OpenLine[]) {
+  const named = lines.map((line) => ({ line, numbers: madeIn(line.body) }))
+  const { ids, failures } = await makeNames(
+    run,
+    named.flatMap(({ numbers }) => numbers),
+  )
+  const [ofAll] = lines[0]?.together == null ? [] : failures.values()
+  const failed = named.flatMap(({ line, numbers }) => {
+    const failure = ofAll ?? numbers.map((number) => failures.get(number)).find((one) => one !== undefined)
+    return failure === undefined ? [] : [resultOf(line, { failure })]
+  })
+  if (failed.length > 0) await noteResults(run, run.caller, failed)
+  const without = new Set(failed.map(({ line }) => line))
+  return { lines: lines.filter(({ line }) => !without.has(line)), ids }
+}
+
+/** Whether it keeps the import from going on. */
+function isToBeTriedAgain(outcome: Outcome): outcome is Extract<Outcome, { failure: unknown }> {
+  return 'failure' in outcome && outcome.failure.status >= 500 && outcome.failure.kind !== 'defect'
+}
+
+/** Makes lines that take unique texts from one another, or none of them. */
+async function exchange(
+  run: Run,
+  lines: readonly OpenLine[],
+  requested: ReadonlyMap<number, RequestedChange>,
+  { note, precondition }: { note: Note; precondition: (record: string) => void },
+): Promise<void> {
+  const { caller, resource, log } = run
+  try {
+    const plans = await planChanges(caller, resource, [...requested.values()])
+    const set = lines.map(({ line }, at): [number, Member] => {
+      const planned = plans[at] as PlannedChange | StoreFailure
+      if (planned instanceof StoreFailure) throw planned
+      return [line, { caller, planned, precondition }]
+    })
+    await changeSet(resource, new Map(set), { remember: note })
+  } catch (error) {
+    const failure = failureOf(error)
+    if (failure.kind === 'in-progress' || isToBeTriedAgain({ failure })) throw error
+    const others = lines.map(({ line }) => line).join(', ')
+    if (failure.kind === 'defect') log.error({ err: error, lines: others }, 'lines of a CSV file failed')
+    const withOthers: Problem = ['', '', `was left out with lines ${others}, which are changed together`]
+    const results = lines.map((line): Result => {
+      const own = resultOf(line, { failure })
+      return lines.length === 1 ? own : { ...own, problems: [...own.problems, withOthers] }
+    })
+    await noteResults(run, caller, results)
+  }
+}
+
+/** What is asked for by each line, and the results of those that cannot be read: a field may be bounded otherwise by now. */
+function requestsOf(run: Run, lines: readonly OpenLine[], ids: ReadonlyMap<number, number>) {
+  const requested = new Map<number, RequestedChange>()
+  const refused: Result[] = []
+  for (const line of lines) {
+    try {
+      requested.set(line.line, requestOf(run, line, ids))
+    } catch (error) {
+      if (!(error instanceof StoreFailure)) throw error
+      refused.push(resultOf(line, { failure: error }))
+    }
+  }
+  return { requested, refused }
+}
+
+/**
+ * Looks at the records under their locks, before they are changed. What a file replaces is noted, to be put back. A change of chosen
+ * records is refused where the record is no longer what was shown.
+ */
+function lookingBack({ resource, source }: Run, lines: readonly OpenLine[]) {
+  const { key } = namingOf(resource)
+  const byId = new Map(lines.map((line) => [line.recordId, line]))
+  const found = new Map<number, object>()
+  const precondition = (text: string): void => {
+    const record = JSON.parse(text)
+    const line = byId.get(Number(valueIn(record, key.path)))
+    if (line === undefined) return
+    const former = formerOf(resource, line.body, record)
+    if (!isOfRecords({ source })) return void found.set(line.line, former)
+    const isOther = Object.keys(former).length > 0 && !isDeepStrictEqual(former, line.before)
+    if (isOther || (line.etag !== null && line.etag !== tagOf(text)))
+      throw new StoreFailure('precondition-failed', 'has been changed since it was shown')
+  }
+  return { precondition, formerly: ({ line }: OpenLine) => found.get(line) ?? null }
+}
+
+function requestOf(
+  run: Run,
+  { recordId, body: stored, sealed }: OpenLine,
+  ids: ReadonlyMap<number, number>,
+): RequestedChange {
+  if (isOfRecords(run)) {
+    const { resource, caller } = run
+    return { kind: 'patch', id: recordId, patch: patchOf(resource, stored, caller.store.timeZone) }
+  }
+  const body = ids.size === 0 ? stored : withIds(stored, ids)
+  const whole = sealed === null ? body : merged(body, JSON.parse(run.secrets.open(sealed)))
+  if (recordId !== null) return { kind: 'update', id: recordId, body: whole }
+  return run.source === 'own' ? { kind: 'create', body: whole } : createShown(run, whole)
+}
+
+/** A new record without the values that nobody is shown, which files that are no exports do not bring. */
+function createShown({ resource, caller: { store } }: Run, body: unknown): RequestedChange {
+  try {
+    const patch = readPatch(shownFieldsOf(resource), body, { mode: 'create', timeZone: store.timeZone })
+    return { kind: 'patch', id: null, patch }
+  } catch (error) {
+    if (!(error instanceof StoreFailure)) throw error
+    // It is refused for the same in its turn.
+    return { kind: 'create', body }
+  }
+}
+
+function merged(one: unknown, other: unknown): unknown {
+  if (!isRecord(one) || !isRecord(other)) return other
+  const all = { ...one }
+  for (const [name, value] of Object.entries(other)) all[name] = merged(all[name], value)
+  return all
+}
+
+function resultOf({ line, recordId }: OpenLine, outcome: Outcome): Result {
+  if ('key' in outcome) {
+    const id = Number(outcome.key)
+    return { line, outcome: recordId === null ? 'added' : 'changed', recordId: id, before: null, problems: [] }
+  }
+  return { line, outcome: 'failed', recordId, before: null, problems: [problemOf(outcome.failure)] }
+}
+
+function problemOf(failure: StoreFailure): Problem {
+  if (failure.kind === 'defect') return ['', '', 'could not be changed because of an internal error']
+  return [failure.kind === 'not-found' ? '' : failure.field, '', withoutSubject(failure, failure.field)]
+}
+
+async function openLines({ caller: { db, store }, id }: Run, after: number): Promise<OpenLine[]> {
+  const open = sql`"storeId" = ${store.id}::int AND "importId" = ${id}::int AND "outcome" IN ('change', 'new')`
+  const columns = sql`"line", "outcome", "recordId", "body", "sealed", "before", "etag", "together"`
+  // By the primary key: behind what this process has done, all lines are open.
+  const lines = await queryRows<OpenLine>(
+    db,
+    sql`
+    SELECT ${columns} FROM "CsvImportLine" WHERE ${open} AND "line" > ${after}::int AND "together" IS NULL
+    ORDER BY "line" LIMIT ${BATCH_LINES_MAX}::int`,
+  )
+  if (lines.length > 0) return lines.some(({ sealed }) => sealed !== null) ? lines.slice(0, SECRET_LINES_MAX) : lines
+  return queryRows<OpenLine>(
+    db,
+    sql`
+    SELECT ${columns} FROM "CsvImportLine" WHERE ${open} AND "together" = (
+      SELECT min("together") FROM "CsvImportLine" WHERE ${open} AND "together" IS NOT NULL)
+    ORDER BY "line"`,
+  )
+}
+
+/** Writes what became of lines. Throws `in-progress` unless the import is still this process's: what `db` has changed goes back. */
+async function noteResults(
+  { id, claim }: Run,
+  { db, store, now }: Pick<Caller, 'db' | 'store' | 'now'>,
+  results: readonly Result[],
+): Promise<void> {
+  const count = (outcome: Result['outcome']) => results.filter((result) => result.outcome === outcome).length
+  const noted = await execute(
+    db,
+    sql`
+    WITH held AS (
+      UPDATE "CsvImport" SET "changed" = "changed" + ${count('changed')}::int, "added" = "added" + ${count('added')}::int,
+        "failed" = "failed" + ${count('failed')}::int, "leasedUntil" = ${leaseEnd(leases.csvApplying, now)}
+      WHERE "storeId" = ${store.id}::int AND "id" = ${id}::int AND "state" = 'applying' AND "claim" = ${claim}::int
+      RETURNING "storeId", "id")
+    UPDATE "CsvImportLine" l SET "outcome" = n."outcome", "recordId" = n."recordId", "problems" = n."problems", "sealed" = NULL,
+      "before" = coalesce(n."before", l."before")
+    FROM held, json_to_recordset(${JSON.stringify(results)}::text::json)
+      AS n ("line" int, "outcome" text, "recordId" int, "before" json, "problems" json)
+    WHERE l."storeId" = held."storeId" AND l."importId" = held."id" AND l."line" = n."line"
+      AND l."outcome" IN ('change', 'new')`,
+  )
+  if (noted < results.length)
+    throw new StoreFailure('in-progress', 'The import was cancelled, or another process continues it')
+}

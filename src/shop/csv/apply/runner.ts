@@ -1,0 +1,137 @@
+import { setTimeout } from 'node:timers/promises'
+import { operatorCaller } from '../../../access/stores/stores.ts'
+import type { Log } from '../../../engine/reading/endpoints.ts'
+import type { Db } from '../../../foundation/database/client.ts'
+import { claimFree, isFree, leases } from '../../../foundation/database/leases.ts'
+import { empty, identifier, sql } from '../../../foundation/database/sql.ts'
+import { createLoop } from '../../../foundation/process/loop.ts'
+import { StoreFailure } from '../../../foundation/values/failure.ts'
+import type { Secrets } from '../../../foundation/values/secrets.ts'
+import { resourceNamed } from '../../registry.ts'
+import type { Import } from '../lines/imports.ts'
+import { FEW_LINES } from '../lines/limits.ts'
+import { applyBatch, type Run } from './apply.ts'
+
+export interface CsvImportServices {
+  readonly db: Db
+  readonly secrets: Secrets
+  readonly now: () => Date
+  readonly log: Log
+}
+
+export type CsvImports = ReturnType<typeof createCsvImports>
+
+/** Imports that a process applies at the same time, of different stores. */
+const AT_ONCE = 2
+/** Those that change few records, besides. */
+const FEW_AT_ONCE = 1
+const EVERY_MS = 15_000
+
+/**
+ * Applies imports in the background, each in one process at a time, which another one follows when its lease has run out or it is
+ * gone. Any number of processes may run this on one database.
+ */
+export function createCsvImports(services: CsvImportServices, { everyMs = EVERY_MS }: { everyMs?: number } = {}) {
+  const { log } = services
+
+  async function applyDue(isStopping: () => boolean, isOfFew: boolean): Promise<void> {
+    while (!isStopping()) {
+      const claimed = await claimNext(services, isOfFew)
+      if (claimed === null) return
+      await apply(claimed, isStopping).catch((error) => {
+        if (!(error instanceof StoreFailure) || error.kind !== 'in-progress') throw error
+      })
+    }
+  }
+
+  async function apply(claimed: Import, isStopping: () => boolean): Promise<void> {
+    const run = await runOf(services, claimed)
+    let after: number | null = 0
+    try {
+      while (after !== null && !isStopping()) after = await applyBatch(run, after)
+    } finally {
+      // Without a release, others wait until the lease has run out.
+      if (after === null) await finish(run)
+      else await release(run).catch((err) => log.warn({ err }, 'a CSV import could not be released'))
+    }
+  }
+
+  const complaint = 'CSV imports could not go on'
+  const loops = Array.from({ length: AT_ONCE + FEW_AT_ONCE }, (_, at) =>
+    createLoop((isStopping) => applyDue(isStopping, at >= AT_ONCE), { log, complaint, everyMs }),
+  )
+
+  /** Looks for imports to be applied. */
+  function wake(): void {
+    for (const loop of loops) loop.wake()
+  }
+
+  async function settle(): Promise<void> {
+    wake()
+    await Promise.all(loops.map((loop) => loop.idle()))
+  }
+
+  return {
+    wake,
+    /** Looks for imports now, and resolves when none is left, or after so many milliseconds. */
+    async soon(ms: number): Promise<void> {
+      const isDone = new AbortController()
+      const late = setTimeout(ms, undefined, { signal: isDone.signal }).catch(() => {})
+      await Promise.race([settle(), late]).finally(() => isDone.abort())
+    },
+    /** Looks for imports now and every 15 s. */
+    start(): void {
+      for (const loop of loops) loop.start()
+    },
+    /** Resolves when nothing is to be applied that this process may work on. */
+    settle,
+    /** Ends after the batch that is being made, and leaves the rest to other processes. */
+    async stop(): Promise<void> {
+      await Promise.all(loops.map((loop) => loop.stop()))
+    },
+  }
+}
+
+/**
+ * Takes the import that has waited longest, of a store for which no other one is being applied. One of few records waits only for
+ * others of few, so that nobody who changes some orders waits until a large file is done.
+ */
+async function claimNext({ db, now }: CsvImportServices, isOfFew: boolean): Promise<Import | null> {
+  const few = (table: string) => {
+    const row = identifier(table)
+    return sql`(${row}."changes" + ${row}."creates" <= ${FEW_LINES}::int)`
+  }
+  const where = sql`"state" = 'applying' ${isOfFew ? sql`AND ${few('CsvImport')}` : empty} AND NOT EXISTS (
+    SELECT FROM "CsvImport" "other" WHERE "other"."storeId" = "CsvImport"."storeId" AND "other"."id" <> "CsvImport"."id"
+      AND ${few('other')} = ${few('CsvImport')}
+      AND "other"."state" = 'applying' AND NOT ${isFree(leases.csvApplying, now, 'other')})`
+  const wanted = { key: ['storeId', 'id'], where, order: 'startedAt', limit: 1 }
+  const [claimed] = await claimFree<Import>(db, leases.csvApplying, now, wanted)
+  return claimed ?? null
+}
+
+async function runOf({ db, secrets, now, log }: CsvImportServices, claimed: Import): Promise<Run> {
+  const { storeId, id, claim, service, source, appliedBy } = claimed
+  // What became of a line is stored with its change, so each is made once.
+  const caller = {
+    ...(await operatorCaller({ db, secrets, now }, storeId)),
+    actor: appliedBy,
+    isKeyed: true,
+    importId: id,
+  }
+  return { caller, resource: resourceNamed(service), id, claim, source, secrets, log }
+}
+
+async function finish({ caller: { db, store, now }, id, claim }: Run): Promise<void> {
+  await db.csvImport.updateMany({
+    where: { storeId: store.id, id, claim, state: 'applying' },
+    data: { state: 'done', endedAt: now(), leasedUntil: null },
+  })
+}
+
+async function release({ caller: { db, store }, id, claim }: Run): Promise<void> {
+  await db.csvImport.updateMany({
+    where: { storeId: store.id, id, claim, state: 'applying' },
+    data: { leasedUntil: null },
+  })
+}

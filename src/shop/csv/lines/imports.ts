@@ -1,0 +1,324 @@
+import type { Caller } from '../../../engine/caller.ts'
+import { reserveIds } from '../../../engine/changing/write.ts'
+import type { Resource } from '../../../engine/definition/define.ts'
+import { execute, inTransaction, queryRows } from '../../../foundation/database/client.ts'
+import type { CsvImport, CsvImportLine } from '../../../foundation/database/generated/client.ts'
+import { isFree, leaseEnd, leases } from '../../../foundation/database/leases.ts'
+import { empty, lines, sql } from '../../../foundation/database/sql.ts'
+import { StoreFailure } from '../../../foundation/values/failure.ts'
+import type { Secrets } from '../../../foundation/values/secrets.ts'
+import type { Line } from '../take-in/compare.ts'
+import type { Settled } from '../take-in/exchanges.ts'
+import type { Meaning } from '../take-in/mapping.ts'
+import { forgetParts } from '../take-in/parts.ts'
+import { IMPORTS_MAX, KEPT_LINES_MAX } from './limits.ts'
+import type { Difference, Problem } from './records.ts'
+import type { Decimal } from './writing.ts'
+
+// The rows of imports: of files, of records that were chosen in a list, and of what is put back. Those of a store are few (IMPORTS_MAX),
+// and go after 30 days.
+
+export type State = 'mapping' | 'reading' | 'ready' | 'applying' | 'done' | 'cancelled'
+/**
+ * Who named the columns of a file: an export, the platform that the merchant comes from, or somebody else. No file: records that were
+ * chosen in a list (`bulk`), or what an earlier import or a change in the history replaced (`back`).
+ */
+export type Source = 'own' | 'former' | 'other' | 'bulk' | 'back'
+export type Outcome = Line['outcome'] | 'changed' | 'added' | 'failed'
+
+export type Import = Omit<CsvImport, 'state' | 'source' | 'mapping' | 'decimal'> & {
+  readonly state: State
+  readonly source: Source
+  readonly mapping: readonly Meaning[] | null
+  readonly decimal: Decimal | null
+}
+
+/** Whether it changes the records that somebody saw, as they were shown, and not those that a file names. */
+export function isOfRecords({ source }: Pick<Import, 'source'>): boolean {
+  return source === 'bulk' || source === 'back'
+}
+
+/** A reading of a file. Another one of the same file ends it. */
+export interface OpenReading {
+  readonly id: number
+  readonly claim: number
+}
+
+export interface StoredLine extends Pick<CsvImportLine, 'line' | 'recordId' | 'name'> {
+  readonly outcome: Outcome
+  readonly changes: readonly Difference[]
+  readonly problems: readonly Problem[]
+}
+
+export async function addImport(
+  caller: Caller,
+  resource: Resource,
+  file: Pick<Import, 'fileName' | 'ignored' | 'source' | 'headings' | 'mapping'> &
+    Partial<Pick<Import, 'decimal' | 'locale'>> & { readonly change?: object },
+): Promise<OpenReading> {
+  const { db, store, actor, now } = caller
+  await makeRoom(caller)
+  const id = await reserveIds(caller, 'CsvImport', 1)
+  const { service } = resource
+  const { mapping, change, ...named } = file
+  const data = {
+    storeId: store.id,
+    id,
+    service,
+    state: 'reading',
+    actor,
+    ...named,
+    ...(mapping && { mapping: asJson(mapping) }),
+    ...(change && { change }),
+  }
+  await db.csvImport.create({ data: { ...data, createdAt: now(), leasedUntil: leaseEnd(leases.csvReading, now) } })
+  return { id, claim: 0 }
+}
+
+function asJson(mapping: readonly Meaning[]) {
+  return mapping.map((meaning) => [...meaning])
+}
+
+/** Deletes the oldest imports that nobody works on, so that there is room for another one. */
+async function makeRoom({ db, store, now }: Caller): Promise<void> {
+  await execute(
+    db,
+    sql`
+    DELETE FROM "CsvImport" WHERE "storeId" = ${store.id}::int AND "id" IN (
+      SELECT "id" FROM (
+        SELECT "id", row_number() OVER newest AS "place", sum("same" + "changes" + "creates" + "refused") OVER newest AS "lines"
+        FROM "CsvImport" WHERE "storeId" = ${store.id}::int WINDOW newest AS (ORDER BY "id" DESC)) kept
+      WHERE "place" >= ${IMPORTS_MAX}::int OR "lines" > ${KEPT_LINES_MAX}::int)
+      AND "state" <> 'applying' AND ("state" <> 'reading' OR ${isFree(leases.csvReading, now)})`,
+  )
+  const kept = await db.csvImport.count({ where: { storeId: store.id } })
+  if (kept < IMPORTS_MAX) return
+  throw new StoreFailure('conflict', `${IMPORTS_MAX} changes are being made. Wait until one of them is done.`)
+}
+
+const counted = { same: 'same', change: 'changes', new: 'creates', refused: 'refused' } as const
+
+/** Stores lines with their counts. Write-only values are sealed. Throws `gone` if the import was deleted meanwhile. */
+export async function addLines(
+  { db, store, now }: Caller,
+  { secrets, reading: { id, claim }, lines }: { secrets: Secrets; reading: OpenReading; lines: readonly Line[] },
+): Promise<void> {
+  const rows = lines.map(({ secret, made, ...line }) => ({
+    ...line,
+    marked: line.changes.some(([, , , mark]) => mark !== undefined),
+    sealed: secret === null ? null : secrets.seal(JSON.stringify(secret)),
+  }))
+  const count = (outcome: keyof typeof counted) => lines.filter((line) => line.outcome === outcome).length
+  const marked = rows.filter((row) => row.marked).length
+  const added = await execute(
+    db,
+    sql`
+    WITH held AS (
+      UPDATE "CsvImport" SET "same" = "same" + ${count('same')}::int, "changes" = "changes" + ${count('change')}::int,
+        "creates" = "creates" + ${count('new')}::int, "refused" = "refused" + ${count('refused')}::int, "marked" = "marked" + ${marked}::int,
+        "leasedUntil" = ${leaseEnd(leases.csvReading, now)}
+      WHERE "storeId" = ${store.id}::int AND "id" = ${id}::int AND "state" = 'reading' AND "claim" = ${claim}::int RETURNING "storeId", "id")
+    INSERT INTO "CsvImportLine"
+      ("storeId", "importId", "line", "outcome", "recordId", "name", "body", "sealed", "before", "etag", "changes", "marked", "problems")
+    SELECT held."storeId", held."id", n."line", n."outcome", n."recordId", n."name", n."body", n."sealed", n."before", n."etag", n."changes",
+      n."marked", n."problems"
+    FROM held, json_to_recordset(${JSON.stringify(rows)}::text::json) AS n ("line" int, "outcome" text, "recordId" int,
+      "name" text, "body" json, "sealed" text, "before" json, "etag" text, "changes" json, "marked" boolean, "problems" json)`,
+  )
+  if (added < lines.length)
+    throw new StoreFailure('gone', 'The import was deleted, or read again, while its file was being read.')
+}
+
+/** Refuses lines that were to be changes, and groups others. */
+export async function settleLines({ db, store }: Caller, id: number, { refused, together }: Settled): Promise<void> {
+  const ofImport = sql`l."storeId" = ${store.id}::int AND l."importId" = ${id}::int`
+  for (const some of inParts(together)) {
+    await execute(
+      db,
+      sql`
+      UPDATE "CsvImportLine" l SET "together" = n."together"
+      FROM json_to_recordset(${JSON.stringify(some)}::text::json) AS n ("line" int, "together" int)
+      WHERE ${ofImport} AND l."line" = n."line"`,
+    )
+  }
+  for (const some of inParts(refused)) {
+    const rows = JSON.stringify(some.map(({ line, problem }) => ({ line, problems: [problem] })))
+    await execute(
+      db,
+      sql`
+      WITH found AS (
+        SELECT l."line", l."marked", n."problems" FROM json_to_recordset(${rows}::text::json) AS n ("line" int, "problems" json)
+        JOIN "CsvImportLine" l ON ${ofImport} AND l."line" = n."line"),
+      counted AS (
+        UPDATE "CsvImport" i SET "changes" = "changes" - f."all", "refused" = "refused" + f."all", "marked" = i."marked" - f."marked"
+        FROM (SELECT count(*)::int AS "all", count(*) FILTER (WHERE "marked")::int AS "marked" FROM found) f
+        WHERE i."storeId" = ${store.id}::int AND i."id" = ${id}::int)
+      UPDATE "CsvImportLine" l SET "outcome" = 'refused', "body" = '{}', "sealed" = NULL, "changes" = '[]', "marked" = false,
+        "problems" = f."problems"
+      FROM found f WHERE ${ofImport} AND l."line" = f."line"`,
+    )
+  }
+}
+
+/** Lines that are written at a time. */
+const PART = 1_000
+
+function* inParts<T>(all: readonly T[]): Generator<readonly T[]> {
+  for (let from = 0; from < all.length; from += PART) yield all.slice(from, from + PART)
+}
+
+/** Keeps an import whose file is still arriving from being taken for given up. */
+export async function renewReading({ db, store, now }: Caller, { id, claim }: OpenReading): Promise<void> {
+  const leasedUntil = leaseEnd(leases.csvReading, now)
+  await db.csvImport.updateMany({ where: { storeId: store.id, id, claim, state: 'reading' }, data: { leasedUntil } })
+}
+
+/** The file has been read to its end, or kept to its end until a person has said what its columns mean. */
+export async function endReading(
+  { db, store }: Caller,
+  { id, claim }: OpenReading,
+  { state, isWindows }: { state: 'ready' | 'mapping'; isWindows?: boolean },
+): Promise<void> {
+  await db.csvImport.updateMany({
+    where: { storeId: store.id, id, claim, state: 'reading' },
+    data: { state, leasedUntil: null, ...(isWindows && { isWindows }) },
+  })
+}
+
+const unread = { same: 0, changes: 0, creates: 0, refused: 0, marked: 0 }
+
+/** What a person has said of an import that waits for it: what the headings of its file mean, or what is to be done. */
+export type Said = { readonly mapping: readonly Meaning[] } | { readonly change: object }
+
+/**
+ * Begins to read what was kept of an import by what a person has said of it, instead of what was read of it before. Null: its changes
+ * are being made, or were, it is being read, or it was cancelled.
+ */
+export async function readAgain({ db, store, now }: Caller, id: number, said: Said): Promise<OpenReading | null> {
+  return inTransaction(
+    db,
+    async (tx) => {
+      const [found] = await queryRows<OpenReading>(
+        tx,
+        sql`
+        UPDATE "CsvImport" SET "state" = 'reading', "claim" = "claim" + 1, "leasedUntil" = ${leaseEnd(leases.csvReading, now)}
+        WHERE "storeId" = ${store.id}::int AND "id" = ${id}::int AND "source" NOT IN ('own', 'back')
+          AND ("state" IN ('mapping', 'ready') OR ("state" = 'reading' AND ${isFree(leases.csvReading, now)}))
+        RETURNING "id", "claim"`,
+      )
+      if (found === undefined) return null
+      const where = { storeId: store.id, importId: id }
+      await tx.csvImportLine.deleteMany({ where })
+      await tx.csvImportName.deleteMany({ where })
+      await tx.csvImport.update({
+        where: { storeId_id: { storeId: store.id, id } },
+        data: { ...unread, ...('mapping' in said ? { mapping: asJson(said.mapping) } : said) },
+      })
+      return found
+    },
+    { storeId: store.id },
+  )
+}
+
+export async function deleteImport({ db, store }: Caller, id: number): Promise<void> {
+  await db.csvImport.deleteMany({ where: { storeId: store.id, id } })
+}
+
+/** Throws `not-found`. */
+export async function findImport({ db, store }: Caller, id: number): Promise<Import> {
+  const found = await db.csvImport.findUnique({ where: { storeId_id: { storeId: store.id, id } } })
+  if (found === null) throw new StoreFailure('not-found', 'There is no such import. They are kept for 30 days.')
+  return found as unknown as Import
+}
+
+/** Those of these services, the latest first, from behind `before` on; null: from the latest. */
+export async function listImports(
+  { db, store }: Caller,
+  { services, before, limit }: { services: readonly string[]; before: number | null; limit: number },
+): Promise<Import[]> {
+  return (await db.csvImport.findMany({
+    where: { storeId: store.id, service: { in: [...services] }, ...(before !== null && { id: { lt: before } }) },
+    orderBy: { id: 'desc' },
+    take: limit,
+  })) as unknown as Import[]
+}
+
+/** Which lines of a file are asked for. */
+export interface Wanted {
+  readonly outcomes: readonly Outcome[]
+  /** Only those with a mark. */
+  readonly isMarked?: boolean
+  /** Behind this line. */
+  readonly after: number
+  readonly limit: number
+}
+
+/** Lines with one of these outcomes, in the order of the file. */
+export async function listLines({ db, store }: Caller, importId: number, wanted: Wanted): Promise<StoredLine[]> {
+  const { outcomes, isMarked = false, after, limit } = wanted
+  // The lines of each outcome are in the order of an index; those of several are not.
+  const found = await queryRows<StoredLine>(
+    db,
+    sql`
+    SELECT l."line", l."outcome", l."recordId", l."name", l."changes", l."problems"
+    FROM json_array_elements_text(${JSON.stringify(outcomes)}::text::json) AS o ("outcome")
+    CROSS JOIN LATERAL (
+      SELECT * FROM "CsvImportLine" n WHERE n."storeId" = ${store.id}::int AND n."importId" = ${importId}::int
+        AND n."outcome" = o."outcome" AND n."line" > ${after}::int ${isMarked ? sql`AND n."marked"` : empty}
+      ORDER BY n."line" LIMIT ${limit}::int) l
+    ORDER BY l."line" LIMIT ${limit}::int`,
+  )
+  return found
+}
+
+/** Whether lines of the file change one of these columns. Walks through all lines, unless there are no columns. */
+export async function changesColumns({ db, store }: Caller, id: number, columns: readonly string[]): Promise<boolean> {
+  if (columns.length === 0) return false
+  const [row] = await queryRows<{ found: boolean }>(
+    db,
+    sql`
+    SELECT EXISTS (
+      SELECT 1 FROM "CsvImportLine" l CROSS JOIN json_array_elements(l."changes") c
+      WHERE l."storeId" = ${store.id}::int AND l."importId" = ${id}::int AND c ->> 0 = ANY (${lines(columns)})) AS "found"`,
+  )
+  return row?.found === true
+}
+
+/** How many of the records to be changed have each value of a member that is replaced. */
+export async function countFormer({ db, store }: Caller, id: number, member: string): Promise<Map<string, number>> {
+  const rows = await queryRows<{ value: string | null; count: number }>(
+    db,
+    sql`
+    SELECT "before" ->> ${member}::text AS "value", count(*)::int AS "count" FROM "CsvImportLine"
+    WHERE "storeId" = ${store.id}::int AND "importId" = ${id}::int AND "outcome" = 'change' GROUP BY 1`,
+  )
+  return new Map(rows.map(({ value, count }) => [value ?? '', count]))
+}
+
+/** Has the changes made. False: they are being made, or were, or the import was cancelled. */
+export async function startImport({ db, store, actor, now }: Caller, id: number): Promise<boolean> {
+  const { count } = await db.csvImport.updateMany({
+    where: { storeId: store.id, id, state: 'ready' },
+    data: { state: 'applying', appliedBy: actor, startedAt: now() },
+  })
+  if (count > 0) await forgetParts({ db, store }, id)
+  return count > 0
+}
+
+/** Ends an import. Changes that were made stand; a batch that is being made is not. Passwords that were not used go. */
+export async function cancelImport({ db, store, now }: Caller, id: number): Promise<void> {
+  const { count } = await db.csvImport.updateMany({
+    where: { storeId: store.id, id, state: { in: ['mapping', 'ready', 'applying'] } },
+    data: { state: 'cancelled', endedAt: now() },
+  })
+  if (count === 0) return
+  await forgetSecrets({ db, store }, id)
+  await forgetParts({ db, store }, id)
+}
+
+async function forgetSecrets({ db, store }: Pick<Caller, 'db' | 'store'>, importId: number): Promise<void> {
+  await db.csvImportLine.updateMany({
+    where: { storeId: store.id, importId, sealed: { not: null } },
+    data: { sealed: null },
+  })
+}
