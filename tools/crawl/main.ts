@@ -1,10 +1,12 @@
 import { openClient } from './browser.ts'
 import { compare } from './compare.ts'
-import { crawlPages } from './pages.ts'
+import { crawlForms } from './forms.ts'
+import { crawlPages, walk } from './pages.ts'
 import { Report } from './report.ts'
 import { crawlRest, crawlRoutes } from './rest.ts'
 import { setScene } from './scene.ts'
-import { openReceiver, startServer } from './server.ts'
+import { type Message, openReceiver, startServer } from './server.ts'
+import { crawlSoap } from './soap.ts'
 
 const USAGE = `node tools/crawl/main.ts TREE FOLDER               writes what the server of the source tree TREE answers
 node tools/crawl/main.ts --compare FOLDER FOLDER   says what differs between two of these folders`
@@ -35,13 +37,28 @@ async function crawl(tree: string, folder: string): Promise<void> {
   ])
   try {
     const scene = await setScene(server, client, receiver)
-    await crawlPages(scene, report)
-    console.log(`REST: ${await crawlRest(scene, report, receiver.url)} requests`)
+    const walks = await crawlPages(scene, report)
     await crawlRoutes(scene, report)
+    if (!process.env.SKIP) console.log(`REST: ${await crawlRest(scene, report, receiver.url)} requests`)
+    console.log(`cartAPI: ${await crawlSoap(scene, report)} calls`)
+    console.log(`forms: ${await crawlForms(scene, report, walks, [0, 1])} sent`)
+    await scene.settled()
+    const again = await walk(scene, report, 'owner', 'en', 'pages/owner-en-again.txt')
+    console.log(`owner again: ${again.pages.length} pages`)
+    console.log(`forms that end sessions: ${await crawlForms(scene, report, walks, [2])} sent`)
+    await scene.settled()
+    for (const { path, headers, text } of receiver.messages.toSorted(byContent)) {
+      report.note('messages.txt', `=== ${path}\n${headers}\n${report.masked(text)}`)
+    }
     await report.write(folder)
   } finally {
     await client.close()
     await server.stop()
     receiver.close()
   }
+}
+
+function byContent(one: Message, other: Message): number {
+  const [left, right] = [one, other].map(({ path, text }) => `${path} ${text}`)
+  return (left ?? '') < (right ?? '') ? -1 : 1
 }

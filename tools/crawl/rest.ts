@@ -1,4 +1,4 @@
-import type { Answer, Client, Sent } from './browser.ts'
+import { type Answer, type Client, fillIn, type Sent } from './browser.ts'
 import type { Report } from './report.ts'
 import { REST, type Scene } from './scene.ts'
 import { OPERATOR_KEY } from './server.ts'
@@ -336,6 +336,7 @@ export async function crawlRoutes(scene: Scene, report: Report): Promise<void> {
     for (const method of ['HEAD', 'OPTIONS', 'POST', 'DELETE'])
       report.add('rest/routes.txt', `${method} ${path}`, await client.send({ method, path }))
   }
+  await grantAndRevoke(scene, report)
   await nameFigures(client, report)
 }
 
@@ -352,4 +353,32 @@ async function nameFigures(client: Client, report: Report): Promise<void> {
       .filter((line) => line.startsWith('# '))
       .join('\n')}`,
   )
+}
+
+async function grantAndRevoke({ client, sessions, starts, callback }: Scene, report: Report): Promise<void> {
+  const consent = starts.owner.at(-1) ?? ''
+  const ask = async (path: string, fields: Readonly<Record<string, string>>) => {
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+    const body = new URLSearchParams(fields).toString()
+    const answer = await client.send({ method: 'POST', path, headers, body })
+    report.add('rest/oauth.txt', `POST ${path} ${body}`, answer)
+    return answer
+  }
+  for (const decision of ['deny', 'allow']) {
+    const decided = await fillIn(sessions.owner, consent, { decision }, '/oauth/authorize')
+    report.add('rest/oauth.txt', `${decision} at ${consent}`, decided)
+    const [, code = 'none'] = /[?&]code=([^&]+)/.exec(String(decided.headers.location)) ?? []
+    const keys = { client_id: callback.publicKey, client_secret: callback.privateKey }
+    const right = { grant_type: 'authorization_code', code, ...keys, redirect_uri: callback.redirectUri }
+    await ask('/oauth/token', { ...right, grant_type: 'nonsense' })
+    await ask('/oauth/token', { ...right, client_secret: 'wrong' })
+    await ask('/oauth/token', { ...right, redirect_uri: 'https://other.example' })
+    const { text } = await ask('/oauth/token', { ...right, code: decodeURIComponent(code) })
+    const token = /"access_token":\s*"([^"]+)"/.exec(text)?.[1] ?? 'none'
+    const read = { method: 'GET', path: `${REST}/Products?limit=1`, headers: { authorization: `Bearer ${token}` } }
+    report.add('rest/oauth.txt', 'GET with the token', await client.send(read))
+    await ask('/oauth/revoke', { token, ...keys })
+    report.add('rest/oauth.txt', 'GET with the revoked token', await client.send(read))
+    await ask('/oauth/revoke', { token: 'nonsense', client_id: 'nobody' })
+  }
 }
