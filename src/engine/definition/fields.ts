@@ -272,17 +272,14 @@ interface TextOptions extends ValueOptions {
   normalise?: (given: string) => string
 }
 
-export function text<const Options extends TextOptions = TextOptions>(
-  max = LONG_TEXT,
-  options?: Options,
-): ValueOf<'text', Options> {
+export function text<const Options extends TextOptions>(max = LONG_TEXT, options?: Options): ValueOf<'text', Options> {
   const { format, normalise, default: unset = '' }: TextOptions = options ?? {}
   const bounds = { maxLength: max, ...(format !== undefined && { format }) }
   return value('text', textSchema(max, normalise), unset, bounds, options)
 }
 
 /** One of a few texts, the first being the default; ignores case and surrounding white space; `''` is "not given". */
-export function choice<const Options extends ValueOptions = ValueOptions>(
+export function choice<const Options extends ValueOptions>(
   values: readonly [string, ...string[]],
   options?: Options,
 ): ValueOf<'text', Options> {
@@ -298,9 +295,7 @@ export function choice<const Options extends ValueOptions = ValueOptions>(
 type IntegerOptions = ValueOptions & { min?: number; max?: number; default?: number }
 
 /** A 32-bit integer, unless other bounds are given. */
-export function integer<const Options extends IntegerOptions = IntegerOptions>(
-  options?: Options,
-): ValueOf<'integer', Options> {
+export function integer<const Options extends IntegerOptions>(options?: Options): ValueOf<'integer', Options> {
   const { min = INT32_MIN, max = INT32_MAX, default: unset = 0 }: IntegerOptions = options ?? {}
   const error = `must be a whole number from ${min} to ${max}`
   const isAllowed = (given: number) => Number.isInteger(given) && given >= min && given <= max
@@ -309,7 +304,7 @@ export function integer<const Options extends IntegerOptions = IntegerOptions>(
 }
 
 /** One of the numbers that have a name. `typeName`: what generated programs call them. */
-export function constant<const Options extends ValueOptions = ValueOptions>(
+export function constant<const Options extends ValueOptions>(
   typeName: string,
   names: Meanings,
   options?: Options,
@@ -322,9 +317,7 @@ export function constant<const Options extends ValueOptions = ValueOptions>(
 }
 
 /** A non-negative integer up to 2⁵³ − 1, which every program represents exactly. */
-export function long<const Options extends ValueOptions = ValueOptions>(
-  options?: Options,
-): ValueOf<'integer', Options> {
+export function long<const Options extends ValueOptions>(options?: Options): ValueOf<'integer', Options> {
   return integer<Options>({ ...(options as Options), min: 0, max: Number.MAX_SAFE_INTEGER })
 }
 
@@ -339,9 +332,7 @@ export const DECIMAL_MAX = 99_999_999_999.9999
 type DecimalOptions = ValueOptions & { min?: number }
 
 /** Weights, quantities: rounded to four decimals, at most eleven digits before the point. */
-export function decimal<const Options extends DecimalOptions = DecimalOptions>(
-  options?: Options,
-): ValueOf<'decimal', Options> {
+export function decimal<const Options extends DecimalOptions>(options?: Options): ValueOf<'decimal', Options> {
   const { min = -DECIMAL_MAX }: DecimalOptions = options ?? {}
   const error = `must be a number from ${min} to ${DECIMAL_MAX}`
   const rounded = z
@@ -353,16 +344,12 @@ export function decimal<const Options extends DecimalOptions = DecimalOptions>(
 }
 
 /** A decimal that is an amount in the store's currency: a sum, unless it says otherwise. Pages show it so. */
-export function money<const Options extends DecimalOptions = DecimalOptions>(
-  options?: Options,
-): ValueOf<'decimal', Options> {
+export function money<const Options extends DecimalOptions>(options?: Options): ValueOf<'decimal', Options> {
   return { ...decimal<Options>({ numberKind: 'sum', ...(options as Options) }), isMoney: true }
 }
 
 /** The same for one piece. */
-export function price<const Options extends DecimalOptions = DecimalOptions>(
-  options?: Options,
-): ValueOf<'decimal', Options> {
+export function price<const Options extends DecimalOptions>(options?: Options): ValueOf<'decimal', Options> {
   return money<Options>({ numberKind: 'price', ...(options as Options) })
 }
 
@@ -381,9 +368,7 @@ const booleanSchema = z.preprocess((given) => {
   return booleanTexts.has(folded) ? booleanTexts.get(folded) : given
 }, z.boolean({ error: 'must be true or false (or 1 or 0)' }).nullable())
 
-export function boolean<const Options extends BooleanOptions = BooleanOptions>(
-  options?: Options,
-): ValueOf<'boolean', Options> {
+export function boolean<const Options extends BooleanOptions>(options?: Options): ValueOf<'boolean', Options> {
   const { default: unset = false }: BooleanOptions = options ?? {}
   return value('boolean', booleanSchema, unset, {}, options)
 }
@@ -396,7 +381,7 @@ export const DATE_LENGTH_MAX = 40
 type DateOptions = ValueOptions & { defaultNow?: boolean }
 
 /** An instant, shown in the store's zone as `2012-07-11T10:44:08`; `''` if not set. */
-export function date<const Options extends DateOptions = DateOptions>(options?: Options): ValueOf<'date', Options> {
+export function date<const Options extends DateOptions>(options?: Options): ValueOf<'date', Options> {
   return value('date', textSchema(DATE_LENGTH_MAX), '', { maxLength: DATE_LENGTH_MAX }, options)
 }
 
@@ -420,7 +405,7 @@ type ListOptions = Partial<
   >
 >
 
-export function list<Inner extends Fields, const Options extends ListOptions = ListOptions>(
+export function list<Inner extends Fields, const Options extends ListOptions>(
   typeName: string,
   fields: Inner,
   options?: Options,

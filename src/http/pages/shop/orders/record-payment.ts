@@ -8,16 +8,17 @@ import type { Scalar } from '../../../../engine/definition/fields.ts'
 import { getRecord } from '../../../../engine/reading/read.ts'
 import { t } from '../../../../foundation/texts/text.ts'
 import { readDate, writeDate } from '../../../../foundation/values/dates.ts'
-import { orders } from '../../../../shop/resources/orders/orders.ts'
+import { type OrderRecord, orders } from '../../../../shop/resources/orders/orders.ts'
+import { paymentsOf, readPayments } from '../../../../shop/resources/orders/payments.ts'
+import { invoiceOf } from '../../../../shop/resources/orders/shown-invoice-number.ts'
 import { listPaymentMethods } from '../../../../shop/resources/payment-methods/update-methods.ts'
 import { numberIn, type Writing, writingOf } from '../../../html/numbers.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { adminPages, inFormFields, refusedFields } from '../../../html/page-routes.ts'
 import { type CallerServices, type Form, formOf, merchantCaller, textIn } from '../../../html/request.ts'
 import { readIds } from '../../../server/json/parameters.ts'
-import { type PaidRecord, paidOf, readPayments } from '../../order-payments.ts'
+import { paymentsInWords } from '../../records/order-words.ts'
 import { ifUnchanged, tagOf } from '../../records/unchanged.ts'
-import { invoiceOf } from './listing.ts'
 import { addOnce } from './once.ts'
 
 const address = '/admin/orders/:id/payments'
@@ -53,10 +54,10 @@ async function paymentPage(
   const { id } = readIds(request.params, 'id')
   const caller = merchantCaller(request, services)
   const text = await getRecord(caller, orders, id)
-  const order = JSON.parse(text)
-  const payments = await readPayments(caller, order)
+  const order: OrderRecord = JSON.parse(text)
+  const payments = paymentsInWords(await readPayments(caller, order))
   const stored = await listPaymentMethods(caller.db, caller.store.id)
-  const own = String(order.BillingPaymentMethod ?? '')
+  const own = order.BillingPaymentMethod
   const names = new Set([own, ...stored.filter(({ visible }) => visible).map(({ name }) => name)])
   names.delete('')
   // Who has come by a link to a refund records one. Otherwise an order that is paid says nothing of what is recorded next.
@@ -135,8 +136,8 @@ function addTransaction(
   return changeRecord(caller, orders, { kind: 'add-item', id, list, body }, { precondition, remember })
 }
 
-function refuseTooMuch(order: PaidRecord, amount: number, { store }: Caller): void {
-  const { paid, refunded, net: left } = paidOf(order.OrderAmount, order.TransactionList)
+function refuseTooMuch(order: OrderRecord, amount: number, { store }: Caller): void {
+  const { paid, refunded, net: left } = paymentsOf(order)
   if (amount <= left) return
   const known = `${paid} ${store.currency} were paid, and ${refunded} ${store.currency} were refunded already`
   const problem =

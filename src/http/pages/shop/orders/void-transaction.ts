@@ -5,17 +5,19 @@ import { LONG_TEXT } from '../../../../engine/definition/fields.ts'
 import { getRecord } from '../../../../engine/reading/read.ts'
 import { type Text, type TextValues, t } from '../../../../foundation/texts/text.ts'
 import { StoreFailure } from '../../../../foundation/values/failure.ts'
-import { orders } from '../../../../shop/resources/orders/orders.ts'
-import { isVoid, VOID } from '../../../../shop/resources/orders/payments.ts'
+import { type OrderRecord, orders } from '../../../../shop/resources/orders/orders.ts'
+import { isVoid, paymentsOf, readPayments, signedAmount, VOID } from '../../../../shop/resources/orders/payments.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { adminPages, refusedFields } from '../../../html/page-routes.ts'
 import { type CallerServices, type Form, formOf, merchantCaller, textIn } from '../../../html/request.ts'
 import { readIds } from '../../../server/json/parameters.ts'
-import { paidOf, readPayments, type ShownTransaction, signedAmount } from '../../order-payments.ts'
+import { paymentsInWords, type ShownPayments } from '../../records/order-words.ts'
 import { ifUnchanged, tagOf } from '../../records/unchanged.ts'
 
 const address = '/admin/orders/:id/payments/:transactionId/void'
 const REASON_MAX = 255
+
+type Transaction = ShownPayments['transactions'][number]
 
 /** Adds the page that makes a transaction void: it stays in sight and counts as nothing. */
 export function voidPages(app: FastifyInstance, services: CallerServices): void {
@@ -36,12 +38,10 @@ async function askPage(
   { typed = null, isOutdated = false }: { typed?: Form | null; isOutdated?: boolean } = {},
 ): Promise<HtmlPage> {
   const { caller, id, text, order, transactionId } = await readOrder(request, services)
-  const { transactions, ...before } = await readPayments(caller, order)
+  const { transactions, ...before } = paymentsInWords(await readPayments(caller, order))
   const transaction = transactionIn(transactions, transactionId)
-  const others = order.TransactionList.filter((one: { TransactionIndexID: number }) => {
-    return one.TransactionIndexID !== transactionId
-  })
-  const after = paidOf(order.OrderAmount, others)
+  const others = order.TransactionList.filter(({ TransactionIndexID }) => TransactionIndexID !== transactionId)
+  const after = paymentsOf({ ...order, TransactionList: others })
   return {
     template: '/pages/shop/orders/void-transaction',
     title: titleOf(transaction, caller.store.currency),
@@ -65,7 +65,7 @@ async function askPage(
   }
 }
 
-function titleOf({ amount, isVoid: isDone }: ShownTransaction, currency: string): Text {
+function titleOf({ amount, isVoid: isDone }: Transaction, currency: string): Text {
   const values: TextValues = { amount: ({ format }) => format.money(Math.abs(amount), currency) }
   const isRefund = amount < 0
   if (isDone) {
@@ -78,10 +78,11 @@ async function readOrder(request: FastifyRequest, services: CallerServices) {
   const { id, transactionId } = readIds(request.params, 'id', 'transactionId')
   const caller = merchantCaller(request, services)
   const text = await getRecord(caller, orders, id)
-  return { caller, id, transactionId, text, order: JSON.parse(text) }
+  const order: OrderRecord = JSON.parse(text)
+  return { caller, id, transactionId, text, order }
 }
 
-function transactionIn(transactions: readonly ShownTransaction[], id: number): ShownTransaction {
+function transactionIn(transactions: readonly Transaction[], id: number): Transaction {
   const found = transactions.find((one) => one.id === id)
   if (found === undefined) throw new StoreFailure('not-found', 'This order has no such payment')
   return found
@@ -92,7 +93,7 @@ const advice = 'Look at what is recorded now, and send the form again if it stil
 async function makeVoid(request: FastifyRequest, services: CallerServices): Promise<string> {
   const { caller, id, transactionId: key, text, order } = await readOrder(request, services)
   const form = formOf(request)
-  const found = order.TransactionList.find((one: { TransactionIndexID: number }) => one.TransactionIndexID === key)
+  const found = order.TransactionList.find(({ TransactionIndexID }) => TransactionIndexID === key)
   if (found === undefined) throw new StoreFailure('not-found', 'This order has no such payment')
   const precondition = ifUnchanged(form, 'order', advice)
   precondition(text)
