@@ -6,13 +6,13 @@ import { listStatuses } from '../../../../shop/resources/order-statuses/status-t
 import { exact, toNumber } from '../../../../shop/resources/orders/amounts.ts'
 import { orders } from '../../../../shop/resources/orders/orders.ts'
 import { type CallerServices, merchantCaller } from '../../../html/request.ts'
+import type { Wire } from '../../frame/request.ts'
 import { type OrderRecord, orderFigures } from '../../order-figures.ts'
 import { type PaidRecord, paidOf } from '../../order-payments.ts'
 import { type CsvCell, type CsvColumn, csvFormIn, sendCsv, spreadsheetForm } from '../../records/csv-form.ts'
 import { pagesAsked } from '../../records/export.ts'
 import { listedOf } from '../../records/listing.ts'
 import { services as allServices, type Service } from '../../records/services.ts'
-import type { Wire } from '../../records/values.ts'
 import { invoiceOf, textsOf } from './listing.ts'
 
 interface Order extends Wire, OrderRecord, PaidRecord {

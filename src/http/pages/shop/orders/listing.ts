@@ -4,10 +4,10 @@ import { type Phrase, type Text, t } from '../../../../foundation/texts/text.ts'
 import { billedTo } from '../../../../shop/resources/orders/buyer.ts'
 import { fulfilments, isToBePaid, paymentStates, readStates } from '../../../../shop/resources/orders/states.ts'
 import { holdsStock } from '../../../../shop/resources/orders/statuses.ts'
+import type { Wire } from '../../frame/request.ts'
 import { type Chip, fulfilmentChips, paymentChips } from '../../order-states.ts'
 import type { Listing } from '../../records/listing.ts'
 import type { Value } from '../../records/services.ts'
-import type { Wire } from '../../records/values.ts'
 import { listStatusNames } from '../../status-names.ts'
 
 /** The fields by which people name an order. */

@@ -43,12 +43,12 @@ import {
   textIn,
 } from '../../../html/request.ts'
 import { readIds } from '../../../server/json/parameters.ts'
+import { addOnce } from '../../frame/once.ts'
 import { type OrderRecord, orderFigures } from '../../order-figures.ts'
 import { listStatusNames } from '../../status-names.ts'
 import { productSuggestions } from './find-products.ts'
 import { type LookedUp, lookUpLines } from './form-lines.ts'
 import { textsOf } from './listing.ts'
-import { addOnce } from './once.ts'
 import { faultsOfBuyer, hasOtherAddresses, type LookedUpBuyer, lookUpBuyer } from './order-buyer.ts'
 import {
   asSeen,
