@@ -45,10 +45,10 @@ import {
   textIn,
 } from '../../../html/request.ts'
 import { readIds } from '../../../server/json/parameters.ts'
+import { addOnce } from '../../frame/once.ts'
 import { listStatusNames, textsOf } from '../../records/order-words.ts'
 import { productSuggestions } from './find-products.ts'
 import { type LookedUp, lookUpLines } from './form-lines.ts'
-import { addOnce } from './once.ts'
 import { faultsOfBuyer, hasOtherAddresses, type LookedUpBuyer, lookUpBuyer } from './order-buyer.ts'
 import {
   asSeen,

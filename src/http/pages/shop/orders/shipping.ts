@@ -15,8 +15,8 @@ import type { HtmlPage } from '../../../html/page.ts'
 import { adminPages, inFormFields, refusedFields } from '../../../html/page-routes.ts'
 import { type CallerServices, type Form, formOf, merchantCaller, textIn } from '../../../html/request.ts'
 import { readIds } from '../../../server/json/parameters.ts'
+import { ifUnchanged, tagOf } from '../../frame/unchanged.ts'
 import { listStatusNames, textsOf } from '../../records/order-words.ts'
-import { ifUnchanged, tagOf } from '../../records/unchanged.ts'
 
 const address = '/admin/orders/:id/shipments/:shipmentId'
 

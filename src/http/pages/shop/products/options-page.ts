@@ -6,13 +6,14 @@ import { type Combination, missingCombinations, nameOfCode } from '../../../../s
 import { writingOf } from '../../../html/numbers.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { type CallerServices, type Form, merchantCaller, textIn } from '../../../html/request.ts'
+import type { Wire } from '../../frame/request.ts'
+import { tagOf } from '../../frame/unchanged.ts'
 import { FIELDS_MAX, saveChanges } from '../../records/edit-page.ts'
 import { type Changes, changesOf, listTyped } from '../../records/form.ts'
 import { idIn } from '../../records/record-page.ts'
 import { seenList } from '../../records/seen.ts'
 import type { List, Value } from '../../records/services.ts'
-import { tagOf } from '../../records/unchanged.ts'
-import { inputOf, isTicked, isWritable, LINE_MAX, type Wire } from '../../records/values.ts'
+import { inputOf, isTicked, isWritable, LINE_MAX } from '../../records/values.ts'
 import { advancedOptions, type ProductRecord, productService } from './product-service.ts'
 
 const { name } = advancedOptions

@@ -13,12 +13,13 @@ import { products } from '../../../../shop/resources/products/products.ts'
 import { rma } from '../../../../shop/resources/rma/rma.ts'
 import { adminPages } from '../../../html/page-routes.ts'
 import { type CallerServices, languageFor, merchantCaller, textIn } from '../../../html/request.ts'
+import type { Wire } from '../../frame/request.ts'
 import { readCodes } from '../../records/codes.ts'
 import { listStatusNames, textsOf } from '../../records/order-words.ts'
 import { findersOf } from '../../records/search.ts'
 import { mayRead, seenBy, textSeenBy } from '../../records/seen.ts'
 import { type Service, targetService } from '../../records/services.ts'
-import { titleOf, type Wire } from '../../records/values.ts'
+import { titleOf } from '../../records/values.ts'
 
 /** The records of a service that a page of the search shows; its list shows the others. */
 const SHOWN = 8
