@@ -7,13 +7,13 @@ import { type Behind, getRecords, listOrdered, type OrderedPage } from '../../..
 import type { JsonText } from '../../../engine/reading/representations.ts'
 import { valueIn } from '../../../foundation/values/json.ts'
 import { type CallerServices, merchantCaller, textIn } from '../../html/request.ts'
+import type { Wire } from '../frame/request.ts'
 import { chosenIn } from './chosen.ts'
 import { type CsvCell, csvFormIn, exportForm, sendCsv } from './csv-form.ts'
 import { fileTypes } from './files.ts'
 import { askedIn, isColumn, orderOf } from './list-page.ts'
 import { textSeenBy } from './seen.ts'
 import type { Service } from './services.ts'
-import type { Wire } from './values.ts'
 
 /** Records that are read at a time. A file of any size takes no more memory. */
 const BATCH = 100

@@ -13,6 +13,7 @@ import { listViews } from '../../../shop/staff/list-views.ts'
 import { writingOf } from '../../html/numbers.ts'
 import type { HtmlPage } from '../../html/page.ts'
 import { type CallerServices, merchantCaller, merchantOf, textIn, textsIn } from '../../html/request.ts'
+import type { Wire } from '../frame/request.ts'
 import { type Codes, codedPaths, readCodes } from './codes.ts'
 import { csvChoices, spreadsheetForm } from './csv-form.ts'
 import { extrasOf } from './extras.ts'
@@ -21,7 +22,7 @@ import type { Listing, Words } from './listing.ts'
 import { namesFor, referencesIn } from './references.ts'
 import { canCreate, canImport, pathOf, type Service, type Value } from './services.ts'
 import type { Sorting } from './sorts.ts'
-import { isNumber, titleOf, type Wire } from './values.ts'
+import { isNumber, titleOf } from './values.ts'
 
 const RECORDS_SHOWN = 25
 const COUNTED_MAX = 10_000

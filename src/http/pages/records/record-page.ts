@@ -10,6 +10,7 @@ import { allowFrames, allowImages } from '../../html/guard.ts'
 import type { HtmlPage } from '../../html/page.ts'
 import { type CallerServices, merchantCaller, textIn } from '../../html/request.ts'
 import { readIds } from '../../server/json/parameters.ts'
+import type { Wire } from '../frame/request.ts'
 import { codedInRecord, readCodes } from './codes.ts'
 import { kindsOf, readEvents } from './events.ts'
 import { extrasOf } from './extras.ts'
@@ -20,7 +21,7 @@ import { readTitles } from './names.ts'
 import { namesFor, referencesIn } from './references.ts'
 import { mayRead, seenBy, textSeenBy } from './seen.ts'
 import { services as allServices, type List, pathOf, type Service, type Value } from './services.ts'
-import { isNumber, isSet, isWritable, itemsIn, plainText, titleOf, type Wire } from './values.ts'
+import { isNumber, isSet, isWritable, itemsIn, plainText, titleOf } from './values.ts'
 
 /** Longer texts have the whole width of a page. */
 const LINE_LENGTH_MAX = 70
