@@ -5,7 +5,7 @@ import type { Log } from '../../engine/reading/endpoints.ts'
 import type { TestStore } from '../../foundation/database/generated/client.ts'
 import { claimFree, leases } from '../../foundation/database/leases.ts'
 import { sql } from '../../foundation/database/sql.ts'
-import { createLoop } from '../../foundation/process/loop.ts'
+import { createWorker } from '../../foundation/process/worker.ts'
 import { fillSandbox } from './records.ts'
 import { removeRows } from './remove-store.ts'
 import { end } from './test-stores.ts'
@@ -35,48 +35,26 @@ const TURN_MS = 5_000
  * time, which another one follows when its lease has run out or it is gone. Any number of processes may run this on one database.
  */
 export function createTestStores(services: RunnerServices, { everyMs = EVERY_MS, fill = fillSandbox }: Options = {}) {
-  const { log } = services
-
-  async function work(isStopping: () => boolean): Promise<void> {
-    while (!isStopping()) {
-      const claimed = await claimNext(services)
-      if (claimed === null) return
-      try {
-        await workOn(services, fill, claimed, isStopping)
-      } finally {
-        const { storeId, claim } = claimed
-        const mine = { where: { storeId, claim }, data: { leasedUntil: null } }
-        // Without a release, others wait until the lease has run out.
-        await services.db.testStore
-          .updateMany(mine)
-          .catch((err) => log.warn({ err }, 'a test store could not be released'))
-      }
-    }
-  }
-
-  const loop = createLoop(work, { log, complaint: 'test stores could not be worked on', everyMs })
-  return {
-    wake: loop.wake,
-    start: loop.start,
-    stop: loop.stop,
-    /** Resolves when nothing is to be done that is due. */
-    async settle(): Promise<void> {
-      loop.wake()
-      await loop.idle()
-    },
-  }
+  return createWorker({
+    log: services.log,
+    complaint: 'test stores could not be worked on',
+    everyMs,
+    claim: () => claimNext(services),
+    work: (claimed, isStopping) => workOn(services, fill, claimed, isStopping),
+    release: ({ storeId, claim }) =>
+      services.db.testStore.updateMany({ where: { storeId, claim }, data: { leasedUntil: null } }),
+  })
 }
 
 /** Takes one with something to do, that which had the fewest turns so far. */
-async function claimNext({ db, now }: RunnerServices): Promise<TestStore | null> {
+async function claimNext({ db, now }: RunnerServices): Promise<TestStore[]> {
   const graceEnd = new Date(now().getTime() - GRACE_MS)
   const where = sql`CASE "state"
     WHEN 'filling' THEN true
     WHEN 'ending' THEN "endedAt" <= ${graceEnd}
     ELSE "developerId" IS NULL END`
   const wanted = { key: ['storeId'], where, order: 'claim', limit: 1 }
-  const [claimed] = await claimFree<TestStore>(db, leases.testStore, now, wanted)
-  return claimed ?? null
+  return claimFree(db, leases.testStore, now, wanted)
 }
 
 async function workOn(
