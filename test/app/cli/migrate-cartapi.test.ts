@@ -12,7 +12,7 @@ import { openServer, type TestServer, type TestStore } from '../../support/store
 import { fullBody, nextSeed } from '../conformance/records.ts'
 import { sample, type Wire } from '../conformance/samples.ts'
 import { fixtureOf, openShop, type Shop } from '../conformance/stage.ts'
-import { importInto, operator } from '../engine/transfer/fixture.ts'
+import { importInto } from '../engine/transfer/fixture.ts'
 import { errorDocument, soapCall } from '../http/soap/support.ts'
 
 // npm run migrate --by cartapi: this server is source and target.
@@ -394,10 +394,7 @@ describe('a copy by cartAPI', () => {
         : null
     const outcome = await run(shop, target)
     expect(outcome.output).toContain('Members that have no place here: Orders.PayToken')
-    const stored = await server.app.inject({
-      url: `/admin/stores/${target.store.id}/export`,
-      headers: operator(server),
-    })
+    const stored = await server.operate('GET', `/admin/stores/${target.store.id}/export`)
     expect(outcome.output + outcome.errors + stored.body).not.toMatch(/tok_1|4111/)
   }, 60_000)
 
