@@ -1,20 +1,14 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { auditActions, recordAudit } from '../../../../../src/access/audit/audit.ts'
 import { inTransaction } from '../../../../../src/foundation/database/client.ts'
 import { english, languageOf } from '../../../../../src/foundation/texts/language.ts'
 import { actionInWords, detailsInWords } from '../../../../../src/http/pages/people/audit-words.ts'
 import { operatorKey } from '../../../../support/services.ts'
 import { developerIn, merchantIn, operatorIn } from '../../../../support/signed-in.ts'
-import { openServer, type TestServer, type TestStore } from '../../../../support/store.ts'
+import { sharedServer } from '../../../../support/store.ts'
 
-let server: TestServer
-let shop: TestStore
-
-beforeAll(async () => {
-  server = await openServer()
-  shop = await server.openStore({ timeZone: 'Asia/Tokyo' })
-})
-afterAll(() => server?.close())
+const server = await sharedServer()
+const shop = await server.openStore({ timeZone: 'Asia/Tokyo' })
 
 interface Entry {
   Id: number

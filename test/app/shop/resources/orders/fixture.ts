@@ -14,7 +14,7 @@ type Wire = Record<string, unknown>
 
 /** A store in a database of its own, as the operator and as an application see it. */
 export async function openShop() {
-  const { services, clock, drop } = await openAccess()
+  const { services, clock, close } = await openAccess()
   const { db } = services
   const { id: storeId } = await newStore(services)
   const operator = await operatorCaller(services, storeId)
@@ -75,7 +75,7 @@ export async function openShop() {
     operator,
     application,
     stranger,
-    drop,
+    close,
     create,
     product,
     customer,
