@@ -48,6 +48,7 @@ export async function startServer(tree: string): Promise<Server> {
   const stop = async () => {
     for (const end of ends.splice(0).reverse()) await end()
   }
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop().finally(() => process.exit(1)))
   try {
     const databaseUrl = await startPostgres(folder, ends)
     const port = await freePort()
