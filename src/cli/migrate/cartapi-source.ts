@@ -1,5 +1,5 @@
-import type { Resource } from '../../engine/definition/define.ts'
 import { type FieldSet, fieldsAmong } from '../../engine/definition/fields.ts'
+import type { Resource } from '../../engine/definition/resource.ts'
 import { StartupError } from '../../foundation/process/startup-error.ts'
 import { customerElements } from '../../http/soap/records/customer.ts'
 import { orderElements } from '../../http/soap/records/order.ts'

@@ -1,4 +1,4 @@
-import type { Resource } from '../../engine/definition/define.ts'
+import type { Resource } from '../../engine/definition/resource.ts'
 
 /** The store to copy, read through REST or cartAPI. */
 export interface Source {

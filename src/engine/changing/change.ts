@@ -2,11 +2,11 @@ import { allInOrder, endWith, inStoreTransaction } from '../../foundation/databa
 import { StoreFailure } from '../../foundation/values/failure.ts'
 import type { Caller, RaisedEvents } from '../caller.ts'
 import { refusalOf } from '../definition/constraints.ts'
-import type { Resource } from '../definition/define.ts'
 import { hasRows, type Scalar, stamps } from '../definition/fields.ts'
 import type { Patch } from '../definition/input.ts'
 import { keyColumn, type Selected } from '../definition/reader.ts'
-import type { Document } from '../definition/stored-row.ts'
+import type { Change, Resource } from '../definition/resource.ts'
+import type { Document, Stored } from '../definition/stored-row.ts'
 import { getRecords, notFound } from '../reading/read.ts'
 import { announce, eventsChannel } from '../recording/announce.ts'
 import { raiseDeletions, recordChanges } from '../recording/changes.ts'
@@ -25,36 +25,12 @@ import {
   lockRecords,
   mergeRecord,
   type RowIds,
-  type Stored,
   storeLists,
   withRowIds,
 } from './write.ts'
 
 // A change is a sequence of steps in one transaction: lock, merge, precondition, rules, write, history, effects (ledger rows,
 // other records, raised events), events, remembered answer. Each step takes a set of changes; one record is a set of one.
-
-/** One change of one record, passed to `rules` and `effects` inside the transaction, with the record locked. */
-export interface Change {
-  readonly kind: 'create' | 'update' | 'delete' | 'import'
-  /** Its `db` is the transaction. */
-  readonly caller: Caller
-  readonly resource: Resource
-  readonly id: number
-  /** The fields that the caller gave; empty for a deletion. */
-  readonly patch: Patch
-  /** Null for a new record. */
-  readonly before: Stored | null
-  /** The record to be written, which `rules` may still change. For a deletion, the stored record. */
-  readonly after: Stored
-  /** Whether a program asked for it strictly, or a form sent it. Omitted: no. */
-  readonly isStrict?: boolean
-  /** It is made together with others, and what is wrong with it must not refuse them. */
-  readonly isOfSet?: boolean
-  /** Why this change of a set is not made. */
-  refusal?: StoreFailure
-  /** The columns that take other values, once `rules` have run. */
-  columns?: readonly string[]
-}
 
 /**
  * Runs a rule that writes nothing for each change. In a set, a refusal applies only to that change; otherwise it throws.

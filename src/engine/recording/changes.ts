@@ -1,15 +1,10 @@
-import type { Change } from '../changing/change.ts'
+import type { Change } from '../definition/resource.ts'
 import { getRecord } from '../reading/read.ts'
-import { type Differences, differencesOf } from './differences.ts'
+import { type ComparedChange, differencesOf } from './differences.ts'
 import { raise } from './events.ts'
 import { recordHistory } from './history.ts'
 
 // What is recorded of every change, from one comparison: its history, and the events that its definition names.
-
-/** A change with what it makes different. Null: there was no record before. */
-export interface ComparedChange extends Change {
-  readonly differences: Differences | null
-}
 
 /**
  * Raises the events of records about to be deleted, which their events show as they were last. Reads them: call it before anything

@@ -1,9 +1,9 @@
 import { execute, queryRows } from '../../foundation/database/client.ts'
 import { anyOfFew, identifier, lines, sql, storeId } from '../../foundation/database/sql.ts'
-import type { Caller, RaisedEvent } from '../caller.ts'
-import type { Resource } from '../definition/define.ts'
+import type { Caller, RaisedEvent, RecordKind } from '../caller.ts'
 import type { EventKind } from '../definition/event-kinds.ts'
 import type { Selected } from '../definition/reader.ts'
+import type { Resource } from '../definition/resource.ts'
 
 /** Bodies that one statement reads, because a body can have 10 MB and one text carries them all. */
 const READ_MAX = 20
@@ -119,6 +119,6 @@ async function readBodies(tx: Caller, raised: readonly RaisedEvent[]): Promise<M
   return bodies
 }
 
-function nameOf({ service }: Resource, recordId: number): string {
+function nameOf({ service }: RecordKind, recordId: number): string {
   return `${service} ${recordId}`
 }

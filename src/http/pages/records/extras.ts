@@ -1,5 +1,5 @@
 import type { Caller } from '../../../engine/caller.ts'
-import type { Resource } from '../../../engine/definition/define.ts'
+import type { Resource } from '../../../engine/definition/resource.ts'
 import type { Phrase } from '../../../foundation/texts/text.ts'
 import { categoryExtras } from '../shop/categories/extras.ts'
 import { customerExtras } from '../shop/customers/extras.ts'

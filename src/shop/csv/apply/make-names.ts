@@ -1,7 +1,7 @@
 import type { Caller } from '../../../engine/caller.ts'
 import { changeSet, type Member } from '../../../engine/changing/change.ts'
 import { type PlannedChange, planChanges } from '../../../engine/changing/plan-change.ts'
-import type { Resource } from '../../../engine/definition/define.ts'
+import type { Resource } from '../../../engine/definition/resource.ts'
 import { announce, eventsChannel } from '../../../engine/recording/announce.ts'
 import { lockInStore, locks } from '../../../foundation/database/advisory-locks.ts'
 import { execute, inStoreTransaction } from '../../../foundation/database/client.ts'

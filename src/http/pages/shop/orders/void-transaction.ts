@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { changeRecord } from '../../../../engine/changing/change.ts'
-import type { NestedSubResource } from '../../../../engine/definition/define.ts'
 import { LONG_TEXT } from '../../../../engine/definition/fields.ts'
+import type { NestedSubResource } from '../../../../engine/definition/resource.ts'
 import { getRecord } from '../../../../engine/reading/read.ts'
 import { type Text, type TextValues, t } from '../../../../foundation/texts/text.ts'
 import { StoreFailure } from '../../../../foundation/values/failure.ts'
