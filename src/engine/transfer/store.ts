@@ -22,7 +22,7 @@ import { keyColumn } from '../definition/reader.ts'
 import { refused } from '../definition/refused.ts'
 import type { Ledger, Resource } from '../definition/resource.ts'
 import type { Document, Row, Stored } from '../definition/stored-row.ts'
-import { recordChanges } from '../recording/changes.ts'
+import { recordChanges } from '../recording/events.ts'
 import { appendPieces, cutLedger } from '../recording/ledger.ts'
 import { isNewKey, type TransferRecord } from './record.ts'
 

@@ -23,7 +23,7 @@ import {
 import { limitOf, onlyValue, pageOf, valuesIn } from '../../engine/reading/paging.ts'
 import { listFixed } from '../../engine/reading/read.ts'
 import { listingAnswer, listOptions, shapeRecords } from '../../engine/reading/shape.ts'
-import { announce, deliveriesChannel } from '../../engine/recording/announce.ts'
+import { announce, deliveriesChannel } from '../../engine/recording/events.ts'
 import { resultItem } from '../../foundation/values/failure.ts'
 import { INT32_MAX } from '../../foundation/values/int32.ts'
 import {
