@@ -1,5 +1,5 @@
 import type { Caller } from '../../../engine/caller.ts'
-import type { Resource } from '../../../engine/definition/define.ts'
+import type { Resource } from '../../../engine/definition/resource.ts'
 import type { Phrase } from '../../../foundation/texts/text.ts'
 import type { Wire } from '../frame/request.ts'
 import { categoryExtras } from '../shop/categories/extras.ts'

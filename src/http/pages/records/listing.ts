@@ -1,6 +1,6 @@
 import type { Caller, Privileges } from '../../../engine/caller.ts'
-import type { Resource } from '../../../engine/definition/define.ts'
 import type { Filters } from '../../../engine/definition/filters.ts'
+import type { Resource } from '../../../engine/definition/resource.ts'
 import { foundFilter } from '../../../engine/reading/find.ts'
 import type { Phrase, Text } from '../../../foundation/texts/text.ts'
 import { orders } from '../../../shop/resources/orders/orders.ts'

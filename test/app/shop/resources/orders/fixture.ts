@@ -1,7 +1,7 @@
 import { operatorCaller } from '../../../../../src/access/stores/stores.ts'
 import type { Caller } from '../../../../../src/engine/caller.ts'
 import { createRecord, updateRecord } from '../../../../../src/engine/changing/change.ts'
-import type { Resource } from '../../../../../src/engine/definition/define.ts'
+import type { Resource } from '../../../../../src/engine/definition/resource.ts'
 import { getRecord } from '../../../../../src/engine/reading/read.ts'
 import { customerGroups } from '../../../../../src/shop/resources/customer-groups/customer-groups.ts'
 import { customers } from '../../../../../src/shop/resources/customers/customers.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { changeRecord, createRecord, updateRecord } from '../../../../../src/engine/changing/change.ts'
-import type { NestedSubResource } from '../../../../../src/engine/definition/define.ts'
+import type { NestedSubResource } from '../../../../../src/engine/definition/resource.ts'
 import { getRecord } from '../../../../../src/engine/reading/read.ts'
 import { categories } from '../../../../../src/shop/resources/categories/categories.ts'
 import { orderFigures } from '../../../../../src/shop/resources/orders/figures.ts'
