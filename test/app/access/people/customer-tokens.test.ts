@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { issueCustomerToken, redeemCustomerToken } from '../../../../src/access/people/customer-tokens.ts'
-import { operatorCaller } from '../../../../src/access/stores/stores.ts'
+import { operatorCaller } from '../../../../src/access/stores/caller-store.ts'
 import { inTransaction } from '../../../../src/foundation/database/client.ts'
 import { sweepsByAge } from '../../../../src/parts/retention.ts'
 import { newStore, openAccess, type Services } from '../../../support/access.ts'

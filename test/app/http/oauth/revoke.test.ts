@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { accessChannel } from '../../../../src/access/applications/access-changes.ts'
+import { accessChannel } from '../../../../src/access/stores/access-changes.ts'
 import { openServer, type TestServer } from '../../../support/store.ts'
 import { logged } from '../pages/developers/fixture.ts'
 import {

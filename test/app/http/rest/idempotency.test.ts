@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vit
 import { registerApplication } from '../../../../src/access/applications/applications.ts'
 import { createAuthenticator } from '../../../../src/access/applications/authenticate.ts'
 import { subscribe } from '../../../../src/access/applications/subscriptions/subscriptions.ts'
-import { createStore } from '../../../../src/access/stores/stores.ts'
+import { createStore } from '../../../../src/access/people/create-store.ts'
 import { buildApp } from '../../../../src/app.ts'
 import { connect } from '../../../../src/foundation/database/client.ts'
 import { serviceOf } from '../../../../src/http/pages/records/services.ts'
