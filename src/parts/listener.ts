@@ -1,6 +1,6 @@
-import { accessChannel } from '../access/applications/access-changes.ts'
 import type { Authenticator } from '../access/applications/authenticate.ts'
 import type { Mails } from '../access/mail/send.ts'
+import { accessChannel } from '../access/stores/access-changes.ts'
 import { deliveriesChannel, eventsChannel, mailsChannel } from '../engine/recording/events.ts'
 import { listen } from '../foundation/database/connection.ts'
 import { lockProcess, noteLostLock } from '../foundation/database/process-lock.ts'

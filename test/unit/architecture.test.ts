@@ -18,6 +18,7 @@ const rooms: Readonly<Record<string, readonly (readonly string[])[]>> = {
   http: [doors, ['html'], ['server']],
   operations: [['installation', 'sandbox']],
   shop: [['alerts', 'csv'], ['staff'], ['registry.ts'], ['webhooks'], ['resources']],
+  access: [['people'], ['applications'], ['stores'], ['audit', 'mail']],
   engine: [['transfer'], ['changing'], ['recording'], ['reading'], ['definition'], ['caller.ts']],
   foundation: [['embedded'], ['database', 'outbound', 'xml', 'texts'], ['process'], ['values']],
 }

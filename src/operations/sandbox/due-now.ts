@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type AccessServices, changeAccess } from '../../access/applications/access-changes.ts'
+import { type AccessServices, changeAccess } from '../../access/stores/access-changes.ts'
 import { announce, deliveriesChannel } from '../../engine/recording/events.ts'
 import type { Transaction } from '../../foundation/database/client.ts'
 import { FORMER_SECRET_MS } from '../../foundation/outbound/standard-webhooks.ts'

@@ -1,5 +1,5 @@
-import { type AccessServices, changeAccess } from '../../access/applications/access-changes.ts'
-import { operatorCaller } from '../../access/stores/stores.ts'
+import { type AccessServices, changeAccess } from '../../access/stores/access-changes.ts'
+import { operatorCaller } from '../../access/stores/caller-store.ts'
 import type { Caller } from '../../engine/caller.ts'
 import type { Log } from '../../engine/definition/endpoints.ts'
 import type { TestStore } from '../../foundation/database/generated/client.ts'

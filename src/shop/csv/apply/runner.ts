@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import { operatorCaller } from '../../../access/stores/stores.ts'
+import { operatorCaller } from '../../../access/stores/caller-store.ts'
 import type { Log } from '../../../engine/definition/endpoints.ts'
 import type { Db } from '../../../foundation/database/client.ts'
 import { claimFree, isFree, leases } from '../../../foundation/database/leases.ts'

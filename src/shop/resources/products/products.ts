@@ -18,12 +18,12 @@ import { atLeast, atMost, containing, exactly, flag, since, until } from '../../
 import type { Link, Referrer, TableLink } from '../../../engine/definition/links.ts'
 import type { RelatedSubResource } from '../../../engine/definition/resource.ts'
 import { identifier, type Sql, sql } from '../../../foundation/database/sql.ts'
-import { plainSku, plainSuffix, skuForms } from '../../../foundation/values/sku.ts'
 import { optionSetList } from '../option-sets.ts'
 import { productFinders } from './finders.ts'
 import { formerProductFile } from './former-file.ts'
 import { productLinks } from './linked-products.ts'
 import { productEffects, productRules } from './rules.ts'
+import { plainSku, plainSuffix, skuForms } from './sku.ts'
 import { stockMovements } from './stock.ts'
 import { stockAdjust } from './stock-adjust.ts'
 

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { contractRateLimit } from '../../../../access/applications/limits/throttle.ts'
-import { type ChangeStore, changedStore, storeWithKey, updateStore } from '../../../../access/stores/stores.ts'
+import { changedStore } from '../../../../access/stores/store-input.ts'
+import { type ChangeStore, storeWithKey, updateStore } from '../../../../access/stores/stores.ts'
 import { t } from '../../../../foundation/texts/text.ts'
 import { StoreFailure } from '../../../../foundation/values/failure.ts'
 import { readInput } from '../../../../foundation/values/input.ts'

@@ -1,4 +1,4 @@
-import { operatorCaller } from '../../../../../src/access/stores/stores.ts'
+import { operatorCaller } from '../../../../../src/access/stores/caller-store.ts'
 import type { Caller } from '../../../../../src/engine/caller.ts'
 import { createRecord, updateRecord } from '../../../../../src/engine/changing/change.ts'
 import type { Resource } from '../../../../../src/engine/definition/resource.ts'
