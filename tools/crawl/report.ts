@@ -17,6 +17,8 @@ const masks: readonly (readonly [RegExp, string])[] = [
   [/(name="etag" value=")[^"]*/g, '$1<etag>'],
   [/\b((?:token|code|client_secret)=)[\w.~-]{16,}/g, '$1<token>'],
   [/(developers(\/|%2F)inbox(\/|%2F))[\w-]{8,}/g, '$1<name>'],
+  [/("Milliseconds":|<Milliseconds>)\d+/g, '$1<ms>'],
+  [/("(?:access|refresh)_token":\s*")[^"]+/g, '$1<token>'],
   [/(<Token>)[\w-]+/g, '$1<token>'],
   [/\bwhsec_[\w+/=-]+/g, '<signing secret>'],
   [/\bv1a?,[\w+/-]{40,}=*/g, '<signature>'],
