@@ -4,16 +4,15 @@ import { type Text, t, written } from '../../../../foundation/texts/text.ts'
 import { readDate } from '../../../../foundation/values/dates.ts'
 import { listStatuses } from '../../../../shop/resources/order-statuses/status-texts.ts'
 import { exact, toNumber } from '../../../../shop/resources/orders/amounts.ts'
-import { orders } from '../../../../shop/resources/orders/orders.ts'
-import { type CallerServices, merchantCaller } from '../../../html/request.ts'
-import type { Wire } from '../../frame/request.ts'
+import type { CallerServices } from '../../../html/request.ts'
+import { readRequest, type Wire } from '../../frame/request.ts'
 import { type OrderRecord, orderFigures } from '../../order-figures.ts'
 import { type PaidRecord, paidOf } from '../../order-payments.ts'
 import { type CsvCell, type CsvColumn, csvFormIn, sendCsv, spreadsheetForm } from '../../records/csv-form.ts'
 import { pagesAsked } from '../../records/export.ts'
 import { listedOf } from '../../records/listing.ts'
-import { services as allServices, type Service } from '../../records/services.ts'
 import { invoiceOf, textsOf } from './listing.ts'
+import { orderService } from './special.ts'
 
 interface Order extends Wire, OrderRecord, PaidRecord {
   readonly OrderItemList: readonly (Wire & OrderRecord['OrderItemList'][number])[]
@@ -117,8 +116,6 @@ const columns: readonly LineColumn[] = [
   ofShipment('ShipmentTrackingCode', t('Tracking number')),
 ]
 
-const service = allServices.find(({ resource }) => resource === orders) as Service
-
 /**
  * Sends the orders of the list as CSV with a line for each item, as the address filters and sorts them, or those that it names by
  * `ids`. Amounts of a whole order stand in its first line alone. An order without items has one line.
@@ -128,9 +125,10 @@ export async function sendLines(
   reply: FastifyReply,
   services: CallerServices,
 ): Promise<FastifyReply> {
-  const caller = merchantCaller(request, services)
-  const form = csvFormIn(request.query, spreadsheetForm(request))
-  const pages = await pagesAsked(request, services, listedOf(caller.privileges, service).listed)
+  const asked = readRequest(request, services)
+  const { caller } = asked
+  const form = csvFormIn(request.query, spreadsheetForm(asked.writing))
+  const pages = await pagesAsked(asked, listedOf(caller.privileges, orderService))
   const statusText = textsOf(await listStatuses(services.db, caller.store.id))
   const { currency } = caller.store
   const shown = columns.filter((column) => shows(caller.privileges, { needs: column.needs }))

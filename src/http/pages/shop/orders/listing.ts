@@ -6,8 +6,8 @@ import { fulfilments, isToBePaid, paymentStates, readStates } from '../../../../
 import { holdsStock } from '../../../../shop/resources/orders/statuses.ts'
 import type { Wire } from '../../frame/request.ts'
 import { type Chip, fulfilmentChips, paymentChips } from '../../order-states.ts'
-import type { Listing } from '../../records/listing.ts'
 import type { Value } from '../../records/services.ts'
+import type { Listing } from '../../records/special.ts'
 import { listStatusNames } from '../../status-names.ts'
 
 /** The fields by which people name an order. */

@@ -1,8 +1,9 @@
 import { products } from '../../../../shop/resources/products/products.ts'
-import { type List, type Service, services, type Value } from '../../records/services.ts'
+import { type List, serviceOf, type Value } from '../../records/services.ts'
+import { productSpecial } from './special.ts'
 
 /** What the pages of products are made from, beside their definition. */
-export const productService = services.find(({ resource }) => resource === products) as Service
+export const productService = serviceOf(products, productSpecial)
 
 export const advancedOptions = listNamed('AdvancedOptionList')
 export const discounts = listNamed('DiscountList')

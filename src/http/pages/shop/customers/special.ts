@@ -20,10 +20,9 @@ import { rma } from '../../../../shop/resources/rma/rma.ts'
 import type { Wire } from '../../frame/request.ts'
 import { chipsOf } from '../../order-states.ts'
 import { readCodes } from '../../records/codes.ts'
-import type { Extras } from '../../records/extras.ts'
 import { readTitles } from '../../records/names.ts'
 import { mayRead, seenBy } from '../../records/seen.ts'
-import { targetService } from '../../records/services.ts'
+import { serviceOf } from '../../records/services.ts'
 import { listStatusNames } from '../../status-names.ts'
 import { textsOf } from '../orders/listing.ts'
 
@@ -36,7 +35,7 @@ interface CustomerRecord extends Compared {
 }
 
 /** The page of a customer begins with what was bought, with the addresses, and with what the shop knows beside that. */
-export const customerExtras: Extras = {
+export const customerService = serviceOf(customers, {
   template: '/pages/shop/customers/customer',
   partsTemplate: '/pages/shop/customers/customer-parts',
   read: async (caller, record) => {
@@ -81,11 +80,10 @@ export const customerExtras: Extras = {
   },
   sections: ['billing-address', 'shipping-address'],
   referrers: ['Order'],
-  listLinks: [],
-  isHidden: () => false,
   technical: ['UserID'],
-  selection: null,
-}
+  // A file of all customers is what a thief would take along.
+  isFileProved: true,
+})
 
 const reasons: readonly (readonly [keyof Likeness, Text])[] = [
   ['likeEmail', t('nearly the same e-mail address')],
@@ -97,7 +95,7 @@ async function readDuplicates(caller: Caller, id: number, record: Compared) {
   const found = await findDuplicates(caller, id, record)
   const names = await readTitles(
     caller,
-    seenBy(caller.privileges, targetService(customers)),
+    seenBy(caller.privileges, customerService),
     found.map((duplicate) => duplicate.id),
   )
   return found.map((duplicate: Duplicate) => ({
