@@ -13,6 +13,7 @@ import {
   fieldSet,
   fieldsWithout,
   type ListField,
+  type Members,
   type ObjectType,
   type Scalar,
 } from './fields.ts'
@@ -219,9 +220,9 @@ export interface Resource
 }
 
 /** Checks and compiles a definition. Throws at start-up for mistakes in the definition. */
-export function defineResource<const Service extends string>(
-  definition: Definition & { service: Service },
-): Resource & { readonly service: Service } {
+export function defineResource<const Service extends string, Inner extends Fields>(
+  definition: Definition & { service: Service; fields: Inner },
+): Resource & Members<Inner> & { readonly service: Service } {
   const { service, aliases = [], subResources = {}, hidden = {} } = definition
   const fields = fieldSet(definition.fields)
   const storedFields = fieldSet({ ...definition.fields, ...definition.privateFields })

@@ -1,17 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Resource } from '../../../engine/definition/define.ts'
+import type { RecordOf } from '../../../engine/definition/record-of.ts'
 import type { FailureKind } from '../../../foundation/values/failure.ts'
 import { type HtmlPage, sendPage } from '../../html/page.ts'
 import type { adminPages } from '../../html/page-routes.ts'
 import type { CallerServices } from '../../html/request.ts'
-import {
-  type PageRequest,
-  type RecordRequest,
-  readRecordRequest,
-  readRequest,
-  type Sent,
-  type Wire,
-} from './request.ts'
+import { type PageRequest, type RecordRequest, readRecordRequest, readRequest, type Sent } from './request.ts'
 
 type Pages = Pick<ReturnType<typeof adminPages>, 'get' | 'post' | 'page' | 'form'>
 
@@ -42,8 +36,8 @@ export function storePages(pages: Pages, services: CallerServices) {
  * Adds pages of one record of a service to `pages`, by addresses that name it as `:id`. They read it before anything else, and have
  * its id and the entity tag of their form in the data of their templates.
  */
-export function recordPages<Known = Wire>(pages: Pages, services: CallerServices, resource: Resource) {
-  return framed<RecordRequest<Known>>(
+export function recordPages<Served extends Resource>(pages: Pages, services: CallerServices, resource: Served) {
+  return framed<RecordRequest<RecordOf<Served>>>(
     pages,
     (request, isOutdated) => readRecordRequest(readRequest(request, services), resource, isOutdated),
     ({ id, etag }) => ({ id, etag }),

@@ -29,7 +29,7 @@ export interface PageRequest {
 /** A request to a page of one record, which the address names as `id`. */
 export interface RecordRequest<Known = Wire> extends PageRequest {
   readonly id: number
-  readonly record: Known & Wire
+  readonly record: Known
   /** The record as programs read it. */
   readonly text: string
   /** Whether a form was refused because the record is not as the form showed it. The page is of the record as it is now. */

@@ -24,7 +24,7 @@ import { INT32_MAX } from '../../../foundation/values/int32.ts'
 import { customers } from '../customers/customers.ts'
 import { ORDER_AMOUNT_MAX, toNumber } from './amounts.ts'
 import { readBuyer, shippingToBuyer } from './buyer.ts'
-import { refuseDiscountAbove, roundCharges, sumOfParts } from './charges.ts'
+import { partsOf, refuseDiscountAbove, roundCharges } from './figures.ts'
 import { readOrderBody } from './order-body.ts'
 import { makeLines, type OrderLine } from './order-lines.ts'
 import { orders } from './orders.ts'
@@ -184,7 +184,7 @@ function shipmentNumberOf({ patch, path }: OrderLine, shipmentCount: number): nu
 
 function orderAmount(currency: string, order: Row, shipments: readonly Patch[] = [], lines: readonly bigint[]): number {
   const costs = shipments.map(({ columns }) => Number(columns.cost ?? 0))
-  const total = sumOfParts(lines, costs, order, currency)
+  const total = partsOf(lines, costs, order, currency).sum
   if (total > ORDER_AMOUNT_MAX) throw wrongField('OrderItemList', `amounts to more than ${toNumber(ORDER_AMOUNT_MAX)}`)
   return Math.max(toNumber(total), 0)
 }

@@ -6,6 +6,7 @@ import {
   mailedTo,
   sendCustomerLink,
 } from '../../../../access/people/customer-links.ts'
+import type { RecordOf } from '../../../../engine/definition/record-of.ts'
 import { english } from '../../../../foundation/texts/language.ts'
 import { t } from '../../../../foundation/texts/text.ts'
 import { customers } from '../../../../shop/resources/customers/customers.ts'
@@ -25,7 +26,7 @@ export type CustomerPagesServices = CallerServices & CustomerLinkServices
 
 /** Adds what is done on the page of a customer: the shop's notes, and the link that signs the customer in. */
 export function customerPages(app: FastifyInstance, services: CustomerPagesServices): void {
-  const { form, pair } = recordPages<CustomerRecord>(adminPages(app, ['Customers', 'write']), services, customers)
+  const { form, pair } = recordPages(adminPages(app, ['Customers', 'write']), services, customers)
   const address = '/admin/customers/:id'
   form(`${address}/notes`, takeNote, shownAgain)
   form(`${address}/notes/:noteId/delete`, dropNote, shownAgain)
@@ -33,7 +34,7 @@ export function customerPages(app: FastifyInstance, services: CustomerPagesServi
   pair(`${address}/sign-in-link`, linkPage, (asked, reply) => makeLink(asked, reply, services))
 }
 
-type CustomerRecord = { readonly Email: string; readonly Enabled: boolean }
+type CustomerRecord = RecordOf<typeof customers>
 
 async function shownAgain(asked: RecordRequest<CustomerRecord>, reply: FastifyReply): Promise<HtmlPage> {
   const page = await recordPage(asked, seenBy(asked.caller.privileges, customerService), reply)

@@ -18,13 +18,11 @@ import { listNotes, NOTE_LENGTH_MAX, NOTES_MAX } from '../../../../shop/resource
 import { orders } from '../../../../shop/resources/orders/orders.ts'
 import { rma } from '../../../../shop/resources/rma/rma.ts'
 import type { Wire } from '../../frame/request.ts'
-import { chipsOf } from '../../order-states.ts'
 import { readCodes } from '../../records/codes.ts'
 import { readTitles } from '../../records/names.ts'
+import { chipsOf, listStatusNames, textsOf } from '../../records/order-words.ts'
 import { mayRead, seenBy } from '../../records/seen.ts'
 import { serviceOf } from '../../records/services.ts'
-import { listStatusNames } from '../../status-names.ts'
-import { textsOf } from '../orders/listing.ts'
 
 const ORDERS_SHOWN = 10
 const RETURNS_SHOWN = 5

@@ -7,7 +7,9 @@ import type { NestedSubResource } from '../../../../engine/definition/define.ts'
 import type { Scalar } from '../../../../engine/definition/fields.ts'
 import { t } from '../../../../foundation/texts/text.ts'
 import { readDate, writeDate } from '../../../../foundation/values/dates.ts'
-import { orders } from '../../../../shop/resources/orders/orders.ts'
+import { type OrderRecord, orders } from '../../../../shop/resources/orders/orders.ts'
+import { paymentsOf, readPayments } from '../../../../shop/resources/orders/payments.ts'
+import { invoiceOf } from '../../../../shop/resources/orders/shown-invoice-number.ts'
 import { listPaymentMethods } from '../../../../shop/resources/payment-methods/update-methods.ts'
 import { numberIn, type Writing } from '../../../html/numbers.ts'
 import type { HtmlPage } from '../../../html/page.ts'
@@ -17,21 +19,15 @@ import { addOnce } from '../../frame/once.ts'
 import { recordPages } from '../../frame/pages.ts'
 import type { RecordRequest, Sent } from '../../frame/request.ts'
 import { ifUnchanged } from '../../frame/unchanged.ts'
-import { type PaidRecord, paidOf, readPayments } from '../../order-payments.ts'
-import { invoiceOf, type Numbered } from './listing.ts'
+import { paymentsInWords } from '../../records/order-words.ts'
 
 const address = '/admin/orders/:id/payments'
 
 /** Adds the page that shows an order's payments and records payments and refunds. */
 export function paymentPages(app: FastifyInstance, services: CallerServices): void {
-  const { pair } = recordPages<Order>(adminPages(app, ['Orders', 'write']), services, orders)
+  const { pair } = recordPages(adminPages(app, ['Orders', 'write']), services, orders)
   // A form that has recorded its payment already is for the order with that payment.
   pair(address, paymentPage, record, ['precondition-failed', 'conflict'])
-}
-
-interface Order extends PaidRecord, Numbered {
-  readonly OrderID: number
-  readonly BillingPaymentMethod: string
 }
 
 /** The types that the form offers, with what they are for. Others are those of applications and gateways. */
@@ -42,10 +38,16 @@ const types = [
   ['Capture', t('Payment of an authorization')],
 ] as const
 
-async function paymentPage({ caller, record: order, query, writing, typed }: RecordRequest<Order>): Promise<HtmlPage> {
-  const payments = await readPayments(caller, order)
+async function paymentPage({
+  caller,
+  record: order,
+  query,
+  writing,
+  typed,
+}: RecordRequest<OrderRecord>): Promise<HtmlPage> {
+  const payments = paymentsInWords(await readPayments(caller, order))
   const stored = await listPaymentMethods(caller.db, caller.store.id)
-  const own = order.BillingPaymentMethod ?? ''
+  const own = order.BillingPaymentMethod
   const names = new Set([own, ...stored.filter(({ visible }) => visible).map(({ name }) => name)])
   names.delete('')
   // Who has come by a link to a refund records one. Otherwise an order that is paid says nothing of what is recorded next.
@@ -82,7 +84,7 @@ const labels = {
 }
 
 /** Records the payment or refund of the form once. What is refundable is read under the order's lock. */
-async function record({ caller, id, typed: form, writing }: Sent<RecordRequest<Order>>): Promise<string> {
+async function record({ caller, id, typed: form, writing }: Sent<RecordRequest<OrderRecord>>): Promise<string> {
   const body = bodyOf(form, writing, caller)
   await addOnce(caller, form, {
     scope: `payment of order ${id}`,
@@ -117,8 +119,8 @@ function addTransaction(
   return changeRecord(caller, orders, { kind: 'add-item', id, list, body }, { precondition, remember })
 }
 
-function refuseTooMuch(order: PaidRecord, amount: number, { store }: Caller): void {
-  const { paid, refunded, net: left } = paidOf(order.OrderAmount, order.TransactionList)
+function refuseTooMuch(order: OrderRecord, amount: number, { store }: Caller): void {
+  const { paid, refunded, net: left } = paymentsOf(order)
   if (amount <= left) return
   const known = `${paid} ${store.currency} were paid, and ${refunded} ${store.currency} were refunded already`
   const problem =

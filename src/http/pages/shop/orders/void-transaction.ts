@@ -4,36 +4,34 @@ import type { NestedSubResource } from '../../../../engine/definition/define.ts'
 import { LONG_TEXT } from '../../../../engine/definition/fields.ts'
 import { type Text, type TextValues, t } from '../../../../foundation/texts/text.ts'
 import { StoreFailure } from '../../../../foundation/values/failure.ts'
-import { orders } from '../../../../shop/resources/orders/orders.ts'
-import { isVoid, VOID } from '../../../../shop/resources/orders/payments.ts'
+import { type OrderRecord, orders } from '../../../../shop/resources/orders/orders.ts'
+import { isVoid, paymentsOf, readPayments, signedAmount, VOID } from '../../../../shop/resources/orders/payments.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { adminPages, refusedFields } from '../../../html/page-routes.ts'
 import { type CallerServices, textIn } from '../../../html/request.ts'
 import { recordPages } from '../../frame/pages.ts'
 import { idIn, type RecordRequest, type Sent } from '../../frame/request.ts'
 import { requireUnchanged } from '../../frame/unchanged.ts'
-import { type PaidRecord, paidOf, readPayments, type ShownTransaction, signedAmount } from '../../order-payments.ts'
+import { paymentsInWords, type ShownPayments } from '../../records/order-words.ts'
 
 const address = '/admin/orders/:id/payments/:transactionId/void'
 const REASON_MAX = 255
 
+type Transaction = ShownPayments['transactions'][number]
+
 /** Adds the page that makes a transaction void: it stays in sight and counts as nothing. */
 export function voidPages(app: FastifyInstance, services: CallerServices): void {
-  const { pair } = recordPages<Order>(adminPages(app, ['Orders', 'write']), services, orders)
+  const { pair } = recordPages(adminPages(app, ['Orders', 'write']), services, orders)
   pair(address, askPage, makeVoid)
 }
 
-interface Order extends PaidRecord {
-  readonly OrderID: number
-}
-
 /** Asks for the reason first, and says what the sums of the order become. */
-async function askPage({ caller, record: order, params, typed }: RecordRequest<Order>): Promise<HtmlPage> {
+async function askPage({ caller, record: order, params, typed }: RecordRequest<OrderRecord>): Promise<HtmlPage> {
   const transactionId = idIn({ params }, 'transactionId')
-  const { transactions, ...before } = await readPayments(caller, order)
+  const { transactions, ...before } = paymentsInWords(await readPayments(caller, order))
   const transaction = transactionIn(transactions, transactionId)
   const others = order.TransactionList.filter(({ TransactionIndexID }) => TransactionIndexID !== transactionId)
-  const after = paidOf(order.OrderAmount, others)
+  const after = paymentsOf({ ...order, TransactionList: others })
   return {
     template: '/pages/shop/orders/void-transaction',
     title: titleOf(transaction, caller.store.currency),
@@ -55,7 +53,7 @@ async function askPage({ caller, record: order, params, typed }: RecordRequest<O
   }
 }
 
-function titleOf({ amount, isVoid: isDone }: ShownTransaction, currency: string): Text {
+function titleOf({ amount, isVoid: isDone }: Transaction, currency: string): Text {
   const values: TextValues = { amount: ({ format }) => format.money(Math.abs(amount), currency) }
   const isRefund = amount < 0
   if (isDone) {
@@ -64,7 +62,7 @@ function titleOf({ amount, isVoid: isDone }: ShownTransaction, currency: string)
   return isRefund ? t('Make the refund of {amount} void?', values) : t('Make the payment of {amount} void?', values)
 }
 
-function transactionIn(transactions: readonly ShownTransaction[], id: number): ShownTransaction {
+function transactionIn(transactions: readonly Transaction[], id: number): Transaction {
   const found = transactions.find((one) => one.id === id)
   if (found === undefined) throw new StoreFailure('not-found', 'This order has no such payment')
   return found
@@ -72,7 +70,7 @@ function transactionIn(transactions: readonly ShownTransaction[], id: number): S
 
 const advice = 'Look at what is recorded now, and send the form again if it still applies'
 
-async function makeVoid(asked: Sent<RecordRequest<Order>>): Promise<string> {
+async function makeVoid(asked: Sent<RecordRequest<OrderRecord>>): Promise<string> {
   const { caller, id, typed, record: order } = asked
   const key = idIn(asked, 'transactionId')
   const found = order.TransactionList.find(({ TransactionIndexID }) => TransactionIndexID === key)

@@ -1,5 +1,6 @@
 import { t } from '../../../../foundation/texts/text.ts'
 import { type OptionSet, readSoldProducts, skuOf } from '../../../../shop/resources/orders/sold-products.ts'
+import { type Combination, missingCombinations, nameOfCode } from '../../../../shop/resources/products/combinations.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { type Form, textIn } from '../../../html/request.ts'
 import type { RecordRequest, Sent, Wire } from '../../frame/request.ts'
@@ -8,7 +9,6 @@ import { type Changes, changesOf, listTyped } from '../../records/form.ts'
 import { seenList } from '../../records/seen.ts'
 import type { List, Value } from '../../records/services.ts'
 import { inputOf, isTicked, isWritable, LINE_MAX } from '../../records/values.ts'
-import { type Combination, missingCombinations, nameOfCode } from './combinations.ts'
 import { advancedOptions, type ProductRecord, productService } from './product-service.ts'
 
 const { name } = advancedOptions

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import { products } from '../../../../shop/resources/products/products.ts'
 import { adminPages } from '../../../html/page-routes.ts'
 import type { CallerServices } from '../../../html/request.ts'
 import { recordPages } from '../../frame/pages.ts'
@@ -6,7 +7,6 @@ import { productBulkPages } from './bulk-page.ts'
 import { categoriesPage, saveCategories } from './categories-page.ts'
 import { optionsPage, saveOptions } from './options-page.ts'
 import { pricesPage, savePrices } from './prices-page.ts'
-import { type ProductRecord, productService } from './product-service.ts'
 import { correct, stockPage } from './stock-page.ts'
 
 const address = '/admin/products/:id'
@@ -14,15 +14,14 @@ const address = '/admin/products/:id'
 /** Adds the forms of a product's parts that deserve more than their fields. */
 export function productPages(app: FastifyInstance, services: CallerServices): void {
   productBulkPages(app, services)
-  const { resource } = productService
-  const { pair, again } = recordPages<ProductRecord>(adminPages(app, ['Products', 'write']), services, resource)
+  const { pair, again } = recordPages(adminPages(app, ['Products', 'write']), services, products)
   pair(`${address}/stock`, stockPage, correct)
   pair(`${address}/options`, optionsPage, saveOptions)
   pair(`${address}/prices`, pricesPage, savePrices)
   again(`${address}/prices/rows`, pricesPage)
   // The form shows the categories of the store.
   const withCategories = adminPages(app, ['Products', 'write'], ['Category', 'read'])
-  const ofCategories = recordPages<ProductRecord>(withCategories, services, resource)
+  const ofCategories = recordPages(withCategories, services, products)
   ofCategories.pair(`${address}/categories`, categoriesPage, saveCategories)
   ofCategories.again(`${address}/categories/find`, categoriesPage)
 }
