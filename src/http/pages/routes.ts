@@ -65,7 +65,7 @@ export type PagesServices = GuardServices & AdminServices & DeveloperServices & 
 export async function pages(app: FastifyInstance, services: PagesServices): Promise<void> {
   assetRoutes(app)
   // Links to the areas of merchants, developers and customers.
-  pagesFor(app, 'anyone').page('/', () => ({ template: '/pages/start-page', title: t('Welcome') }))
+  pagesFor(app, 'anyone').page('/', () => ({ template: '/pages/people/start-page', title: t('Welcome') }))
   await adminRoutes(app, services)
   addDeveloperPages(app, services)
   operatorAdministration(app, services)
