@@ -3,8 +3,8 @@ import type { Mail } from '../../foundation/database/generated/client.ts'
 import { claimFree, leases } from '../../foundation/database/leases.ts'
 import { sql } from '../../foundation/database/sql.ts'
 import { nextTry } from '../../foundation/outbound/retry-schedule.ts'
-import { createLoop } from '../../foundation/process/loop.ts'
 import type { Config } from '../../foundation/process/settings.ts'
+import { createWorker } from '../../foundation/process/worker.ts'
 import type { MailMetrics } from './metrics.ts'
 import type { Content } from './render.ts'
 import { type Attempt, smtpSender } from './smtp.ts'
@@ -33,16 +33,6 @@ export function createMails(services: SendingServices, { everyMs = EVERY_MS }: {
   const { log } = services
   const sendBySmtp = smtpSender(services.config)
   const stopping = new AbortController()
-  const loop = createLoop(sendDue, { log, complaint: 'mails could not be looked for', everyMs })
-
-  async function sendDue(isStopping = () => false): Promise<void> {
-    for (let claimed = BATCH_MAX; claimed === BATCH_MAX && !isStopping(); ) {
-      const mails = await claimDue(services)
-      claimed = mails.length
-      await Promise.all(mails.map((mail) => send(mail).catch((error) => complain(mail, error))))
-    }
-  }
-
   async function send(mail: Mail): Promise<void> {
     const { messageId, recipient, subject, createdAt, contentSealed } = mail
     const content = JSON.parse(services.secrets.open(contentSealed ?? '')) as Content
@@ -52,19 +42,20 @@ export function createMails(services: SendingServices, { everyMs = EVERY_MS }: {
     await settle(services, mail, attempt)
   }
 
-  function complain({ id: mailId, kind }: Mail, error: unknown): void {
-    log.warn({ err: error, mailId, kind }, 'an attempt to send a mail has failed')
-  }
-
+  const worker = createWorker({
+    log,
+    complaint: 'mails could not be looked for',
+    everyMs,
+    claim: () => claimDue(services),
+    work: send,
+    failed: ({ id: mailId, kind }) => [{ mailId, kind }, 'an attempt to send a mail has failed'],
+  })
   return {
-    start: loop.start,
-    wake: loop.wake,
-    /** Sends all mails that are due and resolves when they are answered. */
-    sendDue: () => sendDue(),
+    ...worker,
     /** Resolves when the attempts in progress have ended. They have 5 s. */
     async stop(): Promise<void> {
       const timer = setTimeout(() => stopping.abort(), STOP_MS_MAX)
-      await loop.stop()
+      await worker.stop()
       clearTimeout(timer)
     },
   }

@@ -161,8 +161,8 @@ const turns = createSemaphore({
 })
 
 /**
- * Returns the hash to store, `$argon2id$…`. Runs outside the event loop, two at a time in the process; keys such as
- * networks take turns. Throws `unavailable` if 100 are waiting already, or after 10 s.
+ * Returns the hash to store, `$argon2id$…`. Runs outside the event loop, two at a time in the process; keys such as networks take
+ * turns. No turn waits for the database, because changes of customers hold a connection meanwhile. Throws `unavailable` behind 100, or after 10 s.
  */
 export function hashPassword(password: string, key = ''): Promise<string> {
   return turns.run(key, 1, () => hash(password.normalize('NFKC'), figures))

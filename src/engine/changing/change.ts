@@ -12,8 +12,8 @@ import { announce, eventsChannel } from '../recording/announce.ts'
 import { raiseDeletions, recordChanges } from '../recording/changes.ts'
 import { haveSameRows } from '../recording/differences.ts'
 import { recordEvents } from '../recording/events.ts'
-import { settleBody } from './passed-over.ts'
-import { type NewRows, type PlannedChange, planChange, type RequestedChange } from './plan-change.ts'
+import { settleBody } from './ignored.ts'
+import { type PlannedChange, planChange, type RequestedChange } from './plan-change.ts'
 import { applyReferrers, lockDeletions } from './referrers.ts'
 import { settled } from './sent-back.ts'
 import { changedColumns, freeNames, updateRows } from './update-rows.ts'
@@ -52,6 +52,8 @@ export interface Change {
   readonly isOfSet?: boolean
   /** Why this change of a set is not made. */
   refusal?: StoreFailure
+  /** The columns that take other values, once `rules` have run. */
+  columns?: readonly string[]
 }
 
 /**
@@ -102,10 +104,14 @@ export async function changeSet(
 ): Promise<Outcomes> {
   const members = [...set.values()]
   const [{ caller }] = members as [Member]
-  const sum = (of: keyof NewRows) => members.reduce((all, { planned }) => all + planned.newRows[of], 0)
+  const newRows = { keyless: 0, all: 0 }
+  for (const { planned } of members) {
+    newRows.keyless += planned.newRows.keyless
+    newRows.all += planned.newRows.all
+  }
   const isDeletion = members.some(({ planned }) => planned.kind === 'delete')
   try {
-    return await withRowIds(caller, { keyless: sum('keyless'), all: sum('all') }, (ids) =>
+    return await withRowIds(caller, newRows, (ids) =>
       inChange(caller, (tx) => stepsOf(tx, resource, set, { ids: ids.anew(), isDeletion, partly }), remember),
     )
   } catch (error) {
@@ -259,17 +265,20 @@ interface Merged {
 function merge(
   tx: Caller,
   resource: Resource,
-  { planned: { kind, id, patch: given, read }, before, shown }: Merged,
+  { planned: { kind, id, patch: given, read, isStrict = false }, before, shown }: Merged,
   ids: RowIds,
 ): Change {
   const sent = typeof given === 'function' ? given(before as Stored) : given
-  const { patch, refusals } = settled(resource.storedFields, sent, before, tx.store.timeZone)
+  const mayBeSentBack = sent.sentBack !== undefined || Object.keys(sent.lists).length > 0
+  const { patch, refusals } = mayBeSentBack
+    ? settled(resource.storedFields, sent, before, tx.store.timeZone)
+    : { patch: sent, refusals: [] }
   if (read) {
     const record = read.notes.hasReadOnly && shown !== undefined ? (JSON.parse(shown) as Document) : null
     settleBody(read, record, refusals)
   } else if (refusals[0] !== undefined) throw refusals[0]
   const after = kind === 'delete' ? (before as Stored) : mergeRecord(tx, resource, id, before, patch, ids)
-  return { kind, caller: tx, resource, id, patch, before, after, isStrict: read?.handling.isStrict ?? false }
+  return { kind, caller: tx, resource, id, patch, before, after, isStrict }
 }
 
 /**
@@ -277,26 +286,29 @@ function merge(
  * that keep each other up to date come to rest.
  */
 async function ruled(resource: Resource, changes: readonly Change[]): Promise<Change[]> {
-  const open = changes.filter((change) => !isUnchanged(change))
+  const open = changes.filter((change) => hasWriteOnly(change.patch) || isOther(change, givenColumns(change.patch)))
   if (open.length > 0) await resource.rules?.(open)
-  return open.filter((change) => change.refusal === undefined && !isUnchangedRecord(change))
+  return open.filter((change) => change.refusal === undefined && isOther(change))
 }
 
 /** What is accepted and neither stored nor shown may change something that only `rules` know. */
-function isUnchanged(change: Change): boolean {
-  return !hasWriteOnly(change.patch) && isUnchangedRecord(change)
-}
-
 function hasWriteOnly({ writeOnly, lists }: Patch): boolean {
   return Object.keys(writeOnly).length > 0 || Object.values(lists).some((items) => items.some(hasWriteOnly))
 }
 
-function isUnchangedRecord(change: Change): boolean {
+function givenColumns({ columns }: Patch): string[] {
+  return [...Object.keys(columns), 'details']
+}
+
+/** Whether the change leaves another record than there was, as far as these columns and its lists tell. */
+function isOther(change: Change, among?: readonly string[]): boolean {
   const { kind, before, after } = change
-  if (kind !== 'update' || before === null) return false
-  const columns = changedColumns({ before: before.row, after: after.row })
-  const isChanged = (name: string) => isListChanged(change, name)
-  return columns.every((column) => stamps.has(column)) && !Object.keys(after.lists).some(isChanged)
+  if (kind !== 'update' || before === null) return true
+  change.columns = changedColumns({ before: before.row, after: after.row }, among)
+  return (
+    change.columns.some((column) => !stamps.has(column)) ||
+    Object.keys(after.lists).some((name) => isListChanged(change, name))
+  )
 }
 
 /** Whether the change gives a list other items than are stored. */
@@ -322,8 +334,8 @@ async function write(tx: Tx, resource: Resource, changes: readonly Change[]): Pr
     await deleteRow(tx, resource, id)
   }
   const created = changes.filter(({ kind }) => kind === 'create').map(({ after }) => after.row)
-  const updated = changes.flatMap(({ kind, before, after }) =>
-    kind === 'update' && before !== null ? { before: before.row, after: after.row } : [],
+  const updated = changes.flatMap(({ kind, before, after, columns }) =>
+    kind === 'update' && before !== null ? { before: before.row, after: after.row, columns } : [],
   )
   const stored = changes.filter(({ kind }) => kind !== 'delete')
   // A record's lists are written after it.

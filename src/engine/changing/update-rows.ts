@@ -10,13 +10,13 @@ import type { Row } from '../definition/stored-row.ts'
 export interface ChangedRow {
   readonly before: Row
   readonly after: Row
+  /** Those that differ, where it is known. */
+  readonly columns?: readonly string[] | undefined
 }
 
-/** The columns that a change gives another value. */
-export function changedColumns({ before, after }: ChangedRow): string[] {
-  return Object.keys(after).filter(
-    (name) => before[name] !== after[name] && !isDeepStrictEqual(before[name], after[name]),
-  )
+/** The columns that a change gives another value, among these. */
+export function changedColumns({ before, after }: ChangedRow, among: readonly string[] = Object.keys(after)): string[] {
+  return among.filter((name) => before[name] !== after[name] && !isDeepStrictEqual(before[name], after[name]))
 }
 
 /** Gives up the unique texts that records take from one another: their index compares each row with the others as they are. */
@@ -86,7 +86,7 @@ const CHOICES_MAX = 16
 const choices = new WeakMap<Resource, Map<string, Written>>()
 
 function writtenOf(resource: Resource, changes: readonly ChangedRow[]): Written {
-  const changed = new Set(changes.flatMap(changedColumns))
+  const changed = new Set(changes.flatMap((change) => change.columns ?? changedColumns(change)))
   const wanted = resource.columns.filter((name) => changed.has(name))
   const known = choices.get(resource) ?? new Map<string, Written>()
   choices.set(resource, known)

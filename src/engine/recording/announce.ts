@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Db, isClient, type Transaction } from '../../foundation/database/client.ts'
+import { type Db, execute, isClient, type Transaction } from '../../foundation/database/client.ts'
+import { sql } from '../../foundation/database/sql.ts'
 
 /** The NOTIFY channel for committed events that have no number yet. */
 export const eventsChannel = 'events'
@@ -32,7 +33,7 @@ export function announce(db: Db | Transaction, channel: Channel): void {
 async function notify(db: Db, channel: Channel, channels: Map<Channel, boolean>): Promise<void> {
   do {
     channels.set(channel, false)
-    await db.$executeRaw`SELECT pg_notify(${channel}, '')`.catch(() => undefined)
+    await execute(db, sql`SELECT pg_notify(${channel}, '')`).catch(() => undefined)
     await delay(PAUSE_MS, undefined, { ref: false })
   } while (channels.get(channel))
   channels.delete(channel)

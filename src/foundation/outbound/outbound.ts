@@ -151,7 +151,7 @@ function guardedConnector(guard: Guard, build: typeof buildConnector): buildConn
     autoSelectFamilyAttemptTimeout: ADDRESS_TRIED_MS,
     timeout: CONNECT_MS_MAX,
     allowH2: false,
-    // Even if NODE_TLS_REJECT_UNAUTHORIZED is 0.
+    // Even if NODE_TLS_REJECT_UNAUTHORIZED is 0. No session is kept, because nothing of a connection outlives it.
     rejectUnauthorized: true,
     maxCachedSessions: 0,
   })

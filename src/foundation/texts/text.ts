@@ -38,7 +38,7 @@ export class Text {
 
 /**
  * Makes a text: `t('{count, plural, one {# order} other {# orders}}', { count })`. The test of the catalogues finds messages that are
- * written as literals in the call; a message from elsewhere has to be added to it (`test/texts/definitions.ts`).
+ * written as literals in the call; a message from elsewhere has to be added to it (`tools/texts/definitions.ts`).
  */
 export function t(key: string, values?: TextValues): Text {
   return new Text(key, values)

@@ -126,7 +126,7 @@ export type CallerServices = DataServices
 const ACTOR_LENGTH_MAX = 50
 
 /** Returns the caller for the signed-in merchant in the store of the session, with the privileges of the role there. */
-export function merchantCaller(request: FastifyRequest, { db, now, secrets }: CallerServices): Caller {
+export function merchantCaller(request: FastifyRequest, { db, now, secrets }: CallerServices): Caller & CallerServices {
   const merchant = merchantOf(request)
   const actor = merchant.email.slice(0, ACTOR_LENGTH_MAX).toWellFormed()
   const privileges = privilegesOf(merchant)

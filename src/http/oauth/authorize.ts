@@ -162,7 +162,7 @@ async function deny(services: AuthorizeServices, reply: FastifyReply, asked: Ask
   })
 }
 
-/** Redirects to the application. The pages' own script asks for JSON, to open `postBackUrl` beside it. */
+/** Redirects to the application, which waits. The pages' own script asks for JSON, to open `postBackUrl` beside it; without script nothing opens it. */
 function redirectBack(
   { config }: AuthorizeServices,
   reply: FastifyReply,

@@ -4,7 +4,7 @@ import { OAuthRefusal } from './refusal.ts'
 
 /**
  * Returns the fields of a whole `multipart/form-data` body as `application/x-www-form-urlencoded`. Refuses a file, and a body that
- * is not multipart (400).
+ * is not multipart (400). Some HTTP libraries send every form as multipart.
  */
 export async function formOfMultipart(contentType: string, body: Buffer): Promise<string> {
   const form = new URLSearchParams()

@@ -23,18 +23,22 @@ import { auditRoutes, developerAudit } from './people/audit.ts'
 import { changeStorePages } from './people/change-store.ts'
 import { resetPages } from './people/reset.ts'
 import { administration, developerPages, signInPages, signUpPages } from './people/sign-in.ts'
-import { recordPages } from './records/routes.ts'
+import { servicePages } from './records/routes.ts'
 import { categoryPages } from './shop/categories/routes.ts'
+import { categoryService } from './shop/categories/special.ts'
 import { type CsvServices, csvPages } from './shop/csv/routes.ts'
 import { customerPages } from './shop/customers/routes.ts'
+import { customerService } from './shop/customers/special.ts'
 import { type CartApiServices, cartApiPages } from './shop/modules/cartapi/routes.ts'
 import { restApiPages } from './shop/modules/rest-api/routes.ts'
 import { orderPages } from './shop/orders/routes.ts'
+import { orderService, returnService } from './shop/orders/special.ts'
 import { outboxPages } from './shop/outbox/routes.ts'
 import { overviewPage } from './shop/overview/routes.ts'
 import { invitationPages } from './shop/people/invitation.ts'
 import { peoplePages } from './shop/people/routes.ts'
 import { securityPages } from './shop/people/security.ts'
+import { productService } from './shop/products/product-service.ts'
 import { productPages } from './shop/products/routes.ts'
 import { reportPages } from './shop/reports/routes.ts'
 import { searchPages } from './shop/search/routes.ts'
@@ -50,6 +54,9 @@ export const developerRoutes = [
   ...inboxRoutes,
 ]
 
+/** The services whose pages have more than follows from their definitions. */
+const specialServices = [orderService, returnService, productService, customerService, categoryService]
+
 type AdminServices = CartApiServices & CsvServices & Subscribing & SignInServices & MailServices
 type DeveloperServices = ServicesOf<(typeof developerRoutes)[number]> & SignUpServices & ResetServices
 export type PagesServices = GuardServices & AdminServices & DeveloperServices & OperatorPagesServices
@@ -58,7 +65,7 @@ export type PagesServices = GuardServices & AdminServices & DeveloperServices & 
 export async function pages(app: FastifyInstance, services: PagesServices): Promise<void> {
   assetRoutes(app)
   // Links to the areas of merchants, developers and customers.
-  pagesFor(app, 'anyone').page('/', () => ({ template: '/pages/start-page', title: t('Welcome') }))
+  pagesFor(app, 'anyone').page('/', () => ({ template: '/pages/people/start-page', title: t('Welcome') }))
   await adminRoutes(app, services)
   addDeveloperPages(app, services)
   operatorAdministration(app, services)
@@ -74,7 +81,7 @@ export async function adminRoutes(app: FastifyInstance, services: AdminServices)
   overviewPage(app, services)
   orderPages(app, services)
   reportPages(app, services)
-  recordPages(app, services)
+  servicePages(app, services, specialServices)
   searchPages(app, services)
   csvPages(app, services)
   productPages(app, services)

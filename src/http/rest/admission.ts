@@ -132,7 +132,7 @@ declare module 'fastify' {
     refusedSubscriptionId: number | null
     /** The reason for refusing the request or a part of it; empty: none, or unknown. */
     refusal: string
-    /** Names of parameters and members that were passed over; at most 20. */
+    /** Names of parameters and members that were ignored; at most 20. */
     ignored: readonly string[]
     /** Whether mistakes of its requests are refused unless it asks for tolerance. */
     isOfNewApplication: boolean

@@ -1,5 +1,5 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { refusalItem } from '../../engine/changing/change-requests.ts'
+import { refusalItem } from '../../engine/changing/requests.ts'
 import type {
   Answer,
   CountAnswer,

@@ -1,5 +1,5 @@
-import { changeRecords } from '../../engine/changing/change-requests.ts'
 import type { RequestedChange } from '../../engine/changing/plan-change.ts'
+import { changeRecords } from '../../engine/changing/requests.ts'
 import type {
   ComputedSubResource,
   Method,

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { oneOf, unknownName } from '../../engine/changing/passed-over.ts'
+import { oneOf, unknownName } from '../../engine/changing/ignored.ts'
 import { wrongParameter } from '../../engine/definition/filters.ts'
 import { Handling } from '../../engine/definition/handling.ts'
 import type { JsonSchema } from '../../engine/definition/json-schema.ts'
@@ -20,7 +20,7 @@ export interface KnownParameters {
 
 export function knownParameters(parameters: readonly Pick<Parameter, 'name' | 'schema'>[]): KnownParameters {
   const schemas = new Map(parameters.map(({ name, schema }) => [name.toLowerCase(), schema]))
-  return { schemas, candidates: [...schemas.keys()].map((name) => candidateOf(name, [name])) }
+  return { schemas, candidates: [...schemas.keys()].map((name) => candidateOf(name)) }
 }
 
 /**
@@ -59,7 +59,7 @@ function isBeyond(name: string, given: string, { maximum = INT32_MAX }: JsonSche
 
 const IGNORED_BYTES_MAX = 1_024
 
-/** Tells the caller and the log of calls what was passed over: names alone, percent-encoded, of at most 1 kB. */
+/** Tells the caller and the log of calls what was ignored: names alone, percent-encoded, of at most 1 kB. */
 export function tellIgnored(request: FastifyRequest, reply: FastifyReply, { ignored }: Handling): void {
   if (ignored.length === 0) return
   request.ignored = ignored

@@ -2,8 +2,8 @@ import { allows } from '../../access/applications/privileges.ts'
 import { type MailServices, mailsAre, writeMail } from '../../access/mail/write.ts'
 import type { Privileges } from '../../engine/caller.ts'
 import { type Db, inTransaction, type Transaction } from '../../foundation/database/client.ts'
-import { createLoop } from '../../foundation/process/loop.ts'
 import type { Config } from '../../foundation/process/settings.ts'
+import { createWorker } from '../../foundation/process/worker.ts'
 import type { Phrase } from '../../foundation/texts/text.ts'
 import { privilegesOf } from '../staff/roles.ts'
 import { type OperatorAlert, operatorAlerts, type StoreAlert, type StoreKind, storeAlerts } from './kinds.ts'
@@ -17,7 +17,7 @@ export interface AlertServices extends MailServices {
 const EVERY_MS = 60_000
 /** Processes that look every minute, a little more or less, do not look twice. */
 const AGAIN_MS = 0.8 * EVERY_MS
-const BATCH_MAX = 20
+const AT_ONCE = 5
 /** What bears a time is in the database by then, whatever transaction it was written in. */
 const LAG_MS = 30_000
 
@@ -27,30 +27,23 @@ const LAG_MS = 30_000
  */
 export function createAlerts(services: AlertServices, { everyMs = EVERY_MS }: { everyMs?: number } = {}) {
   const { db, log, now, config } = services
-  const loop = createLoop(lookAll, { log, complaint: 'alerts could not be looked for', everyMs })
-
-  /** Looks at all alerts that nobody looked at during the last minute. */
-  async function lookAll(isStopping = () => false): Promise<void> {
-    if (mailsAre(config) === 'none') return
-    for (let ids = await claim(services); ids.length > 0 && !isStopping(); ids = await claim(services)) {
-      for (const id of ids) {
-        // One that cannot be looked at keeps no other from being looked at.
-        await inTransaction(db, (tx) => look(tx, services, id, now())).catch((error) => {
-          log.warn({ err: error, alertId: id }, 'an alert could not be looked at')
-        })
-      }
-    }
-  }
-
-  return { start: loop.start, lookAll: () => lookAll(), stop: loop.stop }
+  return createWorker({
+    log,
+    complaint: 'alerts could not be looked for',
+    everyMs,
+    claim: async () => (mailsAre(config) === 'none' ? [] : claim(services)),
+    work: (id) => inTransaction(db, (tx) => look(tx, services, id, now())),
+    failed: (alertId) => [{ alertId }, 'an alert could not be looked at'],
+  })
 }
 
+/** Those that nobody looked at during the last minute. */
 async function claim({ db, now }: AlertServices): Promise<number[]> {
   const at = now()
   const rows = await db.$queryRaw<{ id: number }[]>`
     UPDATE "Alert" SET "lookedAt" = ${at} WHERE "id" IN (
       SELECT "id" FROM "Alert" WHERE "lookedAt" <= ${new Date(at.getTime() - AGAIN_MS)} ORDER BY "lookedAt"
-      LIMIT ${BATCH_MAX} FOR UPDATE SKIP LOCKED)
+      LIMIT ${AT_ONCE} FOR UPDATE SKIP LOCKED)
     RETURNING "id"`
   return rows.map(({ id }) => id)
 }

@@ -1,6 +1,6 @@
 import type { Caller } from '../../engine/caller.ts'
-import { changeOnce, created, updated } from '../../engine/changing/change-requests.ts'
-import { readWhole } from '../../engine/changing/passed-over.ts'
+import { readWhole } from '../../engine/changing/ignored.ts'
+import { changeOnce, created, updated } from '../../engine/changing/requests.ts'
 import { type EventKind, eventKind, eventKinds, eventNames } from '../../engine/definition/event-kinds.ts'
 import { boolean, constant, fieldSet, type Scalar, text } from '../../engine/definition/fields.ts'
 import {

@@ -67,7 +67,7 @@ export function readMembers(given: string, kind: EventKind): string | null {
 function refuse(given: string, { name }: EventKind, known: readonly string[]): never {
   const meant = nearestName(
     given,
-    known.map((path) => candidateOf(path, [path, path.slice(path.lastIndexOf('.') + 1)])),
+    known.map((path) => candidateOf(path)),
   )
   const shown = given.length > 80 ? `${given.slice(0, 80).toWellFormed()}…` : given
   const hint = meant === null ? '' : `; the nearest is ${meant}`

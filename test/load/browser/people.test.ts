@@ -58,7 +58,7 @@ describe.skipIf(!hasBrowser)('people', () => {
   /** Sends what is due, and the link in the newest mail to an address. */
   async function linkTo(email: string): Promise<string> {
     const sender = senderOf(server.services)
-    await sender.sendDue()
+    await sender.runDue()
     await sender.stop()
     const mail = receiver.mails.findLast(({ to }) => to.includes(email))
     const [link] = /http:\/\/\S+/.exec(mail?.text ?? '') ?? []

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { computeFigures } from '../../realistic/figures.ts'
-import { generatedFigures, generatedSource, generateRetail, smallYear } from '../../realistic/generate.ts'
+import { computeFigures } from '../../../tools/realistic/figures.ts'
+import { generatedFigures, generatedSource, generateRetail, smallYear } from '../../../tools/realistic/generate.ts'
 
 const source = generatedSource(smallYear)
 

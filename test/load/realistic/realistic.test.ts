@@ -1,10 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { convertRetail, type RetailCounts } from '../../realistic/convert.ts'
-import { computeFigures, type RetailFigures, returnTotals } from '../../realistic/figures.ts'
-import { generatedSource, smallYear } from '../../realistic/generate.ts'
-import { findRealFile, whereToGetIt } from '../../realistic/real-file.ts'
-import { openServerStore, type ServerStore } from '../../realistic/server-store.ts'
-import { creditedPence, figuresOfReturns, totalsOfReturns, type WireReturn } from '../../realistic/wire-return.ts'
+import { convertRetail, type RetailCounts } from '../../../tools/realistic/convert.ts'
+import { computeFigures, type RetailFigures, returnTotals } from '../../../tools/realistic/figures.ts'
+import { generatedSource, smallYear } from '../../../tools/realistic/generate.ts'
+import { findRealFile, whereToGetIt } from '../../../tools/realistic/real-file.ts'
+import { openServerStore, type ServerStore } from '../../../tools/realistic/server-store.ts'
+import {
+  creditedPence,
+  figuresOfReturns,
+  totalsOfReturns,
+  type WireReturn,
+} from '../../../tools/realistic/wire-return.ts'
 import { importLines } from '../../support/import.ts'
 
 const realFile = findRealFile()

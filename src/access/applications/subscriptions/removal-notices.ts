@@ -3,7 +3,7 @@ import type { Application, RemovalNotice } from '../../../foundation/database/ge
 import { claimFree, leases } from '../../../foundation/database/leases.ts'
 import { sql } from '../../../foundation/database/sql.ts'
 import { nextTry, TRIES_MAX } from '../../../foundation/outbound/retry-schedule.ts'
-import { createLoop } from '../../../foundation/process/loop.ts'
+import { createWorker } from '../../../foundation/process/worker.ts'
 import { aboutApplication, recordAudit } from '../../audit/audit.ts'
 import { type CallbackServices, postCallback } from './callback.ts'
 import { abandonHandshake, claimHandshake, endHandshake } from './handshakes.ts'
@@ -39,23 +39,14 @@ export function createRemovalNotices(
   services: RemovalNoticeServices,
   { everyMs = EVERY_MS }: { everyMs?: number } = {},
 ) {
-  const { log } = services
-  const loop = createLoop(sendDue, { log, complaint: 'removal notices could not be looked for', everyMs })
-
-  /** Sends all due notices and resolves when they are answered. */
-  async function sendDue(isStopping = () => false): Promise<void> {
-    for (let claimed = BATCH_MAX; claimed === BATCH_MAX && !isStopping(); ) {
-      const notices = await claimDue(services)
-      claimed = notices.length
-      const sendOne = (notice: RemovalNotice) =>
-        send(services, notice).catch((error) => {
-          log.warn({ err: error, applicationId: notice.applicationId }, 'a removal notice could not be sent')
-        })
-      await Promise.all(notices.map(sendOne))
-    }
-  }
-
-  return { start: loop.start, sendDue: () => sendDue(), stop: loop.stop }
+  return createWorker({
+    log: services.log,
+    complaint: 'removal notices could not be looked for',
+    everyMs,
+    claim: () => claimDue(services),
+    work: (notice) => send(services, notice),
+    failed: ({ applicationId }) => [{ applicationId }, 'a removal notice could not be sent'],
+  })
 }
 
 /** Leases due notices. Counts attempts in advance, so that one that crashes the process is not retried forever. */

@@ -10,7 +10,7 @@ import { developerRoute, id, time } from '../../html/route-groups.ts'
 import { many, record } from '../../server/json/json-routes.ts'
 import { ref } from '../../server/json/openapi.ts'
 import { wholeNumber } from '../../server/json/parameters.ts'
-import { callsShown } from '../calls.ts'
+import { callsShown } from '../../html/calls.ts'
 import { ofApplication, ownIn, storesQuery } from './application-page.ts'
 
 const answeredShape = {

@@ -20,6 +20,9 @@ export type Submit<Asked extends PageRequest> = (
 /** The failures of a form whose record is not as the form showed it. */
 const outdated: readonly FailureKind[] = ['precondition-failed']
 
+/** What adds pages whose requests are read as `Asked`. */
+export type Framed<Asked extends PageRequest> = ReturnType<typeof framed<Asked>>
+
 /** Adds pages of a store to `pages`, which say who may use them. */
 export function storePages(pages: Pages, services: CallerServices) {
   return framed<PageRequest>(

@@ -16,7 +16,7 @@ export type Wire = Readonly<Record<string, unknown>>
 /** A request to a page of a store. */
 export interface PageRequest {
   /** Who asks, and in which store. */
-  readonly caller: Caller
+  readonly caller: Caller & CallerServices
   /** The names in the address. */
   readonly params: unknown
   readonly query: unknown

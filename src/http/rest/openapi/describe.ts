@@ -1,4 +1,4 @@
-import { created, deleted, updated } from '../../../engine/changing/change-requests.ts'
+import { created, deleted, updated } from '../../../engine/changing/requests.ts'
 import type { Method, Resource } from '../../../engine/definition/define.ts'
 import { describeRecord, type Schemas } from '../../../engine/definition/json-schema.ts'
 import type {

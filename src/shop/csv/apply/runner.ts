@@ -4,7 +4,7 @@ import type { Log } from '../../../engine/reading/endpoints.ts'
 import type { Db } from '../../../foundation/database/client.ts'
 import { claimFree, isFree, leases } from '../../../foundation/database/leases.ts'
 import { empty, identifier, sql } from '../../../foundation/database/sql.ts'
-import { createLoop } from '../../../foundation/process/loop.ts'
+import { createWorker } from '../../../foundation/process/worker.ts'
 import { StoreFailure } from '../../../foundation/values/failure.ts'
 import type { Secrets } from '../../../foundation/values/secrets.ts'
 import { resourceNamed } from '../../registry.ts'
@@ -32,43 +32,24 @@ const EVERY_MS = 15_000
  * gone. Any number of processes may run this on one database.
  */
 export function createCsvImports(services: CsvImportServices, { everyMs = EVERY_MS }: { everyMs?: number } = {}) {
-  const { log } = services
-
-  async function applyDue(isStopping: () => boolean, isOfFew: boolean): Promise<void> {
-    while (!isStopping()) {
-      const claimed = await claimNext(services, isOfFew)
-      if (claimed === null) return
-      await apply(claimed, isStopping).catch((error) => {
-        if (!(error instanceof StoreFailure) || error.kind !== 'in-progress') throw error
-      })
-    }
-  }
-
-  async function apply(claimed: Import, isStopping: () => boolean): Promise<void> {
-    const run = await runOf(services, claimed)
-    let after: number | null = 0
-    try {
-      while (after !== null && !isStopping()) after = await applyBatch(run, after)
-    } finally {
-      // Without a release, others wait until the lease has run out.
-      if (after === null) await finish(run)
-      else await release(run).catch((err) => log.warn({ err }, 'a CSV import could not be released'))
-    }
-  }
-
-  const complaint = 'CSV imports could not go on'
-  const loops = Array.from({ length: AT_ONCE + FEW_AT_ONCE }, (_, at) =>
-    createLoop((isStopping) => applyDue(isStopping, at >= AT_ONCE), { log, complaint, everyMs }),
+  const workers = Array.from({ length: AT_ONCE + FEW_AT_ONCE }, (_, at) =>
+    createWorker({
+      log: services.log,
+      complaint: 'CSV imports could not go on',
+      everyMs,
+      claim: () => claimNext(services, at >= AT_ONCE),
+      work: (claimed, isStopping) => apply(services, claimed, isStopping),
+      release: (claimed) => release(services, claimed),
+    }),
   )
 
   /** Looks for imports to be applied. */
   function wake(): void {
-    for (const loop of loops) loop.wake()
+    for (const worker of workers) worker.wake()
   }
 
   async function settle(): Promise<void> {
-    wake()
-    await Promise.all(loops.map((loop) => loop.idle()))
+    await Promise.all(workers.map((worker) => worker.settle()))
   }
 
   return {
@@ -81,13 +62,13 @@ export function createCsvImports(services: CsvImportServices, { everyMs = EVERY_
     },
     /** Looks for imports now and every 15 s. */
     start(): void {
-      for (const loop of loops) loop.start()
+      for (const worker of workers) worker.start()
     },
     /** Resolves when nothing is to be applied that this process may work on. */
     settle,
     /** Ends after the batch that is being made, and leaves the rest to other processes. */
     async stop(): Promise<void> {
-      await Promise.all(loops.map((loop) => loop.stop()))
+      await Promise.all(workers.map((worker) => worker.stop()))
     },
   }
 }
@@ -96,7 +77,7 @@ export function createCsvImports(services: CsvImportServices, { everyMs = EVERY_
  * Takes the import that has waited longest, of a store for which no other one is being applied. One of few records waits only for
  * others of few, so that nobody who changes some orders waits until a large file is done.
  */
-async function claimNext({ db, now }: CsvImportServices, isOfFew: boolean): Promise<Import | null> {
+async function claimNext({ db, now }: CsvImportServices, isOfFew: boolean): Promise<Import[]> {
   const few = (table: string) => {
     const row = identifier(table)
     return sql`(${row}."changes" + ${row}."creates" <= ${FEW_LINES}::int)`
@@ -106,8 +87,19 @@ async function claimNext({ db, now }: CsvImportServices, isOfFew: boolean): Prom
       AND ${few('other')} = ${few('CsvImport')}
       AND "other"."state" = 'applying' AND NOT ${isFree(leases.csvApplying, now, 'other')})`
   const wanted = { key: ['storeId', 'id'], where, order: 'startedAt', limit: 1 }
-  const [claimed] = await claimFree<Import>(db, leases.csvApplying, now, wanted)
-  return claimed ?? null
+  return claimFree(db, leases.csvApplying, now, wanted)
+}
+
+async function apply(services: CsvImportServices, claimed: Import, isStopping: () => boolean): Promise<void> {
+  const run = await runOf(services, claimed)
+  let after: number | null = 0
+  try {
+    while (after !== null && !isStopping()) after = await applyBatch(run, after)
+    if (after === null) await finish(run)
+  } catch (error) {
+    // Another process has taken it over.
+    if (!(error instanceof StoreFailure) || error.kind !== 'in-progress') throw error
+  }
 }
 
 async function runOf({ db, secrets, now, log }: CsvImportServices, claimed: Import): Promise<Run> {
@@ -129,9 +121,6 @@ async function finish({ caller: { db, store, now }, id, claim }: Run): Promise<v
   })
 }
 
-async function release({ caller: { db, store }, id, claim }: Run): Promise<void> {
-  await db.csvImport.updateMany({
-    where: { storeId: store.id, id, claim, state: 'applying' },
-    data: { leasedUntil: null },
-  })
+async function release({ db }: CsvImportServices, { storeId, id, claim }: Import): Promise<void> {
+  await db.csvImport.updateMany({ where: { storeId, id, claim, state: 'applying' }, data: { leasedUntil: null } })
 }

@@ -17,7 +17,7 @@ export interface Cell {
 // Spreadsheets take full-width signs for the others, and may begin a formula behind a line break.
 const armed = /^'*[=+\-@\t\r\n＝＋－＠]/
 
-/** The text for a file. What a spreadsheet would take for a formula gets an apostrophe before it. */
+/** The text for a file. What a spreadsheet would take for a formula gets an apostrophe before it, and so does `'=1`, which would come back as `=1`. */
 export function disarm(text: string): string {
   return armed.test(text) ? `'${text}` : text
 }

@@ -15,7 +15,6 @@ import {
   type OpenReading,
   readAgain,
   renewReading,
-  settleLines,
 } from '../lines/imports.ts'
 import { BATCH_LENGTH_MAX, BATCH_LINES_MAX, MAPPED_COLUMNS_MAX } from '../lines/limits.ts'
 import { addNames } from '../lines/new-names.ts'
@@ -129,7 +128,6 @@ async function readBatches(
     count += batch.length
   }
   if (count === 0) throw new StoreFailure('bad-request', NO_LINES)
-  await settleLines(caller, reading.id, comparison.settle())
   await addNames(caller, reading.id, references.newNames.used)
 }
 

@@ -20,14 +20,6 @@ export function shownInvoiceNumber(prefix: string, number: number): string {
   return number === 0 ? '0' : `${prefix}${number}`
 }
 
-/** Splits a shown invoice number into a prefix and a number, which takes as many digits as it can hold and does not begin with 0. */
-export function readInvoiceNumber(shown: string): { prefix: string; number: number } {
-  if (shown === '0') return { prefix: '', number: 0 }
-  const [tenDigits, nineDigits] = [/[1-9]\d{0,9}$/, /[1-9]\d{0,8}$/].map((form) => form.exec(shown)?.[0] ?? '')
-  const digits = (Number(tenDigits) > INT32_MAX ? nineDigits : tenDigits) ?? ''
-  return { prefix: shown.slice(0, shown.length - digits.length), number: Number(digits) }
-}
-
 /** The longest prefix plus the longest number. */
 const LENGTH_MAX = 60
 

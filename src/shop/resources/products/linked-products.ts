@@ -60,6 +60,7 @@ function withoutBundled(set: Document, id: number): Document {
  * stored. Does not check links stored before, because an import may have written them.
  */
 export async function refuseUnknownProducts({ caller, patch, before }: Change): Promise<void> {
+  if (Object.keys(patch.details).length + Object.keys(patch.lists).length === 0) return
   const named = linksIn(documentOf(patch)).filter(({ id }) => id !== undefined && id !== 0)
   if (named.length === 0) return
   const stored = new Set(linksIn((before?.row.details ?? {}) as Document).map(({ id }) => id))

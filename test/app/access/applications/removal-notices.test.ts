@@ -64,7 +64,7 @@ async function removedAllTheSame(one: Scene = scene): Promise<{ token: string }>
 }
 
 const notices = () => services.db.removalNotice.findMany({ where: scene.pair })
-const sendDue = () => createRemovalNotices(services).sendDue()
+const runDue = () => createRemovalNotices(services).runDue()
 
 /** To the moment that the notice is due, and not a millisecond more. */
 async function untilDue() {
@@ -77,7 +77,7 @@ test('is sent again when its time comes, byte for byte, under the same id, signe
   const [notice] = await notices()
   await untilDue()
   access.clock.ms -= 1
-  await sendDue()
+  await runDue()
   expect(receiver.received).toEqual([])
 
   // The application may have come up with another secret meanwhile.
@@ -86,7 +86,7 @@ test('is sent again when its time comes, byte for byte, under the same id, signe
   await services.db.application.update({ where: { id }, data: { callbackSecretSealed: services.secrets.seal(secret) } })
   access.clock.ms += 1
   receiver.answer = status(200)
-  await sendDue()
+  await runDue()
   const [again, ...others] = receiver.received
   expect(others).toEqual([])
   expect(again?.callback).toMatchObject({ Action: 'REMOVE', TokenKey: token, TimeStamp: '03-01-2026 07:00:00' })
@@ -114,7 +114,7 @@ test('is tried again after 5 s, 5 min, 30 min, 2, 5, 10, 14, 20 and 24 h, each u
     expect(waitMs).toBeLessThanOrEqual(wait * 1.2)
     await untilDue()
     receiver.answer = status(index % 2 ? 503 : 404)
-    await sendDue()
+    await runDue()
     expect(receiver.received).toHaveLength(index + 1)
   }
   expect(await leftOf(services, scene)).toEqual(nothing)
@@ -129,7 +129,7 @@ test('is tried again after 5 s, 5 min, 30 min, 2, 5, 10, 14, 20 and 24 h, each u
       givenUp: true,
     },
   })
-  await sendDue()
+  await runDue()
   expect(receiver.received).toHaveLength(waits.length)
 })
 
@@ -148,7 +148,7 @@ test('keeps what came of the last attempt, and its body sealed', async () => {
   const { token } = await removedAllTheSame()
   await untilDue()
   receiver.answer = status(418)
-  await sendDue()
+  await runDue()
   const [notice] = await notices()
   expect(notice).toMatchObject({ attempts: 2, reason: 'The answer has the status 418 and not 200' })
   expect(JSON.stringify(notice)).not.toContain(token)
@@ -166,7 +166,7 @@ describe('any number of processes', () => {
     access.clock.ms += 10 * SECOND_MS
     receiver.answer = status(200)
     const { both, close } = processes()
-    await Promise.all([...both, ...both].map((one) => one.sendDue()))
+    await Promise.all([...both, ...both].map((one) => one.runDue()))
     await close()
     expect(receiver.received).toHaveLength(scenes.length)
     expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id'])).size).toBe(scenes.length)
@@ -185,7 +185,7 @@ describe('any number of processes', () => {
       await answer(response, received)
       underWay--
     }
-    const sending = sendDue()
+    const sending = runDue()
     await arrived
     await vi.waitFor(() => expect(underWay).toBe(5))
     release()
@@ -217,10 +217,10 @@ describe('any number of processes', () => {
       },
     })
     access.clock.ms = leasedUntil.getTime() - 1
-    await sendDue()
+    await runDue()
     expect(receiver.received).toEqual([])
     access.clock.ms += 1
-    await sendDue()
+    await runDue()
     expect(receiver.received.map(({ headers }) => headers['webhook-id'])).toEqual([notice?.messageId])
     expect(await notices()).toMatchObject([{ attempts: 3 }])
     expect((await leftOf(services, scene)).handshakes).toBe(0)
@@ -231,15 +231,15 @@ describe('any number of processes', () => {
     await untilDue()
     const { arrived, release, answer } = held(status(500))
     receiver.answer = answer
-    const slow = sendDue()
+    const slow = runDue()
     await arrived
     receiver.answer = status(404)
     const other = createRemovalNotices({ ...services, db: otherDb })
     access.clock.ms += MINUTE_MS - 1
-    await other.sendDue()
+    await other.runDue()
     expect(receiver.received).toHaveLength(1)
     access.clock.ms += 1
-    await other.sendDue()
+    await other.runDue()
     const taken = await notices()
     expect(taken).toMatchObject([{ attempts: 3, reason: 'The answer has the status 404 and not 200' }])
     release()
@@ -255,7 +255,7 @@ describe('a store that subscribes again', () => {
     const { token } = await subscribe(services, scene.wanted)
     expect(await leftOf(services, scene)).toEqual({ ...nothing, subscriptions: 1 })
     access.clock.ms += HOUR_MS
-    await sendDue()
+    await runDue()
     expect(receiver.received.map(({ callback }) => callback.Action)).toEqual(['AUTHORIZE'])
     expect(await statusWith(services, scene, token)).toBe(200)
   })
@@ -265,7 +265,7 @@ describe('a store that subscribes again', () => {
     await untilDue()
     const { arrived, release, answer } = held()
     receiver.answer = answer
-    const sending = sendDue()
+    const sending = runDue()
     await arrived
     const subscribing = subscribe(services, scene.wanted)
     expect(receiver.received).toHaveLength(1)
@@ -282,13 +282,13 @@ describe('a store that subscribes again', () => {
     receiver.answer = answer
     const subscribing = subscribe(services, scene.wanted)
     await arrived
-    await sendDue()
+    await runDue()
     expect(receiver.received).toHaveLength(1)
     expect(await notices()).toMatchObject([{ attempts: 1 }])
     release()
     await subscribing
     access.clock.ms += HOUR_MS
-    await sendDue()
+    await runDue()
     expect(receiver.received).toHaveLength(1)
   })
 
@@ -304,7 +304,7 @@ describe('a store that subscribes again', () => {
     const db = new Proxy(services.db, {
       get: (target, name) => (name === 'application' ? { findUnique } : Reflect.get(target, name)),
     })
-    await createRemovalNotices({ ...services, db }).sendDue()
+    await createRemovalNotices({ ...services, db }).runDue()
     expect(receiver.received.map(({ callback }) => callback.Action)).toEqual(['AUTHORIZE'])
     expect(await leftOf(services, scene)).toEqual({ ...nothing, subscriptions: 1 })
   })
@@ -315,7 +315,7 @@ test('one whose attempts all ended with their process is given up, and the log s
   await services.db.removalNotice.updateMany({ where: scene.pair, data: { attempts: waits.length + 1 } })
   await untilDue()
   receiver.answer = status(200)
-  await sendDue()
+  await runDue()
   expect(receiver.received).toEqual([])
   expect(await notices()).toEqual([])
   const [newest] = await services.db.auditEntry.findMany({ where: scene.pair, orderBy: { id: 'desc' }, take: 1 })
@@ -337,7 +337,7 @@ describe('what is deleted', () => {
     await services.db.store.delete({ where: { id: scene.store.id } })
     await untilDue()
     receiver.answer = status(200)
-    await sendDue()
+    await runDue()
     expect(receiver.received).toHaveLength(1)
     expect(await notices()).toEqual([])
   })

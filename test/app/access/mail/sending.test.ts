@@ -51,8 +51,8 @@ describe('a mail', () => {
     const to = 'ann+packing@shop.example'
     await write(server.services, notice({ kind: 'invitation', data, to, storeId: store.id }))
     const { messageId } = await mail()
-    await sender.sendDue()
-    await sender.sendDue()
+    await sender.runDue()
+    await sender.runDue()
 
     expect(receiver.mails).toHaveLength(1)
     const [{ headers, ...sent } = { headers: new Map<string, string>(), text: '', html: '' }] = receiver.mails
@@ -84,7 +84,7 @@ describe('a mail', () => {
     const arrived = async (locale?: Locale) => {
       const reset = notice({ kind: 'address-change', data, to, storeId: store.id, ...(locale && { locale }) })
       await write(server.services, reset)
-      await sender.sendDue()
+      await sender.runDue()
       const { headers, text, html } = receiver.mails.at(-1) ?? {
         headers: new Map<string, string>(),
         text: '',
@@ -127,16 +127,16 @@ describe('a mail', () => {
       await write(server.services, notice())
       const { messageId } = await mail()
       receiver.refusal = refusal
-      await sender.sendDue()
+      await sender.runDue()
       expect(await mail()).toMatchObject({
         state: 'waiting',
         reason: `The mail server answered: ${refusal.code} ${refusal.text}`,
       })
       receiver.refusal = null
-      await sender.sendDue()
+      await sender.runDue()
       expect(receiver.mails).toEqual([])
       await untilDue()
-      await sender.sendDue()
+      await sender.runDue()
       expect(receiver.mails.map(({ headers }) => headers.get('message-id'))).toEqual([messageId])
       expect(await mail()).toMatchObject({ state: 'sent', reason: '', attempts: 2 })
     },
@@ -150,17 +150,17 @@ describe('a mail', () => {
     const { config } = server.services
     const smtpUrl = gone.url
     const elsewhere = senderOf({ ...server.services, config: { ...config, smtpUrl } })
-    await elsewhere.sendDue()
+    await elsewhere.runDue()
     expect((await mail()).reason).toBe('The mail server cannot be reached or ended the connection (ECONNREFUSED)')
     await untilDue()
     const wrong = senderOf({
       ...server.services,
       config: { ...config, smtpUrl: `${receiver.url}`.replace(/:[^:@]*@/, ':another@') },
     })
-    await wrong.sendDue()
+    await wrong.runDue()
     expect((await mail()).reason).toBe('The mail server refused the user name or the password (535)')
     await untilDue()
-    await sender.sendDue()
+    await sender.runDue()
     expect(receiver.mails.map(({ headers }) => headers.get('message-id'))).toEqual([messageId])
     const logged = server.log.join('')
     expect(logged).toContain('a mail was not sent')
@@ -172,7 +172,7 @@ describe('a mail', () => {
   test('that is refused for good is not sent again, and the reason is kept', async () => {
     await write(server.services, notice())
     receiver.refusal = { step: 'RCPT TO', code: 550, text: '5.1.1 no such mailbox' }
-    await sender.sendDue()
+    await sender.runDue()
     expect(await mail()).toMatchObject({
       state: 'bounced',
       reason: 'The mail server answered: 550 5.1.1 no such mailbox',
@@ -180,7 +180,7 @@ describe('a mail', () => {
     })
     receiver.refusal = null
     server.clock.ms += 72 * HOUR_MS
-    await sender.sendDue()
+    await sender.runDue()
     expect(receiver.mails).toEqual([])
     expect(figureOf(await sender.registry.metrics(), 'mail_attempts_total{outcome="bounced"}')).toBe(1)
   })
@@ -193,7 +193,7 @@ describe('a mail', () => {
     while ((await mail()).state === 'waiting') {
       await untilDue()
       hours.push((server.clock.ms - createdAt.getTime()) / HOUR_MS)
-      await sender.sendDue()
+      await sender.runDue()
     }
     const waits = hours.slice(1).map((hour, index) => hour - (hours[index] ?? 0))
     expect(waits.slice(0, -1)).toEqual(waits.slice(0, -1).toSorted((one, other) => one - other))
@@ -211,7 +211,7 @@ describe('a mail', () => {
     await write(server.services, notice())
     const smtpUrl = silent.url.replace('http:', 'smtp:')
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
-    const attempt = senderOf({ ...server.services, config: { ...server.services.config, smtpUrl } }).sendDue()
+    const attempt = senderOf({ ...server.services, config: { ...server.services.config, smtpUrl } }).runDue()
     await connected.promise
     // Not before the client has noticed that it is connected.
     await vi.waitFor(async () => {
@@ -222,7 +222,7 @@ describe('a mail', () => {
     await attempt
     await silent.close()
     await untilDue()
-    await sender.sendDue()
+    await sender.runDue()
     expect(receiver.mails).toHaveLength(1)
   })
 })
@@ -231,7 +231,7 @@ test('of many due mails each is sent once, by two processes at the same time', a
   const wanted = await Promise.all(Array.from({ length: 30 }, () => write(server.services, notice())))
   expect(wanted).toEqual(Array.from({ length: 30 }, () => true))
   const other = senderOf(server.services)
-  await Promise.all([sender.sendDue(), other.sendDue()])
+  await Promise.all([sender.runDue(), other.runDue()])
   const ids = (await server.services.db.mail.findMany()).map(({ messageId }) => messageId)
   expect(receiver.mails.map(({ headers }) => headers.get('message-id')).toSorted()).toEqual(ids.toSorted())
 })

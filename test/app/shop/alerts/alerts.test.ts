@@ -27,7 +27,7 @@ const DAY_MS = 24 * 60 * MINUTE_MS
 /** Looks once more, when what happened before is old enough to be told of. */
 async function look(afterMs = MINUTE_MS): Promise<string[]> {
   server.clock.ms += afterMs
-  await createAlerts(server.services).lookAll()
+  await createAlerts(server.services).runDue()
   return subjects()
 }
 
@@ -75,7 +75,7 @@ describe('somebody of a store', () => {
     await choose('webhook-paused')
     await pausedWebhook('<b>Desk</b>')
     server.clock.ms += MINUTE_MS
-    await Promise.all([1, 2, 3].map(() => createAlerts(server.services).lookAll()))
+    await Promise.all([1, 2, 3].map(() => createAlerts(server.services).runDue()))
     const [told = '', ...others] = await subjects()
     expect(told).toContain('The webhook <b>Desk</b> is paused: it did not answer for five days.')
     expect(others).toEqual([])

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { callsOf } from '../../../soap-clients/calls.ts'
-import { families } from '../../../soap-clients/families.ts'
-import { runFamily } from '../../../soap-clients/run.ts'
-import { type Server, startServer } from '../../../soap-clients/server.ts'
+import { callsOf } from '../../../../tools/soap-clients/calls.ts'
+import { families } from '../../../../tools/soap-clients/families.ts'
+import { runFamily } from '../../../../tools/soap-clients/run.ts'
+import { type Server, startServer } from '../../../../tools/soap-clients/server.ts'
 import { cloneDatabase, type TestDatabase } from '../../../support/database.ts'
 
 const wsdl = readFileSync(new URL('../../../../wsdl/cartAPI.wsdl', import.meta.url), 'utf8')

@@ -1,6 +1,6 @@
 import { parse, TYPE } from '@formatjs/icu-messageformat-parser'
 import { describe, expect, it } from 'vitest'
-import { languages, readCatalogues, tidyCatalogues } from '../../../texts/catalogues.ts'
+import { languages, readCatalogues, tidyCatalogues } from '../../../../tools/texts/catalogues.ts'
 
 describe.each(languages)('the catalogues of %s', (language) => {
   const found = readCatalogues(language)

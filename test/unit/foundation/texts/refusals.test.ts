@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { languageOf } from '../../../../src/foundation/texts/language.ts'
 import { refusalsOf } from '../../../../src/foundation/texts/refusals.ts'
-import { languages, readCatalogues } from '../../../texts/catalogues.ts'
+import { languages, readCatalogues } from '../../../../tools/texts/catalogues.ts'
 
 describe.each(languages)('the refusals of %s', (language) => {
   const { 'refusals.json': catalogue = {} } = readCatalogues(language)

@@ -24,7 +24,7 @@ import { type HtmlPage, sendPage } from '../../../../html/page.ts'
 import { adminPages, orShowAgain } from '../../../../html/page-routes.ts'
 import { actorOf, formOf, merchantOf, textIn, wantsHtml } from '../../../../html/request.ts'
 import { readIds } from '../../../../server/json/parameters.ts'
-import { callsShown } from '../../../calls.ts'
+import { callsShown } from '../../../../html/calls.ts'
 
 const home = '/admin/modules/rest-api'
 const LISTED_MAX = 100

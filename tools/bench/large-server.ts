@@ -1,0 +1,82 @@
+import type { FastifyInstance, InjectOptions } from 'fastify'
+import { buildApp } from '../../src/app.ts'
+import { createProgress } from '../../src/cli/progress.ts'
+import { connect } from '../../src/foundation/database/client.ts'
+import { migrate } from '../../src/foundation/database/migrations.ts'
+import { fillLargeStore, recordsOf } from '../../test/support/large-store/fill.ts'
+import type { StoreSize } from '../../test/support/large-store/statements.ts'
+import { operatorKey, servicesOn } from '../../test/support/services.ts'
+
+type Headers = Readonly<Record<string, string>>
+
+/** The whole application in this process, over a database with one large store. */
+export interface LargeServer {
+  readonly storeId: number
+  /** Of an application that no throttle holds up. */
+  readonly application: Headers
+  readonly operator: Headers
+  /** Of a merchant who has signed in. */
+  readonly merchant: Headers
+  /** The JSON of an answer. Throws unless it is a success. */
+  readonly ask: (request: InjectOptions) => Promise<unknown>
+  /** The milliseconds that a request took; NaN where it was ended for its time (503). Throws for any other failure. */
+  readonly timeOf: (request: InjectOptions) => Promise<number>
+  readonly close: () => Promise<void>
+}
+
+const account = { Email: 'merchant@large.example', Password: 'correct horse battery' }
+const secureurl = 'https://large.example'
+
+/** Migrates the database at `url`, which must be empty, and fills a store of this size. */
+export async function openLargeServer(url: string, size: StoreSize): Promise<LargeServer> {
+  await migrate(url)
+  const db = connect(url)
+  const app = buildApp(servicesOn(db, { LOG_LEVEL: 'silent' }))
+  const operator = { authorization: `Bearer ${operatorKey}` }
+  const post = async (path: string, payload: object) => {
+    const answer = await answerTo(app, { method: 'POST', url: `/admin/${path}`, headers: operator, payload })
+    return answer.json() as Record<string, string | number>
+  }
+  const { Id } = await post('stores', {
+    Name: 'Large',
+    SecureURL: secureurl,
+    Currency: 'USD',
+    TimeZone: 'UTC',
+    ...account,
+  })
+  const Throttle = { Capacity: 1_000_000, LeakPerSecond: 10_000 }
+  const { PublicKey, PrivateKey } = await post('applications', { Name: 'Bench', Throttle })
+  const { Token } = await post(`stores/${Id}/subscriptions`, { PublicKey })
+  const progress = createProgress({ label: 'Filling the store', total: recordsOf(size) })
+  await fillLargeStore(url, Number(Id), size, { isWhole: true, onRecords: progress.advance })
+  progress.done()
+  return {
+    storeId: Number(Id),
+    application: { secureurl, privatekey: String(PrivateKey), token: String(Token) },
+    operator,
+    merchant: { accept: 'text/html', cookie: await signIn(app) },
+    ask: async (request) => (await answerTo(app, request)).json(),
+    timeOf: async (request) => {
+      const startMs = performance.now()
+      const { statusCode } = await answerTo(app, request, [503])
+      return statusCode === 503 ? Number.NaN : performance.now() - startMs
+    },
+    close: async () => {
+      await app.close()
+      await db.$disconnect()
+    },
+  }
+}
+
+async function signIn(app: FastifyInstance): Promise<string> {
+  const { cookies } = await answerTo(app, { method: 'POST', url: '/admin/sign-in', payload: account })
+  return cookies.map(({ name, value }) => `${name}=${value}`).join('; ')
+}
+
+async function answerTo(app: FastifyInstance, request: InjectOptions, taken: readonly number[] = []) {
+  const answer = await app.inject(request)
+  const { statusCode, body } = answer
+  if ((statusCode < 200 || statusCode > 299) && !taken.includes(statusCode))
+    throw new Error(`${String(request.url)} answered ${statusCode}: ${body}`)
+  return answer
+}

@@ -1,0 +1,110 @@
+import { createReadStream } from 'node:fs'
+import pg from 'pg'
+import { createProgress } from '../../src/cli/progress.ts'
+import { StartupError } from '../../src/foundation/process/startup-error.ts'
+import { importLines } from '../../test/support/import.ts'
+import { convertRetail } from '../realistic/convert.ts'
+import { fullYear, generatedSource } from '../realistic/generate.ts'
+import type { BenchServer } from './bench-server.ts'
+
+/** A store of the server, and the headers of an application that no throttle holds up. */
+export interface BenchStore {
+  readonly id: number
+  readonly headers: Readonly<Record<string, string>>
+  /** In an order of no meaning. */
+  readonly productIds: readonly number[]
+  /** Of the same products. */
+  readonly skus: readonly string[]
+  /** In an order of no meaning. */
+  readonly orderIds: readonly number[]
+}
+
+export interface BenchStores {
+  /** The year of orders: many narrow records. */
+  readonly year: BenchStore
+  /** The sandbox: few products, with long texts, options, categories and pictures. */
+  readonly sandbox: BenchStore
+}
+
+/** Fills a store through the import route, as a user would. `file` null: with a generated year. */
+export async function openBenchStores(server: BenchServer, file: string | null): Promise<BenchStores> {
+  if (file !== null) await expectReadable(file)
+  const { PublicKey, PrivateKey } = await server.post('/admin/applications', {
+    Name: 'Bench',
+    Throttle: { Capacity: 1_000_000, LeakPerSecond: 10_000 },
+  })
+  const open = async (id: number, secureUrl: string): Promise<BenchStore> => {
+    const { Token } = await server.post(`/admin/stores/${id}/subscriptions`, { PublicKey: String(PublicKey) })
+    const headers = { SecureURL: secureUrl, PrivateKey: String(PrivateKey), Token: String(Token) }
+    const products = await rowsOf<{ id: number; sku: string }>(server, id, 'SELECT id, sku FROM "Product"')
+    const orders = await rowsOf<{ id: number }>(server, id, 'SELECT id FROM "Order"')
+    return {
+      id,
+      headers,
+      productIds: products.map((product) => product.id),
+      skus: products.map(({ sku }) => sku),
+      orderIds: orders.map((order) => order.id),
+    }
+  }
+  const year = {
+    Name: 'Online Retail',
+    SecureURL: 'https://retail.example',
+    Email: 'merchant@retail.example',
+    Password: 'correct horse battery',
+    Currency: 'GBP',
+    TimeZone: 'Europe/London',
+  }
+  const { Id } = await server.post('/admin/stores', year)
+  await load(server, Number(Id), file)
+  const { rows } = await query<{ id: number; secureUrl: string }>(
+    server,
+    'SELECT id, "secureUrl" FROM "Store" ORDER BY id',
+  )
+  const [sandbox, ...others] = rows
+  if (!sandbox || others.length !== 1) throw new Error('The sandbox and one store were expected')
+  // What a database that has been up for a while has done by itself; it must not happen in the middle of a measurement.
+  await query(server, 'VACUUM ANALYZE')
+  await query({ databaseUrl: server.administratorUrl }, 'CHECKPOINT')
+  return { year: await open(Number(Id), year.SecureURL), sandbox: await open(sandbox.id, sandbox.secureUrl) }
+}
+
+async function expectReadable(file: string): Promise<void> {
+  const stream = createReadStream(file)
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  stream.once('open', () => resolve()).once('error', reject)
+  await promise.catch(({ code }: NodeJS.ErrnoException) => {
+    throw new StartupError(`${file} cannot be read (${code})`)
+  })
+  stream.destroy()
+}
+
+async function load(server: BenchServer, storeId: number, file: string | null): Promise<void> {
+  const progress = createProgress({ label: file === null ? 'Loading a generated year' : 'Loading the file' })
+  let shown = 0
+  const lines = convertRetail(file ?? generatedSource(fullYear))
+  const { counts } = await importLines({ ...server, storeId }, lines, (count) => {
+    progress.advance(count - shown)
+    shown = count
+  }).finally(progress.done)
+  if (counts.refused > 0) throw new Error(`${counts.refused} of ${counts.lines} lines were refused`)
+}
+
+/** In the same order in every run. */
+async function rowsOf<R extends { id: number }>(server: BenchServer, storeId: number, select: string): Promise<R[]> {
+  const { rows } = await query<R>(server, `${select} WHERE "storeId" = $1 ORDER BY md5(id::text)`, [storeId])
+  return rows
+}
+
+async function query<R extends pg.QueryResultRow>(
+  { databaseUrl }: Pick<BenchServer, 'databaseUrl'>,
+  sql: string,
+  values: unknown[] = [],
+) {
+  const client = new pg.Client({ connectionString: databaseUrl })
+  await client.connect()
+  try {
+    return await client.query<R>(sql, values)
+  } finally {
+    await client.end()
+  }
+}

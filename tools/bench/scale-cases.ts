@@ -1,0 +1,136 @@
+import type { InjectOptions } from 'fastify'
+import type { Resource } from '../../src/engine/definition/define.ts'
+import { customers } from '../../src/shop/resources/customers/customers.ts'
+import { orders } from '../../src/shop/resources/orders/orders.ts'
+import { products } from '../../src/shop/resources/products/products.ts'
+import { openClient } from '../../test/support/client.ts'
+import type { StoreSize } from '../../test/support/large-store/statements.ts'
+import type { LargeServer } from './large-server.ts'
+import { valuesOf } from './scale-values.ts'
+
+export interface ScaleCase {
+  readonly title: string
+  /** Each run changes something else. */
+  readonly request: (run: number) => InjectOptions
+  /** Of a list. */
+  readonly countUrl?: string
+}
+
+type Sized = readonly [resource: Resource, count: number]
+
+/** The same cases for a store of any size, with values of its own. */
+export async function scaleCases(server: LargeServer, url: string, size: StoreSize): Promise<readonly ScaleCase[]> {
+  const services: readonly Sized[] = [
+    [products, size.products],
+    [customers, size.customers],
+    [orders, size.orders],
+  ]
+  const lists = services.flatMap((sized) => wholeLists(server, sized))
+  const client = await openClient(url)
+  try {
+    for (const sized of services) lists.push(...(await filteredLists(server, client, sized)))
+    return [...lists, ...others(server, size, await frequentStock(client, server.storeId))]
+  } finally {
+    await client.end()
+  }
+}
+
+function wholeLists({ application: headers }: LargeServer, [{ service }, count]: Sized): ScaleCase[] {
+  const list = (title: string, query: string) => ({
+    title: `${service}${title}`,
+    request: () => ({ url: `/StoreWebAPI/v1/${service}${query}`, headers }),
+  })
+  return [
+    list('', ''),
+    list('?limit=100', '?limit=100'),
+    list(', from the middle by cursor', `?cursor=${Math.floor(count / 2)}`),
+    list(', last page by cursor', `?cursor=${count - 10}`),
+    list('?countonly=1', '?countonly=1'),
+    list(', from the middle by offset', `?offset=${Math.floor(count / 2)}`),
+  ]
+}
+
+async function filteredLists(
+  { application: headers, storeId }: LargeServer,
+  client: Awaited<ReturnType<typeof openClient>>,
+  [{ service, table, filters }, count]: Sized,
+): Promise<ScaleCase[]> {
+  const cases: ScaleCase[] = []
+  for (const [name, filter] of Object.entries(filters)) {
+    for (const { share, value } of await valuesOf(client, storeId, { name, filter, table, count })) {
+      const url = `/StoreWebAPI/v1/${service}?${name}=${encodeURIComponent(value)}`
+      cases.push({
+        title: `${service}?${name}: ${share}`,
+        request: () => ({ url, headers }),
+        countUrl: `${url}&countonly=1`,
+      })
+    }
+  }
+  return cases
+}
+
+/** A product that orders can be placed of for a while. */
+async function frequentStock(client: Awaited<ReturnType<typeof openClient>>, storeId: number): Promise<number> {
+  const { rows } = await client.query<{ id: number }>(
+    `SELECT "id" FROM "Product" WHERE "storeId" = $1 AND NOT "hide" AND NOT "notForSale" ORDER BY "stock" DESC, "id" LIMIT 1`,
+    [storeId],
+  )
+  return rows[0]?.id ?? 1
+}
+
+function others(
+  { application, operator, merchant, storeId }: LargeServer,
+  size: StoreSize,
+  soldProduct: number,
+): ScaleCase[] {
+  const [product, customer, order] = [size.products, size.customers, size.orders].map((count) => Math.ceil(count / 2))
+  const called = (title: string, path: string, payload?: (run: number) => object): ScaleCase => ({
+    title,
+    request: (run) => ({
+      url: `/StoreWebAPI/v1/${path}`,
+      headers: application,
+      ...(payload && { method: 'PUT' as const, payload: payload(run) }),
+    }),
+  })
+  const page = (title: string, path: string): ScaleCase => ({
+    title,
+    request: () => ({ url: path, headers: merchant }),
+  })
+  return [
+    called('Products?hide=0&stockfrom=1', 'Products?hide=0&stockfrom=1'),
+    called('Products?hide=0&name=cotton', 'Products?hide=0&name=cotton'),
+    called('Products?name=ott&pricefrom=100', 'Products?name=ott&pricefrom=100'),
+    called('Orders?orderstatus=1&datestart=2020-01-01', 'Orders?orderstatus=1&datestart=2020-01-01'),
+    called('Customers?city=london&lastname=man', 'Customers?city=london&lastname=man'),
+    called('Products/{id}', `Products/${product}`),
+    called('Products?sku=…', `Products?sku=SKU-${product}`),
+    called('Customers/{id}', `Customers/${customer}`),
+    called('Orders/{id}', `Orders/${order}`),
+    called('Events', 'Events'),
+    called('PUT Products/{id}, stock', `Products/${product}`, (run) => ({ SKUInfo: { Stock: 100 + run } })),
+    called('PUT Products/{id}, description', `Products/${product}`, (run) => ({ Description: `Description ${run}` })),
+    called('PUT Customers/{id}, city', `Customers/${customer}`, (run) => ({
+      BillingCity: run % 2 === 0 ? 'Springfield' : 'Riverfield',
+    })),
+    called('PUT Orders/{id}, comment', `Orders/${order}`, (run) => ({ InternalComments: `Comment ${run}` })),
+    {
+      title: 'order placed (operator)',
+      request: () => ({
+        method: 'POST',
+        url: `/admin/stores/${storeId}/orders`,
+        headers: operator,
+        payload: { CustomerID: customer, OrderItemList: [{ CatalogID: soldProduct, ItemQuantity: 1 }] },
+      }),
+    },
+    page('/admin', '/admin'),
+    page('/admin/orders', '/admin/orders'),
+    page('/admin/orders?orderstatus=4&sort=-OrderDate', '/admin/orders?orderstatus=4&sort=-OrderDate'),
+    page('/admin/orders/{id}', `/admin/orders/${order}`),
+    page('/admin/products', '/admin/products'),
+    page('/admin/products?name=cotton&sort=SKUInfo.Price', '/admin/products?name=cotton&sort=SKUInfo.Price'),
+    page('/admin/products/{id}', `/admin/products/${product}`),
+    page('/admin/products/search?q=cotton', '/admin/products/search?q=cotton'),
+    page('/admin/customers', '/admin/customers'),
+    page('/admin/history', '/admin/history'),
+  ]
+}
