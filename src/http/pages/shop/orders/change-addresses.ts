@@ -4,7 +4,7 @@ import { changeRecord } from '../../../../engine/changing/change.ts'
 import { getRecord } from '../../../../engine/reading/read.ts'
 import { type Phrase, t } from '../../../../foundation/texts/text.ts'
 import { valueIn } from '../../../../foundation/values/json.ts'
-import { shippingToBuyer } from '../../../../shop/resources/orders/buyer.ts'
+import { billingNames, shippingNames, shippingToBuyer } from '../../../../shop/resources/orders/buyer.ts'
 import { type OrderRecord, orders } from '../../../../shop/resources/orders/orders.ts'
 import { readParcelNumbers } from '../../../../shop/resources/orders/parcels.ts'
 import { invoiceOf } from '../../../../shop/resources/orders/shown-invoice-number.ts'
@@ -39,12 +39,11 @@ export function addressPages(app: FastifyInstance, services: CallerServices): vo
   )
 }
 
-const parts = ['FirstName', 'LastName', 'Company', 'Address', 'Address2', 'City', 'State', 'ZipCode', 'Country']
 const allBilling = valuesNamed(
   serviceOfOrders().sections.flatMap(({ values }) => values),
-  [...parts, 'PhoneNumber', 'Email'].map((name) => `Billing${name}`),
+  billingNames,
 )
-const allShipments = shipmentsWith([...parts, 'Phone', 'Email'].map((name) => `Shipment${name}`))
+const allShipments = shipmentsWith([...shippingNames, 'ShipmentEmail'])
 
 function serviceOfOrders() {
   const service = allServices.find(({ resource }) => resource === orders)
