@@ -51,9 +51,9 @@ export function readRequest(request: FastifyRequest, services: CallerServices): 
 export async function readRecordRequest<Known>(
   asked: PageRequest,
   resource: Resource,
+  id: number,
   isOutdated: boolean,
 ): Promise<RecordRequest<Known>> {
-  const id = idIn(asked)
   const text = await getRecord(asked.caller, resource, id)
   return { ...asked, id, record: JSON.parse(text), text, isOutdated, etag: tagOf(text, asked.typed, isOutdated) }
 }

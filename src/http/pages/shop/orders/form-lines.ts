@@ -1,6 +1,6 @@
 import type { Caller } from '../../../../engine/caller.ts'
-import { type Phrase, type TextValue, t } from '../../../../foundation/texts/text.ts'
-import { StoreFailure } from '../../../../foundation/values/failure.ts'
+import { type Phrase, type Text, type TextValue, t } from '../../../../foundation/texts/text.ts'
+import { type Fault, StoreFailure } from '../../../../foundation/values/failure.ts'
 import { isOneLine } from '../../../../foundation/values/input.ts'
 import { INT32_MAX } from '../../../../foundation/values/int32.ts'
 import { readTyped } from '../../../../foundation/values/typed-number.ts'
@@ -22,9 +22,11 @@ import {
   variantOf,
 } from '../../../../shop/resources/orders/sold-products.ts'
 import { takesBackOrders } from '../../../../shop/resources/orders/stock.ts'
-import type { Writing } from '../../../html/numbers.ts'
+import { numberIn, type Writing } from '../../../html/numbers.ts'
+import { refusedFields } from '../../../html/page-routes.ts'
 import { type Form, textIn } from '../../../html/request.ts'
 import { type FoundProducts, findProducts, SKU_LENGTH_MAX } from './find-products.ts'
+import type { TypedForm } from './line-fields.ts'
 
 /** The number of lines in the empty form of a new order. */
 const LINES_SHOWN = 3
@@ -39,11 +41,7 @@ export type FormLine = LookedUp['lines'][number]
  * of the form, the SKU of an advanced option is replaced by the product's, and its options are chosen; so are words that one product
  * fits. The form may ask for a line more (`AddLine`) or less (`RemoveLine`), and choose one of several products (`ItemID.1.choice`).
  */
-export async function lookUpLines(
-  caller: Caller,
-  { form: sent, writing }: { form: Form; writing: Writing },
-  linesShown = LINES_SHOWN,
-) {
+export async function lookUpLines(caller: Caller, { typed: sent, writing }: TypedForm, linesShown = LINES_SHOWN) {
   const form = withChoices(withoutLine(sent))
   const texts = Array.from({ length: countLines(form, linesShown) }, (_, index) =>
     textIn(form, `ItemID.${index + 1}`).trim(),
@@ -166,6 +164,84 @@ export async function readPriceLevel(caller: Caller, form: Form): Promise<number
     if (error instanceof StoreFailure) return 0
     throw error
   }
+}
+
+/** The lines of the form as items of an order, without prices. Throws likewise. */
+export function itemsOf({ values, lines, writing }: LookedUp): Record<string, unknown>[] {
+  const filled = filledLines(lines)
+  const faults = filled.flatMap((line) => faultsOfLine(line, values))
+  if (faults.length > 0) throw refusedFields(faults)
+  return filled.map((line) => itemOf(line, values, writing))
+}
+
+export function filledLines(lines: readonly FormLine[]): FormLine[] {
+  return lines.filter(({ typed }) => typed !== '')
+}
+
+/** What is wrong with a line as far as the form says so itself. */
+export function faultsOfLine({ number, product, fits }: FormLine, values: Form): Fault[] {
+  const field = `ItemID.${number}`
+  if (product === null) {
+    const isOneOfMany = fits !== null && fits.matches.length > 0
+    return [{ field, problem: isOneOfMany ? 'fits several products: choose one' : 'fits no product of this store' }]
+  }
+  // Nobody has seen yet what was found.
+  if (fits !== null) return [{ field, problem: 'was found by its name: look whether it is the right one' }]
+  return product.fields
+    .filter(({ name, isRequired }) => isRequired && textIn(values, name) === '' && !Array.isArray(values[name]))
+    .map(({ name }) => ({ field: name, problem: 'has to be chosen' }))
+}
+
+/** As the page shows the lines: what was found by its name is in sight. */
+export function asSeen({ lines, ...others }: LookedUp): LookedUp {
+  return { ...others, lines: lines.map((line) => (line.product === null ? line : { ...line, fits: null })) }
+}
+
+function itemOf({ number, product }: FormLine, values: Form, writing: Writing) {
+  return withoutEmpty({
+    CatalogID: product?.id,
+    ItemID: product?.variantSku,
+    ItemQuantity: numberIn(values, `ItemQuantity.${number}`, writing),
+    ItemOptions: product?.optionIds.map((id) => `,${id}`).join(''),
+  })
+}
+
+export function withoutEmpty(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(fields).filter(([, value]) => value !== undefined && value !== null && value !== ''),
+  )
+}
+
+/**
+ * The fields of lines that a form adds, in the order of the body. `stored`: how many lines the order has in front of them; null: it is a
+ * new order, whose lines have the prices of the catalogue.
+ */
+export function newLineFields(lines: readonly FormLine[], stored: number | null) {
+  const isNew = stored !== null
+  return lines.flatMap(({ number, product }, at) => {
+    const field = (member: string, label: Text, name = `${member}.${number}`) => ({
+      name,
+      path: `OrderItemList[${at + (stored ?? 0)}].${member}`,
+      label,
+    })
+    const options = (product?.fields ?? []).map(({ name, label: option }) => {
+      const values = { number, field: option }
+      const label = isNew ? t('New line {number}: {field}', values) : t('Line {number}: {field}', values)
+      return field(name, label, name)
+    })
+    return isNew
+      ? [
+          field('ItemID', t('New line {number}: the product', { number })),
+          field('ItemQuantity', t('New line {number}: the quantity', { number })),
+          field('ItemUnitPrice', t('New line {number}: the price', { number })),
+          ...options,
+        ]
+      : [
+          field('ItemID', t('Line {number}: the product', { number })),
+          field('ItemQuantity', t('Line {number}: the quantity', { number })),
+          ...options,
+        ]
+  })
 }
 
 const optionField = (number: number, { OptionSetID }: OptionSet) => `Option.${number}.${OptionSetID}`
