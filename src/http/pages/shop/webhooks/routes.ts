@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { z } from 'zod'
-import { allows } from '../../../../access/applications/privileges.ts'
+import { allows, mayRead } from '../../../../access/applications/privileges.ts'
 import type { Caller } from '../../../../engine/caller.ts'
 import type { Resource } from '../../../../engine/definition/define.ts'
 import { eventKind, eventKinds } from '../../../../engine/definition/event-kinds.ts'
@@ -27,7 +27,7 @@ import { wholeNumber } from '../../../server/json/parameters.ts'
 import { storePages } from '../../frame/pages.ts'
 import { idIn, type PageRequest, readRequest, type Sent } from '../../frame/request.ts'
 import { readTitles } from '../../records/names.ts'
-import { mayRead, seenBy, textSeenBy } from '../../records/seen.ts'
+import { seenBy, textSeenBy } from '../../records/seen.ts'
 import { targetService } from '../../records/services.ts'
 import {
   type By,
