@@ -25,23 +25,20 @@ import { resetPages } from './people/reset.ts'
 import { administration, developerPages, signInPages, signUpPages } from './people/sign-in.ts'
 import { servicePages } from './records/routes.ts'
 import { categoryPages } from './shop/categories/routes.ts'
-import { categoryService } from './shop/categories/special.ts'
 import { type CsvServices, csvPages } from './shop/csv/routes.ts'
 import { customerPages } from './shop/customers/routes.ts'
-import { customerService } from './shop/customers/special.ts'
 import { type CartApiServices, cartApiPages } from './shop/modules/cartapi/routes.ts'
 import { restApiPages } from './shop/modules/rest-api/routes.ts'
 import { orderPages } from './shop/orders/routes.ts'
-import { orderService, returnService } from './shop/orders/special.ts'
 import { outboxPages } from './shop/outbox/routes.ts'
 import { overviewPage } from './shop/overview/routes.ts'
 import { invitationPages } from './shop/people/invitation.ts'
 import { peoplePages } from './shop/people/routes.ts'
 import { securityPages } from './shop/people/security.ts'
-import { productService } from './shop/products/product-service.ts'
 import { productPages } from './shop/products/routes.ts'
 import { reportPages } from './shop/reports/routes.ts'
 import { searchPages } from './shop/search/routes.ts'
+import { shopServices } from './shop/services.ts'
 import { settingsPages } from './shop/settings/routes.ts'
 import { webhookPages } from './shop/webhooks/routes.ts'
 
@@ -53,9 +50,6 @@ export const developerRoutes = [
   ...testStoreRoutes,
   ...inboxRoutes,
 ]
-
-/** The services whose pages have more than follows from their definitions. */
-const specialServices = [orderService, returnService, productService, customerService, categoryService]
 
 type AdminServices = CartApiServices & CsvServices & Subscribing & SignInServices & MailServices
 type DeveloperServices = ServicesOf<(typeof developerRoutes)[number]> & SignUpServices & ResetServices
@@ -81,7 +75,7 @@ export async function adminRoutes(app: FastifyInstance, services: AdminServices)
   overviewPage(app, services)
   orderPages(app, services)
   reportPages(app, services)
-  servicePages(app, services, specialServices)
+  servicePages(app, services, shopServices)
   searchPages(app, services)
   csvPages(app, services)
   productPages(app, services)

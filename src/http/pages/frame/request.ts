@@ -8,7 +8,7 @@ import type { Format } from '../../../foundation/texts/format.ts'
 import { type Writing, writingOf } from '../../html/numbers.ts'
 import { type CallerServices, type Form, formOf, merchantCaller, textIn } from '../../html/request.ts'
 import { readIds } from '../../server/json/parameters.ts'
-import { tagOf } from './unchanged.ts'
+import { digest } from '../../server/requests/compression.ts'
 
 /** A record or an item of a list, as programs read it. */
 export type Wire = Readonly<Record<string, unknown>>
@@ -61,4 +61,9 @@ export async function readRecordRequest<Known>(
 /** The number in the address under this name. */
 export function idIn({ params }: Pick<PageRequest, 'params'>, name = 'id'): number {
   return readIds({ [name]: textIn(params, name) }, name)[name] as number
+}
+
+/** The entity tag for a form that is shown: of the record as it is, or of the one that the form was first shown with. */
+export function tagOf(record: string, typed: Form | null, isOutdated: boolean): string {
+  return (isOutdated ? '' : textIn(typed, 'etag')) || digest(record)
 }

@@ -1,3 +1,4 @@
+import { mayRead } from '../../../access/applications/privileges.ts'
 import type { Caller } from '../../../engine/caller.ts'
 import { refused } from '../../../engine/definition/refused.ts'
 import { getRecord } from '../../../engine/reading/read.ts'
@@ -19,7 +20,7 @@ import { textIn } from '../../html/request.ts'
 import { idIn, type PageRequest } from '../frame/request.ts'
 import { actors, type HistoryRow, historyOf, titlesOf } from './history.ts'
 import { bareOf, changeOf, nameless } from './history-words.ts'
-import { mayRead, seenBy } from './seen.ts'
+import { seenBy } from './seen.ts'
 import { services as allServices, type Service, serviceOfTable } from './services.ts'
 
 const PAGE_ENTRIES = 50

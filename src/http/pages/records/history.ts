@@ -1,4 +1,4 @@
-import { allows } from '../../../access/applications/privileges.ts'
+import { allows, mayRead } from '../../../access/applications/privileges.ts'
 import type { Caller } from '../../../engine/caller.ts'
 import { type HistoryEntry, type HistoryPage, listHistory, type RecordName } from '../../../engine/recording/history.ts'
 import { type Phrase, t } from '../../../foundation/texts/text.ts'
@@ -17,7 +17,7 @@ import {
 } from './history-words.ts'
 import { readTitles } from './names.ts'
 import { namesFor } from './references.ts'
-import { mayRead, seenBy } from './seen.ts'
+import { seenBy } from './seen.ts'
 import { serviceOfTable } from './services.ts'
 
 /** Entries of a record's own page. */

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
+import { mayRead } from '../../../access/applications/privileges.ts'
 import { t } from '../../../foundation/texts/text.ts'
 import { canBePutBack } from '../../../shop/csv/undo/back.ts'
 import type { Privilege } from '../../../shop/staff/roles.ts'
@@ -16,8 +17,8 @@ import { htmlFrame, htmlValues } from './html-frame.ts'
 import { listPage } from './list-page.ts'
 import { recordPage } from './record-page.ts'
 import { suggestions } from './search.ts'
-import { mayRead, seenBy } from './seen.ts'
-import { services as allServices, canCreate, type Service } from './services.ts'
+import { seenBy } from './seen.ts'
+import { canCreate, type Service } from './services.ts'
 import { forgetView, keepView } from './views.ts'
 
 type Need = 'read' | 'write' | 'take along'
@@ -67,16 +68,14 @@ const ofDeleting: readonly Row<RecordRequest>[] = [
   ['write', 'form', '/:id/delete', deletePage, remove],
 ]
 
-/** Adds the pages of every service's records. `special`: the services that have more than follows from their definitions. */
-export function servicePages(app: FastifyInstance, services: CallerServices, special: readonly Service[]): void {
+/** Adds the pages of the records of all these services. */
+export function servicePages(app: FastifyInstance, services: CallerServices, all: readonly Service[]): void {
   storePages(adminPages(app), services).page('/admin/records', ({ caller: { privileges } }) => {
-    const data = { services: allServices.filter(({ resource }) => mayRead(privileges, resource)) }
+    const data = { services: all.filter(({ resource }) => mayRead(privileges, resource)) }
     return { template: '/pages/records/index', title: t('More records'), data }
   })
   storePages(adminPages(app, ['Settings', 'read']), services).page('/admin/history', storeHistoryPage)
-  for (const service of allServices) {
-    servicePagesOf(app, services, special.find(({ resource }) => resource === service.resource) ?? service)
-  }
+  for (const service of all) servicePagesOf(app, services, service)
 }
 
 /** Adds the pages of one service's records. */

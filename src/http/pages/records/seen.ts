@@ -1,4 +1,4 @@
-import { allows, shows } from '../../../access/applications/privileges.ts'
+import { mayRead, shows } from '../../../access/applications/privileges.ts'
 import type { Privileges } from '../../../engine/caller.ts'
 import type { Resource } from '../../../engine/definition/define.ts'
 import type { FieldSet } from '../../../engine/definition/fields.ts'
@@ -48,10 +48,6 @@ export function seenValues(privileges: Privileges, values: readonly Value[]): re
 export function seenList(privileges: Privileges, list: List): List {
   const lists = list.lists.map((inner) => seenList(privileges, inner))
   return { ...list, values: seenValues(privileges, list.values), lists }
-}
-
-export function mayRead(privileges: Privileges, { privilege }: Pick<Resource, 'privilege'>): boolean {
-  return allows(privileges, privilege, 'read')
 }
 
 /** Takes the members that need other privileges out of a whole record, as programs read it. */

@@ -47,7 +47,7 @@ export interface Special {
   readonly isAddedElsewhere: boolean
   /** The template of what a list says that has no records yet; null: how to add them. */
   readonly emptyTemplate: string | null
-  /** Whether only those get a file of its records who have shown a password or a passkey in the last 15 minutes. */
+  /** Whether only those get or send a file of its records who have shown a password or a passkey in the last 15 minutes. */
   readonly isFileProved: boolean
 }
 

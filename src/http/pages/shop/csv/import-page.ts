@@ -27,7 +27,6 @@ import { listNames } from '../../../../shop/csv/lines/new-names.ts'
 import { BELOW_COST } from '../../../../shop/csv/lines/worth-a-look.ts'
 import { hasParts } from '../../../../shop/csv/take-in/parts.ts'
 import { isPutBackable, putBack } from '../../../../shop/csv/undo/back.ts'
-import { customers } from '../../../../shop/resources/customers/customers.ts'
 import { requireProof } from '../../../html/guard.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { merchantOf, requirePrivileges, textIn } from '../../../html/request.ts'
@@ -35,7 +34,8 @@ import { idIn, type PageRequest } from '../../frame/request.ts'
 import { type Codes, codedInRecord, readCodes } from '../../records/codes.ts'
 import { type NameOf, namesFor } from '../../records/references.ts'
 import { seenBy } from '../../records/seen.ts'
-import { services as allServices, type List, type Service } from '../../records/services.ts'
+import type { List, Service } from '../../records/services.ts'
+import { shopServices } from '../services.ts'
 import { type ChangeWords, wordsOf } from './change-words.ts'
 
 const LINES_SHOWN = 50
@@ -56,7 +56,7 @@ interface Tab {
 export async function importsPage({ caller, query }: PageRequest): Promise<HtmlPage> {
   const asked = textIn(query, 'before')
   const before = /^[1-9]\d{0,8}$/.test(asked) ? Number(asked) : null
-  const writable = allServices.filter(({ resource }) => allows(caller.privileges, resource.privilege, 'write'))
+  const writable = shopServices.filter(({ resource }) => allows(caller.privileges, resource.privilege, 'write'))
   const found = await listImports(caller, {
     services: writable.map(({ resource }) => resource.service),
     before,
@@ -83,9 +83,9 @@ export async function importsPage({ caller, query }: PageRequest): Promise<HtmlP
 export async function importOf(asked: PageRequest, { request }: FastifyReply): Promise<Found> {
   const { caller } = asked
   const found = await findImport(caller, idIn(asked))
-  const { resource } = serviceOf(found)
+  const { resource, special } = serviceOf(found)
   requirePrivileges(merchantOf(request), [[resource.privilege, 'write']])
-  if (resource === customers) requireProof(request)
+  if (special.isFileProved) requireProof(request)
   const hidden = hiddenColumns(caller.privileges, resource).map(({ name }) => name)
   return { found, hidden, isHidden: (column) => hidden.includes(column) }
 }
@@ -295,7 +295,7 @@ function actionOf({ changes, creates }: Import, { one, all }: Service): Text {
 }
 
 export function serviceOf({ service }: Pick<Import, 'service'>): Service {
-  const found = allServices.find(({ resource }) => resource.service === service)
+  const found = shopServices.find(({ resource }) => resource.service === service)
   if (found === undefined) throw new Error(`There is no service ${service}`)
   return found
 }

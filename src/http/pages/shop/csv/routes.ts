@@ -1,13 +1,13 @@
 import type { FastifyInstance } from 'fastify'
 import type { CsvImports } from '../../../../shop/csv/apply/runner.ts'
-import { customers } from '../../../../shop/resources/customers/customers.ts'
 import type { Privilege } from '../../../../shop/staff/roles.ts'
 import { adminPages } from '../../../html/page-routes.ts'
 import type { CallerServices } from '../../../html/request.ts'
 import { takeUploads } from '../../../html/upload.ts'
 import { storePages } from '../../frame/pages.ts'
 import { readRequest } from '../../frame/request.ts'
-import { services as allServices, canImport, type Service } from '../../records/services.ts'
+import { canImport, type Service } from '../../records/services.ts'
+import { shopServices } from '../services.ts'
 import { sendProblems, sendTemplate } from './files.ts'
 import { applyChanges, cancel, importPage, importsPage, putImportBack } from './import-page.ts'
 import { assignColumns, mappingPage } from './mapping-page.ts'
@@ -21,7 +21,7 @@ export interface CsvServices extends CallerServices {
 export function csvPages(app: FastifyInstance, services: CsvServices): void {
   app.register(async (scope) => {
     takeUploads(scope)
-    for (const service of allServices.filter(canImport)) uploadPages(scope, services, service)
+    for (const service of shopServices.filter(canImport)) uploadPages(scope, services, service)
     // Which service's records an import changes is known by its id alone: the pages look.
     const { get, page, form, pair } = storePages(adminPages(scope), services)
     const address = '/admin/csv/:id'
@@ -36,9 +36,9 @@ export function csvPages(app: FastifyInstance, services: CsvServices): void {
 }
 
 function uploadPages(scope: FastifyInstance, services: CsvServices, service: Service): void {
-  const { resource, path: home } = service
+  const { resource, path: home, special } = service
   const pages = adminPages(scope, [resource.privilege as Privilege, 'write'])
-  const admitted = resource === customers ? pages.proved : pages
+  const admitted = special.isFileProved ? pages.proved : pages
   const { get, page } = storePages(admitted, services)
   const path = `${home}/csv`
   page(path, (asked) => uploadPage(asked, service))

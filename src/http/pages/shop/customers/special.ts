@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { mayRead } from '../../../../access/applications/privileges.ts'
 import type { Caller } from '../../../../engine/caller.ts'
 import { type Text, t } from '../../../../foundation/texts/text.ts'
 import { writeDate } from '../../../../foundation/values/dates.ts'
@@ -16,7 +17,7 @@ import type { Wire } from '../../frame/request.ts'
 import { readCodes } from '../../records/codes.ts'
 import { readTitles } from '../../records/names.ts'
 import { chipsOf, listStatusNames, textsOf } from '../../records/order-words.ts'
-import { mayRead, seenBy } from '../../records/seen.ts'
+import { seenBy } from '../../records/seen.ts'
 import { serviceOf } from '../../records/services.ts'
 
 const ORDERS_SHOWN = 10

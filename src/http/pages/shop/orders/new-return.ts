@@ -24,8 +24,8 @@ import { adminPages, inFormFields, refusedFields } from '../../../html/page-rout
 import { type CallerServices, type Form, textIn } from '../../../html/request.ts'
 import { addOnce } from '../../frame/once.ts'
 import { recordPages } from '../../frame/pages.ts'
-import type { RecordRequest, Sent } from '../../frame/request.ts'
-import { ifUnchanged, tagOf } from '../../frame/unchanged.ts'
+import { type RecordRequest, type Sent, tagOf } from '../../frame/request.ts'
+import { ifUnchanged } from '../../frame/unchanged.ts'
 import { labelsOf, namesIn, type TypedForm } from './line-fields.ts'
 import { outdatedReturns, quantityFields, returnLabels, returnsOf, returnWords } from './returns.ts'
 

@@ -1,10 +1,10 @@
+import { mayRead } from '../../../../access/applications/privileges.ts'
 import { t } from '../../../../foundation/texts/text.ts'
 import { categories } from '../../../../shop/resources/categories/categories.ts'
 import { readCategoryPaths } from '../../../../shop/resources/categories/tree.ts'
 import { orders } from '../../../../shop/resources/orders/orders.ts'
 import { readProductOrders } from '../../../../shop/resources/products/product-orders.ts'
 import { listStatusNames, textsOf } from '../../records/order-words.ts'
-import { mayRead } from '../../records/seen.ts'
 import type { Special } from '../../records/special.ts'
 import type { ProductRecord } from './product-service.ts'
 
