@@ -8,7 +8,7 @@ import type { Format } from '../../../foundation/texts/format.ts'
 import { type Writing, writingOf } from '../../html/numbers.ts'
 import { type CallerServices, type Form, formOf, merchantCaller, textIn } from '../../html/request.ts'
 import { readIds } from '../../server/json/parameters.ts'
-import { tagOf } from './unchanged.ts'
+import { digest } from '../../server/requests/compression.ts'
 
 /** A record or an item of a list, as programs read it. */
 export type Wire = Readonly<Record<string, unknown>>
@@ -16,7 +16,7 @@ export type Wire = Readonly<Record<string, unknown>>
 /** A request to a page of a store. */
 export interface PageRequest {
   /** Who asks, and in which store. */
-  readonly caller: Caller
+  readonly caller: Caller & CallerServices
   /** The names in the address. */
   readonly params: unknown
   readonly query: unknown
@@ -51,9 +51,9 @@ export function readRequest(request: FastifyRequest, services: CallerServices): 
 export async function readRecordRequest<Known>(
   asked: PageRequest,
   resource: Resource,
+  id: number,
   isOutdated: boolean,
 ): Promise<RecordRequest<Known>> {
-  const id = idIn(asked)
   const text = await getRecord(asked.caller, resource, id)
   return { ...asked, id, record: JSON.parse(text), text, isOutdated, etag: tagOf(text, asked.typed, isOutdated) }
 }
@@ -61,4 +61,9 @@ export async function readRecordRequest<Known>(
 /** The number in the address under this name. */
 export function idIn({ params }: Pick<PageRequest, 'params'>, name = 'id'): number {
   return readIds({ [name]: textIn(params, name) }, name)[name] as number
+}
+
+/** The entity tag for a form that is shown: of the record as it is, or of the one that the form was first shown with. */
+export function tagOf(record: string, typed: Form | null, isOutdated: boolean): string {
+  return (isOutdated ? '' : textIn(typed, 'etag')) || digest(record)
 }
