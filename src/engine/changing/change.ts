@@ -267,11 +267,11 @@ function settledPatch(
  */
 async function ruled(resource: Resource, changes: readonly Change[]): Promise<Change[]> {
   const open = changes.filter((change) => hasWriteOnly(change.patch) || isOther(change, givenColumns(change.patch)))
-  if (open.length > 0) await resource.rules?.(open)
+  if (open.length > 0) await resource.check?.(open)
   return open.filter((change) => change.refusal === undefined && isOther(change))
 }
 
-/** What is accepted and neither stored nor shown may change something that only `rules` know. */
+/** What is accepted and neither stored nor shown may change something that only `check` knows. */
 function hasWriteOnly({ writeOnly, lists }: Patch): boolean {
   return Object.keys(writeOnly).length > 0 || Object.values(lists).some((items) => items.some(hasWriteOnly))
 }
