@@ -65,7 +65,7 @@ interface SetOptions {
    * A change that is refused before anything is written does not affect the others. Records that somebody else holds longer than
    * `waitMs` are left out, and all of them if their rows have more than `bytesMax`. Omitted: all changes or none.
    */
-  readonly partly?: { readonly waitMs: number; readonly bytesMax: number }
+  readonly partly?: { readonly waitMs: number; readonly bytesMax: number } | undefined
   /** Runs at the end of the transaction. */
   readonly remember?: ((tx: Tx, outcomes: Outcomes) => Promise<void>) | undefined
 }
@@ -86,24 +86,18 @@ export async function changeSet(
   const isDeletion = members.some(({ planned }) => planned.kind === 'delete')
   try {
     return await withRowIds(caller, newRows, (ids) =>
-      inChange(caller, (tx) => stepsOf(tx, resource, set, { ids: ids.anew(), isDeletion, partly }), remember),
+      inChange(caller, (tx) => stepsOf(tx, resource, set, { ids: ids(), isDeletion, partly }), remember),
     )
   } catch (error) {
     throw refusalOf(error, resource, isDeletion ? 'deletion' : 'write') ?? error
   }
 }
 
-interface Steps {
-  readonly partly: SetOptions['partly'] | undefined
-  readonly ids: RowIds
-  readonly isDeletion: boolean
-}
-
 async function stepsOf(
   tx: Tx,
   resource: Resource,
   set: ReadonlyMap<number, Member>,
-  { ids, isDeletion, partly }: Steps,
+  { ids, isDeletion, partly }: Pick<SetOptions, 'partly'> & { ids: RowIds; isDeletion: boolean },
 ): Promise<Outcomes> {
   const outcomes = new Map<number, Outcome>()
   if (isDeletion) await lockDeletions(tx, resource)
@@ -267,11 +261,11 @@ function settledPatch(
  */
 async function ruled(resource: Resource, changes: readonly Change[]): Promise<Change[]> {
   const open = changes.filter((change) => hasWriteOnly(change.patch) || isOther(change, givenColumns(change.patch)))
-  if (open.length > 0) await resource.rules?.(open)
+  if (open.length > 0) await resource.check?.(open)
   return open.filter((change) => change.refusal === undefined && isOther(change))
 }
 
-/** What is accepted and neither stored nor shown may change something that only `rules` know. */
+/** What is accepted and neither stored nor shown may change something that only `check` knows. */
 function hasWriteOnly({ writeOnly, lists }: Patch): boolean {
   return Object.keys(writeOnly).length > 0 || Object.values(lists).some((items) => items.some(hasWriteOnly))
 }

@@ -175,40 +175,36 @@ async function readBody(
   id: number | string | null | undefined,
 ): Promise<BodyRead> {
   const refusals: StoreFailure[] = []
-  const notes = handling && notesFor(handling)
+  const isStrict = handling?.isStrict ?? false
+  const notes = notesFor({ isStrict })
   const isNewRecord = id === null && !('kind' in type)
   const rules: InputRules = isNewRecord
     ? { mode: 'create', timeZone, notes }
     : { mode: 'update', timeZone, notes, door: { shownAs, refusals } }
-  const isRefusedWhole = id !== null && !handling?.isStrict
+  const isRefusedWhole = id !== null && !isStrict
   const patch = await runInSlices(patchSteps(type.fields, body, rules)).catch((error: unknown) => {
     const whole = isRefusedWhole ? ignoredWhole(type, body) : null
     // What cannot wait is refused in its turn.
     throw whole ?? (error instanceof StoreFailure ? refusals[0] : undefined) ?? error
   })
-  const isAllKnown = notes?.unknown.length === 0 && !notes.hasReadOnly
+  const isAllKnown = notes.unknown.length === 0 && !notes.hasReadOnly
   const whole = isRefusedWhole && !isAllKnown ? ignoredWhole(type, body) : null
   if (whole !== null) throw whole
-  const read = handling &&
-    notes && { handling, notes, type, body, rules, shownIn: isNewRecord ? () => undefined : asItIs }
   if (id !== undefined) noteOtherKey(notes, type, patch, id)
-  const isOpen = refusals.length > 0 || (notes && !isAllTaken(notes)) || (handling && handling.refusals.length > 0)
-  return { patch: refusals.length > 0 ? { ...patch, refusals } : patch, read: isOpen ? read : undefined }
+  if (refusals.length === 0 && isAllTaken(notes) && !handling?.refusals.length) return { patch, read: undefined }
+  const shownIn = (record: Document) => (isNewRecord ? undefined : record)
+  return {
+    patch: refusals.length > 0 ? { ...patch, refusals } : patch,
+    read: handling && { handling, notes, type, body, rules, shownIn },
+  }
 }
 
-const asItIs = (record: Document) => record
-
 /** Notes the identifier of a body that is not that of what is changed, which is new without one. 0 is none. */
-function noteOtherKey(
-  notes: Notes | undefined,
-  type: Resource | ListField,
-  { key }: Patch,
-  id: number | string | null,
-): void {
+function noteOtherKey(notes: Notes, type: Resource | ListField, { key }: Patch, id: number | string | null): void {
   if (key === undefined || key === 0 || key === '' || String(key) === String(id)) return
   const isChosen = 'kind' in type && type.keyFrom === 'caller' && id === null
   const path = 'kind' in type ? type.key : columnPath(type.fields, 'id')?.join('.')
-  if (path !== undefined && !isChosen) notes?.otherKeys.push(path)
+  if (path !== undefined && !isChosen) notes.otherKeys.push(path)
 }
 
 /** Plans a change of the record with this id; null: a new one. */

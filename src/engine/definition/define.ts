@@ -25,12 +25,13 @@ export function defineResource<const Service extends string, Inner extends Field
   definition: Definition & { service: Service; fields: Inner },
 ): Resource & Members<Inner> & { readonly service: Service } {
   const { service, aliases = [], subResources = {}, hidden = {} } = definition
+  const { rules, pages = {}, files, ...wire } = definition
   const fields = fieldSet(definition.fields)
   const storedFields = fieldSet({ ...definition.fields, ...definition.privateFields })
   const resultKey = columnPath(fields, 'id')?.at(-1)
   if (resultKey === undefined) throw new Error(`${service}: no field of the column "id"`)
   for (const [name, field] of fields.entries) if (field.kind === 'list') checkList(`${service}.${name}`, field)
-  for (const first of Object.values(definition.groups ?? {})) {
+  for (const first of Object.values(pages.groups ?? {})) {
     if (fields.get(first) === undefined) throw new Error(`${service}: no field ${first} to begin a group with`)
   }
   const columns = new Set(Object.keys(hidden))
@@ -38,10 +39,10 @@ export function defineResource<const Service extends string, Inner extends Field
   columns.delete('id')
   const hasDetails = hasDocumentMember(storedFields)
   if (hasDetails) columns.add('details')
-  for (const name of definition.searchedBy ?? []) {
+  for (const name of pages.searchedBy ?? []) {
     if (definition.filters?.[name] === undefined) throw new Error(`${service}: no filter ${name} to search by`)
   }
-  for (const name of (definition.calledBy ?? []).flat()) {
+  for (const name of (pages.calledBy ?? []).flat()) {
     if (fields.get(name)?.kind !== 'text') throw new Error(`${service}: no text ${name} to call a record by`)
   }
   const reader = compileReader(fields.shown)
@@ -59,7 +60,10 @@ export function defineResource<const Service extends string, Inner extends Field
     isOneByOne: false,
     isFinalOnceWritten: false,
     ...(definition.alternateKey !== undefined && { namedBy: definition.alternateKey }),
-    ...definition,
+    ...wire,
+    ...rules,
+    ...pages,
+    ...files,
     names: [service, ...aliases],
     subResources,
     hidden,

@@ -14,14 +14,20 @@ import type { Stored } from './stored-row.ts'
 
 // What a definition may say, what is made of it, and a change of its records.
 
-export interface Definition {
+/** A definition: what is on the wire, and in three groups how it is changed, and how pages and files show it. */
+export interface Definition extends Wire {
+  rules?: Rules
+  pages?: Pages
+  files?: Files
+}
+
+/** What a record is, and its addresses. */
+interface Wire {
   /** The name in addresses, such as `Products`; also the name of the privilege unless `privilege` is given. */
   service: string
   aliases?: readonly string[]
   privilege?: string
   typeName: string
-  /** What people call one and several, where `typeName` says it badly. */
-  nouns?: readonly [one: string, many: string]
   /** What such a record is, in a plain sentence or two. */
   description: string
   /** Other element names that XML bodies may use. */
@@ -44,6 +50,38 @@ export interface Definition {
   /** Columns shown neither on the wire nor in exports, with their value in a new row. */
   hidden?: Readonly<Record<string, Scalar | null>>
   filters?: Filters
+  /** A text column that identifies a record without an identifier in PUT lists. */
+  alternateKey?: string
+  /** The texts by which an alternate key may be stored, those that count first in front. Omitted: as it is given. */
+  keyForms?: (given: string) => readonly string[]
+  subResources?: Readonly<Record<string, SubResource>>
+  endpoints?: () => Endpoint[]
+}
+
+/** How records are changed, and what tells of it. */
+interface Rules {
+  /** Changes of several records are made one by one, because `check` writes, or locks other records. */
+  isOneByOne?: boolean
+  /** Nothing writes a record after its own statement: `effects` writes other rows alone. Spares reading it for its events. */
+  isFinalOnceWritten?: boolean
+  /** Limits the caller to some of the store's records; for operations the others do not exist. Null: all. */
+  owner?: (caller: Caller) => Sql | null
+  /** Checks, completes or refuses changes before they are written, in their transaction. */
+  check?: (changes: readonly Change[]) => Promise<void>
+  /** The kinds of event that tell of its records: the engine raises them, from what the change itself compared. */
+  events?: RecordEvents
+  /** Runs after the write, in its transaction: ledger rows, other records, other events. Imports run it without `check`. */
+  effects?: (changes: readonly Change[]) => Promise<void>
+  /** The references to these records, and what happens to each when its target is deleted. */
+  referrers?: readonly Referrer[]
+  /** Rows that only export and import carry, in pieces. */
+  ledger?: Ledger
+}
+
+/** What people see of the records, and how they look for them. */
+interface Pages {
+  /** What people call one and several, where `typeName` says it badly. */
+  nouns?: readonly [one: string, many: string]
   /** The filters by which people look for a record. Omitted: those of its required texts. */
   searchedBy?: readonly string[]
   /**
@@ -60,37 +98,19 @@ export interface Definition {
    * Fields before the first group have the record's own.
    */
   groups?: Readonly<Record<string, string>>
-  /** A text column that identifies a record without an identifier in PUT lists. */
-  alternateKey?: string
-  /** The texts by which an alternate key may be stored, those that count first in front. Omitted: as it is given. */
-  keyForms?: (given: string) => readonly string[]
+}
+
+/** How files name the records and their values. */
+interface Files {
   /** A text column with a unique index, by which files name a record without an identifier. Omitted: `alternateKey`. */
   namedBy?: string
   /** The columns of files that merchants often send, by what they are for. */
-  files?: Readonly<Record<string, readonly string[]>>
+  usualColumns?: Readonly<Record<string, readonly string[]>>
   /** The file of these records that the platform writes from which merchants come. */
   formerFile?: FormerFile
   /** Lists that a file which is no export may give by names. */
   namedLists?: Readonly<Record<string, NamedList>>
   worthALook?: WorthALook
-  subResources?: Readonly<Record<string, SubResource>>
-  endpoints?: () => Endpoint[]
-  /** Changes of several records are made one by one, because `rules` writes, or locks other records. */
-  isOneByOne?: boolean
-  /** Nothing writes a record after its own statement: `effects` writes other rows alone. Spares reading it for its events. */
-  isFinalOnceWritten?: boolean
-  /** Limits the caller to some of the store's records; for operations the others do not exist. Null: all. */
-  owner?: (caller: Caller) => Sql | null
-  /** Checks, completes or refuses changes before they are written, in their transaction. */
-  rules?: (changes: readonly Change[]) => Promise<void>
-  /** The kinds of event that tell of its records: the engine raises them, from what the change itself compared. */
-  events?: RecordEvents
-  /** Runs after the write, in its transaction: ledger rows, other records, other events. Imports run it without `rules`. */
-  effects?: (changes: readonly Change[]) => Promise<void>
-  /** The references to these records, and what happens to each when its target is deleted. */
-  referrers?: readonly Referrer[]
-  /** Rows that only export and import carry, in pieces. */
-  ledger?: Ledger
 }
 
 /** What people are shown first of a change, because it may be a slip. Nothing is refused for it. Columns by their names in files. */
@@ -164,6 +184,9 @@ export interface Projection {
   readonly keptAs: string | null
 }
 
+/** The members of all groups. */
+type Defined = Wire & Rules & Pages & Files
+
 type Defaulted =
   | 'privilege'
   | 'inputTypeNames'
@@ -180,8 +203,8 @@ type Defaulted =
   | 'isFinalOnceWritten'
 
 export interface Resource
-  extends Readonly<Omit<Definition, Defaulted | 'fields' | 'privateFields'>>,
-    Readonly<Required<Pick<Definition, Defaulted>>> {
+  extends Readonly<Omit<Defined, Defaulted | 'fields' | 'privateFields'>>,
+    Readonly<Required<Pick<Defined, Defaulted>>> {
   /** `service` and `aliases`. */
   readonly names: readonly string[]
   readonly resultKey: string
@@ -199,7 +222,7 @@ export interface Resource
   readonly hasDetails: boolean
 }
 
-/** One change of one record, passed to `rules` and `effects` inside the transaction, with the record locked. */
+/** One change of one record, passed to `check` and `effects` inside the transaction, with the record locked. */
 export interface Change {
   readonly kind: 'create' | 'update' | 'delete' | 'import'
   /** Its `db` is the transaction. */
@@ -210,7 +233,7 @@ export interface Change {
   readonly patch: Patch
   /** Null for a new record. */
   readonly before: Stored | null
-  /** The record to be written, which `rules` may still change. For a deletion, the stored record. */
+  /** The record to be written, which `check` may still change. For a deletion, the stored record. */
   readonly after: Stored
   /** Whether a program asked for it strictly, or a form sent it. Omitted: no. */
   readonly isStrict?: boolean
@@ -218,7 +241,7 @@ export interface Change {
   readonly isOfSet?: boolean
   /** Why this change of a set is not made. */
   refusal?: StoreFailure
-  /** The columns that take other values, once `rules` have run. */
+  /** The columns that take other values, once `check` has run. */
   columns?: readonly string[]
 }
 

@@ -39,7 +39,7 @@ export async function storeRecords(caller: Caller, records: readonly TransferRec
   const ids = await reserveRowIds(caller, keyless)
   // In the order of ids, as every transaction locks them.
   const ordered = [...records].sort((one, other) => one.id - other.id)
-  const write = (tx: Caller) => writeRecords(tx, resource, ordered, ids.anew(), raising)
+  const write = (tx: Caller) => writeRecords(tx, resource, ordered, ids(), raising)
   if (raising) await inChange(caller, write)
   else await inTransaction(caller.db, (db) => write({ ...caller, db, raised: new Map() }))
 }
@@ -104,7 +104,7 @@ async function writeRecords(
   const before = raising ? await readStored(tx, resource, records) : null
   const keyed = await adoptKeys(tx, resource, records)
   const newKey: NewKey = (field, patch) =>
-    field.keyFrom === 'counter' && isNewKey(patch) ? ids.take() : (patch.key as number | string)
+    field.keyFrom === 'counter' && isNewKey(patch) ? ids() : (patch.key as number | string)
   const rows = keyed.map(({ id, patch }): Row => {
     const row = { ...newRecordRow(tx, resource, id), ...patch.columns }
     return resource.hasDetails ? { ...row, details: mergeDocument(resource.storedFields, {}, patch, newKey) } : row

@@ -35,7 +35,7 @@ export const paymentMethods = defineResource({
       description: 'False: the method is not offered for new orders. Orders that have it keep it.',
     }),
   },
-  effects: refuseTooMany,
+  rules: { effects: refuseTooMany },
 })
 
 /** Throws `bad-request`. Only imports change payment methods through the engine. */

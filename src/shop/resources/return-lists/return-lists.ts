@@ -61,7 +61,7 @@ function listOf(service: string, typeName: string, description: string, field: s
         description: 'False: it is not offered for new returns. Returns that have it keep it.',
       }),
     },
-    effects: (changes) => refuseTooMany(typeName, changes),
+    rules: { effects: (changes) => refuseTooMany(typeName, changes) },
   })
 }
 

@@ -45,7 +45,7 @@ export function uploadPage({ caller, writing, typed }: PageRequest, whole: Servi
       canCreate: resource.methods.includes('POST'),
       canUpdate: resource.methods.includes('PUT'),
       isFormerKnown: resource.formerFile !== undefined,
-      templates: [...Object.keys(resource.files ?? {}), ALL].map((name) => ({
+      templates: [...Object.keys(resource.usualColumns ?? {}), ALL].map((name) => ({
         name,
         title: name === ALL ? t('all columns') : t(name),
       })),
