@@ -1,5 +1,5 @@
-import { type Actor, recordAudit } from '../../../../access/audit/audit.ts'
 import type { AuditAction } from '../../../../access/audit/actions.ts'
+import { type Actor, recordAudit } from '../../../../access/audit/audit.ts'
 import type { Caller } from '../../../../engine/caller.ts'
 import { createRecord, deleteRecord, updateRecord } from '../../../../engine/changing/change.ts'
 import { lockRecord } from '../../../../engine/changing/write.ts'
