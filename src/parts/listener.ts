@@ -1,7 +1,7 @@
 import type { Authenticator } from '../access/applications/authenticate.ts'
 import type { Mails } from '../access/mail/send.ts'
 import { accessChannel } from '../access/stores/access-changes.ts'
-import { deliveriesChannel, eventsChannel, mailsChannel } from '../engine/recording/announce.ts'
+import { deliveriesChannel, eventsChannel, mailsChannel } from '../engine/recording/events.ts'
 import { listen } from '../foundation/database/connection.ts'
 import { lockProcess, noteLostLock } from '../foundation/database/process-lock.ts'
 import type { Log } from '../foundation/process/log.ts'

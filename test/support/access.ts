@@ -27,7 +27,7 @@ export async function openAccess(openDatabase: () => Promise<TestDatabase> = wor
     outbound: createOutbound({ allow: ['127.0.0.0/8'] }),
     defaultTimeZone: 'America/New_York',
   }
-  return { url, drop, clock, services }
+  return { url, close: drop, clock, services }
 }
 
 export type Services = Awaited<ReturnType<typeof openAccess>>['services']

@@ -15,6 +15,7 @@ import { type AnswerCheck, answerCheck } from './answer-check.ts'
 import { createTestClock, type TestClock } from './clock.ts'
 import { type TestDatabase, workerDatabase } from './database.ts'
 import { servicesOn } from './services.ts'
+import { shared } from './shared.ts'
 
 export type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE' | 'PATCH' | 'OPTIONS'
 
@@ -53,6 +54,8 @@ export interface TestServer {
   /** What the server logged, a line each. */
   readonly log: string[]
   readonly openStore: (options?: StoreOptions) => Promise<TestStore>
+  /** A request with the operator's key. */
+  readonly operate: (method: Method, url: string, body?: unknown) => Promise<LightMyRequestResponse>
   readonly close: () => Promise<void>
 }
 
@@ -135,6 +138,13 @@ export async function openServer(
     check,
     log,
     openStore: (options = {}) => openStore(server, options),
+    operate: async (method, url, body) =>
+      app.inject({
+        method,
+        url,
+        headers: { authorization: `Bearer ${services.operatorKey}` },
+        ...(body !== undefined && { payload: body as object }),
+      }),
     close: async () => {
       await app.close()
       await services.csvImports.stop()
@@ -146,6 +156,11 @@ export async function openServer(
     },
   }
   return server
+}
+
+/** One server for all tests of a file, which closes it: `const server = await sharedServer()` where the file begins. */
+export function sharedServer(...options: Parameters<typeof openServer>): Promise<TestServer> {
+  return shared(openServer(...options))
 }
 
 async function openStore(server: TestServer, options: StoreOptions): Promise<TestStore> {

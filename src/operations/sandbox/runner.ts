@@ -1,7 +1,7 @@
 import { type AccessServices, changeAccess } from '../../access/stores/access-changes.ts'
 import { operatorCaller } from '../../access/stores/caller-store.ts'
 import type { Caller } from '../../engine/caller.ts'
-import type { Log } from '../../engine/reading/endpoints.ts'
+import type { Log } from '../../engine/definition/endpoints.ts'
 import type { TestStore } from '../../foundation/database/generated/client.ts'
 import { claimFree, leases } from '../../foundation/database/leases.ts'
 import { sql } from '../../foundation/database/sql.ts'

@@ -16,7 +16,7 @@ import { id, operatorRoute, time } from '../../html/route-groups.ts'
 import { many, record } from '../../server/json/json-routes.ts'
 import { ref } from '../../server/json/openapi.ts'
 import { PAGE_LIMIT_MAX, wholeNumber } from '../../server/json/parameters.ts'
-import { listStatusNames } from '../status-names.ts'
+import { listStatusNames } from '../records/order-words.ts'
 import { actionInWords, actorInWords, detailsInWords } from './audit-words.ts'
 
 const LIMIT_DEFAULT = 50

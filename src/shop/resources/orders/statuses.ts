@@ -21,6 +21,14 @@ export function holdsStock(statusId: number): boolean {
   return statusId !== statusCancelled && statusId !== statusNotCompleted
 }
 
+/** What a change of its status does to the stock of an order's goods. */
+export type StatusEffect = 'returned' | 'taken' | 'none'
+
+export function statusEffectOf(from: number, to: number): StatusEffect {
+  if (holdsStock(from) === holdsStock(to)) return 'none'
+  return holdsStock(from) ? 'returned' : 'taken'
+}
+
 /** Whether a shipment has left: its day is known, or its status says so. */
 export function hasLeft(shippedDate: string, statusId: number): boolean {
   return shippedDate !== '' || statusId === statusShipped

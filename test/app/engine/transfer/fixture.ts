@@ -36,7 +36,7 @@ export async function importInto(
 
 /** The whole file of an export. */
 export async function exportOf(server: TestServer, { store }: Pick<TestStore, 'store'>): Promise<string> {
-  const answer = await server.app.inject({ url: `/admin/stores/${store.id}/export`, headers: operator(server) })
+  const answer = await server.operate('GET', `/admin/stores/${store.id}/export`)
   expect(answer.statusCode, answer.body.slice(0, 500)).toBe(200)
   return answer.body
 }

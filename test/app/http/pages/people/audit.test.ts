@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { auditActions } from '../../../../../src/access/audit/actions.ts'
 import { recordAudit } from '../../../../../src/access/audit/audit.ts'
 import { inTransaction } from '../../../../../src/foundation/database/client.ts'
@@ -6,16 +6,10 @@ import { english, languageOf } from '../../../../../src/foundation/texts/languag
 import { detailsInWords } from '../../../../../src/http/pages/people/audit-words.ts'
 import { operatorKey } from '../../../../support/services.ts'
 import { developerIn, merchantIn, operatorIn } from '../../../../support/signed-in.ts'
-import { openServer, type TestServer, type TestStore } from '../../../../support/store.ts'
+import { sharedServer } from '../../../../support/store.ts'
 
-let server: TestServer
-let shop: TestStore
-
-beforeAll(async () => {
-  server = await openServer()
-  shop = await server.openStore({ timeZone: 'Asia/Tokyo' })
-})
-afterAll(() => server?.close())
+const server = await sharedServer()
+const shop = await server.openStore({ timeZone: 'Asia/Tokyo' })
 
 interface Entry {
   Id: number

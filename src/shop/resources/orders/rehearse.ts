@@ -1,8 +1,8 @@
-import type { Caller } from '../../../../engine/caller.ts'
-import { inChange } from '../../../../engine/changing/change.ts'
-import { queryRows } from '../../../../foundation/database/client.ts'
-import { anyOfFew, sql, storeId } from '../../../../foundation/database/sql.ts'
-import { skuOf } from '../../../../shop/resources/orders/sold-products.ts'
+import type { Caller } from '../../../engine/caller.ts'
+import { inChange } from '../../../engine/changing/change.ts'
+import { queryRows } from '../../../foundation/database/client.ts'
+import { anyOfFew, sql, storeId } from '../../../foundation/database/sql.ts'
+import { skuOf } from './sold-products.ts'
 
 /** What a change does to the stock of a product or an advanced option. */
 export interface StockEffect {

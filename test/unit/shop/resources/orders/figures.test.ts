@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { orderFigures } from '../../../../src/http/pages/order-figures.ts'
-import { amountOf, exact } from '../../../../src/shop/resources/orders/amounts.ts'
-import { sumOfParts } from '../../../../src/shop/resources/orders/charges.ts'
+import { amountOf, exact } from '../../../../../src/shop/resources/orders/amounts.ts'
+import { orderFigures, partsOf } from '../../../../../src/shop/resources/orders/figures.ts'
+import type { OrderRecord } from '../../../../../src/shop/resources/orders/orders.ts'
 
 const amount = fc.integer({ min: 0, max: 9_999_999 }).map((units) => units / 10_000)
 const text = fc.constant('')
@@ -41,7 +41,7 @@ test('the figures that pages show add up to the total, in each currency, also wh
   })
   fc.assert(
     fc.property(order, currency, (record, [code, unit]) => {
-      const { subtotal, shipping, tax, discount, sum } = orderFigures(record, code)
+      const { subtotal, shipping, tax, discount, sum } = orderFigures(record as unknown as OrderRecord, code)
       const lines = record.OrderItemList.map(({ ItemUnitPrice, ItemOptionPrice, ItemQuantity }) =>
         amountOf(exact(ItemUnitPrice) + exact(ItemOptionPrice), exact(ItemQuantity), code),
       )
@@ -54,7 +54,7 @@ test('the figures that pages show add up to the total, in each currency, also wh
         discountPromotion: record.OrderDiscountPromotion,
       }
       const shown = exact(subtotal) + exact(shipping) + exact(tax) - exact(discount)
-      expect([shown, exact(sum)]).toEqual(Array(2).fill(sumOfParts(lines, costs, columns, code)))
+      expect([shown, exact(sum)]).toEqual(Array(2).fill(partsOf(lines, costs, columns, code).sum))
       for (const figure of [subtotal, shipping, tax, discount]) expect(exact(figure) % unit).toBe(0n)
     }),
   )

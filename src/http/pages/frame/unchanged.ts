@@ -13,7 +13,18 @@ export function ifUnchanged(form: Form, one: string, advice: string) {
   }
 }
 
+/** The same at once; what it returns does so under the lock of the record. */
+export function requireUnchanged(
+  { typed, text }: { readonly typed: Form; readonly text: string },
+  one: string,
+  advice: string,
+): (record: string) => void {
+  const precondition = ifUnchanged(typed, one, advice)
+  precondition(text)
+  return precondition
+}
+
 /** The entity tag for a form that is shown: of the record as it is, or of the one that the form was first shown with. */
 export function tagOf(record: string, typed: Form | null, isOutdated: boolean): string {
-  return typed === null || isOutdated ? digest(record) : textIn(typed, 'etag')
+  return (isOutdated ? '' : textIn(typed, 'etag')) || digest(record)
 }

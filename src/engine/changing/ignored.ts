@@ -1,6 +1,8 @@
 import { readDate } from '../../foundation/values/dates.ts'
 import { StoreFailure } from '../../foundation/values/failure.ts'
 import { roundNumbers } from '../../foundation/values/long-number.ts'
+import { type Candidate, candidateOf, nearestName } from '../../foundation/values/nearest.ts'
+import { remembered } from '../../foundation/values/remembered.ts'
 import type { Caller } from '../caller.ts'
 import {
   type FieldSet,
@@ -18,6 +20,7 @@ import {
   type Json,
   memberOf,
   type Notes,
+  notesFor,
   type Patch,
   readPatch,
   type UnknownMember,
@@ -25,10 +28,9 @@ import {
 import { refused } from '../definition/refused.ts'
 import type { Document } from '../definition/stored-row.ts'
 import { isShown } from './sent-back.ts'
-import { candidatesOf } from './stray-names.ts'
 
-// What a body says that a change does not take: members that no definition has, and members that only the platform writes. Whether
-// the latter say anything else than the record shows is known once it is locked, because clients send back what they read.
+// What is ignored of a body: members that no definition has, and members that only the platform writes. Whether the latter say anything
+// else than the record shows is known once it is locked, because clients send back what they read.
 
 /** A body that was read, with what was noted. */
 export interface ReadBody {
@@ -39,10 +41,6 @@ export interface ReadBody {
   readonly rules: InputRules
   /** What the stored record shows of what the body is of, which may be an item in it. */
   readonly shownIn: (record: Document) => Document | undefined
-}
-
-export function notesFor({ isStrict }: Handling): Notes {
-  return { isStrict, unknown: [], refusals: [], vanished: [], otherKeys: [], hasReadOnly: false }
 }
 
 /** Reads a body that is no record. Throws `bad-request`; of a strict request it names all that is wrong. */
@@ -63,7 +61,7 @@ export function readWhole(
 const REFUSALS_MAX = 100
 
 /**
- * Throws one refusal (400) of everything that is wrong: of a strict request what it says in vain too, of a lenient one the first of
+ * Throws one refusal (400) of everything that is wrong: of a strict request also what it would ignore, of a lenient one the first of
  * `refusals`, and notes the rest. `record`: what is stored; null: it is new.
  */
 export function settleBody(read: ReadBody, record: Document | null, refusals: readonly StoreFailure[]): void {
@@ -94,11 +92,8 @@ function unknownMember({ path, within }: UnknownMember, type: ObjectType, handli
   const places = path.split('.')
   const name = places.at(-1) ?? ''
   const of = places.at(-2)?.replace(/\[\d+\]$/, '') ?? type.typeName
-  return unknownName(path, {
-    name,
-    what: `a field of ${of}`,
-    nearest: handling.nearest(name, candidatesOf(within), candidatesOf(type.fields)),
-  })
+  const nearest = handling.nearest(name, candidatesOf(within), candidatesOf(type.fields))
+  return unknownName(path, { name, what: `a field of ${of}`, nearest })
 }
 
 /** The refusal (400) of a name that nobody knows, of a member or a parameter. */
@@ -114,12 +109,60 @@ function readOnly(path: string): StoreFailure {
   return refused(path, `${path} is read only and differs from what is stored; leave it out, or send what was read`)
 }
 
+/**
+ * The refusal (400) of an update that names no known field at any depth, but others: to answer that it succeeded would say that
+ * something was stored. An identifier counts as a field, and a record without members is allowed. Null: it is none.
+ */
+export function ignoredWhole({ typeName, fields }: ObjectType, body: unknown): StoreFailure | null {
+  const unknown = onlyUnknown(fields, body)
+  if (unknown === null) return null
+  const candidates = candidatesOf(fields)
+  const last = unknown.slice(unknown.lastIndexOf('.') + 1)
+  const meant = nearestName(last, candidates) ?? nearestName(unknown, candidates)
+  const advice = meant === null ? 'The fields are listed at /docs' : `Did you mean ${meant}?`
+  const shown = shownName(unknown)
+  return refused(shown, `"${shown}" is not a field of ${typeName}, and no other field is given. ${advice}`)
+}
+
+/** The path of the first unknown name, if no known one has a value; otherwise null. */
+function onlyUnknown(fields: FieldSet, body: unknown): string | null {
+  let unknown: string | null = null
+  const hasKnown = (within: FieldSet, record: Record<string, unknown>, path: string): boolean =>
+    Object.entries(record).some(([given, member]) => {
+      const [name, field] = fieldNamed(within, given)
+      if (field === undefined) {
+        unknown ??= path + given
+        return false
+      }
+      if (field.kind === 'object' && isRecord(member)) return hasKnown(field.fields, member, `${path}${name}.`)
+      if (field.kind !== 'list' || !Array.isArray(member) || member.length === 0) return true
+      const isKnown = (item: unknown, index: number) =>
+        !isRecord(item) || Object.keys(item).length === 0 || hasKnown(field.fields, item, `${path}${name}[${index}].`)
+      return member.some(isKnown)
+    })
+  return isRecord(body) && !hasKnown(fields, body, '') ? unknown : null
+}
+
+/** The field of a name in any case, and how the definition spells it. */
+function fieldNamed(fields: FieldSet, given: string) {
+  const name = fields.byLowerName.get(given.toLowerCase()) ?? ''
+  return [name, fields.get(name)] as const
+}
+
+const candidatesOf = remembered((fields: FieldSet): readonly Candidate[] => candidatesIn(fields, ''))
+
+/** Every field at every depth by its path: `SKUInfo.Price`, `FeatureList.FeatureTitle`. */
+function candidatesIn({ entries }: FieldSet, path: string): Candidate[] {
+  return entries.flatMap(([last, field]) => {
+    const one = candidateOf(path + last, 'label' in field ? field.label : '')
+    return 'fields' in field ? [one, ...candidatesIn(field.fields, `${path}${last}.`)] : [one]
+  })
+}
+
 /** The paths of members that the change does not take, and that say something else than the record shows. */
-function differingPaths(read: ReadBody, record: Document | null): string[] {
-  const found: string[] = []
-  const shown = record === null ? undefined : read.shownIn(record)
-  compareMembers(found, read.type.fields, { given: read.body, shown, path: '' }, read.rules)
-  return found.slice(0, REFUSALS_MAX)
+function differingPaths({ type, body, rules, shownIn }: ReadBody, record: Document | null): string[] {
+  const shown = record === null ? undefined : shownIn(record)
+  return [...differing(type.fields, { given: body, shown, path: '' }, rules).take(REFUSALS_MAX)]
 }
 
 interface Compared {
@@ -127,52 +170,55 @@ interface Compared {
   /** Undefined: it is new. */
   readonly shown: Document | undefined
   readonly path: string
+  /** Whether all members are compared, and unknown ones differ too. Omitted: those that the change does not take. */
+  readonly isWhole?: boolean
 }
 
-function compareMembers(found: string[], fields: FieldSet, { given, shown, path }: Compared, rules: InputRules): void {
-  if (!isRecord(given)) return
+function* differing(
+  fields: FieldSet,
+  { given, shown, path, isWhole = false }: Compared,
+  rules: InputRules,
+): Generator<string, undefined> {
+  if (!isRecord(given)) {
+    if (isWhole) yield path
+    return
+  }
   for (const [sent, member] of Object.entries(given)) {
-    const name = fields.byLowerName.get(sent.toLowerCase())
-    const field = name === undefined ? undefined : fields.get(name)
-    if (name === undefined || field === undefined || member === null || member === undefined) continue
-    const at = `${path}${name}`
+    const [name, field] = fieldNamed(fields, sent)
+    const at = path + (name || sent)
+    if (field === undefined) {
+      if (isWhole) yield at
+      continue
+    }
+    if (member === null || member === undefined) continue
     const value = shown?.[name]
     if (field.kind === 'object') {
-      compareMembers(
-        found,
-        field.fields,
-        { given: member, shown: value as Document | undefined, path: `${at}.` },
-        rules,
-      )
-    } else if (!isTaken(field, rules)) {
-      if (!isStamp(field) && !saysTheSame(field, member, value, rules)) found.push(at)
+      const inner = { given: member, shown: value as Document | undefined, path: `${at}.`, isWhole }
+      yield* differing(field.fields, inner, rules)
+    } else if (isWhole || !isTaken(field, rules)) {
+      if ((isWhole || !isStamp(field)) && !saysTheSame(field, member, value, rules)) yield at
     } else if (field.kind === 'list' && Array.isArray(member)) {
-      compareItems(found, field, { given: member, shown: (value ?? []) as Document[], path: at }, rules)
+      yield* differingItems(field, member, (value ?? []) as Document[], at, rules)
     }
   }
 }
 
-interface ComparedItems {
-  readonly given: readonly unknown[]
-  readonly shown: readonly Document[]
-  readonly path: string
-}
-
-function compareItems(
-  found: string[],
+function* differingItems(
   field: ListField,
-  { given, shown, path }: ComparedItems,
+  given: readonly unknown[],
+  shown: readonly Document[],
+  path: string,
   rules: InputRules,
-): void {
+): Generator<string, undefined> {
   const { fields, key } = field
   const ofItems: InputRules = { ...rules, mode: 'update' }
   const byKey = key === undefined ? null : itemsByKey(shown, key)
   for (const [index, item] of given.entries()) {
     const like = byKey === null ? shown[index] : shownByKey(field, byKey, String(memberOf(item, key ?? '')))
-    const differing: string[] = []
-    compareMembers(differing, fields, { given: item, shown: like, path: `${path}[${index}].` }, ofItems)
-    if (differing.length > 0 && !(byKey === null && isLikeAny(fields, item, shown, ofItems))) found.push(...differing)
-    if (found.length >= REFUSALS_MAX) return
+    const compared = { given: item, shown: like, path: `${path}[${index}].` }
+    if (isSame(fields, compared, ofItems)) continue
+    if (byKey === null && isLikeAny(fields, item, shown, ofItems)) continue
+    yield* differing(fields, compared, ofItems)
   }
 }
 
@@ -180,11 +226,11 @@ function compareItems(
 const LIKE_MAX = 100
 
 function isLikeAny(fields: FieldSet, given: unknown, shown: readonly Document[], rules: InputRules): boolean {
-  return shown.slice(0, LIKE_MAX).some((item) => {
-    const differing: string[] = []
-    compareMembers(differing, fields, { given, shown: item, path: '' }, rules)
-    return differing.length === 0
-  })
+  return shown.slice(0, LIKE_MAX).some((item) => isSame(fields, { given, shown: item, path: '' }, rules))
+}
+
+function isSame(fields: FieldSet, compared: Compared, rules: InputRules): boolean {
+  return differing(fields, compared, rules).next().done === true
 }
 
 /** The item with this key; 0 may name the only one. */
@@ -209,13 +255,15 @@ function saysTheSame(
   field: ValueField | ListField,
   given: unknown,
   shown: Json | undefined,
-  rules: Pick<InputRules, 'timeZone' | 'door'>,
+  rules: InputRules,
 ): boolean {
   const { timeZone, door } = rules
   if (field.kind === 'list') {
     const items = (shown ?? []) as Document[]
     if (!Array.isArray(given) || given.length !== items.length) return false
-    return given.every((item, index) => haveSameMembers(field.fields, item, items[index], rules))
+    return given.every((item, index) =>
+      isSame(field.fields, { given: item, shown: items[index], path: '', isWhole: true }, rules),
+    )
   }
   const value = (shown ?? field.default) as Scalar
   const sent = roundNumbers(given)
@@ -224,26 +272,6 @@ function saysTheSame(
   const read = field.schema.safeParse(sent)
   // An empty number is not given.
   return read.success && (read.data === null || read.data === value)
-}
-
-function haveSameMembers(
-  fields: FieldSet,
-  given: unknown,
-  shown: Document | undefined,
-  rules: Pick<InputRules, 'timeZone' | 'door'>,
-): boolean {
-  return (
-    isRecord(given) &&
-    Object.entries(given).every(([sent, member]) => {
-      const name = fields.byLowerName.get(sent.toLowerCase())
-      const field = name === undefined ? undefined : fields.get(name)
-      if (name === undefined || field === undefined) return false
-      if (member === null || member === undefined) return true
-      const value = shown?.[name]
-      if (field.kind === 'object') return haveSameMembers(field.fields, member, value as Document | undefined, rules)
-      return saysTheSame(field, member, value, rules)
-    })
-  )
 }
 
 function instantIn(text: unknown, timeZone: string): number | null {

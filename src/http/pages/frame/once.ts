@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
-import type { Caller } from '../../../../engine/caller.ts'
-import { claimRequest, endAttempt, type Remember, rememberItem } from '../../../../engine/changing/idempotency.ts'
-import { resultItem, StoreFailure } from '../../../../foundation/values/failure.ts'
-import { type Form, textIn } from '../../../html/request.ts'
+import type { Caller } from '../../../engine/caller.ts'
+import { claimRequest, endAttempt, type Remember, rememberItem } from '../../../engine/changing/idempotency.ts'
+import { resultItem, StoreFailure } from '../../../foundation/values/failure.ts'
+import { type Form, textIn } from '../../html/request.ts'
 
 /** What a form with a one-time key (`OneTimeKey`) adds. */
 interface Addition<Key> {

@@ -1,5 +1,5 @@
-import { takesOne } from '../../../../shop/resources/orders/choose-options.ts'
-import { type Option, type OptionSet, optionIdsIn } from '../../../../shop/resources/orders/sold-products.ts'
+import { takesOne } from '../orders/choose-options.ts'
+import { type Option, type OptionSet, optionIdsIn } from '../orders/sold-products.ts'
 
 /** Options that can be chosen together, as an advanced option. */
 export interface Combination {
