@@ -3,8 +3,7 @@ import { z } from 'zod'
 import { allows } from '../../access/applications/privileges.ts'
 import { createStore, newStore } from '../../access/people/create-store.ts'
 import type { CreateStore } from '../../access/stores/create-store.ts'
-import type { RateLimit } from '../../access/stores/rate-limit.ts'
-import { throttleWords } from '../../access/stores/rate-limit.ts'
+import { type RateLimit, throttleWords } from '../../access/stores/rate-limit.ts'
 import {
   ADDRESSES_MAX,
   cartApiWords,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { createAuthenticator, findStoreEntry, RefusedStore } from '../../../../src/access/applications/authenticate.ts'
+import { createAuthenticator } from '../../../../src/access/applications/authenticate.ts'
+import { findStoreEntry, RefusedStore } from '../../../../src/access/applications/user-keys.ts'
 import { accessChannel } from '../../../../src/access/stores/access-changes.ts'
 import { rotateUserKey, type Store, updateStore } from '../../../../src/access/stores/stores.ts'
 import { connect, type Db } from '../../../../src/foundation/database/client.ts'

@@ -468,11 +468,18 @@ test('secrets that an early version derived, and access tokens that it kept as a
 
   // The upgrade and the new key may come with the same restart.
   const renewed = createSecrets(former, [next])
-  await storeDerivedSecrets(db, renewed)
+  const once = { db, secrets: renewed, now: () => new Date() }
+  await Promise.all([storeDerivedSecrets(once), storeDerivedSecrets(once)])
   const webhook = await db.webhook.findUniqueOrThrow({ where: { storeId_id: of } })
   const application = await db.application.findUniqueOrThrow({ where: { id } })
   expect(renewed.open(webhook.secretSealed)).toBe(derived(`webhook ${seed}`))
   expect(renewed.open(application.callbackSecretSealed)).toBe(derived(`callback ${publicKey} 3`))
+
+  // Once done, nothing is looked for any more.
+  await db.application.update({ where: { id }, data: { callbackSecretSealed: '' } })
+  await storeDerivedSecrets(once)
+  expect(await db.application.findUniqueOrThrow({ where: { id } })).toMatchObject({ callbackSecretSealed: '' })
+  await db.application.update({ where: { id }, data: { callbackSecretSealed: application.callbackSecretSealed } })
 
   const after = await start({ SECRET_KEY: former, SECRET_KEY_PREVIOUS: next })
   await expectAccess(scene, after)
