@@ -67,7 +67,7 @@ describe('the roles of routes', () => {
       Object.defineProperty = defineProperty
     }
     expect([...new Set(made)]).toEqual([])
-  })
+  }, 120_000)
 
   test('a route without any stops the start', async () => {
     const app = Fastify()
