@@ -50,8 +50,7 @@ describe('two lines of a file', () => {
   })
 
   test('exchange e-mail addresses', async () => {
-    const add = async (Email: string) =>
-      Number((await shop.call('POST', '/Customers', { body: { Email, Password: 'secret' } })).json()[0].Value)
+    const add = async (Email: string) => await shop.add('/Customers', { Email, Password: 'secret' })
     const [one, two] = [await add('ada@shop.example'), await add('bob@shop.example')]
     const file = `CustomerID,Email,Password\n${one},bob@shop.example,new-of-ada\n${two},ada@shop.example,\n`
     await apply(await takeIn('customers', file))
