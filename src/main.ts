@@ -117,7 +117,7 @@ async function start(config: Config, { log, outageLines }: Logging, parts: Shutd
   }
   parts.add('the deletion of what is old', createSweeper({ log, sweeps }))
   const csvImports = parts.add('the CSV imports', createCsvImports(background))
-  const testStores = parts.add('the test stores', createTestStores({ ...background, authenticator, config }))
+  const testStores = parts.add('the test stores', createTestStores({ ...background, authenticator }))
   parts.add('the alerts', createAlerts({ ...background, config }))
   showProcess(metrics.registry, { databaseHealth, isStopping: parts.isRequested, tls: config.tls })
   const onFailure = showShared(metrics.registry, { ...background, config })

@@ -14,11 +14,11 @@ const longest = [
   'app/foundation/process/setting-advice',
   'app/operations/installation/move',
   'load/foundation/process/start',
-  'load/browser/pages',
+  'load/browser/',
   'load/cli/',
-  'load/foundation/database/embedded',
   'load/shop/webhooks/fault',
-  'load/memory/',
+  'release/memory/',
+  'release/foundation/embedded/',
 ]
 
 class LongestFirst extends BaseSequencer {
@@ -65,18 +65,18 @@ export default defineConfig({
           sequence: { groupOrder: 1 },
         },
       },
-      {
-        extends: true,
+      // Both start programs by the dozen, on machines that may be busy with something else.
+      ...['load', 'release'].map((name, place) => ({
+        extends: true as const,
         test: {
-          name: 'load',
-          // Programs are started by the dozen, on machines that may be busy with something else.
+          name,
           testTimeout: 120_000,
-          include: ['test/load/**/*.test.ts'],
+          include: [`test/${name}/**/*.test.ts`],
           globalSetup: ['test/support/global-setup.ts'],
           setupFiles: ['test/support/each-file.ts'],
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 2 + place },
         },
-      },
+      })),
     ],
   },
 })

@@ -3,24 +3,23 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { readConfig } from '../foundation/process/settings.ts'
 import { StartupError } from '../foundation/process/startup-error.ts'
+import { resources } from '../shop/registry.ts'
 import { Book } from './migrate/book.ts'
-import { openCartApiSource } from './migrate/cartapi-source.ts'
 import type { Copying, Sums } from './migrate/copy.ts'
 import { readKeys } from './migrate/keys.ts'
 import { DIFFERENCES, Passes } from './migrate/passes.ts'
-import { openRestSource } from './migrate/rest-source.ts'
 import { resultLines } from './migrate/result.ts'
-import { type Source, Unavailable } from './migrate/source.ts'
+import { leftOut, Source, Unavailable } from './migrate/source.ts'
 import { Target } from './migrate/target.ts'
 import { keepSecret, printable } from './printable.ts'
 import { createProgress } from './progress.ts'
 import { runProgram } from './run-program.ts'
 import { findServer, readStoreId } from './server.ts'
 
-const usage = `Usage: npm run migrate -- --from ADDRESS --store N [--version v1|v2] [--by cartapi] [--follow] [--compare]
-         [--into-used] [--apply-deletions] [--yes]
+const usage = `Usage: npm run migrate -- --from ADDRESS --store N [--version v1|v2] [--follow] [--compare] [--into-used]
+         [--apply-deletions] [--yes]
 Copies a store from a server of this interface into a store of the running server, and goes on where it was. Keys come from
-MIGRATE_PRIVATE_KEY, MIGRATE_TOKEN and MIGRATE_SECURE_URL (by cartAPI MIGRATE_USER_KEY and MIGRATE_SECURE_URL), or are asked for.
+MIGRATE_PRIVATE_KEY, MIGRATE_TOKEN and MIGRATE_SECURE_URL, or are asked for.
   --follow           keeps the copy up to date until Ctrl+C, a round every MIGRATE_ROUND_SECONDS (1 to 3600; 60 if not set)
   --compare          reads both sides again and lists what differs
   --into-used        takes a store that has records; what is in it is not overwritten
@@ -47,16 +46,18 @@ async function main(args: string[], environment: NodeJS.ProcessEnv): Promise<boo
   const { from, store, version, by } = values
   if (from === undefined || store === undefined) throw new StartupError(usage)
   if (!/^v[12]$/.test(version)) throw new StartupError(`--version ${version} must be v1 or v2`)
-  if (by !== 'rest' && by !== 'cartapi') throw new StartupError(`--by ${by} must be cartapi, or left out`)
+  if (by !== 'rest') {
+    throw new StartupError(
+      `--by ${by} cannot copy a store. Two ways can: a REST application of the former shop (docs/moving-in.md says how to get one), or the former platform’s CSV files, in the store administration`,
+    )
+  }
   const storeId = readStoreId(store)
   const roundSeconds = readRoundSeconds(environment)
   const server = await findServer(environment)
-  const keys = await readKeys(environment, { address: from, by })
-  keepSecret(keys.privateKey, keys.token, keys.userKey)
+  const keys = await readKeys(environment, from)
+  keepSecret(keys.privateKey, keys.token)
   const target = await Target.open(server, storeId, say)
-  const { timeZone } = target.store
-  const open = by === 'rest' ? openRestSource : openCartApiSource
-  const source = await open(keys, { version, timeZone, say, target, isReadOnly: values.compare })
+  const source = await Source.open(keys, { version, timeZone: target.store.timeZone, say })
   try {
     const folder = join(readConfig(environment).dataDir, 'migrate', `store-${storeId}`)
     const book = await Book.open(folder, `${from.replace(/\/+$/, '').toLowerCase()} by ${by}`)
@@ -110,7 +111,7 @@ async function run(
     await passes.whole()
     progress.done()
     isWell = show(passes, book)
-    print(['Never copied:', ...source.leftOut.map((line) => `  ${line}`), ''].join('\n'))
+    print(['Never copied:', ...leftOut.map((line) => `  ${line}`), ''].join('\n'))
   }
   progress.end()
   if (follow) await keepUp(passes, book, roundSeconds)
@@ -146,7 +147,7 @@ function show(passes: Passes, book: Book, sums: Sums | null = passes.copy.sums):
 
 async function totalOf(source: Source): Promise<number> {
   let total = 0
-  for (const resource of source.resources) {
+  for (const resource of resources) {
     const count = await source.count(resource)
     if (!(count instanceof Unavailable)) total += count
   }

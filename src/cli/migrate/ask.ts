@@ -27,11 +27,7 @@ export interface Answer {
 
 export interface Question {
   readonly path: string
-  readonly method?: 'GET' | 'POST'
   readonly headers: Readonly<Record<string, string>>
-  readonly body?: string
-  /** Describes an answer from 500 on. May throw StartupError if a retry cannot help. */
-  readonly failureOf?: (answer: Answer) => Promise<string>
 }
 
 /** Sends requests to a source at the pace of its bucket, and retries failures. Does not follow redirects, which would receive the keys. */
@@ -73,7 +69,7 @@ export class Asking {
    * Returns what `read` makes of the answer. Retries after 429, statuses from 500 on, lost connections and errors thrown by `read`.
    * Throws StartupError after an hour of failures, and after two while nobody has answered at the address.
    */
-  async ask<T>(question: Question, read: (answer: Answer) => T | Promise<T>): Promise<T> {
+  async ask<T>(question: Question, read: (answer: Answer) => T): Promise<T> {
     const beganMs = performance.now()
     for (let failures = 1; ; failures++) {
       const isLast = performance.now() - beganMs > FAILING_MS_MAX
@@ -81,7 +77,7 @@ export class Asking {
       const { answer, problem } = await this.#try(question)
       if (answer !== null && answer.status !== 429 && answer.status < 500) {
         try {
-          return await read(answer)
+          return read(answer)
         } catch (error) {
           if (error instanceof StartupError) throw error
           const reason = `an answer that cannot be read: ${(error as Error).message.slice(0, 100)}`
@@ -90,8 +86,7 @@ export class Asking {
         }
       }
       if (answer?.status === 429) this.#pace.full()
-      const said = answer && answer.status >= 500 ? await question.failureOf?.(answer) : ''
-      const reason = answer ? `status ${answer.status}${said ? `: ${said}` : ''}` : problem
+      const reason = answer ? `status ${answer.status}` : problem
       await this.#wait(question, { failures, isLast, problem: reason, headers: answer?.headers })
     }
   }
@@ -118,15 +113,9 @@ export class Asking {
     await sleep(seconds * 1_000)
   }
 
-  async #try(question: Question): Promise<{ answer: Answer | null; problem: string }> {
-    const { path, method = 'GET', headers, body } = question
+  async #try({ path, headers }: Question): Promise<{ answer: Answer | null; problem: string }> {
     try {
-      const found = await request(`${this.address}${path}`, {
-        method,
-        headers,
-        ...(body !== undefined && { body }),
-        dispatcher: this.#agent,
-      })
+      const found = await request(`${this.address}${path}`, { headers, dispatcher: this.#agent })
       this.#hasAnswered = true
       const answer = { status: found.statusCode, headers: found.headers, body: await textOf(found) }
       this.#pace.learn(answer.headers)

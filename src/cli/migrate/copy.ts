@@ -1,7 +1,8 @@
 import { createReadStream } from 'node:fs'
-import type { Resource } from '../../engine/definition/define.ts'
+import type { Resource } from '../../engine/definition/resource.ts'
 import type { TransferLine } from '../../engine/transfer/import.ts'
 import { readLines } from '../../engine/transfer/lines.ts'
+import { resources } from '../../shop/registry.ts'
 import { orderStatuses, statusWithoutName } from '../../shop/resources/order-statuses/order-statuses.ts'
 import { beginningOf } from '../printable.ts'
 import type { Progress } from '../progress.ts'
@@ -80,12 +81,12 @@ export class Copy {
 
   /** Finishes the bookkeeping of a run that was killed during a write. Call it once, before anything else. */
   async open(): Promise<void> {
-    const { book, target, source } = this.#copying
+    const { book, target } = this.#copying
     for await (const line of linesOf<{ service: string; id: number }>(book.path(files.cleared))) {
       this.#cleared.add(nameOf(line.service, line.id))
     }
     const pending = await book.intended()
-    const resource = source.resources.find(({ service }) => service === pending?.service)
+    const resource = resources.find(({ service }) => service === pending?.service)
     if (!pending || !resource) return
     const here = await target.records(
       resource,
@@ -277,9 +278,7 @@ export class Copy {
     const found = await source.find(target, id)
     if (found instanceof Unavailable) return true
     if (found === null) return false
-    // A source's definition may include private fields.
-    const resource = source.resources.find(({ service }) => service === target.service) ?? target
-    await this.#takeBatch(resource, [this.shape(resource, found)])
+    await this.#takeBatch(target, [this.shape(target, found)])
     return (book.entry(target.service, id)?.here ?? '') !== ''
   }
 

@@ -6,10 +6,7 @@ import type { SourceKeys } from './source.ts'
  * Reads the source's keys from the environment and asks for missing ones. Without MIGRATE_PRIVATE_KEY the token is an access token.
  * Throws StartupError if a key is missing and nobody answers.
  */
-export async function readKeys(
-  environment: NodeJS.ProcessEnv,
-  { address, by }: { address: string; by: 'rest' | 'cartapi' },
-): Promise<SourceKeys> {
+export async function readKeys(environment: NodeJS.ProcessEnv, address: string): Promise<SourceKeys> {
   const given = (name: string) => environment[name]?.trim() || null
   const prompt = openPrompt()
   const need = async (name: string, question: string, hidden = true) => {
@@ -18,11 +15,6 @@ export async function readKeys(
     return value
   }
   try {
-    if (by === 'cartapi') {
-      const userKey = await need('MIGRATE_USER_KEY', 'User key of cartAPI there')
-      const secureUrl = await need('MIGRATE_SECURE_URL', 'Address of the store there (SecureURL)', false)
-      return { address, privateKey: null, token: null, secureUrl, userKey }
-    }
     const token = await need('MIGRATE_TOKEN', 'Token, or access token')
     const isBearer = given('MIGRATE_PRIVATE_KEY') === null && given('MIGRATE_SECURE_URL') === null
     const asked =
@@ -32,7 +24,7 @@ export async function readKeys(
     const privateKey = given('MIGRATE_PRIVATE_KEY') ?? (asked?.trim() || null)
     const secureUrl =
       privateKey === null ? null : await need('MIGRATE_SECURE_URL', 'Address of the store there (SecureURL)', false)
-    return { address, privateKey, token, secureUrl, userKey: null }
+    return { address, privateKey, token, secureUrl }
   } finally {
     prompt.close()
   }

@@ -1,4 +1,5 @@
-import type { Resource } from '../../engine/definition/define.ts'
+import type { Resource } from '../../engine/definition/resource.ts'
+import { resources } from '../../shop/registry.ts'
 import type { PassState } from './book.ts'
 import { Copy, type Copying, counted, nameOf } from './copy.ts'
 import { forEachPage, type ListingEnd, readList } from './listing.ts'
@@ -50,7 +51,7 @@ export class Passes {
     }
     this.copy.pass = pass.number
     for (const name of counted) this.copy.sums[name] = pass.sums[name] ?? 0
-    for (const resource of source.resources) {
+    for (const resource of resources) {
       if (pass.done.includes(resource.service)) continue
       const at: PassState = pass
       const keep = (place: number) => book.keep({ pass: { ...at, place, sums: { ...this.copy.sums } } })
@@ -75,7 +76,7 @@ export class Passes {
     this.deleted = 0
     const since = new Date(Date.parse(book.state.knownUntil ?? '') - OVERLAP_MS)
     let isWhole = true
-    for (const resource of source.resources) {
+    for (const resource of resources) {
       if (!source.knowsChanges(resource)) await this.#list(resource)
       else if (!(await this.#changes(resource, since))) isWhole = false
     }
@@ -143,8 +144,8 @@ export class Passes {
   /** Deletes what the source has deleted; referring services first. */
   async #applyDeletions(): Promise<void> {
     if (!this.#options.deletes) return
-    const { book, progress, source } = this.#copying
-    for (const resource of [...source.resources].reverse()) {
+    const { book, progress } = this.#copying
+    for (const resource of resources.toReversed()) {
       const { service } = resource
       const missing = this.missing.get(service) ?? []
       const allowed = Math.max(DELETIONS.count, Math.floor(book.entriesOf(service).size * DELETIONS.share))
@@ -193,7 +194,7 @@ export class Passes {
     const { source, target, book, progress } = this.#copying
     const found: Comparison = { equal: 0, different: 0, onlyThere: 0, onlyHere: 0 }
     await book.remove(DIFFERENCES)
-    for (const resource of source.resources) {
+    for (const resource of resources) {
       const { service } = resource
       const seen = new Set<number>()
       const list = readList(source, resource, { shaping: this.copy.shaping(resource) })

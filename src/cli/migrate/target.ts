@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Resource } from '../../engine/definition/define.ts'
 import { type FieldSet, fieldsAmong, isStamp } from '../../engine/definition/fields.ts'
+import type { Resource } from '../../engine/definition/resource.ts'
 import type { DeletionLine, Refusal as LineRefusal, TransferLine } from '../../engine/transfer/import.ts'
 import { readLines } from '../../engine/transfer/lines.ts'
 import { StartupError } from '../../foundation/process/startup-error.ts'
@@ -72,25 +72,13 @@ export class Target {
       const some = ids.slice(first, first + IDS_MAX)
       await this.#again(async () => {
         for await (const { record, private: hidden = {} } of this.#lines(resource, some)) {
-          // A source's definition may include private fields.
-          const shape = shapeRecord(resource, { ...hidden, ...record }, { timeZone: this.store.timeZone })
+          const shape = shapeRecord(resource, record, { timeZone: this.store.timeZone })
           const kept = Object.fromEntries(names.flatMap((name) => (name in hidden ? [[name, hidden[name]]] : [])))
           found.set(shape.id, { ...shape, kept, print: printOf(resource, shape.record) })
         }
       })
     }
     return found
-  }
-
-  /** Reads all records of a small service, such as order statuses. */
-  async all(resource: Resource): Promise<Shape[]> {
-    return this.#again(async () => {
-      const shapes: Shape[] = []
-      for await (const { record } of this.#lines(resource)) {
-        shapes.push(shapeRecord(resource, record, { timeZone: this.store.timeZone }))
-      }
-      return shapes
-    })
   }
 
   /** Lists all ids of a service. */

@@ -61,7 +61,7 @@ export interface Patch {
   refusals?: readonly StoreFailure[]
 }
 
-/** What a body says that a change does not take, as far as its text alone tells. */
+/** What of a body a change ignores, as far as its text alone tells. */
 export interface Notes {
   /** Whether invalid values are noted too, so that all of them are told. */
   readonly isStrict: boolean
@@ -75,6 +75,15 @@ export interface Notes {
   readonly otherKeys: string[]
   /** It gives members that only the platform writes, which may be what it shows of them. */
   hasReadOnly: boolean
+}
+
+export function notesFor({ isStrict }: Pick<Notes, 'isStrict'>): Notes {
+  return { isStrict, unknown: [], refusals: [], vanished: [], otherKeys: [], hasReadOnly: false }
+}
+
+/** Whether nothing of the body is wrong or ignored. */
+export function isAllTaken({ unknown, refusals, vanished, otherKeys, hasReadOnly }: Notes): boolean {
+  return !hasReadOnly && unknown.length + refusals.length + vanished.length + otherKeys.length === 0
 }
 
 export interface UnknownMember {
@@ -92,7 +101,7 @@ export interface InputRules {
   timeZone: string
   /** Of an update whose refusals wait for the stored record. Omitted: they are thrown at once. */
   door?: Door
-  /** Where to note what is passed over. Omitted: nowhere. */
+  /** Where to note what is ignored. Omitted: nowhere. */
   notes?: Notes | undefined
 }
 
@@ -323,7 +332,7 @@ function noteLost(rounded: Scalar, { notes }: InputRules, path: string): void {
   if (rounded === 0 && notes && notes.vanished.length < UNKNOWN_MAX) notes.vanished.push(path)
 }
 
-/** Whether a change of this mode takes the member, and does not pass it over. */
+/** Whether a change of this mode takes the member, and does not ignore it. */
 export function isTaken(field: ValueField | ListField, { mode }: Pick<InputRules, 'mode'>): boolean {
   if (field.access === 'derived') return false
   if (field.access === 'new') return mode !== 'update'

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import {
   type ColumnType,
   ColumnTypeEnum,
@@ -10,14 +11,13 @@ import {
 import pg from 'pg'
 import { StatementError } from './outage.ts'
 import type { OpenTransaction, Pool, Statement } from './pool.ts'
-import { sql } from './sql.ts'
 
 // What Prisma runs, on the connections of a pool.
 
 const identity = { provider: 'postgres', adapterName: 'store-platform' } as const
 
-/** The adapter answers it by the number of the transaction, by which the pool knows it. PostgreSQL never sees it. */
-export const whichTransaction = sql`-- the number of this transaction`
+/** Who lets Prisma begin a transaction runs inside, and is given the transaction: Prisma hands out only its own view of it. */
+export const beginning = new AsyncLocalStorage<(transaction: OpenTransaction) => void>()
 
 /** Lets a Prisma client run its statements on `pool`, which ends with the client. */
 export function adapterOf(pool: Pool): SqlDriverAdapterFactory {
@@ -26,6 +26,7 @@ export function adapterOf(pool: Pool): SqlDriverAdapterFactory {
     ...statementsOn((statement) => pool.run(statement)),
     startTransaction: async (isolationLevel) => {
       const transaction = await passing(pool.begin())
+      beginning.getStore()?.(transaction)
       // It leaves together with what follows it, and what follows fails where it does.
       if (isolationLevel) transaction.run({ text: `SET TRANSACTION ISOLATION LEVEL ${isolationLevel}` }).catch(() => {})
       return adapterOfTransaction(transaction)
@@ -47,14 +48,11 @@ function passing<T>(result: Promise<T>): Promise<T> {
 }
 
 function adapterOfTransaction(transaction: OpenTransaction): Transaction {
-  const statements = statementsOn((statement) => transaction.run(statement))
   return {
     ...identity,
-    ...statements,
+    ...statementsOn((statement) => transaction.run(statement)),
     // Prisma leaves `COMMIT` and `ROLLBACK` to the two functions below.
     options: { usePhantomQuery: true },
-    executeRaw: async (query) =>
-      query.sql === whichTransaction.sql ? transaction.number : statements.executeRaw(query),
     commit: () => passing(transaction.end('COMMIT')),
     rollback: () => passing(transaction.end('ROLLBACK')),
   }

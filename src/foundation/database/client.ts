@@ -1,5 +1,5 @@
 import type { Secrets } from '../values/secrets.ts'
-import { adapterOf, whichTransaction } from './adapter.ts'
+import { adapterOf, beginning } from './adapter.ts'
 import { type Prisma, PrismaClient } from './generated/client.ts'
 import { databaseError } from './outage.ts'
 import { CONNECT_MS_MAX, type ConnectOptions, type OpenTransaction, Pool } from './pool.ts'
@@ -146,15 +146,16 @@ export async function inTransaction<T>(
     const followUps: FollowUp[] = []
     let opened: Open | undefined
     const joined = async (tx: Transaction) => {
-      const transaction = pool.transaction(await tx.$executeRaw(whichTransaction)) as OpenTransaction
-      opened = { followUps, transaction }
-      open.set(tx, opened)
+      open.set(tx, opened as Open)
       if (lockMs !== undefined) await execute(tx, sql`SELECT set_config('lock_timeout', ${String(lockMs)}, true)`)
       return work(tx)
     }
     const times = { maxWait: CONNECT_MS_MAX, timeout: pool.limits.transactionMs }
     // Where the last statement fails, PostgreSQL makes a rollback of the commit behind it.
-    const ended = db.$transaction(joined, times).finally(() => opened?.last)
+    const begun = (transaction: OpenTransaction) => {
+      opened ??= { followUps, transaction }
+    }
+    const ended = beginning.run(begun, () => db.$transaction(joined, times)).finally(() => opened?.last)
     return ended.finally(() => runAll(followUps, db))
   }
   return inTurn(db, storeId, () => retried(transact))

@@ -64,8 +64,6 @@ export class Pool {
   readonly #health: Guard
   readonly #observer: PoolObserver
   readonly #nameOf: (text: string) => string
-  readonly #open = new Map<number, OpenTransaction>()
-  #begun = 0
 
   constructor(url: string, options: ConnectOptions = {}) {
     const { poolMax = POOL_MAX, limits = requestLimits, isPreparing = true, health = unguarded } = options
@@ -132,21 +130,9 @@ export class Pool {
       taking?.then((late) => late.release()).catch(() => {})
       throw error
     })
-    const number = ++this.#begun
     const ms = this.limits.statementMs + MARGIN_MS
-    const transaction = new OpenTransaction(number, {
-      client,
-      limits: this.limits,
-      send: (statement) => this.#health.watch(() => this.#send(client, statement, ms)),
-      ended: () => this.#open.delete(number),
-    })
-    this.#open.set(number, transaction)
-    return transaction
-  }
-
-  /** The transaction of this number, as long as it is open. */
-  transaction(number: number): OpenTransaction | undefined {
-    return this.#open.get(number)
+    const send = (statement: Statement) => this.#health.watch(() => this.#send(client, statement, ms))
+    return new OpenTransaction({ client, limits: this.limits, send })
   }
 
   /** Resolves when every connection has been released. */
@@ -192,49 +178,52 @@ interface TransactionParts {
   readonly client: pg.PoolClient
   readonly limits: Limits
   readonly send: (statement: Statement) => Promise<pg.QueryResult>
-  readonly ended: () => void
 }
 
 /** A transaction on its connection, from its beginning on. */
 export class OpenTransaction {
-  readonly number: number
   readonly #parts: TransactionParts
+  #isBegun = false
   #isOver = false
   #isLost = false
 
-  /**
-   * Nobody waits for it to begin: that leaves with its first statement, and carries the limits, because behind a pooler a session
-   * belongs to a connection for no longer than a transaction.
-   */
-  constructor(number: number, parts: TransactionParts) {
-    this.number = number
+  constructor(parts: TransactionParts) {
     this.#parts = parts
-    const { lockMs, statementMs, idleMs } = parts.limits
-    const text = `BEGIN; SET LOCAL lock_timeout = ${lockMs}; SET LOCAL statement_timeout = ${statementMs};
-      SET LOCAL idle_in_transaction_session_timeout = ${idleMs}`
-    this.#send({ text }).catch(() => {
-      // Without its transaction, no statement may have an effect.
-      this.#isLost = true
-      parts.client.connection.stream.destroy()
-    })
   }
 
   /** Throws an `Outage` when it is over: somebody else may have the connection. */
   async run(statement: Statement): Promise<pg.QueryResult> {
     if (this.#isOver) throw new Outage('The transaction took longer than its time limit')
+    if (!this.#isBegun) this.#begin()
     return this.#send(statement)
+  }
+
+  /**
+   * Nobody waits for it to begin: that leaves with its first statement, and carries the limits, because behind a pooler a session
+   * belongs to a connection for no longer than a transaction.
+   */
+  #begin(): void {
+    this.#isBegun = true
+    const { client, limits } = this.#parts
+    const { lockMs, statementMs, idleMs } = limits
+    const text = `BEGIN; SET LOCAL lock_timeout = ${lockMs}; SET LOCAL statement_timeout = ${statementMs};
+      SET LOCAL idle_in_transaction_session_timeout = ${idleMs}`
+    this.#send({ text }).catch(() => {
+      // Without its transaction, no statement may have an effect.
+      this.#isLost = true
+      client.connection.stream.destroy()
+    })
   }
 
   /** Ends the transaction and releases the connection. After an outage it is not committed, even if its work continued. */
   async end(command: 'COMMIT' | 'ROLLBACK'): Promise<void> {
     this.#isOver = true
     try {
-      if (!this.#isLost) await this.#send({ text: command })
-      else if (command === 'COMMIT') throw new Outage('The database does not answer')
+      if (this.#isLost && command === 'COMMIT') throw new Outage('The database does not answer')
+      if (this.#isBegun && !this.#isLost) await this.#send({ text: command })
     } finally {
       if (this.#isLost) cut(this.#parts.client)
       else this.#parts.client.release()
-      this.#parts.ended()
     }
   }
 

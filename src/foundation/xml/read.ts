@@ -281,11 +281,6 @@ export function childElements({ content }: Pick<XmlElement, 'content'>): XmlElem
   return content.filter((node) => typeof node !== 'string')
 }
 
-/** Its children of a name, whatever their prefix. */
-export function childrenNamed(element: Pick<XmlElement, 'content'>, name: string): XmlElement[] {
-  return childElements(element).filter((child) => localName(child.name) === name)
-}
-
 export function localName(name: string): string {
   return name.slice(name.indexOf(':') + 1)
 }

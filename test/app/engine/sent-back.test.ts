@@ -1,7 +1,7 @@
 import fc, { type GeneratorValue } from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
-import type { Resource } from '../../../src/engine/definition/define.ts'
 import type { FieldSet, ListField, ValueField } from '../../../src/engine/definition/fields.ts'
+import type { Resource } from '../../../src/engine/definition/resource.ts'
 import { canImport, serviceOf } from '../../../src/http/pages/records/services.ts'
 import { resources } from '../../../src/shop/registry.ts'
 import { fieldsAt } from '../../support/person.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Resource } from '../../../src/engine/definition/define.ts'
+import type { Resource } from '../../../src/engine/definition/resource.ts'
 import type { Sql } from '../../../src/foundation/database/sql.ts'
 import { productTexts } from '../../../src/http/soap/records/product.ts'
 import { servedResources } from '../../../src/shop/registry.ts'

@@ -58,7 +58,7 @@ test('nothing is found in what the platform itself wrote', async () => {
 })
 
 test('there is a damage for every check', () => {
-  // How a database was made cannot be changed by its owner: test/load/foundation/database/new-database.test.ts has others.
+  // How a database was made cannot be changed by its owner: test/release/foundation/database/new-database.test.ts has others.
   expect(['database', ...Object.keys(damages)]).toEqual(checks.map(({ name }) => name))
 })
 

@@ -416,7 +416,7 @@ export type Switch = Prisma.SwitchModel
 export type TestStore = Prisma.TestStoreModel
 /**
  * Model TestChange
- * A change that was made in a test store at the press of a button, or by itself. The newest are kept.
+ * A change that was made in a test store at the press of a button. The newest are kept.
  */
 export type TestChange = Prisma.TestChangeModel
 /**

@@ -9,24 +9,15 @@ import { writingOf } from '../../html/numbers.ts'
 import type { HtmlPage } from '../../html/page.ts'
 import { inFormFields } from '../../html/page-routes.ts'
 import { type CallerServices, type Form, formOf, merchantCaller, textIn } from '../../html/request.ts'
+import type { Wire } from '../frame/request.ts'
+import { ifUnchanged, tagOf } from '../frame/unchanged.ts'
 import { type Codes, codedPaths, noCodes, readCodes } from './codes.ts'
 import { type Changes, changesOf, isTypedAs, listTyped, rowsOf, valuesTyped, withEdited } from './form.ts'
 import { plainOf } from './plain-html.ts'
 import { idIn, namedReferences } from './record-page.ts'
 import { formReferences, lookUp, namesFor, withNumbers } from './references.ts'
 import type { Section, Service, Value } from './services.ts'
-import { ifUnchanged, tagOf } from './unchanged.ts'
-import {
-  type Input,
-  inputOf,
-  isTicked,
-  isWritable,
-  meaningsInList,
-  meaningsOf,
-  titleOf,
-  typedOf,
-  type Wire,
-} from './values.ts'
+import { type Input, inputOf, isTicked, isWritable, meaningsInList, meaningsOf, titleOf, typedOf } from './values.ts'
 
 /** Fields of a form that lists of a record may add up to; the server takes 2,000 in all. */
 export const FIELDS_MAX = 1_500

@@ -1,19 +1,18 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Caller } from '../../../engine/caller.ts'
+import type { JsonText, Query } from '../../../engine/definition/endpoints.ts'
 import { refused } from '../../../engine/definition/refused.ts'
-import type { Query } from '../../../engine/reading/paging.ts'
 import { type Behind, getRecords, listOrdered, type OrderedPage } from '../../../engine/reading/read.ts'
-import type { JsonText } from '../../../engine/reading/representations.ts'
 import { valueIn } from '../../../foundation/values/json.ts'
 import { type CallerServices, merchantCaller, textIn } from '../../html/request.ts'
+import type { Wire } from '../frame/request.ts'
 import { chosenIn } from './chosen.ts'
 import { type CsvCell, csvFormIn, exportForm, sendCsv } from './csv-form.ts'
 import { fileTypes } from './files.ts'
 import { askedIn, isColumn, orderOf } from './list-page.ts'
 import { textSeenBy } from './seen.ts'
 import type { Service } from './services.ts'
-import type { Wire } from './values.ts'
 
 /** Records that are read at a time. A file of any size takes no more memory. */
 const BATCH = 100

@@ -1,10 +1,10 @@
 import type { Caller } from '../../../engine/caller.ts'
-import type { Resource } from '../../../engine/definition/define.ts'
+import type { Resource } from '../../../engine/definition/resource.ts'
 import type { Phrase } from '../../../foundation/texts/text.ts'
+import type { Wire } from '../frame/request.ts'
 import { categoryExtras } from '../shop/categories/extras.ts'
 import { customerExtras } from '../shop/customers/extras.ts'
 import { productExtras } from '../shop/products/extras.ts'
-import type { Wire } from './values.ts'
 
 /** A part of a page, to which its index leads. */
 export interface Part {

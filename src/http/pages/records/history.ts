@@ -1,9 +1,9 @@
 import type { FastifyRequest } from 'fastify'
 import { allows, shows } from '../../../access/applications/privileges.ts'
 import type { Caller, Privileges } from '../../../engine/caller.ts'
-import type { Resource } from '../../../engine/definition/define.ts'
 import type { ValueField } from '../../../engine/definition/fields.ts'
 import { refused } from '../../../engine/definition/refused.ts'
+import type { Resource } from '../../../engine/definition/resource.ts'
 import { getRecord } from '../../../engine/reading/read.ts'
 import type { Difference } from '../../../engine/recording/differences.ts'
 import {

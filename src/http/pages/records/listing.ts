@@ -1,14 +1,14 @@
 import type { Caller, Privileges } from '../../../engine/caller.ts'
-import type { Resource } from '../../../engine/definition/define.ts'
 import type { Filters } from '../../../engine/definition/filters.ts'
+import type { Resource } from '../../../engine/definition/resource.ts'
 import { foundFilter } from '../../../engine/reading/find.ts'
 import type { Phrase, Text } from '../../../foundation/texts/text.ts'
 import { orders } from '../../../shop/resources/orders/orders.ts'
+import type { Wire } from '../frame/request.ts'
 import { orderListing } from '../shop/orders/listing.ts'
 import { findersOf } from './search.ts'
 import { seenBy, seenValues } from './seen.ts'
 import type { Service, Value } from './services.ts'
-import type { Wire } from './values.ts'
 
 /** What the list of a service has beyond what follows from its definition. */
 export interface Listing {

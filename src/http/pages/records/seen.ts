@@ -1,10 +1,10 @@
 import { allows, shows } from '../../../access/applications/privileges.ts'
 import type { Privileges } from '../../../engine/caller.ts'
-import type { Resource } from '../../../engine/definition/define.ts'
 import type { FieldSet } from '../../../engine/definition/fields.ts'
+import type { Resource } from '../../../engine/definition/resource.ts'
 import { seesAll } from '../../../shop/staff/roles.ts'
+import type { Wire } from '../frame/request.ts'
 import type { List, Service, Value } from './services.ts'
-import type { Wire } from './values.ts'
 
 // What somebody of a store is shown of records: the privileges leave out fields (`needs` in the definitions) and the names of records of
 // services that they may not read. What a form does not show, it does not change.

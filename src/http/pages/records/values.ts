@@ -4,14 +4,12 @@ import { orOf, type Phrase, type Text, t } from '../../../foundation/texts/text.
 import { INT32_MAX, INT32_MIN } from '../../../foundation/values/int32.ts'
 import { valueIn } from '../../../foundation/values/json.ts'
 import { orders } from '../../../shop/resources/orders/orders.ts'
+import { invoiceOf } from '../../../shop/resources/orders/shown-invoice-number.ts'
 import type { Writing } from '../../html/numbers.ts'
 import { type Form, textIn } from '../../html/request.ts'
-import { invoiceOf } from '../shop/orders/listing.ts'
+import type { Wire } from '../frame/request.ts'
 import { isCoded } from './codes.ts'
 import { type List, type Service, targetService, type Value } from './services.ts'
-
-/** A record or an item of a list, as programs read it. */
-export type Wire = Readonly<Record<string, unknown>>
 
 /** The text of a value as programs write it. */
 export function plainText(value: unknown): string {

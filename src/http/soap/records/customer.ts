@@ -33,9 +33,6 @@ export const customerElements = group(
     'DiscountGroup',
     ['CustomerGroupID'],
     (customer, groupNames: ReadonlyMap<number, string>) => groupNames.get(groupIdOf(customer)) ?? '',
-    (name, customer, names) => {
-      customer.CustomerGroupID = names.customerGroup(name)
-    },
   ),
   text('AccountNumber=BillingTaxID'),
   flag('MailList', 'CustomerType=NonTaxable'),

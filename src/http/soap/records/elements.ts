@@ -1,7 +1,6 @@
 import { type FieldSet, fieldsAmong } from '../../../engine/definition/fields.ts'
 import { compileReader, type Reader, type WireRecord, type WireValue } from '../../../engine/definition/reader.ts'
 import { escapeXml } from '../../../foundation/xml/text.ts'
-import { type Content, type Given, type Names, newGiven } from './reading.ts'
 
 type Value = WireValue | undefined
 
@@ -9,11 +8,6 @@ type Value = WireValue | undefined
 export interface Elements<Context = unknown> {
   readonly fields: readonly string[]
   readonly write: (record: WireRecord, context: Context) => string
-  /**
-   * Sets the fields that the elements of `content` show, whatever their order. Elements that no table has are set under their own
-   * names, so that whoever knows the fields can name them.
-   */
-  readonly read: (content: Content, record: Given, names: Names) => void
 }
 
 /** Values as cartAPI writes them (soap-cartapi §3). Dates come in the store's zone, as `2012-07-11T10:44:08` or empty. */
@@ -42,17 +36,6 @@ export const formats = {
 
 type Format = keyof typeof formats
 
-const withoutCommas = (text: string) => text.replaceAll(',', '')
-
-/** How values are read back; the others as they stand. */
-const readings: Partial<Record<Format, (text: string, earlier: unknown) => string>> = {
-  // Servers of the first years separate thousands.
-  fixed: withoutCommas,
-  plain: withoutCommas,
-  // The day is another element of the same field.
-  time: (text, day) => `${day ?? ''} ${text}`.trim(),
-}
-
 function dayText(date: string): string {
   return date === '' ? '' : `${Number(date.slice(5, 7))}/${Number(date.slice(8, 10))}/${date.slice(0, 4)}`
 }
@@ -70,11 +53,10 @@ function timeText(date: string): string {
 export function valuesOf(prefix = '') {
   const by = (name: Format) => {
     const format = formats[name]
-    const read = readings[name] ?? ((text: string) => text)
     return (...names: readonly string[]): Elements => {
       const members = names.map((each) => {
         const [name = '', field = name] = each.split('=')
-        return { name, field: prefix + field, start: `<${name}>`, end: `</${name}>` }
+        return { field: prefix + field, start: `<${name}>`, end: `</${name}>` }
       })
       return {
         fields: members.map(({ field }) => field),
@@ -83,12 +65,6 @@ export function valuesOf(prefix = '') {
           for (const { field, start, end } of members) xml += start + format(record[field]) + end
           return xml
         },
-        read: (content, record) => {
-          for (const { name, field } of members) {
-            const found = content.take(name)
-            if (found !== undefined) record[field] = read(found.text, record[field])
-          }
-        },
       }
     }
   }
@@ -96,32 +72,22 @@ export function valuesOf(prefix = '') {
   return Object.fromEntries(elements) as Record<Format, ReturnType<typeof by>>
 }
 
-/** An element with a text that `show` makes of some fields. Without `read` it says again what others say, or what no field has. */
+/** An element with a text that `show` makes of some fields. */
 export function computed<Context>(
   name: string,
   fields: readonly string[],
   show: (record: WireRecord, context: Context) => WireValue,
-  read: (text: string, record: Given, names: Names) => void = () => {},
 ): Elements<Context> {
   return {
     fields,
     write: (record, context) => `<${name}>${formats.text(show(record, context))}</${name}>`,
-    read: (content, record, names) => {
-      const found = content.take(name)
-      if (found !== undefined) read(found.text, record, names)
-    },
   }
 }
 
-/** The same elements, which say again what others say: they are not read. */
-export function repeated<Context>(elements: Elements<Context>): Elements<Context> {
-  return { ...elements, read: (content, _record, names) => elements.read(content, newGiven(), names) }
-}
-
-/** Elements without a field. One that another server fills is no element of this table. */
+/** Elements without a field. */
 export function empty(...names: readonly string[]): Elements {
   const xml = names.map((name) => `<${name}></${name}>`).join('')
-  return { fields: [], write: () => xml, read: () => {} }
+  return { fields: [], write: () => xml }
 }
 
 /** One element around others. */
@@ -130,10 +96,6 @@ export function group<Context>(name: string, ...inside: readonly Elements<Contex
   return {
     fields,
     write: (record, context) => `<${name}>${writeInside(inside, record, context)}</${name}>`,
-    read: (content, record, names) => {
-      const found = content.take(name)
-      if (found?.hasElements) readInside(inside, found, record, names)
-    },
   }
 }
 
@@ -142,11 +104,6 @@ export function member<Context>(field: string, ...inside: readonly Elements<Cont
   return {
     fields: [field],
     write: (record, context) => writeInside(inside, record[field] as WireRecord, context),
-    read: (content, record, names) => {
-      const object = (record[field] ?? newGiven()) as Given
-      record[field] = object
-      for (const { read } of inside) read(content, object, names)
-    },
   }
 }
 
@@ -154,17 +111,6 @@ function writeInside<Context>(inside: readonly Elements<Context>[], record: Wire
   let xml = ''
   for (const { write } of inside) xml += write(record, context)
   return xml
-}
-
-function readInside<Context>(
-  inside: readonly Elements<Context>[],
-  content: Content,
-  record: Given,
-  names: Names,
-): Given {
-  for (const { read } of inside) read(content, record, names)
-  for (const [name, unknown] of content.rest()) record[name] ??= unknown.hasElements ? newGiven() : unknown.text
-  return record
 }
 
 /** One element for each item of a list in the record. */
@@ -176,10 +122,6 @@ export function each<Context>(field: string, name: string, ...inside: readonly E
       let xml = ''
       for (const item of itemsOf(record[field])) xml += write(item, context)
       return xml
-    },
-    read: (content, record, names) => {
-      const items = content.takeAll(name).filter(({ hasElements }) => hasElements)
-      record[field] = items.map((item) => readInside(inside, item, newGiven(), names))
     },
   }
 }

@@ -3,22 +3,11 @@ import { recordValues } from '../../../engine/reading/representations.ts'
 import { readDate, writeDate } from '../../../foundation/values/dates.ts'
 import type { StatusTexts } from '../../../shop/resources/order-statuses/status-texts.ts'
 import { amountOf, exact, sum, toNumber } from '../../../shop/resources/orders/amounts.ts'
-import { descriptionLines, descriptionOfLines } from '../../../shop/resources/orders/line-description.ts'
+import { descriptionLines } from '../../../shop/resources/orders/line-description.ts'
 import { orders } from '../../../shop/resources/orders/orders.ts'
-import { readInvoiceNumber, shownInvoiceNumber } from '../../../shop/resources/orders/shown-invoice-number.ts'
+import { shownInvoiceNumber } from '../../../shop/resources/orders/shown-invoice-number.ts'
 import type { LineProduct } from '../../../shop/resources/products/products-by-id.ts'
-import {
-  computed,
-  type Elements,
-  each,
-  empty,
-  formats,
-  group,
-  itemsOf,
-  readerOf,
-  repeated,
-  valuesOf,
-} from './elements.ts'
+import { computed, type Elements, each, empty, formats, group, itemsOf, readerOf, valuesOf } from './elements.ts'
 
 /** What cartAPI shows with an order and the order's record does not say. */
 export interface OrderContext {
@@ -43,37 +32,18 @@ export function shownShipmentDate(stored: string, timeZone: string): string {
   return formats[read.hasTime ? 'moment' : 'day'](writeDate(read.instant, timeZone))
 }
 
-/** The stored form of what is shown (rest-resources §3.3): `07/18/2013`, with the time behind it. */
-function storedShipmentDate(shown: string): string {
-  return shown.replace(/^(\d{1,2})\/(\d{1,2})\/(?=\d{4}(?: |$))/, (_date, month: string, day: string) => {
-    return `${month.padStart(2, '0')}/${day.padStart(2, '0')}/`
-  })
-}
-
 const shipments = each<OrderContext>(
   'ShipmentList',
   'Shipment',
   plain('ShipmentID'),
-  computed(
-    'ShipmentDate',
-    [],
-    ({ ShipmentShippedDate: stored }, { timeZone }) => shownShipmentDate(String(stored), timeZone),
-    (shown, parcel) => {
-      parcel.ShipmentShippedDate = storedShipmentDate(shown)
-    },
+  computed('ShipmentDate', [], ({ ShipmentShippedDate: stored }, { timeZone }) =>
+    shownShipmentDate(String(stored), timeZone),
   ),
   plain('Shipping=ShipmentCost'),
   shipment.text('Method=MethodName', 'FirstName', 'LastName', 'Company', 'Address', 'Address2', 'City', 'ZipCode'),
   shipment.text('StateCode=State', 'CountryCode=Country', 'Phone'),
   shipment.fixed('Weight'),
-  computed(
-    'Status',
-    [],
-    ({ ShipmentOrderStatus }, { statuses }) => statuses.textOf(Number(ShipmentOrderStatus)),
-    (status, parcel, names) => {
-      parcel.ShipmentOrderStatus = names.status(status)
-    },
-  ),
+  computed('Status', [], ({ ShipmentOrderStatus }, { statuses }) => statuses.textOf(Number(ShipmentOrderStatus))),
   shipment.text('InternalComment', 'TrackingCode'),
 )
 
@@ -88,16 +58,7 @@ const items = each<OrderContext>(
   'Item',
   item.plain('ShipmentID'),
   item.text('ProductID=ID'),
-  computed(
-    'ProductName',
-    [],
-    ({ ItemDescription }) => descriptionLines(String(ItemDescription)).join('\n'),
-    (text, line, names) => {
-      const [name = '', ...chosen] = text.split('\n')
-      line.ItemDescription = descriptionOfLines([name, ...chosen])
-      line.CatalogID = names.soldProduct(String(line.ItemID ?? ''), name)
-    },
-  ),
+  computed('ProductName', [], ({ ItemDescription }) => descriptionLines(String(ItemDescription)).join('\n')),
   item.plain('Quantity'),
   item.fixed('UnitPrice', 'UnitCost', 'OptionPrice', 'Weight'),
   empty('Dimension'),
@@ -128,15 +89,8 @@ const transactions = each(
 export const orderElements = group<OrderContext>(
   'Order',
   plain('OrderID'),
-  computed(
-    'InvoiceNumber',
-    ['InvoiceNumberPrefix', 'InvoiceNumber'],
-    (order) => shownInvoiceNumber(String(order.InvoiceNumberPrefix), Number(order.InvoiceNumber)),
-    (shown, order) => {
-      const { prefix, number } = readInvoiceNumber(shown)
-      order.InvoiceNumberPrefix = prefix
-      order.InvoiceNumber = number
-    },
+  computed('InvoiceNumber', ['InvoiceNumberPrefix', 'InvoiceNumber'], (order) =>
+    shownInvoiceNumber(String(order.InvoiceNumberPrefix), Number(order.InvoiceNumber)),
   ),
   plain('CustomerID'),
   day('Date=OrderDate'),
@@ -157,28 +111,13 @@ export const orderElements = group<OrderContext>(
   time('Time=OrderDate'),
   // They stand one by one in the order, without an element around them; an order without any has an empty one.
   { ...transactions, write: (order) => transactions.write(order, undefined) || '<Transaction></Transaction>' },
-  computed(
-    'Discount',
-    ['OrderDiscount'],
-    (order) => formats.fixed(order.OrderDiscount),
-    // The sum of both; the promotions do not say which of them are coupons.
-    (amount, order) => {
-      order.OrderDiscountPromotion = amount
-    },
-  ),
+  fixed('Discount=OrderDiscount'),
   group(
     'Promotions',
     each(
       'PromotionList',
       'Promotion',
-      computed(
-        'Code',
-        [],
-        ({ Coupon, PromotionName = '' }) => Coupon || PromotionName,
-        (code, promotion) => {
-          promotion.PromotionName = code
-        },
-      ),
+      computed('Code', [], ({ Coupon, PromotionName = '' }) => Coupon || PromotionName),
       fixed('Amount=DiscountAmount'),
     ),
   ),
@@ -193,17 +132,11 @@ export const orderElements = group<OrderContext>(
     ),
   ),
   group('GiftCertificateUsed', each('GiftCertificateUsed', 'Gift', text('Code'), fixed('Amount'))),
-  computed(
-    'OrderStatus',
-    ['OrderStatusID'],
-    ({ OrderStatusID }, { statuses }) => statuses.textOf(Number(OrderStatusID)),
-    (status, order, names) => {
-      order.OrderStatusID = names.status(status)
-    },
+  computed('OrderStatus', ['OrderStatusID'], ({ OrderStatusID }, { statuses }) =>
+    statuses.textOf(Number(OrderStatusID)),
   ),
   text('Referer', 'SalesPerson', 'IP'),
-  // Elsewhere it is when the cart began.
-  repeated(moment('DateStarted=OrderDate')),
+  moment('DateStarted=OrderDate'),
   text('UserID'),
   moment('LastUpdate'),
   computed('Weight', ['ShipmentList'], (order) => formats.fixed(sumOf(order, 'ShipmentWeight'))),

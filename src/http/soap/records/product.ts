@@ -2,7 +2,7 @@ import type { WireRecord } from '../../../engine/definition/reader.ts'
 import { ownBytes, type Representation } from '../../../engine/reading/representations.ts'
 import { products } from '../../../shop/resources/products/products.ts'
 import type { ProductName } from '../../../shop/resources/products/products-by-id.ts'
-import { computed, each, empty, formats, group, itemsOf, member, readerOf, valuesOf } from './elements.ts'
+import { computed, each, empty, group, itemsOf, member, readerOf, valuesOf } from './elements.ts'
 
 const { text, fixed, plain, flag, day, moment } = valuesOf()
 const option = valuesOf('Option')
@@ -19,14 +19,7 @@ const images = [
 ].map((image) => group('Image', image))
 
 /** The first level is the price that everyone pays, with all its decimals. */
-const firstLevel = computed(
-  'Price_1',
-  ['Price'],
-  ({ Price }) => formats.plain(Price),
-  (price, info) => {
-    if (formats.fixed(Number(price)) === info.Price) info.Price = price
-  },
-)
+const firstLevel = plain('Price_1=Price')
 
 const relatedElements = group('Product', text('ProductID=sku', 'ProductName=name'))
 
@@ -39,23 +32,8 @@ export const productElements = group<WriteRelated>(
   member('SKUInfo', plain('CatalogID'), text('ProductID=SKU', 'ProductName=Name')),
   group('Categories', each('CategoryList', 'Category', plain('CategoryID'), text('CategoryName'))),
   text('Mfgid=MFGID'),
-  computed(
-    'Manufacturer',
-    ['ManufacturerName'],
-    (product) => product.ManufacturerName ?? '',
-    (name, product, names) => {
-      product.ManufacturerID = names.manufacturer(name)
-    },
-  ),
-  computed(
-    'Distributor',
-    ['DistributorList'],
-    (product) => itemsOf(product.DistributorList)[0]?.DistributorName ?? '',
-    (name, product, names) => {
-      const id = names.distributor(name)
-      product.DistributorList = id === 0 ? [] : [{ DistributorID: id }]
-    },
-  ),
+  computed('Manufacturer', ['ManufacturerName'], (product) => product.ManufacturerName ?? ''),
+  computed('Distributor', ['DistributorList'], (product) => itemsOf(product.DistributorList)[0]?.DistributorName ?? ''),
   member('SKUInfo', fixed('Cost', 'Price'), plain('RetailPrice'), fixed('SalePrice'), flag('OnSale'), plain('Stock')),
   plain('StockAlert'),
   fixed('Weight', 'Width', 'Height', 'Depth'),
@@ -65,10 +43,6 @@ export const productElements = group<WriteRelated>(
   group('RelatedProducts', {
     fields: ['RelatedProductList'],
     write: (product, writeRelated) => writeRelated(relatedIdsOf(product)),
-    read: (content, product, names) => {
-      const ids = content.takeAll('Product').map((related) => names.product(related.take('ProductID')?.text ?? ''))
-      product.RelatedProductList = ids.filter((id) => id > 0).map((id) => ({ RelatedProductID: id }))
-    },
   }),
   fixed('ShipCost'),
   text('Title', 'MetaTags', 'DisplayText'),
@@ -86,14 +60,7 @@ export const productElements = group<WriteRelated>(
   flag('PricingGroupOpt=GroupOptionsForQuantityPricing', 'QuantityDiscountOpt=ApplyQuantityDiscountToOptions'),
   plain('LoginLevel=LoginRequiredOptionID'),
   text('RedirectTo=LoginRequiredOptionRedirectTo'),
-  computed(
-    'AccessGroup',
-    ['AllowAccessCustomerGroupID'],
-    (product) => product.AllowAccessCustomerGroupID || '',
-    (id, product) => {
-      product.AllowAccessCustomerGroupID = id
-    },
-  ),
+  computed('AccessGroup', ['AllowAccessCustomerGroupID'], (product) => product.AllowAccessCustomerGroupID || ''),
   flag('SelfShip'),
   text('TaxCode'),
   // Products here have no password, random name or expiry for their files.
@@ -102,14 +69,7 @@ export const productElements = group<WriteRelated>(
     empty('eProductPassword'),
     computed('eProductRandom', [], () => 0),
     computed('eProductExpire', [], () => 0),
-    computed(
-      'eProductPath',
-      ['EProductList'],
-      (product) => itemsOf(product.EProductList)[0]?.FilePath ?? '',
-      (path, product) => {
-        product.EProductList = path === '' ? [] : [{ FilePath: path }]
-      },
-    ),
+    computed('eProductPath', ['EProductList'], (product) => itemsOf(product.EProductList)[0]?.FilePath ?? ''),
     flag('eProductSerial=AssignKey'),
     text('eProductInstructions=SpecialInstructions'),
     flag('eProductReuseSerial=ReUseKeys'),

@@ -186,15 +186,3 @@ export function descriptionLines(description: string): string[] {
   )
   return [name, ...texts]
 }
-
-/** Returns a description that `descriptionLines` splits into these lines again. A price at the end of a line stays one. */
-export function descriptionOfLines([name = '', ...chosen]: readonly string[]): string {
-  const html = chosen.map((line) => {
-    const [, price = ''] = /( (?:- )?-?\$\d+\.\d{2,4})$/.exec(line) ?? []
-    const text = line.slice(0, line.length - price.length)
-    const [, set, choice] = /^([^:]+:) (.*)$/s.exec(text) ?? []
-    const named = set === undefined ? escaped(text) : `<b>${escaped(set)}</b>&nbsp;${escaped(choice ?? '')}`
-    return `<br>${named}${price}`
-  })
-  return name + html.join('')
-}

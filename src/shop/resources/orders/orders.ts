@@ -12,6 +12,7 @@ import {
   text,
 } from '../../../engine/definition/fields.ts'
 import { equalTo, exactly, integerAtLeast, integerAtMost, since, until } from '../../../engine/definition/filters.ts'
+import type { RecordOf } from '../../../engine/definition/record-of.ts'
 import { sql } from '../../../foundation/database/sql.ts'
 import { emailForms } from '../../../foundation/values/email.ts'
 import { orderStatuses } from '../order-statuses/order-statuses.ts'
@@ -327,3 +328,6 @@ export const orders = defineResource({
   isOneByOne: true,
   effects: orderEffects,
 })
+
+/** An order as answers have it. */
+export type OrderRecord = RecordOf<typeof orders>

@@ -15,8 +15,7 @@ import { orderNew } from '../../../engine/definition/event-kinds.ts'
 import type { Patch } from '../../../engine/definition/input.ts'
 import { wrongField } from '../../../engine/definition/refused.ts'
 import type { Document, Row } from '../../../engine/definition/stored-row.ts'
-import { recordChanges } from '../../../engine/recording/changes.ts'
-import { raise } from '../../../engine/recording/events.ts'
+import { raise, recordChanges } from '../../../engine/recording/events.ts'
 import { allInOrder, queryRows } from '../../../foundation/database/client.ts'
 import { sql } from '../../../foundation/database/sql.ts'
 import { StoreFailure } from '../../../foundation/values/failure.ts'
@@ -24,7 +23,7 @@ import { INT32_MAX } from '../../../foundation/values/int32.ts'
 import { customers } from '../customers/customers.ts'
 import { ORDER_AMOUNT_MAX, toNumber } from './amounts.ts'
 import { readBuyer, shippingToBuyer } from './buyer.ts'
-import { refuseDiscountAbove, roundCharges, sumOfParts } from './charges.ts'
+import { partsOf, refuseDiscountAbove, roundCharges } from './figures.ts'
 import { readOrderBody } from './order-body.ts'
 import { makeLines, type OrderLine } from './order-lines.ts'
 import { orders } from './orders.ts'
@@ -184,7 +183,7 @@ function shipmentNumberOf({ patch, path }: OrderLine, shipmentCount: number): nu
 
 function orderAmount(currency: string, order: Row, shipments: readonly Patch[] = [], lines: readonly bigint[]): number {
   const costs = shipments.map(({ columns }) => Number(columns.cost ?? 0))
-  const total = sumOfParts(lines, costs, order, currency)
+  const total = partsOf(lines, costs, order, currency).sum
   if (total > ORDER_AMOUNT_MAX) throw wrongField('OrderItemList', `amounts to more than ${toNumber(ORDER_AMOUNT_MAX)}`)
   return Math.max(toNumber(total), 0)
 }

@@ -4,17 +4,20 @@ import { INT32_MAX } from '../../../foundation/values/int32.ts'
 
 // The displayed invoice number: prefix and number in one text, such as `AB-1347` (soap-cartapi §4.5).
 
+/** The fields by which people name an order. */
+interface Numbered {
+  readonly InvoiceNumberPrefix?: unknown
+  readonly InvoiceNumber?: unknown
+}
+
+/** Returns the number by which people know an order, such as `AB-1000`. */
+export function invoiceOf({ InvoiceNumberPrefix, InvoiceNumber }: Numbered): string {
+  return `${InvoiceNumberPrefix}${InvoiceNumber}`
+}
+
 /** Returns `0` for an order without a number, whatever the prefix. */
 export function shownInvoiceNumber(prefix: string, number: number): string {
   return number === 0 ? '0' : `${prefix}${number}`
-}
-
-/** Splits a shown invoice number into a prefix and a number, which takes as many digits as it can hold and does not begin with 0. */
-export function readInvoiceNumber(shown: string): { prefix: string; number: number } {
-  if (shown === '0') return { prefix: '', number: 0 }
-  const [tenDigits, nineDigits] = [/[1-9]\d{0,9}$/, /[1-9]\d{0,8}$/].map((form) => form.exec(shown)?.[0] ?? '')
-  const digits = (Number(tenDigits) > INT32_MAX ? nineDigits : tenDigits) ?? ''
-  return { prefix: shown.slice(0, shown.length - digits.length), number: Number(digits) }
 }
 
 /** The longest prefix plus the longest number. */

@@ -1,4 +1,4 @@
-import { initialStatuses } from '../../../access/stores/stores.ts'
+import { initialStatuses } from '../../../access/stores/create-store.ts'
 import type { Caller } from '../../../engine/caller.ts'
 import type { Meanings } from '../../../engine/definition/fields.ts'
 import { wrongField } from '../../../engine/definition/refused.ts'
@@ -19,6 +19,14 @@ export const orderStatusMeanings: Meanings = Object.fromEntries(initialStatuses.
 /** Whether an order in this status has taken its items off the stock. */
 export function holdsStock(statusId: number): boolean {
   return statusId !== statusCancelled && statusId !== statusNotCompleted
+}
+
+/** What a change of its status does to the stock of an order's goods. */
+export type StatusEffect = 'returned' | 'taken' | 'none'
+
+export function statusEffectOf(from: number, to: number): StatusEffect {
+  if (holdsStock(from) === holdsStock(to)) return 'none'
+  return holdsStock(from) ? 'returned' : 'taken'
 }
 
 /** Whether a shipment has left: its day is known, or its status says so. */

@@ -1,6 +1,5 @@
 import pg from 'pg'
 import { describe, expect, test } from 'vitest'
-import { accessChannel } from '../../../../src/access/applications/access-changes.ts'
 import { updateApplication } from '../../../../src/access/applications/applications.ts'
 import {
   addSubscription,
@@ -8,7 +7,8 @@ import {
   subscriptionById,
 } from '../../../../src/access/applications/subscriptions/subscription-rows.ts'
 import { subscribe, unsubscribe } from '../../../../src/access/applications/subscriptions/subscriptions.ts'
-import { operatorCaller } from '../../../../src/access/stores/stores.ts'
+import { accessChannel } from '../../../../src/access/stores/access-changes.ts'
+import { operatorCaller } from '../../../../src/access/stores/caller-store.ts'
 import { newStore, openAccess } from '../../../support/access.ts'
 import { shared } from '../../../support/shared.ts'
 import { auditOf, credentialsWith, leftOf, merchant, nothing, statusWith, storeAndApplication } from './subscribing.ts'

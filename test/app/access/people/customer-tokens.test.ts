@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { issueCustomerToken, redeemCustomerToken } from '../../../../src/access/people/customer-tokens.ts'
-import { operatorCaller } from '../../../../src/access/stores/stores.ts'
+import { operatorCaller } from '../../../../src/access/stores/caller-store.ts'
 import { inTransaction } from '../../../../src/foundation/database/client.ts'
 import { sweepsByAge } from '../../../../src/parts/retention.ts'
 import { newStore, openAccess } from '../../../support/access.ts'

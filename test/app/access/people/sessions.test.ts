@@ -8,7 +8,7 @@ import {
   listSessions,
   type SessionKind,
 } from '../../../../src/access/people/sessions.ts'
-import { operatorCaller } from '../../../../src/access/stores/stores.ts'
+import { operatorCaller } from '../../../../src/access/stores/caller-store.ts'
 import { sweepsByAge } from '../../../../src/parts/retention.ts'
 import { openAccess } from '../../../support/access.ts'
 import { shared } from '../../../support/shared.ts'

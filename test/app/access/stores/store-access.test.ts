@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { accessChannel } from '../../../../src/access/applications/access-changes.ts'
 import { createAuthenticator, findStoreEntry, RefusedStore } from '../../../../src/access/applications/authenticate.ts'
+import { accessChannel } from '../../../../src/access/stores/access-changes.ts'
 import { rotateUserKey, type Store, updateStore } from '../../../../src/access/stores/stores.ts'
 import { connect, type Db } from '../../../../src/foundation/database/client.ts'
 import { listen } from '../../../../src/foundation/database/connection.ts'

@@ -534,6 +534,15 @@ describe('who may', () => {
     expect(refused).toMatchObject({ code: 1, errors: expect.stringContaining('belongs to a copy of') })
   })
 
+  test('--by cartapi is refused, with the two ways that there are', async () => {
+    const move = await stage.openMove(await openShop([]))
+    const refused = await move.run(['--by', 'cartapi'])
+    expect(refused).toMatchObject({
+      code: 1,
+      errors: expect.stringMatching(/--by cartapi.*REST application.*CSV files/),
+    })
+  })
+
   test('plain http is refused but for this machine', async () => {
     const move = await stage.openMove(await openShop([]))
     expect((await move.run(['--from', 'http://shop.example'])).errors).toMatch(/must begin with https:/)

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { registerApplication } from '../../../../src/access/applications/applications.ts'
 import { subscribe } from '../../../../src/access/applications/subscriptions/subscriptions.ts'
-import { createStore } from '../../../../src/access/stores/stores.ts'
+import { createStore } from '../../../../src/access/people/create-store.ts'
 import type { ImportCounts, Refusal, TransferLine } from '../../../../src/engine/transfer/import.ts'
 import { operator as operatorActor } from '../../../support/actors.ts'
 import type { TestServer, TestStore } from '../../../support/store.ts'

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import type { Caller } from '../../../../src/engine/caller.ts'
-import type { Resource } from '../../../../src/engine/definition/define.ts'
 import { type FilterKind, type Filters, readFilter } from '../../../../src/engine/definition/filters.ts'
+import type { Resource } from '../../../../src/engine/definition/resource.ts'
 import { countRecords } from '../../../../src/engine/reading/read.ts'
 import { identifier, type Sql, sql } from '../../../../src/foundation/database/sql.ts'
 import { resourceNamed, servedResources } from '../../../../src/shop/registry.ts'

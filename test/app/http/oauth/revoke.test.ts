@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { describe, expect, test } from 'vitest'
-import { accessChannel } from '../../../../src/access/applications/access-changes.ts'
+import { accessChannel } from '../../../../src/access/stores/access-changes.ts'
 import { sharedServer } from '../../../support/store.ts'
 import { logged } from '../pages/developers/fixture.ts'
 import {

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'vitest'
-import { operatorCaller } from '../../../../src/access/stores/stores.ts'
+import { operatorCaller } from '../../../../src/access/stores/caller-store.ts'
 import { createRecord } from '../../../../src/engine/changing/change.ts'
 import { getRecord } from '../../../../src/engine/reading/read.ts'
 import { orders } from '../../../../src/shop/resources/orders/orders.ts'

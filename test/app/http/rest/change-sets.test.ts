@@ -7,7 +7,7 @@ import { storedEvents } from '../../../support/events.ts'
 import { sharedServer, type TestStore } from '../../../support/store.ts'
 import { productBody, type Result } from './fixture.ts'
 
-// Changes that are made in one transaction (engine/changing/make-changes.ts): those of a list, and single ones that come together.
+// Changes that are made in one transaction (engine/changing/requests.ts): those of a list, and single ones that come together.
 
 let shop: TestStore
 let ids: number[]

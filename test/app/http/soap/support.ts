@@ -2,7 +2,6 @@ import type { LightMyRequestResponse } from 'fastify'
 import { expect } from 'vitest'
 import {
   childElements,
-  childrenNamed,
   localName,
   readXmlDocument,
   textOf,
@@ -105,6 +104,10 @@ function toTree(element: XmlElement): Tree {
     else tree[name] = [known, value]
   }
   return tree
+}
+
+export function childrenNamed(element: XmlElement, name: string): XmlElement[] {
+  return childElements(element).filter((child) => localName(child.name) === name)
 }
 
 /** The names of an element's children, in their order. */

@@ -4,7 +4,6 @@ import { buildApp } from '../../../../src/app.ts'
 import {
   attributeText,
   childElements,
-  childrenNamed,
   localName,
   readXmlDocument,
   type XmlElement,
@@ -13,7 +12,7 @@ import { readModel, writeWsdl } from '../../../../src/http/soap/model.ts'
 import { operations } from '../../../../src/http/soap/operations/index.ts'
 import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
 import { schemaFaults } from '../../../support/xml-schema.ts'
-import { defaultNamespace, envelope, faultOf, post, request, soapCall } from './support.ts'
+import { childrenNamed, defaultNamespace, envelope, faultOf, post, request, soapCall } from './support.ts'
 
 // The WSDL, which old proxies were generated from (contract §4.4, soap-cartapi §1).
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Resource } from '../../../../src/engine/definition/define.ts'
+import type { Resource } from '../../../../src/engine/definition/resource.ts'
 import { exportRecords } from '../../../../src/engine/transfer/export.ts'
 import type { TransferLine } from '../../../../src/engine/transfer/import.ts'
 import { checkDatabase } from '../../../../src/operations/installation/checks.ts'

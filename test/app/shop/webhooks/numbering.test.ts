@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { deliveriesChannel } from '../../../../src/engine/recording/announce.ts'
+import { deliveriesChannel } from '../../../../src/engine/recording/events.ts'
 import { listen } from '../../../../src/foundation/database/connection.ts'
 import { numberEvents } from '../../../../src/shop/webhooks/dispatch/number.ts'
 import { shared } from '../../../support/shared.ts'

@@ -5,11 +5,11 @@ import { customers } from '../../../../shop/resources/customers/customers.ts'
 import type { Privilege } from '../../../../shop/staff/roles.ts'
 import { adminPages } from '../../../html/page-routes.ts'
 import type { CallerServices } from '../../../html/request.ts'
-import { takeUploads } from '../../../html/upload.ts'
 import { services as allServices, canImport } from '../../records/services.ts'
 import { sendProblems, sendTemplate } from './files.ts'
 import { applyChanges, cancel, importPage, importsPage, putImportBack } from './import-page.ts'
 import { assignColumns, mappingPage } from './mapping-page.ts'
+import { takeUploads } from './upload.ts'
 import { upload, uploadPage } from './upload-page.ts'
 
 export interface CsvServices extends CallerServices {

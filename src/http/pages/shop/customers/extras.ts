@@ -17,15 +17,13 @@ import {
 import { listNotes, NOTE_LENGTH_MAX, NOTES_MAX } from '../../../../shop/resources/customers/notes.ts'
 import { orders } from '../../../../shop/resources/orders/orders.ts'
 import { rma } from '../../../../shop/resources/rma/rma.ts'
-import { chipsOf } from '../../order-states.ts'
+import type { Wire } from '../../frame/request.ts'
 import { readCodes } from '../../records/codes.ts'
 import type { Extras } from '../../records/extras.ts'
 import { readTitles } from '../../records/names.ts'
+import { chipsOf, listStatusNames, textsOf } from '../../records/order-words.ts'
 import { mayRead, seenBy } from '../../records/seen.ts'
 import { targetService } from '../../records/services.ts'
-import type { Wire } from '../../records/values.ts'
-import { listStatusNames } from '../../status-names.ts'
-import { textsOf } from '../orders/listing.ts'
 
 const ORDERS_SHOWN = 10
 const RETURNS_SHOWN = 5

@@ -15,11 +15,11 @@ import { type HtmlPage, sendPage } from '../../../html/page.ts'
 import { adminPages } from '../../../html/page-routes.ts'
 import { actorOf, type CallerServices, formOf, merchantCaller, merchantOf, textIn } from '../../../html/request.ts'
 import { readIds } from '../../../server/json/parameters.ts'
+import { addOnce } from '../../frame/once.ts'
 import { idIn, recordPage } from '../../records/record-page.ts'
 import { seenBy } from '../../records/seen.ts'
 import { targetService } from '../../records/services.ts'
 import { titleOf } from '../../records/values.ts'
-import { addOnce } from '../orders/once.ts'
 
 export type CustomerPagesServices = CallerServices & CustomerLinkServices
 

@@ -5,19 +5,19 @@ import { getRecord } from '../../../../engine/reading/read.ts'
 import { type Phrase, t } from '../../../../foundation/texts/text.ts'
 import { valueIn } from '../../../../foundation/values/json.ts'
 import { shippingToBuyer } from '../../../../shop/resources/orders/buyer.ts'
-import { orders } from '../../../../shop/resources/orders/orders.ts'
+import { type OrderRecord, orders } from '../../../../shop/resources/orders/orders.ts'
+import { readParcelNumbers } from '../../../../shop/resources/orders/parcels.ts'
+import { invoiceOf } from '../../../../shop/resources/orders/shown-invoice-number.ts'
 import { writingOf } from '../../../html/numbers.ts'
 import { type HtmlPage, sendPage } from '../../../html/page.ts'
 import { adminPages, inFormFields } from '../../../html/page-routes.ts'
 import { type CallerServices, type Form, formOf, merchantCaller, textIn } from '../../../html/request.ts'
 import { readIds } from '../../../server/json/parameters.ts'
-import { parcelNumbers, readDepartures, type ShippedRecord } from '../../order-parcels.ts'
+import { ifUnchanged, tagOf } from '../../frame/unchanged.ts'
 import { changesOf, isTypedAs, listTyped, valuesTyped } from '../../records/form.ts'
 import { seenList, seenValues } from '../../records/seen.ts'
 import { services as allServices, type List, type Value } from '../../records/services.ts'
-import { ifUnchanged, tagOf } from '../../records/unchanged.ts'
-import { inputOf, plainText, type Wire } from '../../records/values.ts'
-import { invoiceOf } from './listing.ts'
+import { inputOf, plainText } from '../../records/values.ts'
 
 const address = '/admin/orders/:id/addresses'
 const advice = 'Compare what you typed with what is stored now, and save again'
@@ -81,13 +81,12 @@ async function addressPage(
   const caller = merchantCaller(request, services)
   const { billing, shipments } = seenBy(caller.privileges)
   const text = await getRecord(caller, orders, id)
-  const record = JSON.parse(text) as Wire &
-    ShippedRecord & { OrderID: number; InvoiceNumberPrefix: string; InvoiceNumber: number }
+  const record: OrderRecord = JSON.parse(text)
   const writing = writingOf(request)
   const stored = { ...valuesTyped(billing, record, writing), ...listTyped(shipments, record, writing) }
   const values: Form = typed === null ? stored : { ...stored, ...typed }
   const field = fieldIn(values, isOutdated ? stored : null)
-  const numbers = parcelNumbers(record, await readDepartures(caller, [record]))
+  const numbers = await readParcelNumbers(caller, record)
   const places = record.ShipmentList.map(({ ShipmentID }, place) => ({
     place,
     number: numbers.get(ShipmentID) ?? 0,
@@ -155,7 +154,7 @@ async function save(request: FastifyRequest, services: CallerServices): Promise<
   const precondition = ifUnchanged(form, 'order', advice)
   const text = await getRecord(caller, orders, id)
   precondition(text)
-  const record = JSON.parse(text) as Wire
+  const record: OrderRecord = JSON.parse(text)
   const { billing, shipments } = seenBy(caller.privileges)
   const writing = writingOf(request)
   const ofBilling = changesOf({ values: billing, list: null }, form, record, writing)

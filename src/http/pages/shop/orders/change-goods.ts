@@ -4,24 +4,23 @@ import { lockRecord } from '../../../../engine/changing/write.ts'
 import { getRecord } from '../../../../engine/reading/read.ts'
 import { t } from '../../../../foundation/texts/text.ts'
 import { toNumber } from '../../../../shop/resources/orders/amounts.ts'
+import { orderFigures, otherAmount } from '../../../../shop/resources/orders/figures.ts'
 import { ORDER_ITEMS_MAX } from '../../../../shop/resources/orders/order-body.ts'
-import { orders } from '../../../../shop/resources/orders/orders.ts'
+import { type OrderRecord, orders } from '../../../../shop/resources/orders/orders.ts'
+import { isAway, readParcelNumbers } from '../../../../shop/resources/orders/parcels.ts'
+import { rehearse, type StockEffect } from '../../../../shop/resources/orders/rehearse.ts'
+import { invoiceOf } from '../../../../shop/resources/orders/shown-invoice-number.ts'
 import { holdsStock } from '../../../../shop/resources/orders/statuses.ts'
+import { readReturnedLines } from '../../../../shop/resources/orders/stock.ts'
 import { writingOf } from '../../../html/numbers.ts'
 import { type HtmlPage, sendPage } from '../../../html/page.ts'
 import { adminPages, inFormFields } from '../../../html/page-routes.ts'
 import { type CallerServices, type Form, formOf, merchantCaller } from '../../../html/request.ts'
 import { readIds } from '../../../server/json/parameters.ts'
-import { orderFigures } from '../../order-figures.ts'
-import { parcelNumbers, readDepartures } from '../../order-parcels.ts'
-import { ifUnchanged, tagOf } from '../../records/unchanged.ts'
-import { amountFieldsOf, goodsChange, goodsLabels, goodsTyped, isShipped, lookUpNewLines } from './goods-form.ts'
-import type { GoodsRecord, StoredItem } from './goods-record.ts'
-import { restockedByLine } from './goods-returned.ts'
-import { otherAmount } from './goods-total.ts'
-import { invoiceOf } from './listing.ts'
+import { ifUnchanged, tagOf } from '../../frame/unchanged.ts'
+import { amountFieldsOf, goodsChange, goodsLabels, goodsTyped, lookUpNewLines } from './goods-form.ts'
+import type { StoredItem } from './goods-record.ts'
 import { lineLabels, newLineLabels } from './order-form.ts'
-import { rehearse, type StockEffect } from './rehearse.ts'
 
 const address = '/admin/orders/:id/lines'
 const advice =
@@ -53,7 +52,7 @@ function refusedPage(request: FastifyRequest, services: CallerServices, kind: st
 
 /** What saving would do. */
 interface Rehearsal {
-  readonly after: GoodsRecord
+  readonly after: OrderRecord
   readonly stock: readonly StockEffect[]
 }
 
@@ -72,14 +71,14 @@ async function goodsPage(
   const { id } = readIds(request.params, 'id')
   const caller = merchantCaller(request, services)
   const text = await getRecord(caller, orders, id)
-  const record = JSON.parse(text) as GoodsRecord & { InvoiceNumberPrefix: string; InvoiceNumber: number }
+  const record: OrderRecord = JSON.parse(text)
   const writing = writingOf(request)
   const stored = goodsTyped(record, writing)
   const { lines, values } = await lookUpNewLines(caller, record, { form: typed ?? {}, writing })
-  const restocked = await restockedByLine(caller, record)
-  const numbers = parcelNumbers(record, await readDepartures(caller, [record]))
+  const returned = new Map((await readReturnedLines(caller, id)).map((line) => [line.row.id, line]))
+  const numbers = await readParcelNumbers(caller, record)
   const amounts = amountFieldsOf(record, numbers)
-  const shipped = new Set(record.ShipmentList.filter(isShipped).map(({ ShipmentID }) => ShipmentID))
+  const shipped = new Set(record.ShipmentList.filter(isAway).map(({ ShipmentID }) => ShipmentID))
   return {
     template: '/pages/shop/orders/change-goods',
     title: t('Goods of order {number}', { number: invoiceOf(record) }),
@@ -92,7 +91,7 @@ async function goodsPage(
         optionPrice: item.ItemOptionPrice,
         figures: figuresOf(record, rehearsal, item, caller.store.currency),
         isShipped: shipped.has(item.ItemShipmentID) || (record.ShipmentList.length === 1 && shipped.size === 1),
-        restocked: toNumber(restocked.get(item.ItemIndexID)?.quantity ?? 0n),
+        restocked: toNumber(returned.get(item.ItemIndexID)?.restocked ?? 0n),
       })),
       lines,
       lookUpAddress: `/admin/orders/${id}/lines/lookup`,
@@ -114,15 +113,15 @@ function newLinesIn(values: Form): Form {
 }
 
 /** A stored line as it is, or as it would be; its amount is null where it would be removed. */
-function figuresOf(record: GoodsRecord, rehearsal: Rehearsal | null, item: StoredItem, currency: string) {
-  const figuresIn = (of: GoodsRecord) => orderFigures(of, currency).lines.find(({ id }) => id === item.ItemIndexID)
+function figuresOf(record: OrderRecord, rehearsal: Rehearsal | null, item: StoredItem, currency: string) {
+  const figuresIn = (of: OrderRecord) => orderFigures(of, currency).lines.find(({ id }) => id === item.ItemIndexID)
   const figures = figuresIn(record)
   return rehearsal === null ? figures : { ...figures, amount: figuresIn(rehearsal.after)?.amount ?? null }
 }
 
 /** The order's amounts as they are (`before`) and as they would be. */
-function totalsOf(record: GoodsRecord, rehearsal: Rehearsal | null, currency: string) {
-  const rowsOf = (of: GoodsRecord) => {
+function totalsOf(record: OrderRecord, rehearsal: Rehearsal | null, currency: string) {
+  const rowsOf = (of: OrderRecord) => {
     const { subtotal, shipping, tax, discount } = orderFigures(of, currency)
     return [subtotal, shipping, tax, -discount, otherAmount(of, currency), of.OrderAmount]
   }
@@ -149,7 +148,7 @@ async function readGoods(request: FastifyRequest, services: CallerServices) {
   const precondition = ifUnchanged(typed, 'order', advice)
   const text = await getRecord(caller, orders, id)
   precondition(text)
-  const record: GoodsRecord = JSON.parse(text)
+  const record: OrderRecord = JSON.parse(text)
   const change = await goodsChange(caller, record, { form: typed, writing: writingOf(request) })
   return { id, caller, typed, precondition, record, change }
 }
@@ -162,7 +161,8 @@ async function totalsPage(request: FastifyRequest, services: CallerServices): Pr
   const { result, stock } = await rehearse(caller, { orderId: id, productIds }, async (tx) => {
     await lockRecord(tx, orders, id, [])
     await changeRecord(tx, orders, { kind: 'patch', id, patch }, { precondition })
-    return JSON.parse(await getRecord(tx, orders, id)) as GoodsRecord
+    const after: OrderRecord = JSON.parse(await getRecord(tx, orders, id))
+    return after
   }).catch(inFormFields(nameOf))
   return goodsPage(request, services, { typed, rehearsal: { after: result, stock } })
 }

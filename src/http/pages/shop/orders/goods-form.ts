@@ -3,28 +3,27 @@ import { planChange } from '../../../../engine/changing/plan-change.ts'
 import type { Patch } from '../../../../engine/definition/input.ts'
 import { type Text, t } from '../../../../foundation/texts/text.ts'
 import type { Fault } from '../../../../foundation/values/failure.ts'
-import { roundCharges } from '../../../../shop/resources/orders/charges.ts'
+import { roundCharges } from '../../../../shop/resources/orders/figures.ts'
 import { ORDER_ITEMS_MAX } from '../../../../shop/resources/orders/order-body.ts'
 import { makeLines } from '../../../../shop/resources/orders/order-lines.ts'
-import { orders } from '../../../../shop/resources/orders/orders.ts'
-import { hasLeft, holdsStock } from '../../../../shop/resources/orders/statuses.ts'
-import { noteStocks } from '../../../../shop/resources/orders/stock.ts'
+import { type OrderRecord, orders } from '../../../../shop/resources/orders/orders.ts'
+import { isAway, type ParcelNumbers } from '../../../../shop/resources/orders/parcels.ts'
+import { holdsStock } from '../../../../shop/resources/orders/statuses.ts'
+import { noteStocks, type ReturnedLine, readReturnedLines } from '../../../../shop/resources/orders/stock.ts'
 import { numberIn, type Writing } from '../../../html/numbers.ts'
 import { inFormFields, refusedFields } from '../../../html/page-routes.ts'
 import type { Form } from '../../../html/request.ts'
-import type { ParcelNumbers } from '../../order-parcels.ts'
 import { type LookedUp, lookUpLines, readPriceLevel } from './form-lines.ts'
 import {
   changed,
   costField,
-  type GoodsRecord,
   isGone,
   lineField,
   type Shipment,
   type StoredItem,
   type TypedGoods,
 } from './goods-record.ts'
-import { type Restocked, restockedByLine, takenBackField } from './goods-returned.ts'
+import { takenBackField } from './goods-returned.ts'
 import { amountAfter } from './goods-total.ts'
 import { filledLines, itemsOf } from './order-form.ts'
 
@@ -36,7 +35,7 @@ const lineFields = ['ItemQuantity', 'ItemUnitPrice'] as const
 const amountFields = ['SalesTax', 'SalesTax2', 'SalesTax3', 'OrderDiscountCoupon', 'OrderDiscountPromotion'] as const
 
 /** The fields of the form for what is stored. */
-export function goodsTyped(record: GoodsRecord, { typed }: Writing): Record<string, string> {
+export function goodsTyped(record: OrderRecord, { typed }: Writing): Record<string, string> {
   const ofLines = record.OrderItemList.flatMap((item) =>
     lineFields.map((name) => [lineField(item, name), typed(item[name])]),
   )
@@ -57,7 +56,7 @@ const amountLabels = {
  * The fields of the order's amounts, with their labels. Those that few orders have are shown where they are set. `numbers`: those of
  * the parcels, by shipment.
  */
-export function amountFieldsOf(record: GoodsRecord, numbers: ParcelNumbers): { name: string; label: Text }[] {
+export function amountFieldsOf(record: OrderRecord, numbers: ParcelNumbers): { name: string; label: Text }[] {
   const numberOf = ({ ShipmentID }: Shipment) => numbers.get(ShipmentID) ?? 0
   const byNumber = record.ShipmentList.toSorted((one, other) => numberOf(one) - numberOf(other))
   const costs = byNumber.map((shipment) => ({
@@ -72,7 +71,7 @@ export function amountFieldsOf(record: GoodsRecord, numbers: ParcelNumbers): { n
   return [...costs, ...amounts.map((name) => ({ name, label: amountLabels[name] }))]
 }
 
-export function goodsLabels(record: GoodsRecord, numbers: ParcelNumbers): Record<string, Text> {
+export function goodsLabels(record: OrderRecord, numbers: ParcelNumbers): Record<string, Text> {
   const ofLines = record.OrderItemList.flatMap((item) => [
     [lineField(item, 'ItemQuantity'), t('{sku}: the quantity', { sku: item.ItemID })],
     [lineField(item, 'ItemUnitPrice'), t('{sku}: the unit price', { sku: item.ItemID })],
@@ -83,11 +82,11 @@ export function goodsLabels(record: GoodsRecord, numbers: ParcelNumbers): Record
 }
 
 /** Finds the products of the form's new lines, at the prices of the order's customer. */
-export function lookUpNewLines(caller: Caller, record: GoodsRecord, { form, writing }: TypedGoods): Promise<LookedUp> {
+export function lookUpNewLines(caller: Caller, record: OrderRecord, { form, writing }: TypedGoods): Promise<LookedUp> {
   return lookUpLines(caller, { form: withCustomer(record, form), writing }, 1)
 }
 
-function withCustomer({ CustomerID }: GoodsRecord, form: Form): Form {
+function withCustomer({ CustomerID }: OrderRecord, form: Form): Form {
   return { ...form, CustomerID: String(CustomerID) }
 }
 
@@ -104,13 +103,13 @@ export interface GoodsChange {
  * Reads what the form changes in the order: lines, amounts, and the total that follows from them. Null: nothing. New lines
  * are made as at the checkout. Throws (400, naming the form's fields) what cannot be.
  */
-export async function goodsChange(caller: Caller, record: GoodsRecord, typed: TypedGoods): Promise<GoodsChange | null> {
+export async function goodsChange(caller: Caller, record: OrderRecord, typed: TypedGoods): Promise<GoodsChange | null> {
   const { form } = typed
   const lookedUp = await lookUpNewLines(caller, record, typed)
   const kept = record.OrderItemList.filter((item) => !isGone(form, item))
   const added = filledLines(lookedUp.lines)
-  const restocked = await restockedByLine(caller, record)
-  const nameOf = (field: string) => formNameOf(field, { kept, added, record, typed, restocked })
+  const returned = await readReturnedLines(caller, record.OrderID)
+  const nameOf = (field: string) => formNameOf(field, { kept, added, record, typed, returned })
   const items = [
     ...kept.map((item) => ({ ItemIndexID: item.ItemIndexID, ...changedIn(typed, item) })),
     ...itemsOf(lookedUp).map((item, index) => ({ ...item, ...priceOf(typed, added[index]), ...placeOf(record) })),
@@ -148,7 +147,7 @@ export async function goodsChange(caller: Caller, record: GoodsRecord, typed: Ty
 }
 
 /** Reads the body of what differs from the stored values: nothing in it is what the page showed of them. */
-async function readChange(caller: Caller, { OrderID: id }: GoodsRecord, body: object): Promise<Patch> {
+async function readChange(caller: Caller, { OrderID: id }: OrderRecord, body: object): Promise<Patch> {
   const { patch, refusal } = await planChange(caller, orders, { kind: 'update', id, body })
   if (refusal !== null) throw refusal
   return patch as Patch
@@ -169,13 +168,9 @@ function priceOf({ form, writing }: TypedGoods, line: LookedUp['lines'][number] 
 }
 
 /** New lines join the first of several shipments that has not been shipped. */
-function placeOf({ ShipmentList: shipments }: GoodsRecord) {
-  const place = shipments.length > 1 ? shipments.find((shipment) => !isShipped(shipment)) : undefined
+function placeOf({ ShipmentList: shipments }: OrderRecord) {
+  const place = shipments.length > 1 ? shipments.find((shipment) => !isAway(shipment)) : undefined
   return place === undefined ? {} : { ItemShipmentID: place.ShipmentID }
-}
-
-export function isShipped({ ShipmentShippedDate, ShipmentOrderStatus }: Shipment): boolean {
-  return hasLeft(ShipmentShippedDate, ShipmentOrderStatus)
 }
 
 const shipmentWith =
@@ -225,7 +220,7 @@ function refusePrices(sent: readonly Patch[], kept: readonly StoredItem[], nameO
 /** Makes new lines as at the checkout, with the prices that were typed instead. */
 async function makeNewLines(
   caller: Caller,
-  record: GoodsRecord,
+  record: OrderRecord,
   form: Form,
   { fresh, added }: { fresh: readonly Patch[]; added: LookedUp['lines'] },
 ): Promise<Patch[]> {
@@ -249,14 +244,14 @@ function productOf({ columns }: Patch): number {
 interface Named {
   readonly kept: readonly StoredItem[]
   readonly added: LookedUp['lines']
-  readonly record: GoodsRecord
+  readonly record: OrderRecord
   readonly typed: TypedGoods
-  readonly restocked: ReadonlyMap<number, Restocked>
+  readonly returned: readonly ReturnedLine[]
 }
 
-function formNameOf(field: string, { kept, added, record, typed, restocked }: Named): string {
+function formNameOf(field: string, { kept, added, record, typed, returned }: Named): string {
   // The rule about what returns put back names all lines.
-  if (field === 'OrderItemList') return takenBackField(record, typed, restocked) ?? ''
+  if (field === 'OrderItemList') return takenBackField(record, typed, returned) ?? ''
   const [, list, index, name] = /^(\w+)\[(\d+)\]\.(\w+)$/.exec(field) ?? []
   const at = Number(index)
   const shipment = record.ShipmentList[at]

@@ -1,19 +1,10 @@
 import type { NumberKind } from '../../../../foundation/values/typed-number.ts'
+import type { OrderRecord } from '../../../../shop/resources/orders/orders.ts'
 import { numberText, type Writing } from '../../../html/numbers.ts'
 import { type Form, textIn } from '../../../html/request.ts'
-import type { OrderRecord } from '../../order-figures.ts'
 
-/** The fields used of an order whose goods change. */
-export interface GoodsRecord extends OrderRecord {
-  readonly OrderID: number
-  readonly CustomerID: number
-  readonly OrderStatusID: number
-  readonly OrderAmount: number
-  readonly ShipmentList: readonly (OrderRecord['ShipmentList'][number] & { readonly ShipmentNumber: number })[]
-}
-
-export type StoredItem = GoodsRecord['OrderItemList'][number]
-export type Shipment = GoodsRecord['ShipmentList'][number]
+export type StoredItem = OrderRecord['OrderItemList'][number]
+export type Shipment = OrderRecord['ShipmentList'][number]
 
 // The fields of a stored line are `Line.7.ItemQuantity` and the like, by its ItemIndexID.
 

@@ -19,14 +19,16 @@ import {
   listDrafts,
   readDraft,
 } from '../../../../shop/resources/orders/drafts.ts'
+import { orderFigures } from '../../../../shop/resources/orders/figures.ts'
 import { ORDER_ITEMS_MAX } from '../../../../shop/resources/orders/order-body.ts'
-import { orders } from '../../../../shop/resources/orders/orders.ts'
+import { type OrderRecord, orders } from '../../../../shop/resources/orders/orders.ts'
 import {
   type PlacedOrder,
   placeForRehearsal,
   placeOrder,
   REHEARSED_ORDER_ID,
 } from '../../../../shop/resources/orders/place-order.ts'
+import { rehearse } from '../../../../shop/resources/orders/rehearse.ts'
 import { listUsedMethods } from '../../../../shop/resources/orders/shipping-methods.ts'
 import { statusNew, statusUnpaid } from '../../../../shop/resources/orders/statuses.ts'
 import { listPaymentMethods } from '../../../../shop/resources/payment-methods/update-methods.ts'
@@ -43,12 +45,10 @@ import {
   textIn,
 } from '../../../html/request.ts'
 import { readIds } from '../../../server/json/parameters.ts'
-import { type OrderRecord, orderFigures } from '../../order-figures.ts'
-import { listStatusNames } from '../../status-names.ts'
+import { addOnce } from '../../frame/once.ts'
+import { listStatusNames, textsOf } from '../../records/order-words.ts'
 import { productSuggestions } from './find-products.ts'
 import { type LookedUp, lookUpLines } from './form-lines.ts'
-import { textsOf } from './listing.ts'
-import { addOnce } from './once.ts'
 import { faultsOfBuyer, hasOtherAddresses, type LookedUpBuyer, lookUpBuyer } from './order-buyer.ts'
 import {
   asSeen,
@@ -62,7 +62,6 @@ import {
   orderOf,
   rewritten,
 } from './order-form.ts'
-import { rehearse } from './rehearse.ts'
 
 const address = '/admin/orders/new'
 
@@ -262,7 +261,8 @@ async function workOut(
     const productIds = lines.flatMap(({ product }) => (product === null ? [] : [product.id]))
     const { result } = await rehearse(caller, { orderId: REHEARSED_ORDER_ID, productIds }, async (tx) => {
       await placeForRehearsal(tx, isGuest ? { ...body, BillingEmail: anyGuest } : body)
-      return JSON.parse(await getRecord(tx, orders, REHEARSED_ORDER_ID)) as OrderRecord & { OrderAmount: number }
+      const placed: OrderRecord = JSON.parse(await getRecord(tx, orders, REHEARSED_ORDER_ID))
+      return placed
     })
     const { lines: figures, subtotal, shipping, tax, discount } = orderFigures(result, caller.store.currency)
     const amounts = new Map(filledLines(lines).map(({ number }, at) => [number, figures[at]?.amount ?? 0]))

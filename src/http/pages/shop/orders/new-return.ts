@@ -9,7 +9,9 @@ import type { Scalar } from '../../../../engine/definition/fields.ts'
 import { getRecord } from '../../../../engine/reading/read.ts'
 import { t } from '../../../../foundation/texts/text.ts'
 import { ORDER_ITEMS_MAX } from '../../../../shop/resources/orders/order-body.ts'
-import { orders } from '../../../../shop/resources/orders/orders.ts'
+import { type OrderRecord, orders } from '../../../../shop/resources/orders/orders.ts'
+import { rehearse } from '../../../../shop/resources/orders/rehearse.ts'
+import { invoiceOf } from '../../../../shop/resources/orders/shown-invoice-number.ts'
 import { holdsStock } from '../../../../shop/resources/orders/statuses.ts'
 import { returnedItems } from '../../../../shop/resources/orders/stock.ts'
 import { rma } from '../../../../shop/resources/rma/rma.ts'
@@ -18,12 +20,10 @@ import type { HtmlPage } from '../../../html/page.ts'
 import { inFormFields } from '../../../html/page-routes.ts'
 import { type CallerServices, type Form, formOf, merchantCaller } from '../../../html/request.ts'
 import { readIds } from '../../../server/json/parameters.ts'
-import { ifUnchanged, tagOf } from '../../records/unchanged.ts'
-import { invoiceOf } from './listing.ts'
-import { addOnce } from './once.ts'
-import { rehearse } from './rehearse.ts'
+import { addOnce } from '../../frame/once.ts'
+import { ifUnchanged, tagOf } from '../../frame/unchanged.ts'
 import { type ReturnableLine, type ReturnBody, returnableLines, returnBody, returnLabels } from './return-form.ts'
-import { type ReturnedOrder, returnsOf, returnWords, type ShownReturn } from './returns.ts'
+import { returnsOf, returnWords, type ShownReturn } from './returns.ts'
 
 /** The form of a new return of an order. */
 export async function newReturnPage(
@@ -33,7 +33,7 @@ export async function newReturnPage(
 ): Promise<HtmlPage> {
   const { id } = readIds(request.params, 'id')
   const caller = merchantCaller(request, services)
-  const order = JSON.parse(await getRecord(caller, orders, id)) as ReturnedOrder
+  const order: OrderRecord = JSON.parse(await getRecord(caller, orders, id))
   const lines = await returnableLines(caller, id)
   const values = typed ?? { RMAReasonID: '0', RMAMethodID: '0', RMAStatusID: '1' }
   const { choices } = await returnWords(caller, values)

@@ -1,10 +1,13 @@
 import type { FastifyRequest } from 'fastify'
 import type { Caller } from '../../../../engine/caller.ts'
 import { changeRecord } from '../../../../engine/changing/change.ts'
+import type { RecordOf } from '../../../../engine/definition/record-of.ts'
 import { getRecord, notFound } from '../../../../engine/reading/read.ts'
 import { t } from '../../../../foundation/texts/text.ts'
 import { goodsWords } from '../../../../shop/resources/orders/line-description.ts'
-import { orders } from '../../../../shop/resources/orders/orders.ts'
+import { type OrderRecord, orders } from '../../../../shop/resources/orders/orders.ts'
+import { rehearse } from '../../../../shop/resources/orders/rehearse.ts'
+import { invoiceOf } from '../../../../shop/resources/orders/shown-invoice-number.ts'
 import { holdsStock } from '../../../../shop/resources/orders/statuses.ts'
 import { rma } from '../../../../shop/resources/rma/rma.ts'
 import { writingOf } from '../../../html/numbers.ts'
@@ -12,36 +15,17 @@ import type { HtmlPage } from '../../../html/page.ts'
 import { inFormFields } from '../../../html/page-routes.ts'
 import { type CallerServices, formOf, merchantCaller } from '../../../html/request.ts'
 import { readIds } from '../../../server/json/parameters.ts'
-import { ifUnchanged, tagOf } from '../../records/unchanged.ts'
+import { ifUnchanged, tagOf } from '../../frame/unchanged.ts'
 import { changed } from './goods-record.ts'
-import { invoiceOf } from './listing.ts'
-import { rehearse } from './rehearse.ts'
 import { returnLabels } from './return-form.ts'
-import { type ReturnedOrder, returnWords, type ShownReturn } from './returns.ts'
-
-interface ReturnRecord {
-  readonly RMAID: number
-  readonly OrderID: number
-  readonly RmaDate: string
-  readonly RMAReasonID: number
-  readonly RMAMethodID: number
-  readonly RMAStatusID: number
-  readonly RMAItemList: readonly {
-    readonly CatalogID: number
-    readonly SKU: string
-    readonly ItemName: string
-    readonly ReturnQuantity: number
-    readonly ReceivedQuantity: number
-    readonly RestockQuantity: number
-  }[]
-}
+import { returnWords, type ShownReturn } from './returns.ts'
 
 /** Reads the return, which has to be one of the order. */
 async function readReturn(request: FastifyRequest, services: CallerServices) {
   const { id, rmaId } = readIds(request.params, 'id', 'rmaId')
   const caller = merchantCaller(request, services)
   const text = await getRecord(caller, rma, rmaId)
-  const record = JSON.parse(text) as ReturnRecord
+  const record: RecordOf<typeof rma> = JSON.parse(text)
   if (record.OrderID !== id) throw notFound(rma, rmaId)
   return { id, rmaId, caller, text, record }
 }
@@ -56,7 +40,7 @@ export async function returnPage(
   { typed = null, isOutdated = false, stock = null }: ShownReturn = {},
 ): Promise<HtmlPage> {
   const { id, rmaId, caller, text, record } = await readReturn(request, services)
-  const order = JSON.parse(await getRecord(caller, orders, id)) as ReturnedOrder
+  const order: OrderRecord = JSON.parse(await getRecord(caller, orders, id))
   const items = record.RMAItemList.map((item, index) => {
     const { name: title, choices } = goodsWords(item.ItemName, caller.store.currency)
     return { ...item, name: `Item.${index}`, sku: item.SKU, title, choices }

@@ -1,12 +1,10 @@
 import type { Caller } from '../../../../engine/caller.ts'
-import { readRows } from '../../../../engine/changing/write.ts'
 import type { Row } from '../../../../engine/definition/stored-row.ts'
 import { type Phrase, type Text, t } from '../../../../foundation/texts/text.ts'
 import type { Fault } from '../../../../foundation/values/failure.ts'
 import { exact, toNumber } from '../../../../shop/resources/orders/amounts.ts'
 import { goodsWords } from '../../../../shop/resources/orders/line-description.ts'
-import { orderItemList } from '../../../../shop/resources/orders/lists.ts'
-import { returnedItems, sharedOut, sumByGoods } from '../../../../shop/resources/orders/stock.ts'
+import { readReturnedLines } from '../../../../shop/resources/orders/stock.ts'
 import { numberIn, numberText, type Writing } from '../../../html/numbers.ts'
 import { refusedFields } from '../../../html/page-routes.ts'
 import { type Form, textIn } from '../../../html/request.ts'
@@ -33,10 +31,8 @@ export interface ReturnableLine {
 
 /** The lines of an order, with what may still be returned of them (docs/decisions/returns.md). */
 export async function returnableLines(caller: Caller, orderId: number): Promise<ReturnableLine[]> {
-  const rows = await readRows(caller, orderItemList, orderId)
-  const returned = sharedOut(rows, sumByGoods(await returnedItems(caller, orderId), 'returnQuantity'))
-  return rows.map((row, at) => {
-    const [sold, gone] = [exact(Number(row.quantity)), returned[at] ?? 0n]
+  return (await readReturnedLines(caller, orderId)).map(({ row, returned: gone }) => {
+    const sold = exact(Number(row.quantity))
     const { name: title, choices } = goodsWords(String(row.description), caller.store.currency)
     // An item of a return names its line by product or SKU.
     const hasName = row.productId !== null || String(row.sku).trim() !== ''

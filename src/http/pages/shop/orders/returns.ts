@@ -1,12 +1,11 @@
 import type { Caller } from '../../../../engine/caller.ts'
 import type { Phrase } from '../../../../foundation/texts/text.ts'
 import { goodsWords } from '../../../../shop/resources/orders/line-description.ts'
+import type { StockEffect } from '../../../../shop/resources/orders/rehearse.ts'
 import { rma } from '../../../../shop/resources/rma/rma.ts'
 import { type Form, textIn } from '../../../html/request.ts'
 import { readCodes } from '../../records/codes.ts'
 import { targetService } from '../../records/services.ts'
-import type { Numbered } from './listing.ts'
-import type { StockEffect } from './rehearse.ts'
 
 /** The returns of an order that pages show. */
 const RETURNS_MAX = 100
@@ -48,10 +47,6 @@ export interface ShownReturn {
   readonly typed?: Form | null
   readonly isOutdated?: boolean
   readonly stock?: readonly StockEffect[] | null
-}
-
-export interface ReturnedOrder extends Numbered {
-  readonly OrderStatusID: number
 }
 
 const coded = ['RMAReasonID', 'RMAMethodID', 'RMAStatusID'] as const

@@ -3,20 +3,20 @@ import { getRecord, notFound } from '../../../../engine/reading/read.ts'
 import { type Text, t } from '../../../../foundation/texts/text.ts'
 import { readDate, writeDate } from '../../../../foundation/values/dates.ts'
 import { StoreFailure } from '../../../../foundation/values/failure.ts'
-import { orders } from '../../../../shop/resources/orders/orders.ts'
+import { orderFigures } from '../../../../shop/resources/orders/figures.ts'
+import { type OrderRecord, orders } from '../../../../shop/resources/orders/orders.ts'
+import { type Parcel, readParcels } from '../../../../shop/resources/orders/parcels.ts'
+import { paymentsOf } from '../../../../shop/resources/orders/payments.ts'
 import { changeConsignment, readConsignment, shipGoods } from '../../../../shop/resources/orders/ship.ts'
+import { invoiceOf } from '../../../../shop/resources/orders/shown-invoice-number.ts'
 import { holdsStock, statusPartial } from '../../../../shop/resources/orders/statuses.ts'
 import { numberIn, type Writing, writingOf } from '../../../html/numbers.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { adminPages, inFormFields, refusedFields } from '../../../html/page-routes.ts'
 import { type CallerServices, type Form, formOf, merchantCaller, textIn } from '../../../html/request.ts'
 import { readIds } from '../../../server/json/parameters.ts'
-import { type OrderRecord, orderFigures } from '../../order-figures.ts'
-import { type Parcel, parcelsOf, readDepartures } from '../../order-parcels.ts'
-import { type PaidRecord, paymentsOf } from '../../order-payments.ts'
-import { ifUnchanged, tagOf } from '../../records/unchanged.ts'
-import { listStatusNames } from '../../status-names.ts'
-import { invoiceOf, type Numbered, textsOf } from './listing.ts'
+import { ifUnchanged, tagOf } from '../../frame/unchanged.ts'
+import { listStatusNames, textsOf } from '../../records/order-words.ts'
 
 const address = '/admin/orders/:id/shipments/:shipmentId'
 
@@ -75,7 +75,7 @@ async function shippingPage(
   }
 }
 
-type Named = Pick<Parcel<ShippedOrder>, 'hasLeft' | 'number'>
+type Named = Pick<Parcel, 'hasLeft' | 'number'>
 
 function titleOf(invoice: string, { hasLeft, number }: Named, parcels: readonly Named[]): Text {
   const values = { number: invoice, parcel: number }
@@ -94,25 +94,17 @@ function dayOf(text: string): string {
   return read === null ? '' : writeDate(read.instant, 'UTC').slice(0, 10)
 }
 
-/** The fields used of an order's record. */
-interface ShippedOrder extends OrderRecord, PaidRecord, Numbered {
-  readonly OrderID: number
-  readonly OrderStatusID: number
-  readonly ShipmentList: readonly (OrderRecord['ShipmentList'][number] & { readonly ShipmentBoxes: number })[]
-}
-
 /** The shipment that the address names, by the id that the record shows, with its lines. */
 async function readShipment(request: FastifyRequest, services: CallerServices) {
   const { id } = readIds({ id: textIn(request.params, 'id') }, 'id')
   const shipmentId = textIn(request.params, 'shipmentId')
   const caller = merchantCaller(request, services)
   const text = await getRecord(caller, orders, id)
-  const order: ShippedOrder = JSON.parse(text)
-  const parcels = parcelsOf(order, await readDepartures(caller, [order]))
+  const order: OrderRecord = JSON.parse(text)
+  const parcels = await readParcels(caller, order, orderFigures(order, caller.store.currency).lines)
   const parcel = parcels.find(({ shipment }) => shipment !== null && String(shipment.ShipmentID) === shipmentId)
   if (parcel === undefined || parcel.shipment === null) throw notFound(orders, id)
-  const { items, shipment } = parcel
-  const { lines } = orderFigures({ ...order, OrderItemList: items }, caller.store.currency)
+  const { lines, shipment } = parcel
   return { id, caller, text, order, parcel, parcels, shipment, isShipped: parcel.hasLeft, lines }
 }
 

@@ -8,8 +8,11 @@ import type { Format } from '../../../../foundation/texts/format.ts'
 import { languageOf } from '../../../../foundation/texts/language.ts'
 import { type Text, t } from '../../../../foundation/texts/text.ts'
 import { StoreFailure } from '../../../../foundation/values/failure.ts'
-import { orders } from '../../../../shop/resources/orders/orders.ts'
-import { isVoid } from '../../../../shop/resources/orders/payments.ts'
+import { orderFigures } from '../../../../shop/resources/orders/figures.ts'
+import { type OrderRecord, orders } from '../../../../shop/resources/orders/orders.ts'
+import { type Departures, parcelsOf, readDepartures } from '../../../../shop/resources/orders/parcels.ts'
+import { isVoid, paymentsOf, signedAmount } from '../../../../shop/resources/orders/payments.ts'
+import { invoiceOf } from '../../../../shop/resources/orders/shown-invoice-number.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { adminPages } from '../../../html/page-routes.ts'
 import {
@@ -21,11 +24,8 @@ import {
   textIn,
 } from '../../../html/request.ts'
 import { readIds } from '../../../server/json/parameters.ts'
-import { type OrderRecord, orderFigures } from '../../order-figures.ts'
-import { type Departures, parcelsOf, readDepartures } from '../../order-parcels.ts'
-import { type PaidRecord, paidOf, signedAmount, typeName } from '../../order-payments.ts'
 import { chosenIn } from '../../records/chosen.ts'
-import { invoiceOf, type Numbered } from './listing.ts'
+import { typeName } from '../../records/order-words.ts'
 
 const kinds = ['packing-slip', 'invoice'] as const
 type SlipKind = (typeof kinds)[number]
@@ -85,7 +85,7 @@ export function slipPages(app: FastifyInstance, services: CallerServices): void 
   })
 }
 
-const backTo = ({ OrderID }: Order) => `/admin/orders/${OrderID}`
+const backTo = ({ OrderID }: OrderRecord) => `/admin/orders/${OrderID}`
 
 /** Throws unless it is one of the kinds. */
 export function slipKindIn(sent: unknown): SlipKind {
@@ -94,24 +94,19 @@ export function slipKindIn(sent: unknown): SlipKind {
   return kind
 }
 
-/** What slips read of an order's record. */
-interface Order extends OrderRecord, PaidRecord, Numbered {
-  readonly OrderID: number
-}
-
 async function orderIn(request: FastifyRequest, services: CallerServices) {
   const { id } = readIds(request.params, 'id')
   const caller = merchantCaller(request, services)
   return { caller, order: readOrder(await getRecord(caller, orders, id)) }
 }
 
-function readOrder(text: string): Order {
+function readOrder(text: string): OrderRecord {
   return JSON.parse(text)
 }
 
 interface Slips {
   readonly kind: SlipKind
-  readonly all: readonly Order[]
+  readonly all: readonly OrderRecord[]
   readonly back: string
   /** The id of the one shipment that a slip of one order is for; null: all of each order. */
   readonly only?: string | null
@@ -171,16 +166,14 @@ interface ShownParcel {
 }
 
 function slipOf(
-  order: Order,
+  order: OrderRecord,
   departures: Departures,
   { only, format, currency }: { only: string | null; format: Format; currency: string },
 ) {
   const figures = orderFigures(order, currency)
-  const lineOf = new Map(figures.lines.map((line) => [line.id, line]))
-  const all = parcelsOf(order, departures).map(({ items, ...parcel }) => ({
+  const all = parcelsOf(order, figures.lines, departures).map((parcel) => ({
     ...parcel,
     address: format.shippingAddress(order, parcel.shipment),
-    lines: items.flatMap(({ ItemIndexID }) => lineOf.get(ItemIndexID) ?? []),
   }))
   const isOnly = ({ shipment }: (typeof all)[number]) => only === null || String(shipment?.ShipmentID) === only
   const parcels = all.filter(isOnly)
@@ -199,6 +192,6 @@ function slipOf(
     count: all.length,
     isOfOne: only !== null && all.length > 1,
     later: only === null ? [] : all.filter((parcel) => follows(parcel, parcels)).flatMap(({ lines }) => lines),
-    payments: paidOf(order.OrderAmount, order.TransactionList),
+    payments: paymentsOf(order),
   }
 }

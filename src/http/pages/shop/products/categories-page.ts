@@ -13,11 +13,11 @@ import {
 } from '../../../../shop/resources/categories/tree.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { type CallerServices, type Form, merchantCaller, textIn } from '../../../html/request.ts'
+import type { Wire } from '../../frame/request.ts'
+import { tagOf } from '../../frame/unchanged.ts'
 import { FIELDS_MAX, saveChanges } from '../../records/edit-page.ts'
 import type { Changes } from '../../records/form.ts'
 import { idIn } from '../../records/record-page.ts'
-import { tagOf } from '../../records/unchanged.ts'
-import type { Wire } from '../../records/values.ts'
 import { type ProductRecord, productService } from './product-service.ts'
 
 const CHOSEN_MAX = 500

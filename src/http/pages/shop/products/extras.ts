@@ -4,9 +4,8 @@ import { readCategoryPaths } from '../../../../shop/resources/categories/tree.ts
 import { orders } from '../../../../shop/resources/orders/orders.ts'
 import { readProductOrders } from '../../../../shop/resources/products/product-orders.ts'
 import type { Extras } from '../../records/extras.ts'
+import { listStatusNames, textsOf } from '../../records/order-words.ts'
 import { mayRead } from '../../records/seen.ts'
-import { listStatusNames } from '../../status-names.ts'
-import { textsOf } from '../orders/listing.ts'
 import type { ProductRecord } from './product-service.ts'
 
 const ORDERS_SHOWN = 10

@@ -6,13 +6,14 @@ import { customerGroups } from '../../../../shop/resources/customer-groups/custo
 import { type Writing, writingOf } from '../../../html/numbers.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { type CallerServices, type Form, merchantCaller, textIn } from '../../../html/request.ts'
+import type { Wire } from '../../frame/request.ts'
+import { tagOf } from '../../frame/unchanged.ts'
 import { FIELDS_MAX, fieldsOf, labelsOf, saveChanges } from '../../records/edit-page.ts'
 import { type Changes, changesOf, listTyped, rowsOf, valuesTyped } from '../../records/form.ts'
 import { idIn } from '../../records/record-page.ts'
 import { mayRead, seenValues } from '../../records/seen.ts'
 import type { Value } from '../../records/services.ts'
-import { tagOf } from '../../records/unchanged.ts'
-import { inputOf, isTicked, isWritable, type Wire } from '../../records/values.ts'
+import { inputOf, isTicked, isWritable } from '../../records/values.ts'
 import { discounts, type ProductRecord, productService, valuesNamed } from './product-service.ts'
 
 const GROUPS_MAX = 500

@@ -13,8 +13,8 @@ import { type Writing, writingOf } from '../../../html/numbers.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { inFormFields, refusedFields } from '../../../html/page-routes.ts'
 import { type CallerServices, type Form, formOf, merchantCaller, textIn } from '../../../html/request.ts'
+import { ifUnchanged, tagOf } from '../../frame/unchanged.ts'
 import { idIn } from '../../records/record-page.ts'
-import { ifUnchanged, tagOf } from '../../records/unchanged.ts'
 import { type AdvancedOption, type ProductRecord, productService } from './product-service.ts'
 
 const MOVEMENTS_SHOWN = 50

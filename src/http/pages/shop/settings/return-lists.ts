@@ -17,7 +17,7 @@ import { numberIn, type Writing, writingOf } from '../../../html/numbers.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { adminPages } from '../../../html/page-routes.ts'
 import { actorOf, type CallerServices, type Form, formOf, merchantCaller, textIn } from '../../../html/request.ts'
-import { ifUnchanged, tagOf } from '../../records/unchanged.ts'
+import { ifUnchanged, tagOf } from '../../frame/unchanged.ts'
 
 // The page of the lists that give the numbers of returns names: a form for each, so that two people can work at two of them.
 

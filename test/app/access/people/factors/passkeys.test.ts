@@ -4,7 +4,7 @@ import { refused } from '../../../../support/refused.ts'
 import { openServer, sharedServer } from '../../../../support/store.ts'
 import { newOwner } from './fixture.ts'
 
-// What needs no device; the rest is in test/load/browser/passkeys.test.ts.
+// What needs no device; the rest is in test/load/browser/people.test.ts.
 
 const passkeys = '/admin/account/factors/passkeys'
 

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
-import { auditActions, recordAudit } from '../../../../../src/access/audit/audit.ts'
+import { auditActions } from '../../../../../src/access/audit/actions.ts'
+import { recordAudit } from '../../../../../src/access/audit/audit.ts'
 import { inTransaction } from '../../../../../src/foundation/database/client.ts'
 import { english, languageOf } from '../../../../../src/foundation/texts/language.ts'
-import { actionInWords, detailsInWords } from '../../../../../src/http/pages/people/audit-words.ts'
+import { detailsInWords } from '../../../../../src/http/pages/people/audit-words.ts'
 import { operatorKey } from '../../../../support/services.ts'
 import { developerIn, merchantIn, operatorIn } from '../../../../support/signed-in.ts'
 import { sharedServer } from '../../../../support/store.ts'
@@ -142,9 +143,9 @@ test('details are told in the language of the reader', () => {
 })
 
 test('every action has words of its own', () => {
-  const words = auditActions.map((action) => english(actionInWords(action)))
+  const words = Object.values(auditActions).map(english)
 
-  expect(new Set(words).size).toBe(auditActions.length)
+  expect(new Set(words).size).toBe(words.length)
   expect(words.filter((each) => each.includes('.'))).toEqual([])
 })
 

@@ -1,7 +1,7 @@
 import { parse } from 'csv-parse/sync'
 import type { FastifyInstance } from 'fastify'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createStore } from '../../../../../src/access/stores/stores.ts'
+import { createStore } from '../../../../../src/access/people/create-store.ts'
 import { buildApp } from '../../../../../src/app.ts'
 import { defineResource } from '../../../../../src/engine/definition/define.ts'
 import { type Fields, text } from '../../../../../src/engine/definition/fields.ts'

@@ -2,8 +2,8 @@ import type { LightMyRequestResponse } from 'fastify'
 import { expect, test } from 'vitest'
 import { importRecords } from '../../../../../src/engine/transfer/import.ts'
 import { numberLines } from '../../../../../src/engine/transfer/lines.ts'
-import { paidOf } from '../../../../../src/http/pages/order-payments.ts'
 import { resources } from '../../../../../src/shop/registry.ts'
+import { paymentsOf } from '../../../../../src/shop/resources/orders/payments.ts'
 import { sharedServer } from '../../../../support/store.ts'
 import { exportOf, linesOf } from '../../../engine/transfer/fixture.ts'
 
@@ -240,7 +240,7 @@ test('the sums are those of the pages for every kind of transaction', async () =
   ] as [number, ...typeof list][]) {
     expect((await shop.call('PUT', `/Orders/${id}`, { body: { OrderAmount, TransactionList } })).statusCode).toBe(200)
     const order = await orderOf(id)
-    const { paid, refunded, net, open } = paidOf(order.OrderAmount, order.TransactionList)
+    const { paid, refunded, net, open } = paymentsOf(order)
     expect(await sumsOf(id)).toMatchObject({
       PaidAmount: paid,
       RefundedAmount: refunded,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Caller } from '../../../../../src/engine/caller.ts'
 import { changeRecord, deleteRecord, updateRecord } from '../../../../../src/engine/changing/change.ts'
-import type { NestedSubResource } from '../../../../../src/engine/definition/define.ts'
+import type { NestedSubResource } from '../../../../../src/engine/definition/resource.ts'
 import { orders } from '../../../../../src/shop/resources/orders/orders.ts'
 import { products } from '../../../../../src/shop/resources/products/products.ts'
 import { shared } from '../../../../support/shared.ts'

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { operatorCaller } from '../../../../../src/access/stores/stores.ts'
+import { operatorCaller } from '../../../../../src/access/stores/caller-store.ts'
 import { placeOrder } from '../../../../../src/shop/resources/orders/place-order.ts'
 import { sharedServer, type TestStore } from '../../../../support/store.ts'
 import { importInto } from '../../../engine/transfer/fixture.ts'

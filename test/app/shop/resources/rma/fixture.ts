@@ -1,6 +1,6 @@
 import type { LightMyRequestResponse } from 'fastify'
 import { expect } from 'vitest'
-import { operatorCaller } from '../../../../../src/access/stores/stores.ts'
+import { operatorCaller } from '../../../../../src/access/stores/caller-store.ts'
 import { updateRecord } from '../../../../../src/engine/changing/change.ts'
 import { orders } from '../../../../../src/shop/resources/orders/orders.ts'
 import { openServer } from '../../../../support/store.ts'
