@@ -23,6 +23,9 @@ const rooms: Readonly<Record<string, readonly (readonly string[])[]>> = {
   foundation: [['embedded'], ['database', 'outbound', 'xml', 'texts'], ['process'], ['values']],
 }
 
+/** The same of the pages for browsers, below `http/pages`. */
+const pageRooms = [['routes.ts'], ['shop', 'developers', 'operator', 'account'], ['people'], ['records'], ['frame']]
+
 /** What only some parts may import: everything below them works with plain values. */
 const reserved: Readonly<Record<string, readonly string[]>> = {
   fastify: ['main.ts', 'app.ts', 'http'],
@@ -82,6 +85,18 @@ describe('imports go one way', () => {
 
     expect(sources.filter((source) => source.house === house && lineOf(source) === -1)).toEqual([])
     expect(within.length).toBeGreaterThan(5)
+    expect(told(wrong)).toEqual([])
+  })
+
+  test(`within http/pages: ${pageRooms.map((line) => line.join(', ')).join(' → ')}`, () => {
+    const pages = (source: Source) => source.house === 'http' && source.room === 'pages'
+    const roomOf = ({ file }: Source) => file.split('/')[2] ?? ''
+    const lineOf = (source: Source) => pageRooms.findIndex((line) => line.includes(roomOf(source)))
+    const within = innerImports().filter((each) => each.every(pages))
+    const wrong = within.filter(([from, to]) => roomOf(from) !== roomOf(to) && lineOf(to) <= lineOf(from))
+
+    expect(sources.filter((source) => pages(source) && lineOf(source) === -1)).toEqual([])
+    expect(within.length).toBeGreaterThan(100)
     expect(told(wrong)).toEqual([])
   })
 

@@ -74,6 +74,8 @@ export interface ValueField {
   readonly offered: Readonly<Record<string, string>> | undefined
   /** The service of whose records it has to name one, where that service's `referrers` do not say so. */
   readonly names: RecordKind | undefined
+  /** The service to whose record pages lead from its numbers, although it may name none. */
+  readonly leadsTo: string | undefined
   /** The privilege, beside that of the service, without which people of a store are not shown it. Programs are. */
   readonly needs: string | undefined
 }
@@ -257,6 +259,7 @@ type ValueOptions = Partial<
     | 'isDay'
     | 'offered'
     | 'names'
+    | 'leadsTo'
     | 'needs'
     | 'numberKind'
   >
@@ -467,6 +470,7 @@ function value<Kind extends ValueField['kind'], Options extends DateOptions>(
     isDay,
     offered: options.offered,
     names: options.names,
+    leadsTo: options.leadsTo,
     needs: options.needs,
   } as ValueOf<Kind, Options>
 }

@@ -51,6 +51,8 @@ export interface Definition {
    * texts. Omitted: its required texts.
    */
   calledBy?: readonly (readonly string[])[]
+  /** The fields whose texts, one after the other, are the number by which people know a record. Omitted: its identifier. */
+  numberedBy?: readonly string[]
   /** How people find a record by what they type. Omitted: by its number, and as `searchedBy` says. */
   finders?: readonly Finder[]
   /**

@@ -5,7 +5,7 @@ import type { FailureKind } from '../../../foundation/values/failure.ts'
 import { type HtmlPage, sendPage } from '../../html/page.ts'
 import type { adminPages } from '../../html/page-routes.ts'
 import type { CallerServices } from '../../html/request.ts'
-import { type PageRequest, type RecordRequest, readRecordRequest, readRequest, type Sent } from './request.ts'
+import { idIn, type PageRequest, type RecordRequest, readRecordRequest, readRequest, type Sent } from './request.ts'
 
 type Pages = Pick<ReturnType<typeof adminPages>, 'get' | 'post' | 'page' | 'form'>
 
@@ -20,23 +20,34 @@ export type Submit<Asked extends PageRequest> = (
 /** The failures of a form whose record is not as the form showed it. */
 const outdated: readonly FailureKind[] = ['precondition-failed']
 
+/** What adds pages whose requests are read as `Asked`. */
+export type Framed<Asked extends PageRequest> = ReturnType<typeof framed<Asked>>
+
 /** Adds pages of a store to `pages`, which say who may use them. */
 export function storePages(pages: Pages, services: CallerServices) {
   return framed<PageRequest>(
     pages,
-    async (request) => readRequest(request, services),
+    async (request, isOutdated) => readRequest(request, services, isOutdated),
     () => ({}),
   )
 }
 
 /**
- * Adds pages of one record of a service to `pages`, by addresses that name it as `:id`. They read it before anything else, and have
+ * Adds pages of one record of a service to `pages`, by addresses that name it as `:id`, or otherwise. They read it before anything else, and have
  * its id and the entity tag of their form in the data of their templates.
  */
-export function recordPages<Served extends Resource>(pages: Pages, services: CallerServices, resource: Served) {
+export function recordPages<Served extends Resource>(
+  pages: Pages,
+  services: CallerServices,
+  resource: Served,
+  idName = 'id',
+) {
   return framed<RecordRequest<RecordOf<Served>>>(
     pages,
-    (request, isOutdated) => readRecordRequest(readRequest(request, services), resource, isOutdated),
+    (request, isOutdated) => {
+      const asked = readRequest(request, services, isOutdated)
+      return readRecordRequest(asked, resource, idIn(asked, idName))
+    },
     ({ id, etag }) => ({ id, etag }),
   )
 }

@@ -23,8 +23,3 @@ export function requireUnchanged(
   precondition(text)
   return precondition
 }
-
-/** The entity tag for a form that is shown: of the record as it is, or of the one that the form was first shown with. */
-export function tagOf(record: string, typed: Form | null, isOutdated: boolean): string {
-  return (isOutdated ? '' : textIn(typed, 'etag')) || digest(record)
-}

@@ -304,6 +304,7 @@ export const orders = defineResource({
   },
   // Triggers keep them (states.ts), whatever a new row says.
   hidden: { payment: 'unpaid', paid: null, refunded: null, fulfilment: 'none' },
+  numberedBy: ['InvoiceNumberPrefix', 'InvoiceNumber'],
   groups: {
     'Number, customer and status': 'InvoiceNumberPrefix',
     'Billing address': 'BillingFirstName',

@@ -34,6 +34,7 @@ export const rma = defineResource({
       min: 0,
       nullable: true,
       required: true,
+      leadsTo: 'Orders',
       label: 'Order',
       description:
         'The order whose goods come back, one of `/Orders`; an unknown one is refused. The items must be among its lines.',

@@ -5,15 +5,16 @@ import { readDate } from '../../../../foundation/values/dates.ts'
 import { listStatuses } from '../../../../shop/resources/order-statuses/status-texts.ts'
 import { exact, toNumber } from '../../../../shop/resources/orders/amounts.ts'
 import { orderFigures } from '../../../../shop/resources/orders/figures.ts'
-import { type OrderRecord, orders } from '../../../../shop/resources/orders/orders.ts'
+import type { OrderRecord } from '../../../../shop/resources/orders/orders.ts'
 import { paymentsOf } from '../../../../shop/resources/orders/payments.ts'
 import { invoiceOf } from '../../../../shop/resources/orders/shown-invoice-number.ts'
-import { type CallerServices, merchantCaller } from '../../../html/request.ts'
+import type { CallerServices } from '../../../html/request.ts'
+import { readRequest } from '../../frame/request.ts'
 import { type CsvCell, type CsvColumn, csvFormIn, sendCsv, spreadsheetForm } from '../../records/csv-form.ts'
 import { pagesAsked } from '../../records/export.ts'
 import { listedOf } from '../../records/listing.ts'
 import { textsOf } from '../../records/order-words.ts'
-import { services as allServices, type Service } from '../../records/services.ts'
+import { orderService } from './special.ts'
 
 type Figures = ReturnType<typeof orderFigures>
 type Item = Figures['lines'][number]
@@ -114,8 +115,6 @@ const columns: readonly LineColumn[] = [
   ofShipment('ShipmentTrackingCode', t('Tracking number')),
 ]
 
-const service = allServices.find(({ resource }) => resource === orders) as Service
-
 /**
  * Sends the orders of the list as CSV with a line for each item, as the address filters and sorts them, or those that it names by
  * `ids`. Amounts of a whole order stand in its first line alone. An order without items has one line.
@@ -125,9 +124,10 @@ export async function sendLines(
   reply: FastifyReply,
   services: CallerServices,
 ): Promise<FastifyReply> {
-  const caller = merchantCaller(request, services)
-  const form = csvFormIn(request.query, spreadsheetForm(request))
-  const pages = await pagesAsked(request, services, listedOf(caller.privileges, service).listed)
+  const asked = readRequest(request, services)
+  const { caller } = asked
+  const form = csvFormIn(request.query, spreadsheetForm(asked.writing))
+  const pages = await pagesAsked(asked, listedOf(caller.privileges, orderService))
   const statusText = textsOf(await listStatuses(services.db, caller.store.id))
   const { currency } = caller.store
   const shown = columns.filter((column) => shows(caller.privileges, { needs: column.needs }))

@@ -6,9 +6,9 @@ import { invoiceOf } from '../../../../shop/resources/orders/shown-invoice-numbe
 import { fulfilments, isToBePaid, paymentStates, readStates } from '../../../../shop/resources/orders/states.ts'
 import { holdsStock } from '../../../../shop/resources/orders/statuses.ts'
 import type { Wire } from '../../frame/request.ts'
-import type { Listing } from '../../records/listing.ts'
 import { type Chip, fulfilmentChips, listStatusNames, paymentChips } from '../../records/order-words.ts'
 import type { Value } from '../../records/services.ts'
+import type { Listing } from '../../records/special.ts'
 
 /** What the list shows beyond the record. Only those who may read customers see whose order it is. */
 const ownValues: readonly Value[] = [

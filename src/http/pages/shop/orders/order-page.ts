@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { FastifyInstance } from 'fastify'
+import { mayRead } from '../../../../access/applications/privileges.ts'
 import { changeRecord } from '../../../../engine/changing/change.ts'
 import type { Format } from '../../../../foundation/texts/format.ts'
 import { andOf, type Phrase, type Text, t } from '../../../../foundation/texts/text.ts'
@@ -31,10 +32,9 @@ import type { RecordRequest, Sent } from '../../frame/request.ts'
 import { requireUnchanged } from '../../frame/unchanged.ts'
 import { changesOf } from '../../records/form.ts'
 import { listStatusNames, paymentsInWords, textsOf } from '../../records/order-words.ts'
-import { mayRead } from '../../records/seen.ts'
-import { services as allServices } from '../../records/services.ts'
 import { actionsOf } from './order-actions.ts'
 import { returnsOf } from './returns.ts'
+import { orderService } from './special.ts'
 import { timelineOf } from './timeline.ts'
 
 const address = '/admin/orders/:id'
@@ -62,7 +62,7 @@ async function changeStatus({ caller, id, typed, writing }: Sent<RecordRequest<O
 
 const noticeEnds = { none: '', taken: '-taken', returned: '-back' }
 
-const notes = (allServices.find(({ resource }) => resource === orders)?.values ?? []).filter(({ path: [name] }) =>
+const notes = orderService.values.filter(({ path: [name] }) =>
   ['InternalComments', 'ExternalComments'].includes(name ?? ''),
 )
 

@@ -6,7 +6,7 @@ import { buildApp } from '../../../../../src/app.ts'
 import { defineResource } from '../../../../../src/engine/definition/define.ts'
 import { type Fields, text } from '../../../../../src/engine/definition/fields.ts'
 import { openPages } from '../../../../../src/http/html/page-routes.ts'
-import { recordPagesOf } from '../../../../../src/http/pages/records/routes.ts'
+import { servicePagesOf } from '../../../../../src/http/pages/records/routes.ts'
 import { serviceOf } from '../../../../../src/http/pages/records/services.ts'
 import { manufacturers } from '../../../../../src/shop/resources/manufacturers/manufacturers.ts'
 import { workerDatabase } from '../../../../support/database.ts'
@@ -35,7 +35,7 @@ beforeAll(async () => {
   app = buildApp(services)
   app.register(async (scope) => {
     await openPages(scope, services)
-    recordPagesOf(scope, services, serviceOf(makers))
+    servicePagesOf(scope, services, serviceOf(makers))
   })
   await app.ready()
   await createStore(services, { Name: 'Makers', SecureURL: 'https://makers.example', ...merchantAccount })

@@ -1,11 +1,11 @@
+import { mayRead } from '../../../../access/applications/privileges.ts'
 import { t } from '../../../../foundation/texts/text.ts'
 import { categories } from '../../../../shop/resources/categories/categories.ts'
 import { readCategoryPaths } from '../../../../shop/resources/categories/tree.ts'
 import { orders } from '../../../../shop/resources/orders/orders.ts'
 import { readProductOrders } from '../../../../shop/resources/products/product-orders.ts'
-import type { Extras } from '../../records/extras.ts'
 import { listStatusNames, textsOf } from '../../records/order-words.ts'
-import { mayRead } from '../../records/seen.ts'
+import type { Special } from '../../records/special.ts'
 import type { ProductRecord } from './product-service.ts'
 
 const ORDERS_SHOWN = 10
@@ -14,7 +14,7 @@ const PATHS_SHOWN = 20
 const LEVELS = Array.from({ length: 10 }, (_, at) => at + 1)
 
 /** The page of a product begins with what it is, and with the parts that have forms of their own. */
-export const productExtras: Extras = {
+export const productSpecial: Partial<Special> = {
   template: '/pages/shop/products/product',
   partsTemplate: '/pages/shop/products/product-parts',
   read: async (caller, record) => {
@@ -48,7 +48,6 @@ export const productExtras: Extras = {
   },
   sections: ['price-levels', 'discounts', 'categories', 'option-sets', 'advanced-options'],
   referrers: ['Order'],
-  listLinks: [],
   isHidden: ({ Hide }) => Hide === true,
   technical: [
     'SKUInfo.CatalogID',

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { mayRead } from '../../../../access/applications/privileges.ts'
 import type { Caller } from '../../../../engine/caller.ts'
 import { type Text, t } from '../../../../foundation/texts/text.ts'
 import { writeDate } from '../../../../foundation/values/dates.ts'
@@ -7,34 +8,23 @@ import {
   readCustomerOrders,
   readCustomerReturns,
 } from '../../../../shop/resources/customers/customer-orders.ts'
-import { customers } from '../../../../shop/resources/customers/customers.ts'
-import {
-  type Compared,
-  type Duplicate,
-  findDuplicates,
-  type Likeness,
-} from '../../../../shop/resources/customers/duplicates.ts'
+import { type CustomerRecord, customers } from '../../../../shop/resources/customers/customers.ts'
+import { type Duplicate, findDuplicates, type Likeness } from '../../../../shop/resources/customers/duplicates.ts'
 import { listNotes, NOTE_LENGTH_MAX, NOTES_MAX } from '../../../../shop/resources/customers/notes.ts'
 import { orders } from '../../../../shop/resources/orders/orders.ts'
 import { rma } from '../../../../shop/resources/rma/rma.ts'
 import type { Wire } from '../../frame/request.ts'
 import { readCodes } from '../../records/codes.ts'
-import type { Extras } from '../../records/extras.ts'
 import { readTitles } from '../../records/names.ts'
 import { chipsOf, listStatusNames, textsOf } from '../../records/order-words.ts'
-import { mayRead, seenBy } from '../../records/seen.ts'
-import { targetService } from '../../records/services.ts'
+import { seenBy } from '../../records/seen.ts'
+import { serviceOf } from '../../records/services.ts'
 
 const ORDERS_SHOWN = 10
 const RETURNS_SHOWN = 5
 
-/** The fields used of a customer's record. */
-interface CustomerRecord extends Compared {
-  readonly CustomerID: number
-}
-
 /** The page of a customer begins with what was bought, with the addresses, and with what the shop knows beside that. */
-export const customerExtras: Extras = {
+export const customerService = serviceOf(customers, {
   template: '/pages/shop/customers/customer',
   partsTemplate: '/pages/shop/customers/customer-parts',
   read: async (caller, record) => {
@@ -79,11 +69,10 @@ export const customerExtras: Extras = {
   },
   sections: ['billing-address', 'shipping-address'],
   referrers: ['Order'],
-  listLinks: [],
-  isHidden: () => false,
   technical: ['UserID'],
-  selection: null,
-}
+  // A file of all customers is what a thief would take along.
+  isFileProved: true,
+})
 
 const reasons: readonly (readonly [keyof Likeness, Text])[] = [
   ['likeEmail', t('nearly the same e-mail address')],
@@ -91,11 +80,11 @@ const reasons: readonly (readonly [keyof Likeness, Text])[] = [
   ['sameNameAndPostcode', t('the same name and postcode')],
 ]
 
-async function readDuplicates(caller: Caller, id: number, record: Compared) {
+async function readDuplicates(caller: Caller, id: number, record: CustomerRecord) {
   const found = await findDuplicates(caller, id, record)
   const names = await readTitles(
     caller,
-    seenBy(caller.privileges, targetService(customers)),
+    seenBy(caller.privileges, customerService),
     found.map((duplicate) => duplicate.id),
   )
   return found.map((duplicate: Duplicate) => ({
