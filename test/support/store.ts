@@ -79,7 +79,7 @@ export interface TestStore {
   /** A request with the store's credentials; `path` follows the version, such as `/Products?limit=5`. */
   readonly call: (method: Method, path: string, options?: CallOptions) => Promise<LightMyRequestResponse>
   /** Posts a record or an item, which must be taken; its id. */
-  readonly add: (path: `/${string}`, body: object) => Promise<number>
+  readonly add: (path: string, body: object) => Promise<number>
   /** Places an order at the operator's door, at another process's if `app` says so; its id. */
   readonly placeOrder: (items: readonly object[], fields?: object, app?: FastifyInstance) => Promise<number>
 }

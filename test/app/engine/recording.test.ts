@@ -184,7 +184,7 @@ describe('a product', () => {
     ['Category', { CategoryName: 'Shelf' }, (key: number) => ({ CategoryList: [{ CategoryID: key }] })],
     ['Distributors', { CompanyName: 'Carrier' }, (key: number) => ({ DistributorList: [{ DistributorID: key }] })],
   ])('that loses its reference when one of %s is deleted has changed, without it', async (service, body, fields) => {
-    const key = Number((await shop.call('POST', `/${service}`, { body })).json()[0].Value)
+    const key = await shop.add(`/${service}`, body)
     const ids = [await newProduct(fields(key)), await newProduct(fields(key))]
     await newProduct()
 
@@ -286,7 +286,7 @@ test('a customer is new once, and no event knows a password', async () => {
   const body = { Email: 'robin@shopper.example', Password: 'a long password', BillingLastName: 'Reed' }
   let id = 0
   const recorded = await recordedBy(async () => {
-    id = Number((await shop.call('POST', '/Customers', { body })).json()[0].Value)
+    id = await shop.add('/Customers', body)
     await shop.call('PUT', `/Customers/${id}`, { body: { BillingLastName: 'Rush', Password: 'a long password!' } })
   })
 

@@ -4,7 +4,6 @@ import {
   type Credentials,
   createAuthenticator,
   RefusedSubscription,
-  requireAccess,
 } from '../../../../src/access/applications/authenticate.ts'
 import { subscribe, unsubscribe } from '../../../../src/access/applications/subscriptions/subscriptions.ts'
 import type { Db } from '../../../../src/foundation/database/client.ts'
@@ -111,21 +110,6 @@ describe('the three headers', () => {
     await authenticate(credentials)
     expect((await refusal({ ...credentials, privateKey: '0'.repeat(32) })).status).toBe(401)
     expect((await refusal({ ...credentials, secureUrl: 'https://other.example' })).status).toBe(401)
-  })
-
-  test.each([
-    ['with a slash', (host: string) => `https://${host}/`],
-    ['without scheme', (host: string) => host],
-    ['with www.', (host: string) => `https://www.${host}`],
-    ['with a port', (host: string) => `https://${host}:443`],
-    ['with a path', (host: string) => `http://${host}/store/default.asp?a=1`],
-    ['in upper case', (host: string) => `HTTPS://WWW.${host.toUpperCase()}/`],
-    ['with a trailing dot and blanks', (host: string) => `  ${host}. `],
-  ])('SecureURL fits %s', async (_, written) => {
-    const { store, credentials } = await headers()
-    const host = store.secureUrl.replace('https://', '')
-    const { caller } = await authenticate({ ...credentials, secureUrl: written(host) })
-    expect(caller.store.id).toBe(store.id)
   })
 
   test('SecureURL fits without the www. that the store was opened with', async () => {
@@ -410,13 +394,6 @@ function pausing(db: Db) {
 }
 
 describe('an application', () => {
-  test('without listed privileges may do everything', async () => {
-    const { credentials } = await headers()
-    const { caller } = await authenticate(credentials)
-    requireAccess(caller, 'Products', 'write')
-    requireAccess(caller, 'Orders', 'read')
-  })
-
   test('is held to changed privileges and figures at once', async () => {
     const { application, credentials } = await headers()
     await authenticate(credentials)

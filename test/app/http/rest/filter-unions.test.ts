@@ -20,7 +20,7 @@ beforeAll(async () => {
   }))
   expect(await importInto(server, shop, orders)).toMatchObject({ refused: [] })
   const body = { ManufacturerName: 'Maker' }
-  maker = Number((await shop.call('POST', '/Manufacturers', { body })).json()[0].Value)
+  maker = await shop.add('/Manufacturers', body)
   const products = ['A', 'B', 'C,D', 'E'].map((sku) => productBody(sku, { ManufacturerID: sku === 'E' ? 0 : maker }))
   expect((await shop.call('POST', '/Products', { body: products })).statusCode).toBe(201)
 })

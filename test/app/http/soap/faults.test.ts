@@ -658,7 +658,7 @@ test('no key is ever in the log, whatever is wrong with the call', async () => {
 
 /** What the schema of an envelope, as strong-soap brings it, says against these. */
 async function envelopeFaults(file: string, documents: readonly string[]): Promise<string[]> {
-  const folder = new URL('../../../node_modules/strong-soap/xsds/', import.meta.url)
+  const folder = new URL('../../../../node_modules/strong-soap/xsds/', import.meta.url)
   const schema = readFileSync(new URL(file, folder), 'utf8').replace(
     /schemaLocation="[^"]*"/,
     'schemaLocation="xml.xsd"',

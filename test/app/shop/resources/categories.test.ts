@@ -29,8 +29,7 @@ describe('a category', () => {
       CategoryName: 'Named',
       CategoryExternalIdsList: [{ ExternalId1: 'x', CategoryID: 7 }, { ExternalId1: 'y' }],
     }
-    const created = await shop.call('POST', '/Category', { body })
-    const id = Number(created.json()[0].Value)
+    const id = await shop.add('/Category', body)
 
     const [{ CategoryExternalIdsList: externalIds }] = (await shop.call('GET', `/Category/${id}`)).json()
     expect(externalIds).toMatchObject([

@@ -255,21 +255,6 @@ describe('with several stores', () => {
     },
   )
 
-  test('an address that is typed in any way of writing it names the store', async () => {
-    const person = testPerson(server.app)
-    const Store = second.store.secureUrl.replace('https://', 'www.').toUpperCase()
-    await person.submit('/admin/sign-in', { ...merchantAccount, Store })
-
-    expect((await person.open('/admin/account')).body).toContain(second.store.name)
-  })
-
-  test('the store of another merchant tells nothing', async () => {
-    const fields = { ...merchantAccount, Store: 'unknown.example' }
-    const answer = await testPerson(server.app).submit('/admin/sign-in', fields, { headers: fromElsewhere() })
-
-    expect([answer.statusCode, alertOf(answer)]).toEqual([401, 'E-mail address, password or store is wrong'])
-  })
-
   test('asked for the store that the session is for, the page leads on at once', async () => {
     const person = await merchantIn(server, second.store)
     const query = new URLSearchParams({ store: second.store.secureUrl, next: '/admin/orders' })

@@ -1,25 +1,12 @@
-import { beforeAll, expect, test } from 'vitest'
-import { operatorCaller } from '../../../../../src/access/stores/caller-store.ts'
-import { placeOrder } from '../../../../../src/shop/resources/orders/place-order.ts'
+import { expect, test } from 'vitest'
 import { sharedServer } from '../../../../support/store.ts'
 
-let productId: number
 const server = await sharedServer()
 const shop = await server.openStore()
-
-beforeAll(async () => {
-  const made = await shop.call('POST', '/Products', {
-    body: { SKUInfo: { SKU: 'BAG', Name: 'Bag', Price: 20, Stock: 500 } },
-  })
-  productId = Number(made.json()[0].Value)
-})
+const productId = await shop.add('/Products', { SKUInfo: { SKU: 'BAG', Name: 'Bag', Price: 20, Stock: 500 } })
 
 /** An order of 3 bags, placed at the operator's door. */
-async function place(): Promise<number> {
-  const operator = await operatorCaller(server.services, shop.store.id)
-  const OrderItemList = [{ CatalogID: productId, ItemQuantity: 3 }]
-  return (await placeOrder(operator, { BillingEmail: 'guest@shop.example', OrderItemList })).id
-}
+const place = () => shop.placeOrder([{ CatalogID: productId, ItemQuantity: 3 }])
 
 const read = async (id: number) => (await shop.call('GET', `/Orders/${id}`)).json()[0]
 const stock = async () => (await shop.call('GET', `/Products/${productId}`)).json()[0].SKUInfo.Stock
