@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 afterEach(() => {
   for (const holding of holdings.splice(0)) holding.close()
-  expect(bytesInFlight.total()).toBe(0)
+  expect(bytesInFlight.total).toBe(0)
 })
 afterAll(() => server?.close())
 
