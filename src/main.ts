@@ -1,10 +1,14 @@
 import { createAuthenticator } from './access/applications/authenticate.ts'
 import { createCallLog } from './access/applications/calls/call-log.ts'
+import { BucketTable } from './access/applications/limits/bucket-table.ts'
+import { SharedBuckets } from './access/applications/limits/shared-buckets.ts'
+import { createThrottle } from './access/applications/limits/throttle.ts'
 import { createRemovalNotices } from './access/applications/subscriptions/removal-notices.ts'
 import { createMailMetrics } from './access/mail/metrics.ts'
 import { createMails } from './access/mail/send.ts'
 import { buildApp } from './app.ts'
 import { createOutageLines } from './foundation/database/outage-lines.ts'
+import { ProcessRegistry } from './foundation/database/process-registry.ts'
 import { createSweeper } from './foundation/database/sweeper.ts'
 import { createOutbound } from './foundation/outbound/outbound.ts'
 import { createLog, type Log } from './foundation/process/log.ts'
@@ -26,7 +30,6 @@ import { fillSandbox } from './operations/sandbox/records.ts'
 import { createTestStores } from './operations/sandbox/runner.ts'
 import { openDatabase } from './parts/database.ts'
 import { listenToDatabase } from './parts/listener.ts'
-import { shareRateLimits } from './parts/rate-limits.ts'
 import { archivedSweeps, sweepsByAge } from './parts/retention.ts'
 import { createAlerts } from './shop/alerts/loop.ts'
 import { createCsvImports } from './shop/csv/apply/runner.ts'
@@ -122,7 +125,8 @@ async function start(config: Config, { log, outageLines }: Logging, parts: Shutd
   showProcess(metrics.registry, { databaseHealth, isStopping: parts.isRequested, tls: config.tls })
   const onFailure = showShared(metrics.registry, { ...background, config })
   parts.add('the backups', await scheduledBackups({ url: directUrl, secrets, now, log, onFailure }, config))
-  const throttle = await shareRateLimits(db, log, parts)
+  const [table, processes] = [new BucketTable(db), new ProcessRegistry(db)]
+  const buckets = parts.add('the shared rate limits', new SharedBuckets({ table, processes, now, log }))
   const app = buildApp({
     ...basis,
     databaseHealth,
@@ -133,7 +137,7 @@ async function start(config: Config, { log, outageLines }: Logging, parts: Shutd
     csvImports,
     testStores,
     outbound,
-    throttle,
+    throttle: createThrottle(now, buckets),
     metrics,
     isStopping: parts.isRequested,
   })

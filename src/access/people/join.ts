@@ -59,14 +59,7 @@ export async function joinAccounts(
   })
   const namesakes = await namesakesOf(db, now, own)
   const network = networkOf(actor.address)
-  const found = await checkCounted(db, counted, async () => {
-    const fitting: Namesake[] = []
-    for (const each of namesakes) if (await verifyPassword(each.passwordHash, Password, network)) fitting.push(each)
-    if (fitting.length > 0) return fitting
-    // Anybody may call their account by an address that is not theirs: nothing tells them whether others have it.
-    for (let looks = namesakes.length; looks < LOOKS_MIN; looks++) await verifyPassword(null, Password, network)
-    return fitting
-  })
+  const found = await checkCounted(db, counted, () => fittingOf(namesakes, Password, network))
   if (found.length === 0) throw fieldFault('Password', 'is not the password of another account with your address')
   return inTransaction(db, async (tx) => {
     const others = found.map(({ id }) => id)
@@ -83,23 +76,40 @@ export async function joinAccounts(
     }
     const ids = joined.map(({ id }) => id)
     for (const id of [own.identityId, ...ids]) await endSessionsOfIdentity(tx, id, session.id)
-    const users = await tx.$queryRaw<{ id: number; storeId: number }[]>`
-      UPDATE "StoreUser" SET "identityId" = ${own.identityId}, "email" = ${own.email} WHERE "identityId" = ANY (${ids})
-      RETURNING "id", "storeId"`
-    // Whoever has shown that the address is theirs knew the password of one of these.
-    await tx.$executeRaw`
-      UPDATE "Identity" SET "emailProvedAt" = coalesce("emailProvedAt",
-        (SELECT min("emailProvedAt") FROM "Identity" WHERE "id" = ANY (${ids}))) WHERE "id" = ${own.identityId}`
-    await tx.mail.updateMany({ where: { identityId: { in: ids } }, data: { identityId: own.identityId } })
-    await tx.identity.deleteMany({ where: { id: { in: ids } } })
-    await tx.$executeRaw`
-      UPDATE "Session" SET "otherUserIds" = ARRAY(
-        SELECT unnest("otherUserIds") UNION SELECT unnest(${users.map(({ id }) => id)}::int[]))
-      WHERE "id" = ${session.id}`
+    const users = await moveAccounts(tx, session, ids)
     await forgiveTry(tx, counted)
     for (const { storeId } of users) {
       await recordAudit(tx, now, { actor, action: 'account.joined', target: own.email, storeId })
     }
     return users.length
   })
+}
+
+/** Those whose password it is. */
+async function fittingOf(namesakes: readonly Namesake[], password: string, network: string): Promise<Namesake[]> {
+  const fitting: Namesake[] = []
+  for (const each of namesakes) if (await verifyPassword(each.passwordHash, password, network)) fitting.push(each)
+  if (fitting.length > 0) return fitting
+  // Anybody may call their account by an address that is not theirs: nothing tells them whether others have it.
+  for (let looks = namesakes.length; looks < LOOKS_MIN; looks++) await verifyPassword(null, password, network)
+  return fitting
+}
+
+/** Gives the accounts of other identities to the signed-in one, and deletes those identities. */
+async function moveAccounts(tx: Transaction, session: Session, ids: readonly number[]) {
+  const own = identityOf(session)
+  const users = await tx.$queryRaw<{ id: number; storeId: number }[]>`
+    UPDATE "StoreUser" SET "identityId" = ${own.identityId}, "email" = ${own.email} WHERE "identityId" = ANY (${ids})
+    RETURNING "id", "storeId"`
+  // Whoever has shown that the address is theirs knew the password of one of these.
+  await tx.$executeRaw`
+    UPDATE "Identity" SET "emailProvedAt" = coalesce("emailProvedAt",
+      (SELECT min("emailProvedAt") FROM "Identity" WHERE "id" = ANY (${ids}))) WHERE "id" = ${own.identityId}`
+  await tx.mail.updateMany({ where: { identityId: { in: [...ids] } }, data: { identityId: own.identityId } })
+  await tx.identity.deleteMany({ where: { id: { in: [...ids] } } })
+  await tx.$executeRaw`
+    UPDATE "Session" SET "otherUserIds" = ARRAY(
+      SELECT unnest("otherUserIds") UNION SELECT unnest(${users.map(({ id }) => id)}::int[]))
+    WHERE "id" = ${session.id}`
+  return users
 }

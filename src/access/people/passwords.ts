@@ -4,7 +4,7 @@ import { z } from 'zod'
 import type { Db, Transaction } from '../../foundation/database/client.ts'
 import { asciiEmail, EMAIL_LENGTH_MAX } from '../../foundation/values/email.ts'
 import { StoreFailure } from '../../foundation/values/failure.ts'
-import { createSemaphore } from '../../foundation/values/semaphore.ts'
+import { Semaphore } from '../../foundation/values/semaphore.ts'
 
 // The e-mail addresses and passwords of accounts: what is allowed, and how they are compared.
 
@@ -151,7 +151,7 @@ const WAITING_MAX = 100
 const WAITING_OF_KEY_MAX = 50
 const WAIT_MS = 10_000
 
-const turns = createSemaphore({
+const turns = new Semaphore({
   capacity: AT_ONCE_MAX,
   capacityOfKey: AT_ONCE_MAX,
   waitingMax: WAITING_MAX,

@@ -7,7 +7,7 @@ import { type Caller, callerKey } from '../caller.ts'
 
 // How large a page may be. Only PostgreSQL knows its size; it hands over a larger one only when it is asked again.
 
-const { largeMin, callerMax } = bytesInFlight
+const { largeMin, callerMax } = bytesInFlight.bounds
 const MEGABYTE = 1024 * 1024
 
 /** Bytes per record of the last large page, by store and table. */

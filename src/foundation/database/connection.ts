@@ -128,32 +128,9 @@ const RETRY_MAX_MS = 5_000
  */
 export async function keepConnected(url: string, { setUp, onLost, beforeRetry }: KeepOptions): Promise<KeptConnection> {
   const stopping = new AbortController()
-  let client = await open()
+  let client = await openConnection(url, setUp, lost)
   let isOpen = true
   let retrying = Promise.resolve()
-
-  async function open(): Promise<Connection> {
-    const next = new Connection({
-      connectionString: url,
-      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-      keepAlive: true,
-      // The system default is two hours, which is too long to notice a dead connection.
-      keepAliveInitialDelayMillis: 30_000,
-    })
-    let reason = new Error('The server closed the connection')
-    next.on('error', (error) => {
-      reason = error
-    })
-    try {
-      await next.connect()
-      await setUp(next)
-    } catch (error) {
-      await next.end().catch(() => {})
-      throw error
-    }
-    next.once('end', () => lost(reason))
-    return next
-  }
 
   function lost(reason: Error): void {
     isOpen = false
@@ -168,7 +145,7 @@ export async function keepConnected(url: string, { setUp, onLost, beforeRetry }:
       if (stopping.signal.aborted) return
       try {
         await beforeRetry?.()
-        client = await open()
+        client = await openConnection(url, setUp, lost)
         isOpen = true
         return
       } catch (error) {
@@ -190,6 +167,34 @@ export async function keepConnected(url: string, { setUp, onLost, beforeRetry }:
       await client.end().catch(() => {})
     },
   }
+}
+
+/** `onEnd` gets the reason when the connection ends. */
+async function openConnection(
+  url: string,
+  setUp: KeepOptions['setUp'],
+  onEnd: (reason: Error) => void,
+): Promise<Connection> {
+  const client = new Connection({
+    connectionString: url,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    keepAlive: true,
+    // The system default is two hours, which is too long to notice a dead connection.
+    keepAliveInitialDelayMillis: 30_000,
+  })
+  let reason = new Error('The server closed the connection')
+  client.on('error', (error) => {
+    reason = error
+  })
+  try {
+    await client.connect()
+    await setUp(client)
+  } catch (error) {
+    await client.end().catch(() => {})
+    throw error
+  }
+  client.once('end', () => onEnd(reason))
+  return client
 }
 
 export interface Listening {

@@ -19,12 +19,14 @@ interface PoolCounts {
 
 export type PoolName = 'requests' | 'background'
 
+type OpenPools = Map<PoolName, { readonly counts: PoolCounts; readonly max: number }>
+
 const WAIT_BUCKETS = [0.01, 0.1, 0.5, 2, 10]
 
 /** Registers the figures of the process's connections to the database. Asks the database nothing. */
 export function createDatabaseMetrics(registry: Registry) {
   const registers = [registry]
-  const pools = new Map<PoolName, { readonly counts: PoolCounts; readonly max: number }>()
+  const pools: OpenPools = new Map()
   const connectionWait = new Histogram({
     name: 'database_pool_wait_seconds',
     help: 'Time until a statement or transaction got a connection of the pool, or gave up',
@@ -39,6 +41,24 @@ export function createDatabaseMetrics(registry: Registry) {
     buckets: WAIT_BUCKETS,
     registers,
   })
+  showPools(registry, pools)
+  return {
+    pool: (pool: PoolName): PoolObserver => {
+      connectionWait.zero({ pool })
+      turnWait.zero({ pool, of: 'reads' })
+      turnWait.zero({ pool, of: 'changes' })
+      return {
+        opened: (counts, max) => pools.set(pool, { counts, max }),
+        waitedForConnection: (seconds) => connectionWait.observe({ pool }, seconds),
+        waitedForTurn: (of, seconds) => turnWait.observe({ pool, of }, seconds),
+      }
+    },
+    breaker: (health: Pick<DatabaseHealth, 'breaker'>) => showBreaker(registry, health),
+  }
+}
+
+function showPools(registry: Registry, pools: OpenPools): void {
+  const registers = [registry]
   new Gauge({
     name: 'database_pool_connections',
     help: 'Connections of the pool, by state: in_use, idle',
@@ -69,19 +89,6 @@ export function createDatabaseMetrics(registry: Registry) {
       for (const [pool, { counts }] of pools) this.set({ pool }, counts.waitingCount)
     },
   })
-  return {
-    pool: (pool: PoolName): PoolObserver => {
-      connectionWait.zero({ pool })
-      turnWait.zero({ pool, of: 'reads' })
-      turnWait.zero({ pool, of: 'changes' })
-      return {
-        opened: (counts, max) => pools.set(pool, { counts, max }),
-        waitedForConnection: (seconds) => connectionWait.observe({ pool }, seconds),
-        waitedForTurn: (of, seconds) => turnWait.observe({ pool, of }, seconds),
-      }
-    },
-    breaker: (health: Pick<DatabaseHealth, 'breaker'>) => showBreaker(registry, health),
-  }
 }
 
 function showBreaker(registry: Registry, health: Pick<DatabaseHealth, 'breaker'>): void {

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { createSemaphore, type Semaphore } from '../values/semaphore.ts'
+import { Semaphore } from '../values/semaphore.ts'
 import { Connection, queryWithin } from './connection.ts'
 import type { DatabaseHealth } from './health.ts'
 import { type Limits, requestLimits } from './limits.ts'
@@ -91,14 +91,14 @@ export class Pool {
     health.onRecovery(() => this.#cutIdle())
     observer.opened(this.#pool, poolMax)
     const bounds = boundsOfChanges(poolMax)
-    this.changes = timed(createSemaphore(bounds).run, (seconds) => observer.waitedForTurn('changes', seconds))
-    const reads = createSemaphore({
+    this.changes = timed(new Semaphore(bounds), (seconds) => observer.waitedForTurn('changes', seconds))
+    const reads = new Semaphore({
       ...bounds,
       capacity: Number.POSITIVE_INFINITY,
       capacityOfKey: Math.ceil(poolMax / 2),
       message: 'Too many reads of this store are under way; try again in a moment',
     })
-    this.reads = timed(reads.run, (seconds) => observer.waitedForTurn('reads', seconds))
+    this.reads = timed(reads, (seconds) => observer.waitedForTurn('reads', seconds))
   }
 
   /** Runs a statement outside of transactions. */
@@ -283,10 +283,10 @@ function boundsOfChanges(poolMax: number) {
 }
 
 /** Tells how long each turn was waited for. */
-function timed(run: Semaphore['run'], waited: (seconds: number) => void): Semaphore['run'] {
+function timed(turns: Semaphore, waited: (seconds: number) => void): Semaphore['run'] {
   return (key, weight, work) => {
     const sinceMs = performance.now()
-    return run(key, weight, () => {
+    return turns.run(key, weight, () => {
       waited((performance.now() - sinceMs) / 1_000)
       return work()
     })

@@ -1,5 +1,5 @@
 import { StoreFailure } from '../values/failure.ts'
-import { createSemaphore, type EndTurn } from '../values/semaphore.ts'
+import { type EndTurn, Semaphore } from '../values/semaphore.ts'
 
 // What requests and answers may hold of the process's memory (docs/decisions/limits.md). Callers are named by a key: an
 // application in a store, or the client's network where nobody has signed in.
@@ -50,35 +50,28 @@ export interface Holding {
 }
 
 /** Counts the bytes in flight of one process. */
-export function createBytesInFlight(bounds: Partial<BytesBounds> = {}) {
-  const { processMax, callerMax, uncountedMax, largeMin, largeMax } = { ...defaults, ...bounds }
-  const byCaller = new Map<string, number>()
-  let total = 0
+export class BytesInFlight {
+  readonly bounds: BytesBounds
+  readonly #large: Semaphore
+  readonly #uploads: Semaphore
+  readonly #byCaller = new Map<string, number>()
+  #total = 0
 
-  const waits = { waitingMax: WAITING_MAX, waitingOfKeyMax: WAITING_OF_CALLER_MAX, waitMs: WAIT_MS, message: BUSY }
-  const large = createSemaphore({ ...waits, capacity: largeMax, capacityOfKey: (largeMax * 2) / 3 })
-  // More than half of all would be refused while it arrives.
-  const ofUploads = { capacity: Number.POSITIVE_INFINITY, capacityOfKey: Math.min(callerMax, processMax / 2) }
-  const uploads = createSemaphore({ ...waits, ...ofUploads })
-
-  const heldBy = (caller: string) => byCaller.get(caller) ?? 0
-
-  /** Why the caller may not hold these bytes too; null: it may. */
-  function fault(caller: string, bytes: number): StoreFailure | null {
-    const held = heldBy(caller) + bytes
-    if (held > callerMax) return tooMuch()
-    // No caller may hold more than it leaves free, so that those that hold much cannot shut out one that holds little.
-    return held > processMax - total ? new StoreFailure('unavailable', BUSY, { retryAfterSeconds: 1 }) : null
+  constructor(bounds: Partial<BytesBounds> = {}) {
+    this.bounds = { ...defaults, ...bounds }
+    const { processMax, callerMax, largeMax } = this.bounds
+    const waits = { waitingMax: WAITING_MAX, waitingOfKeyMax: WAITING_OF_CALLER_MAX, waitMs: WAIT_MS, message: BUSY }
+    this.#large = new Semaphore({ ...waits, capacity: largeMax, capacityOfKey: (largeMax * 2) / 3 })
+    // More than half of all would be refused while it arrives.
+    const ofUploads = { capacity: Number.POSITIVE_INFINITY, capacityOfKey: Math.min(callerMax, processMax / 2) }
+    this.#uploads = new Semaphore({ ...waits, ...ofUploads })
   }
 
-  function add(caller: string, bytes: number): void {
-    total += bytes
-    const held = heldBy(caller) + bytes
-    if (held > 0) byCaller.set(caller, held)
-    else byCaller.delete(caller)
+  get total(): number {
+    return this.#total
   }
 
-  function open(caller: string): Holding {
+  open(caller: string): Holding {
     let held = 0
     let isClosed = false
     const turns: EndTurn[] = []
@@ -87,25 +80,25 @@ export function createBytesInFlight(bounds: Partial<BytesBounds> = {}) {
       // What was received before the connection was lost may still be read.
       if (isClosed) return
       held += bytes
-      add(caller, bytes)
+      this.#add(caller, bytes)
     }
     const drop = () => {
-      add(caller, -held)
+      this.#add(caller, -held)
       held = 0
       for (const end of turns.splice(0)) end()
-      large.recheck()
+      this.#large.recheck()
     }
     return {
       send,
       drop,
       receive: (bytes) => {
-        const refused = fault(caller, bytes)
+        const refused = this.#fault(caller, bytes)
         if (refused !== null) throw refused
         send(bytes)
       },
-      waitForUpload: async (bytes) => keep(await uploads.acquire(caller, bytes).catch(throwTooMuch)),
+      waitForUpload: async (bytes) => keep(await this.#uploads.acquire(caller, bytes).catch(throwTooMuch)),
       waitForWork: async (bytes) => {
-        keep(await large.acquire(caller, bytes))
+        keep(await this.#large.acquire(caller, bytes))
         if (isClosed) throw leftEarly()
       },
       close: () => {
@@ -116,23 +109,23 @@ export function createBytesInFlight(bounds: Partial<BytesBounds> = {}) {
   }
 
   /** Throws `throttled` if the caller holds as much as it may. */
-  function admit(caller: string): void {
-    if (heldBy(caller) >= callerMax) throw tooMuch()
+  admit(caller: string): void {
+    if (this.#heldBy(caller) >= this.bounds.callerMax) throw tooMuch()
   }
 
   /**
    * Runs `read`, which reads an answer of this size, when there is room for it. Throws `throttled` or `unavailable` when
    * there is none within 30 s, or if nobody waits for the answer any more (`isGone`).
    */
-  async function readLarge<T>(
+  async readLarge<T>(
     caller: string,
     { bytes, isGone = () => false }: { bytes: number; isGone?: (() => boolean) | undefined },
     read: () => Promise<T>,
   ): Promise<T> {
-    const end = await large
-      .acquire(caller, bytes, () => fault(caller, bytes) === null)
+    const end = await this.#large
+      .acquire(caller, bytes, () => this.#fault(caller, bytes) === null)
       .catch((busy) => {
-        throw fault(caller, bytes) ?? busy
+        throw this.#fault(caller, bytes) ?? busy
       })
     try {
       if (isGone()) throw leftEarly()
@@ -142,7 +135,26 @@ export function createBytesInFlight(bounds: Partial<BytesBounds> = {}) {
     }
   }
 
-  return { open, admit, readLarge, total: () => total, uncountedMax, largeMin, callerMax }
+  /** Why the caller may not hold these bytes too; null: it may. */
+  #fault(caller: string, bytes: number): StoreFailure | null {
+    const held = this.#heldBy(caller) + bytes
+    if (held > this.bounds.callerMax) return tooMuch()
+    // No caller may hold more than it leaves free, so that those that hold much cannot shut out one that holds little.
+    return held > this.bounds.processMax - this.#total
+      ? new StoreFailure('unavailable', BUSY, { retryAfterSeconds: 1 })
+      : null
+  }
+
+  #heldBy(caller: string): number {
+    return this.#byCaller.get(caller) ?? 0
+  }
+
+  #add(caller: string, bytes: number): void {
+    this.#total += bytes
+    const held = this.#heldBy(caller) + bytes
+    if (held > 0) this.#byCaller.set(caller, held)
+    else this.#byCaller.delete(caller)
+  }
 }
 
 const BUSY = 'The server is busy with other large requests; try again in a moment'
@@ -162,4 +174,4 @@ function throwTooMuch(): never {
 }
 
 /** The count of this process. */
-export const bytesInFlight = createBytesInFlight()
+export const bytesInFlight = new BytesInFlight()

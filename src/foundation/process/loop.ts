@@ -29,24 +29,17 @@ export function createLoop(
   let timer: NodeJS.Timeout | undefined
   let isWanted = false
   let hasStopped = false
-  let complainedAt = Number.NEGATIVE_INFINITY
-  const isStopping = () => hasStopped
+  const complain = rarely((error) => log.warn({ err: error }, complaint))
 
   async function run(): Promise<void> {
     while (isWanted && !hasStopped) {
       isWanted = false
       const startedAt = performance.now()
-      const isBatchWaiting = await work(isStopping).catch(complain)
+      const isBatchWaiting = await work(() => hasStopped).catch(complain)
       const pauseMs = isBatchWaiting === true ? 0 : (performance.now() - startedAt) / 2
       await delay(Math.min(Math.max(pauseMs, PAUSE_MS_MIN), PAUSE_MS_MAX))
     }
     running = undefined
-  }
-
-  function complain(error: unknown): void {
-    if (performance.now() - complainedAt < COMPLAINT_EVERY_MS) return
-    complainedAt = performance.now()
-    log.warn({ err: error }, complaint)
   }
 
   /** Runs the work once more, at once or after the current run. A stopped loop runs no more. */
@@ -76,5 +69,14 @@ export function createLoop(
       clearInterval(timer)
       await idle()
     },
+  }
+}
+
+function rarely(complain: (error: unknown) => void): (error: unknown) => void {
+  let complainedAt = Number.NEGATIVE_INFINITY
+  return (error) => {
+    if (performance.now() - complainedAt < COMPLAINT_EVERY_MS) return
+    complainedAt = performance.now()
+    complain(error)
   }
 }

@@ -23,98 +23,108 @@ interface Waiter {
   readonly timer: NodeJS.Timeout
 }
 
-export type Semaphore = ReturnType<typeof createSemaphore>
-
 /**
- * Creates a weighted semaphore. Keys take turns, so that one key with many requests delays another by one of them.
+ * A weighted semaphore. Keys take turns, so that one key with many requests delays another by one of them.
  * A turn that has to wait too long, or that finds too many waiting, throws `unavailable`.
  */
-export function createSemaphore(bounds: SemaphoreBounds) {
-  const { capacity, capacityOfKey, waitingMax, waitingOfKeyMax, waitMs, message } = bounds
+export class Semaphore {
+  readonly #bounds: SemaphoreBounds
   /** By key, in the order of their next turn. */
-  const waiting = new Map<string, Waiter[]>()
-  const usedByKey = new Map<string, number>()
-  let used = 0
-  let waitingCount = 0
+  readonly #waiting = new Map<string, Waiter[]>()
+  readonly #usedByKey = new Map<string, number>()
+  #used = 0
+  #waitingCount = 0
 
-  const fits = (held: number, weight: number, most: number) => held === 0 || held + weight <= most
-  const mayStart = (key: string, { weight, isFree }: Pick<Waiter, 'weight' | 'isFree'>) =>
-    fits(usedByKey.get(key) ?? 0, weight, capacityOfKey) && isFree()
-  const unavailable = () => new StoreFailure('unavailable', message, { retryAfterSeconds: 1 })
+  constructor(bounds: SemaphoreBounds) {
+    this.#bounds = bounds
+  }
 
-  function begin(key: string, weight: number): EndTurn {
-    let isOver = false
-    used += weight
-    usedByKey.set(key, (usedByKey.get(key) ?? 0) + weight)
-    return () => {
-      if (isOver) return
-      isOver = true
-      used -= weight
-      const left = (usedByKey.get(key) ?? 0) - weight
-      if (left > 0) usedByKey.set(key, left)
-      else usedByKey.delete(key)
-      recheck()
+  /** How many wait. */
+  get waiting(): number {
+    return this.#waitingCount
+  }
+
+  /** Waits for a turn. The caller must end it. `isFree`: another condition; call `recheck` when it may have become true. */
+  async acquire(key: string, weight: number, isFree = () => true): Promise<EndTurn> {
+    const isUncontended = this.#waitingCount === 0 && fits(this.#used, weight, this.#bounds.capacity)
+    if (isUncontended && this.#mayStart(key, { weight, isFree })) return this.#begin(key, weight)
+    const queue = this.#waiting.get(key) ?? []
+    const { waitingMax, waitingOfKeyMax, waitMs } = this.#bounds
+    if (this.#waitingCount >= waitingMax || queue.length >= waitingOfKeyMax) throw this.#unavailable()
+    const { promise, resolve, reject } = Promise.withResolvers<EndTurn>()
+    const timer = setTimeout(() => {
+      this.#remove(key, waiter)
+      reject(this.#unavailable())
+      this.recheck()
+    }, waitMs)
+    const waiter: Waiter = { weight, isFree, start: resolve, timer }
+    this.#waiting.set(key, queue)
+    queue.push(waiter)
+    this.#waitingCount++
+    // Those before it may all wait for their own keys.
+    this.recheck()
+    return promise
+  }
+
+  /** Runs `work` in a turn. */
+  async run<T>(key: string, weight: number, work: () => Promise<T>): Promise<T> {
+    const end = await this.acquire(key, weight)
+    try {
+      return await work()
+    } finally {
+      end()
     }
   }
 
   /** Starts what may start. The first that only lacks capacity holds up the others, so that it is not overtaken forever. */
-  function recheck(): void {
-    if (waitingCount === 0) return
-    for (const [key, queue] of [...waiting]) {
+  recheck(): void {
+    if (this.#waitingCount === 0) return
+    for (const [key, queue] of [...this.#waiting]) {
       const [first] = queue
-      if (first === undefined || !mayStart(key, first)) continue
-      if (!fits(used, first.weight, capacity)) return
-      remove(key, first)
-      const rest = waiting.get(key)
+      if (first === undefined || !this.#mayStart(key, first)) continue
+      if (!fits(this.#used, first.weight, this.#bounds.capacity)) return
+      this.#remove(key, first)
+      const rest = this.#waiting.get(key)
       if (rest !== undefined) {
-        waiting.delete(key)
-        waiting.set(key, rest)
+        this.#waiting.delete(key)
+        this.#waiting.set(key, rest)
       }
-      first.start(begin(key, first.weight))
+      first.start(this.#begin(key, first.weight))
     }
   }
 
-  function remove(key: string, waiter: Waiter): void {
-    const queue = waiting.get(key) ?? []
+  #mayStart(key: string, { weight, isFree }: Pick<Waiter, 'weight' | 'isFree'>): boolean {
+    return fits(this.#usedByKey.get(key) ?? 0, weight, this.#bounds.capacityOfKey) && isFree()
+  }
+
+  #begin(key: string, weight: number): EndTurn {
+    let isOver = false
+    this.#used += weight
+    this.#usedByKey.set(key, (this.#usedByKey.get(key) ?? 0) + weight)
+    return () => {
+      if (isOver) return
+      isOver = true
+      this.#used -= weight
+      const left = (this.#usedByKey.get(key) ?? 0) - weight
+      if (left > 0) this.#usedByKey.set(key, left)
+      else this.#usedByKey.delete(key)
+      this.recheck()
+    }
+  }
+
+  #remove(key: string, waiter: Waiter): void {
+    const queue = this.#waiting.get(key) ?? []
     queue.splice(queue.indexOf(waiter), 1)
-    if (queue.length === 0) waiting.delete(key)
+    if (queue.length === 0) this.#waiting.delete(key)
     clearTimeout(waiter.timer)
-    waitingCount--
+    this.#waitingCount--
   }
 
-  /** Waits for a turn. The caller must end it. `isFree`: another condition; call `recheck` when it may have become true. */
-  async function acquire(key: string, weight: number, isFree = () => true): Promise<EndTurn> {
-    const isUncontended = waitingCount === 0 && fits(used, weight, capacity)
-    if (isUncontended && mayStart(key, { weight, isFree })) return begin(key, weight)
-    const queue = waiting.get(key) ?? []
-    if (waitingCount >= waitingMax || queue.length >= waitingOfKeyMax) throw unavailable()
-    const { promise, resolve, reject } = Promise.withResolvers<EndTurn>()
-    const timer = setTimeout(() => {
-      remove(key, waiter)
-      reject(unavailable())
-      recheck()
-    }, waitMs)
-    const waiter: Waiter = { weight, isFree, start: resolve, timer }
-    waiting.set(key, queue)
-    queue.push(waiter)
-    waitingCount++
-    // Those before it may all wait for their own keys.
-    recheck()
-    return promise
+  #unavailable(): StoreFailure {
+    return new StoreFailure('unavailable', this.#bounds.message, { retryAfterSeconds: 1 })
   }
+}
 
-  return {
-    acquire,
-    recheck,
-    /** Runs `work` in a turn. */
-    run: async <T>(key: string, weight: number, work: () => Promise<T>): Promise<T> => {
-      const end = await acquire(key, weight)
-      try {
-        return await work()
-      } finally {
-        end()
-      }
-    },
-    waiting: () => waitingCount,
-  }
+function fits(held: number, weight: number, most: number): boolean {
+  return held === 0 || held + weight <= most
 }

@@ -15,7 +15,7 @@ import {
 import type { DataServices } from '../../foundation/database/client.ts'
 import { type FailureKind, StoreFailure } from '../../foundation/values/failure.ts'
 import { isOperatorKey } from '../../foundation/values/secrets.ts'
-import { createSemaphore } from '../../foundation/values/semaphore.ts'
+import { Semaphore } from '../../foundation/values/semaphore.ts'
 import { asksProof, type Role } from '../server/json/roles.ts'
 import { plainHttpOfPages } from '../server/requests/plain-http.ts'
 import { isForm, isJson, isUpload, localeOf, requirePrivileges, wantsHtml } from './request.ts'
@@ -180,7 +180,7 @@ const REQUESTS_OF_PERSON_MAX = 4
 
 /** Lets the others of a person's requests wait, until the answers are sent. Call it before the guard, which looks at them again. */
 export function limitPersons(app: FastifyInstance): void {
-  const requests = createSemaphore({
+  const requests = new Semaphore({
     capacity: Number.POSITIVE_INFINITY,
     capacityOfKey: REQUESTS_OF_PERSON_MAX,
     waitingMax: 1_000,
@@ -191,9 +191,9 @@ export function limitPersons(app: FastifyInstance): void {
   app.addHook('preValidation', async (request, { raw }) => {
     if (request.session === null) return
     const { kind, id } = request.session.person
-    const before = requests.waiting()
+    const before = requests.waiting
     const turn = requests.acquire(`${kind} ${id}`, 1)
-    request.hasWaited ||= requests.waiting() > before
+    request.hasWaited ||= requests.waiting > before
     const end = await turn
     if (raw.closed) end()
     else raw.once('close', end)

@@ -6,7 +6,7 @@ import type { Body, Taken } from '../../engine/definition/endpoints.ts'
 import type { Handling } from '../../engine/definition/handling.ts'
 import { StoreFailure } from '../../foundation/values/failure.ts'
 import { jsonSteps, repeatedNames } from '../../foundation/values/json.ts'
-import { createSemaphore } from '../../foundation/values/semaphore.ts'
+import { Semaphore } from '../../foundation/values/semaphore.ts'
 import { nextTurn, runInSlices, type Steps } from '../../foundation/values/slices.ts'
 import { free, receiveBytes, unsupportedMedia } from '../server/requests/receive.ts'
 import { bodyFormat, type Format } from './format.ts'
@@ -68,7 +68,7 @@ export const RECORDS_MAX = 100
 const SHORT_LENGTH_MAX = 65_536
 
 /** Side by side they would be read no sooner, and take the memory of all. */
-const readers = createSemaphore({
+const readers = new Semaphore({
   capacity: 1,
   capacityOfKey: 1,
   waitingMax: 200,

@@ -5,7 +5,7 @@ import { type EventKind, eventKind, eventKinds } from '../../engine/definition/e
 import { date, integer, long, text } from '../../engine/definition/fields.ts'
 import { queryRows, readInTurn } from '../../foundation/database/client.ts'
 import type { Event } from '../../foundation/database/generated/client.ts'
-import { empty, sql } from '../../foundation/database/sql.ts'
+import { empty, type Sql, sql } from '../../foundation/database/sql.ts'
 import { messageIdOf } from '../../foundation/outbound/standard-webhooks.ts'
 import { StoreFailure } from '../../foundation/values/failure.ts'
 import { MEMBERS_LENGTH_MAX, namingKinds, shownMembers } from './members.ts'
@@ -85,15 +85,7 @@ export async function readFeed(
   const types = sql`string_to_array(${kinds.map(({ type }) => type).join(',')}, ',')::smallint[]`
   const ofRecord = recordId === null ? empty : sql`AND i."recordId" = ${recordId}::int`
   if (after === 'newest') {
-    const [newest] = await queryRows<{ sequence: number | null }>(
-      caller.db,
-      sql`
-      SELECT max(n."sequence")::float8 AS "sequence" FROM unnest(${types}) k, LATERAL (
-        SELECT i."sequence" FROM "Event" i
-        WHERE i."storeId" = ${storeId} AND i."eventType" = k AND i."sequence" > 0 ${ofRecord}
-        ORDER BY i."sequence" DESC LIMIT 1) n`,
-    )
-    const sequence = newest?.sequence ?? null
+    const sequence = await newestSequence(caller, types, ofRecord)
     return sequence === null ? [] : readFeed(caller, { after: sequence - 1, limit: 1, eventTypes, recordId })
   }
   const rows = await readInTurn(
@@ -124,7 +116,33 @@ export async function readFeed(
       WHERE sized."bytes" <= ${PAGE_BYTES_MAX} OR sized."place" = 1) p ON true
     ORDER BY p."sequence"`,
   )
-  const { deletedThrough = 0, lastSequence = 0 } = rows[0] ?? {}
+  if (rows[0]) requireKept(after, rows[0])
+  return rows
+    .filter((row) => row.sequence !== null)
+    .map((row) => named({ ...row, changed: row.changed === null ? null : shownMembers(row.changed) }))
+}
+
+type FeedRow = Omit<FeedEvent, 'eventName'> & { readonly deletedThrough: number; readonly lastSequence: number }
+
+type Bounds = Pick<FeedRow, 'deletedThrough' | 'lastSequence'>
+
+type NoRow = Bounds & { readonly sequence: null }
+
+/** Null: the store has no such event. */
+async function newestSequence({ db, store }: Caller, types: Sql, ofRecord: Sql): Promise<number | null> {
+  const [newest] = await queryRows<{ sequence: number | null }>(
+    db,
+    sql`
+    SELECT max(n."sequence")::float8 AS "sequence" FROM unnest(${types}) k, LATERAL (
+      SELECT i."sequence" FROM "Event" i
+      WHERE i."storeId" = ${store.id}::int AND i."eventType" = k AND i."sequence" > 0 ${ofRecord}
+      ORDER BY i."sequence" DESC LIMIT 1) n`,
+  )
+  return newest?.sequence ?? null
+}
+
+/** Throws `gone` if the feed does not go on from this position. */
+function requireKept(after: number, { deletedThrough, lastSequence }: Bounds): void {
   if (after > lastSequence) {
     const message = `The newest event is ${lastSequence}, so the feed began anew: the store was reset, or a backup was restored. Compare the records themselves, and read on with after=${lastSequence}`
     throw new StoreFailure('gone', message, { field: 'after' })
@@ -133,14 +151,7 @@ export async function readFeed(
     const message = `The events up to ${deletedThrough} were deleted because of their age, and those after ${after} among them. Compare the records themselves, and read on with after=${deletedThrough}`
     throw new StoreFailure('gone', message, { field: 'after' })
   }
-  return rows
-    .filter((row) => row.sequence !== null)
-    .map((row) => named({ ...row, changed: row.changed === null ? null : shownMembers(row.changed) }))
 }
-
-type FeedRow = Omit<FeedEvent, 'eventName'> & { readonly deletedThrough: number; readonly lastSequence: number }
-
-type NoRow = Pick<FeedRow, 'deletedThrough' | 'lastSequence'> & { readonly sequence: null }
 
 /** Gives an event's row its name, and its id as clients know it. */
 export function named<Row extends { readonly eventType: number; readonly messageId: string }>(row: Row) {

@@ -1,9 +1,8 @@
 import { networkOf } from '../../../foundation/values/address-blocks.ts'
 import { StoreFailure } from '../../../foundation/values/failure.ts'
 import type { RateLimit } from '../../stores/rate-limit.ts'
-import type { BucketReading } from './leaky-bucket.ts'
-import { MemoryBuckets } from './memory-buckets.ts'
-import { SharedBuckets, type Sharing } from './shared-buckets.ts'
+import { type BucketReading, MemoryBuckets } from './leaky-bucket.ts'
+import type { SharedBuckets } from './shared-buckets.ts'
 
 /** contract §8 */
 export const contractRateLimit: RateLimit = { capacity: 50, leakPerSecond: 2 }
@@ -38,16 +37,15 @@ const anonymousRateLimit: RateLimit = { capacity: 1_000, leakPerSecond: 10 }
 
 export type Throttle = ReturnType<typeof createThrottle>
 
-/** Creates buckets, which this process shares with others if it knows how; otherwise it counts for itself. */
-export function createThrottle(now: () => Date, sharing: Sharing | null = null) {
-  const buckets = new SharedBuckets(now, sharing)
+/** Counts requests in buckets; without `buckets`, in those of this process alone. */
+export function createThrottle(now: () => Date, buckets: SharedBuckets | MemoryBuckets = new MemoryBuckets(now)) {
   // Each process has its own, because they bound its work before it knows who asks.
   const anonymous = new MemoryBuckets(now)
   return {
     /** Counts a request in the bucket `key`. Never rejects. */
-    take: (key: string, rateLimit: RateLimit) => buckets.take(key, rateLimit),
+    take: async (key: string, rateLimit: RateLimit) => buckets.take(key, rateLimit),
     /** Counts a 401 in the bucket of the client's network, with the contract's rate limit (rest-protocol §6). */
-    takeRefused: (address: string) => buckets.take(`refused ${networkOf(address)}`, contractRateLimit),
+    takeRefused: async (address: string) => buckets.take(`refused ${networkOf(address)}`, contractRateLimit),
     /** Counts a request before its body says who sent it. Throws `throttled` after too many from the client's network. */
     requireAnonymous: (address: string) => {
       const reading = anonymous.take(networkOf(address), anonymousRateLimit)
@@ -55,9 +53,5 @@ export function createThrottle(now: () => Date, sharing: Sharing | null = null) 
     },
     /** Takes back what `requireAnonymous` counted, because the body had valid credentials. */
     returnAnonymous: (address: string) => anonymous.giveBack(networkOf(address)),
-    /** Shares what this process counted alone. Rejects where that could not be shared. */
-    share: () => buckets.share(),
-    /** Takes over what the processes that have left counted. */
-    takeOver: () => buckets.takeOver(),
   }
 }

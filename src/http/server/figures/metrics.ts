@@ -26,7 +26,7 @@ export function createMetrics() {
     help: 'Bytes of bodies and answers above 64 kB that the process holds',
     registers: [registry],
     collect() {
-      this.set(bytesInFlight.total())
+      this.set(bytesInFlight.total)
     },
   })
   const throttledRequests = new Counter({

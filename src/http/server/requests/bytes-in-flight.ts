@@ -12,7 +12,7 @@ declare module 'fastify' {
   }
 }
 
-const { uncountedMax } = bytesInFlight
+const { uncountedMax } = bytesInFlight.bounds
 
 /** By body, if it may be counted: entries with young keys make collecting young objects dear. */
 const owners = new WeakMap<Readable, { readonly request: FastifyRequest; readonly reply: FastifyReply }>()

@@ -4,7 +4,7 @@ import { bytesInFlight } from '../../../foundation/process/bytes-in-flight.ts'
 import { StoreFailure } from '../../../foundation/values/failure.ts'
 import { bodyLength, holdingOfBody } from './bytes-in-flight.ts'
 
-const { uncountedMax, largeMin } = bytesInFlight
+const { uncountedMax, largeMin } = bytesInFlight.bounds
 
 const MEGABYTE = 1024 * 1024
 

@@ -49,55 +49,20 @@ export async function scheduledBackups(
  * time makes a backup, and those that share the folder make one together.
  */
 export function createBackupSchedule(options: BackupScheduleOptions) {
-  const { url, secrets, now, log, dir, hours, keep, onFailure = () => {} } = options
+  const { now, log, dir, onFailure = () => {} } = options
   const stopping = new AbortController()
-  const { signal } = stopping
   let retryAt = Number.NEGATIVE_INFINITY
 
   /** Makes a backup if one is due. A failure is logged, and tried again after ten minutes. Never rejects. */
   async function runDue(): Promise<void> {
     if (now().getTime() < retryAt) return
     try {
-      await backUpIfDue()
+      await backUpIfDue(options, stopping.signal)
     } catch (error) {
-      if (signal.aborted) return
+      if (stopping.signal.aborted) return
       retryAt = now().getTime() + RETRY_MS
       onFailure()
       log.error({ err: error, folder: dir }, 'the database could not be backed up')
-    }
-  }
-
-  async function backUpIfDue(): Promise<void> {
-    const folder = await openBackupFolder(dir, secrets)
-    const isDue = async () => {
-      const newest = await folder.newest(now())
-      return newest === null || now().getTime() - newest.getTime() >= hours * HOUR_MS
-    }
-    if (!(await isDue())) return
-    const snapshot = await openSnapshot(url)
-    try {
-      // Another process may have made one before it released the lock.
-      if (!(await tryLock(snapshot)) || !(await isDue())) return
-      const createdAt = now()
-      const startedMs = performance.now()
-      const path = folder.pathOf(createdAt)
-      const written = await writeWholeFile(path, (target) =>
-        writeBackup(snapshot, target, { secrets, createdAt, signal }),
-      )
-      log.info({ file: path, ...written }, 'the database was backed up')
-      await note(path, createdAt, (performance.now() - startedMs) / 1_000)
-      await folder.prune(keep, now())
-    } finally {
-      await snapshot.close()
-    }
-  }
-
-  async function note(path: string, createdAt: Date, seconds: number): Promise<void> {
-    try {
-      const { size: bytes } = await stat(path)
-      await noteBackup(url, { by: 'schedule', createdAt, bytes, seconds })
-    } catch (error) {
-      log.warn({ err: error, file: path }, 'a backup was made, but could not be noted in the database')
     }
   }
 
@@ -111,6 +76,46 @@ export function createBackupSchedule(options: BackupScheduleOptions) {
       stopping.abort()
       return loop.stop()
     },
+  }
+}
+
+async function backUpIfDue(options: BackupScheduleOptions, signal: AbortSignal): Promise<void> {
+  const { url, secrets, now, log, dir, hours, keep } = options
+  const folder = await openBackupFolder(dir, secrets)
+  const isDue = async () => {
+    const newest = await folder.newest(now())
+    return newest === null || now().getTime() - newest.getTime() >= hours * HOUR_MS
+  }
+  if (!(await isDue())) return
+  const snapshot = await openSnapshot(url)
+  try {
+    // Another process may have made one before it released the lock.
+    if (!(await tryLock(snapshot)) || !(await isDue())) return
+    const createdAt = now()
+    const startedMs = performance.now()
+    const path = folder.pathOf(createdAt)
+    const written = await writeWholeFile(path, (target) =>
+      writeBackup(snapshot, target, { secrets, createdAt, signal }),
+    )
+    log.info({ file: path, ...written }, 'the database was backed up')
+    await note(options, path, createdAt, (performance.now() - startedMs) / 1_000)
+    await folder.prune(keep, now())
+  } finally {
+    await snapshot.close()
+  }
+}
+
+async function note(
+  { url, log }: Pick<BackupScheduleOptions, 'url' | 'log'>,
+  path: string,
+  createdAt: Date,
+  seconds: number,
+): Promise<void> {
+  try {
+    const { size: bytes } = await stat(path)
+    await noteBackup(url, { by: 'schedule', createdAt, bytes, seconds })
+  } catch (error) {
+    log.warn({ err: error, file: path }, 'a backup was made, but could not be noted in the database')
   }
 }
 

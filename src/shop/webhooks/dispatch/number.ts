@@ -1,7 +1,7 @@
 import { deliveriesChannel } from '../../../engine/recording/events.ts'
 import { locks } from '../../../foundation/database/advisory-locks.ts'
 import { type Db, inTransaction, queryRows, type Transaction } from '../../../foundation/database/client.ts'
-import { sql } from '../../../foundation/database/sql.ts'
+import { type Sql, sql } from '../../../foundation/database/sql.ts'
 import { isHeard } from '../members.ts'
 
 /** How long a process that is cut off in a transaction can block numbering, in milliseconds. */
@@ -50,18 +50,14 @@ async function tryLock(tx: Transaction): Promise<boolean> {
 }
 
 /**
- * Locks webhooks for two reasons: deleting one also deletes its pending deliveries, so none may be added then; and
- * resuming or disabling one (FOR UPDATE) must know which events it missed. Skips stores with locked webhooks instead of
- * waiting, because deleting a webhook with thousands of pending deliveries takes long.
+ * What is numbered at once, for the list of a WITH. Locks webhooks for two reasons: deleting one also deletes its pending
+ * deliveries, so none may be added then; and resuming or disabling one (FOR UPDATE) must know which events it missed. Skips
+ * stores with locked webhooks instead of waiting, because deleting a webhook with thousands of pending deliveries takes long.
  */
-async function numberLocked(tx: Transaction, at: Date, except: readonly number[], by: string): Promise<Numbered> {
-  type Found = Omit<Numbered, 'isFull' | 'busyStores'> & { waiting: number; free: number; busy: string | null }
-  const [found] = await queryRows<Found>(
-    tx,
-    sql`
-    WITH "waiting" AS MATERIALIZED (
+const batchWithout = (stores: readonly number[]): Sql => sql`
+    "waiting" AS MATERIALIZED (
       SELECT "id", "storeId", "eventType", "changed" FROM "Event"
-      WHERE "sequence" IS NULL AND "storeId" <> ALL (string_to_array(${except.join()}, ',')::int[])
+      WHERE "sequence" IS NULL AND "storeId" <> ALL (string_to_array(${stores.join()}, ',')::int[])
       ORDER BY "id" LIMIT ${BATCH_MAX}
     ), "wanted" AS MATERIALIZED (
       SELECT "storeId", "id" FROM "Webhook"
@@ -84,7 +80,14 @@ async function numberLocked(tx: Transaction, at: Date, except: readonly number[]
         row_number() OVER (PARTITION BY "storeId" ORDER BY "id") AS "position",
         count(*) OVER (PARTITION BY "storeId") AS "count"
       FROM "free" WHERE "before" < ${DELIVERIES_MAX}
-    ), "feeds" AS (
+    )`
+
+async function numberLocked(tx: Transaction, at: Date, except: readonly number[], by: string): Promise<Numbered> {
+  type Found = Omit<Numbered, 'isFull' | 'busyStores'> & { waiting: number; free: number; busy: string | null }
+  const [found] = await queryRows<Found>(
+    tx,
+    sql`
+    WITH ${batchWithout(except)}, "feeds" AS (
       INSERT INTO "EventFeed" ("storeId", "lastSequence")
       SELECT DISTINCT "storeId", "count" FROM "batch" ORDER BY "storeId"
       ON CONFLICT ("storeId") DO UPDATE SET "lastSequence" = "EventFeed"."lastSequence" + EXCLUDED."lastSequence"

@@ -1,26 +1,37 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify'
-import { afterEach, describe, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { BucketTable } from '../../../../src/access/applications/limits/bucket-table.ts'
 import { type Bucket, fillBucket } from '../../../../src/access/applications/limits/leaky-bucket.ts'
+import { SharedBuckets } from '../../../../src/access/applications/limits/shared-buckets.ts'
 import { createThrottle, type Throttle } from '../../../../src/access/applications/limits/throttle.ts'
 import { buildApp } from '../../../../src/app.ts'
 import { connect, type Db } from '../../../../src/foundation/database/client.ts'
 import { ProcessRegistry } from '../../../../src/foundation/database/process-registry.ts'
+import { sql } from '../../../../src/foundation/database/sql.ts'
 import { openGate } from '../../../support/gate.ts'
 import { statementsOf } from '../../../support/statements.ts'
-import { sharedServer, type TestStore } from '../../../support/store.ts'
+import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
 import { envelope, request } from '../../http/soap/support.ts'
 
 // Several processes behind a balancer: what they count is counted once.
 
+let server: TestServer
 let shop: TestStore
 const open = new Set<OpenProcess>()
-const server = await sharedServer({ TRUST_PROXY: '127.0.0.1' })
+/** Built servers that no process uses: a process that opens takes one, because building takes long. */
+const idle: Pick<OpenProcess, 'app' | 'throttle'>[] = []
+beforeAll(async () => {
+  server = await openServer({ TRUST_PROXY: '127.0.0.1' })
+})
 afterEach(async () => {
   for (const each of open) await each.leave()
   await server.database.db.rateBucket.deleteMany()
+})
+afterAll(async () => {
+  for (const { app } of idle) await app.close()
+  await server?.close()
 })
 
 interface OpenProcess {
@@ -33,20 +44,20 @@ interface OpenProcess {
 /** A process whose clock, and that of the table, is the server's. */
 async function openProcess({ url = server.database.url, leaseMs = 60_000 } = {}): Promise<OpenProcess> {
   const db = connect(url, { poolMax: 4 })
-  const { clock, services } = server
-  const registry = new ProcessRegistry({ db, log: services.log, everyMs: 10, leaseMs })
-  const { isAlone } = registry
-  const throttle = createThrottle(services.now, { table: tableOn(db), isAlone })
-  const app = buildApp({ ...services, throttle, setTimer: clock.setTimer })
-  await Promise.all([app.ready(), registry.join(throttle)])
+  const { now, log } = server.services
+  const processes = new ProcessRegistry(db, leaseMs)
+  const buckets = new SharedBuckets({ table: tableOn(db), processes, now, log, everyMs: 10 })
+  const { app, throttle } = idle.pop() ?? (await buildServer())
+  Object.assign(throttle, createThrottle(now, buckets))
+  await buckets.start()
   const opened = {
     app,
     throttle,
-    isAlone,
+    isAlone: buckets.isAlone,
     leave: async () => {
       open.delete(opened)
-      await app.close()
-      await registry.leave()
+      idle.push({ app, throttle })
+      await buckets.stop()
       await db.$disconnect()
     },
   }
@@ -54,7 +65,15 @@ async function openProcess({ url = server.database.url, leaseMs = 60_000 } = {})
   return opened
 }
 
-const tableOn = (db: Db) => new BucketTable(db, () => server.clock.ms)
+async function buildServer() {
+  const { clock, services } = server
+  const throttle = createThrottle(services.now)
+  const app = buildApp({ ...services, throttle, setTimer: clock.setTimer })
+  await app.ready()
+  return { app, throttle }
+}
+
+const tableOn = (db: Db) => new BucketTable(db, () => sql`${server.clock.ms}::bigint`)
 
 async function openProcesses(count: number): Promise<OpenProcess[]> {
   shop = await server.openStore({ throttle: null })
@@ -294,7 +313,7 @@ describe('the table', () => {
         const { db } = server.database
         await db.rateBucket.deleteMany()
         let nowMs = server.clock.ms
-        const table = new BucketTable(db, () => nowMs)
+        const table = new BucketTable(db, () => sql`${nowMs}::bigint`)
         let bucket: Bucket | undefined
         for (const { gapMs, count } of takes) {
           nowMs += gapMs
@@ -314,7 +333,11 @@ describe('the table', () => {
     const table = tableOn(server.database.db)
     await table.take('a', rateLimit)
     await table.add(['b', 'a'].map((key) => ({ key, level: 7_000_000, leakPerMs: 1_000 })))
-    expect(await table.take('a', rateLimit)).toMatchObject({ accepted: false, level: 8, retryAfterMs: 4_000 })
+    expect(await table.take('a', rateLimit)).toMatchObject({
+      accepted: false,
+      bucket: { level: 8_000_000 },
+      retryAfterMs: 4_000,
+    })
     server.clock.ms += 1_500
     const all = [
       { key: 'a', level: 6_500_000, leakPerMs: 1_000 },

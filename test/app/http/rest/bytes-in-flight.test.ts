@@ -12,7 +12,7 @@ const store = await server.openStore()
 const other = await server.openStore()
 afterEach(() => {
   for (const holding of holdings.splice(0)) holding.close()
-  expect(bytesInFlight.total()).toBe(0)
+  expect(bytesInFlight.total).toBe(0)
 })
 
 /** Counts bytes as a slow reader or sender would hold them. */

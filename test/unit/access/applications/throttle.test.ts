@@ -33,7 +33,7 @@ describe('fillBucket', () => {
   })
 
   test('a refused request does not fill the bucket', () => {
-    expect(fillBucket(full, contractRateLimit, 0)).toMatchObject({ level: 50, bucket: full, resetSeconds: 25 })
+    expect(fillBucket(full, contractRateLimit, 0)).toMatchObject({ bucket: full, resetSeconds: 25 })
   })
 
   test('figures that became smaller refuse until the bucket has leaked below them', () => {

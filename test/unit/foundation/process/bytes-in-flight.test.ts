@@ -1,6 +1,6 @@
 import { setImmediate as immediate } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { createBytesInFlight } from '../../../../src/foundation/process/bytes-in-flight.ts'
+import { BytesInFlight } from '../../../../src/foundation/process/bytes-in-flight.ts'
 import type { StoreFailure } from '../../../../src/foundation/values/failure.ts'
 
 const bounds = { processMax: 100, callerMax: 40, uncountedMax: 1, largeMin: 5, largeMax: 20 }
@@ -18,7 +18,7 @@ const tooMany = { kind: 'throttled', retryAfterSeconds: 1 }
 const busy = { kind: 'unavailable', retryAfterSeconds: 1 }
 
 test('beyond its own bound a caller is throttled, in all its requests together', () => {
-  const bytes = createBytesInFlight(bounds)
+  const bytes = new BytesInFlight(bounds)
   bytes.open('a').receive(30)
 
   expect(refusal(() => bytes.open('a').receive(11))).toEqual(tooMany)
@@ -28,7 +28,7 @@ test('beyond its own bound a caller is throttled, in all its requests together',
 })
 
 test('beyond the process’s bound those that hold much are refused, and one that holds little is not', () => {
-  const bytes = createBytesInFlight(bounds)
+  const bytes = new BytesInFlight(bounds)
   const many = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map((caller) => bytes.open(caller))
   const refusals = new Set<string | undefined>()
   for (let round = 0; round < 40; round++) {
@@ -36,13 +36,13 @@ test('beyond the process’s bound those that hold much are refused, and one tha
   }
 
   expect(refusals).toEqual(new Set([undefined, 'unavailable']))
-  expect(bytes.total()).toBeLessThan(100)
+  expect(bytes.total).toBeLessThan(100)
   expect(refusal(() => bytes.open('small').receive(10))).toBeNull()
   expect(refusal(() => bytes.open('large').receive(30))).toEqual(busy)
 })
 
 test('what is released can be held again; what comes after the end of a request counts no more', () => {
-  const bytes = createBytesInFlight(bounds)
+  const bytes = new BytesInFlight(bounds)
   const holding = bytes.open('a')
   holding.receive(40)
   holding.drop()
@@ -50,13 +50,13 @@ test('what is released can be held again; what comes after the end of a request 
   holding.close()
   holding.send(10)
 
-  expect(bytes.total()).toBe(0)
+  expect(bytes.total).toBe(0)
   holding.close()
   expect(refusal(() => bytes.open('a').receive(40))).toBeNull()
 })
 
 test('a large answer is read when there is room for it, after those that were there before', async () => {
-  const bytes = createBytesInFlight(bounds)
+  const bytes = new BytesInFlight(bounds)
   const held = bytes.open('a')
   held.send(35)
   let isRead = false
@@ -73,7 +73,7 @@ test('a large answer is read when there is room for it, after those that were th
 })
 
 test('an answer that nobody waits for is not read', async () => {
-  const bytes = createBytesInFlight(bounds)
+  const bytes = new BytesInFlight(bounds)
   const reading = bytes.readLarge('a', { bytes: 10, isGone: () => true }, async () => 'read')
 
   await expect(reading).rejects.toMatchObject({ kind: 'unavailable' })
@@ -81,7 +81,7 @@ test('an answer that nobody waits for is not read', async () => {
 })
 
 test('uploads of one caller wait for one another, and end with their requests', async () => {
-  const bytes = createBytesInFlight(bounds)
+  const bytes = new BytesInFlight(bounds)
   const [first, second, other] = [bytes.open('a'), bytes.open('a'), bytes.open('b')]
   await first.waitForUpload(30)
   await other.waitForUpload(30)
@@ -99,7 +99,7 @@ test('uploads of one caller wait for one another, and end with their requests', 
 })
 
 test('a turn that comes after the connection was lost ends at once', async () => {
-  const bytes = createBytesInFlight(bounds)
+  const bytes = new BytesInFlight(bounds)
   const [first, second] = [bytes.open('a'), bytes.open('b')]
   await first.waitForWork(20)
   const waiting = second.waitForWork(20)

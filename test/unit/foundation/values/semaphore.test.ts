@@ -1,12 +1,12 @@
 import { setImmediate as immediate } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { createSemaphore } from '../../../../src/foundation/values/semaphore.ts'
+import { Semaphore } from '../../../../src/foundation/values/semaphore.ts'
 
 const roomy = { capacity: 2, capacityOfKey: 2, waitingMax: 10, waitingOfKeyMax: 5, waitMs: 60_000, message: 'busy' }
 
 /** Starts turns that end when they are told to. `started` are their names, in order. */
 function turns(bounds: Partial<typeof roomy> = {}) {
-  const semaphore = createSemaphore({ ...roomy, ...bounds })
+  const semaphore = new Semaphore({ ...roomy, ...bounds })
   const started: string[] = []
   const ends = new Map<string, () => void>()
   return {
