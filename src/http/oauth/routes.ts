@@ -1,24 +1,15 @@
 import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import {
-  exchangeCode,
-  type IssuedToken,
-  refreshAccess,
-  revokeToken,
-} from '../../access/applications/tokens/access-tokens.ts'
-import type { OAuthClient } from '../../access/applications/tokens/oauth-clients.ts'
-import type { Actor } from '../../access/audit/audit.ts'
 import type { AccessServices } from '../../access/stores/access-changes.ts'
-import { type FailureKind, StoreFailure } from '../../foundation/values/failure.ts'
 import type { GuardServices } from '../html/guard.ts'
 import { openPages } from '../html/page-routes.ts'
 import { plainHttpFault } from '../server/requests/plain-http.ts'
 import { receiveBytes } from '../server/requests/receive.ts'
 import { type AuthorizeServices, authorizePages } from './authorize.ts'
-import { authenticateClient, type ClientServices } from './client-authentication.ts'
+import type { ClientServices } from './client-authentication.ts'
+import { endpoints } from './endpoints.ts'
 import { formOfMultipart } from './multipart.ts'
-import { Parameters, queryOf } from './parameters.ts'
-import { answerRefusal, notForm, type OAuthError, OAuthRefusal } from './refusal.ts'
+import { answerRefusal, notForm, OAuthRefusal } from './refusal.ts'
 
 export type OAuthServices = GuardServices & AuthorizeServices & AccessServices & ClientServices
 
@@ -30,7 +21,7 @@ export async function oauth(app: FastifyInstance, services: OAuthServices): Prom
   })
   app.register(async (scope) => {
     await openEndpoints(scope, services)
-    tokenRoutes(scope, services)
+    for (const { path, answer } of endpoints) scope.post(path, (request) => answer(request, services))
     metadataRoute(scope, services.config)
   })
 }
@@ -65,79 +56,6 @@ async function openEndpoints(
     if (!/^multipart\/form-data\s*(;|$)/i.test(type.trim())) throw notForm()
     return { form: await formOfMultipart(type, body) }
   })
-}
-
-function tokenRoutes(app: FastifyInstance, services: AccessServices & ClientServices): void {
-  // Contract §4.3, rest-protocol §9.2: an access token for a code or a refresh token.
-  app.post('/oauth/token', async (request) => {
-    const parameters = parametersOf(request)
-    const client = await authenticateClient(services, request, parameters)
-    const by = { client, actor: actorOf(client, request) }
-    const grantType = parameters.required('grant_type')
-    if (grantType === 'refresh_token') return tokenAnswer(await refreshed(services, parameters, by))
-    if (grantType !== 'authorization_code') throw unsupportedGrant(client)
-    const exchange = {
-      ...by,
-      code: parameters.required('code'),
-      redirectUri: parameters.value('redirect_uri'),
-      verifier: parameters.value('code_verifier'),
-    }
-    return tokenAnswer(await exchangeCode(services, exchange).catch(refusingAs('bad-request', 'invalid_grant')))
-  })
-
-  // RFC 7009. A token of another client gets the same answer as an unknown one.
-  app.post('/oauth/revoke', async (request) => {
-    const parameters = parametersOf(request)
-    const client = await authenticateClient(services, request, parameters)
-    const change = { client, token: parameters.required('token'), actor: actorOf(client, request) }
-    await revokeToken(services, change).catch(refusingAs('conflict', 'unsupported_token_type'))
-    return {}
-  })
-}
-
-function tokenAnswer({ token, userId, refresh }: IssuedToken) {
-  return {
-    access_token: token,
-    token_type: 'bearer',
-    ...(refresh && { expires_in: refresh.expiresInSeconds, refresh_token: refresh.token }),
-    user_id: userId,
-  }
-}
-
-/** An existing application that has no grant is answered as before there were any. */
-async function refreshed(
-  services: AccessServices,
-  parameters: Parameters,
-  by: { readonly client: OAuthClient; readonly actor: Actor },
-): Promise<IssuedToken> {
-  const sent = by.client.isNew ? parameters.required('refresh_token') : parameters.value('refresh_token')
-  const refresh = { ...by, refreshToken: sent ?? '' }
-  const issued = await refreshAccess(services, refresh).catch(refusingAs('bad-request', 'invalid_grant'))
-  if (issued !== null) return issued
-  if (!by.client.isNew) throw unsupportedGrant(by.client)
-  throw new OAuthRefusal('invalid_grant', 'This refresh token was not issued to this client, or its access has ended')
-}
-
-function unsupportedGrant({ isNew }: OAuthClient): OAuthRefusal {
-  const allowed = isNew ? 'authorization_code or refresh_token' : 'authorization_code'
-  return new OAuthRefusal('unsupported_grant_type', `grant_type must be ${allowed}`)
-}
-
-/** The parameters of the form, else of the query (rest-protocol §9.2). The OAuth library of Ruby always sends grant_type twice. */
-function parametersOf({ body, url }: FastifyRequest): Parameters {
-  const query = new Parameters(queryOf({ url }), { areRepeatsTaken: true })
-  const { form } = (body ?? {}) as { readonly form?: string }
-  return form === undefined ? query : new Parameters(form, { areRepeatsTaken: true, fallback: query })
-}
-
-function actorOf({ name }: OAuthClient, { ip }: FastifyRequest): Actor {
-  return { kind: 'application', name, address: ip }
-}
-
-function refusingAs(kind: FailureKind, code: OAuthError) {
-  return (error: unknown): never => {
-    throw error instanceof StoreFailure && error.kind === kind ? new OAuthRefusal(code, error.message) : error
-  }
 }
 
 const WELL_KNOWN = '/.well-known/oauth-authorization-server'

@@ -169,9 +169,12 @@ export type Declaration<Status, Ids extends string, Query extends z.ZodType, Bod
 export interface RouteGroup {
   readonly tag: string
   readonly description: string
-  readonly credential: { readonly name: string; readonly scheme: object }
+  /** `isOptional`: its parts may also be sent in the body. */
+  readonly credential: { readonly name: string; readonly scheme: object; readonly isOptional?: boolean }
   /** By status. */
   readonly refusals: Readonly<Record<number, Response>>
+  /** `refusals` are whole answers, instead of items and problem details. */
+  readonly hasOwnRefusals?: boolean
   /** A header required for changes without a body. */
   readonly bodilessHeader?: Parameter
   /** The principal whose Idempotency-Keys count. Omitted: the routes ignore the header. */
@@ -186,6 +189,9 @@ export interface JsonRoute<Services>
   readonly path: string
   readonly run: (call: JsonCall<string, unknown, unknown, unknown>, services: Services) => Promise<unknown>
 }
+
+/** What of a route its description is derived from. */
+export type DescribedRoute = Omit<JsonRoute<never>, 'run' | 'roles'>
 
 /** Returns a function that declares routes of the group. */
 export function routesOf<const Group extends RouteGroup>(group: Group) {
@@ -257,11 +263,11 @@ export function registerRoutes<Route extends JsonRoute<never>>(
   }
 }
 
-function takesKey({ group, method, isStreamed }: JsonRoute<never>): boolean {
+function takesKey({ group, method, isStreamed }: DescribedRoute): boolean {
   return group.principalOf !== undefined && method !== 'GET' && !isStreamed
 }
 
-export function describeRoutes(routes: readonly JsonRoute<never>[]): ApiPart {
+export function describeRoutes(routes: readonly DescribedRoute[]): ApiPart {
   const groups = [...new Set(routes.map(({ group }) => group))]
   const schemas: Schemas = new Map()
   const paths: Record<string, PathItem> = {}
@@ -280,7 +286,7 @@ export function describeRoutes(routes: readonly JsonRoute<never>[]): ApiPart {
   }
 }
 
-function describe(route: JsonRoute<never>, schemas: Schemas): Operation {
+function describe(route: DescribedRoute, schemas: Schemas): Operation {
   const { group, id, summary, description, body } = route
   const answers = Object.entries<JsonAnswer<never>>(route.answers)
   for (const [, { type }] of answers) if (type) schemas.set(type.name, withoutDialect(z.toJSONSchema(type.schema)))
@@ -292,7 +298,7 @@ function describe(route: JsonRoute<never>, schemas: Schemas): Operation {
     summary,
     description,
     tags: [group.tag],
-    security: [{ [group.credential.name]: [] }],
+    security: [{ [group.credential.name]: [] }, ...(group.credential.isOptional ? [{}] : [])],
     ...(parameters.length > 0 && { parameters }),
     ...(body && { requestBody: { required: !body.isOptional, ...body.describe(schemas) } }),
     responses: Object.fromEntries([
@@ -302,9 +308,11 @@ function describe(route: JsonRoute<never>, schemas: Schemas): Operation {
   }
 }
 
-function refusalsOf({ tag, refusals }: RouteGroup) {
+function refusalsOf({ tag, refusals, hasOwnRefusals = false }: RouteGroup) {
   return Object.fromEntries(
-    Object.entries(refusals).map(([status, { description, headers }]) => {
+    Object.entries(refusals).map(([status, response]) => {
+      if (hasOwnRefusals) return [`${tag}Refusal${status}`, response]
+      const { description, headers } = response
       const example = [resultItem('Error', '', Number(status), description.split(/[.;:] /, 1)[0] ?? '')]
       const answer = jsonAnswer(description, ref('schemas', 'ArrayOfResponseInfo'), headers, example)
       const details = problemContent({ status: Number(status), items: example })
@@ -313,15 +321,16 @@ function refusalsOf({ tag, refusals }: RouteGroup) {
   )
 }
 
-function refusalStatuses(route: JsonRoute<never>): readonly number[] {
+function refusalStatuses(route: DescribedRoute): readonly number[] {
   const { method, ids, isStreamed, refusals = [] } = route
   const ofIds = Object.keys(ids).length > 0 ? [404] : []
   const ofBody = method === 'GET' ? [] : isStreamed ? [415] : [408, 413, 415]
   const ofKey = takesKey(route) ? [409, 422] : []
-  return [...new Set([400, 401, 403, 429, 500, 503, ...ofIds, ...ofBody, ...ofKey, ...refusals])]
+  const all = new Set([400, 401, 403, 429, 500, 503, ...ofIds, ...ofBody, ...ofKey, ...refusals])
+  return [...all].filter((status) => status in route.group.refusals)
 }
 
-function parametersOf(route: JsonRoute<never>): (Parameter | Ref)[] {
+function parametersOf(route: DescribedRoute): (Parameter | Ref)[] {
   const { method, ids, query, body } = route
   const { bodilessHeader } = route.group
   const ofIds = Object.entries(ids).map(([name, description]): Parameter => {
