@@ -3,7 +3,6 @@ import { INT32_MAX } from '../../foundation/values/int32.ts'
 import { runInSlices } from '../../foundation/values/slices.ts'
 import type { Caller } from '../caller.ts'
 import { fieldOf } from '../definition/constraints.ts'
-import type { NestedSubResource, Resource } from '../definition/define.ts'
 import { columnPath, type FieldSet, hasRows, type ListField, type Scalar } from '../definition/fields.ts'
 import type { Handling } from '../definition/handling.ts'
 import {
@@ -18,13 +17,14 @@ import {
 } from '../definition/input.ts'
 import { keyColumn } from '../definition/reader.ts'
 import { wrongField } from '../definition/refused.ts'
-import type { Document } from '../definition/stored-row.ts'
+import type { NestedSubResource, Resource } from '../definition/resource.ts'
+import type { Document, Stored } from '../definition/stored-row.ts'
 import { listField } from '../reading/nested.ts'
 import { findByAlternateKeys } from '../reading/read.ts'
 import { ignoredWhole, type ReadBody, settleBody, shownItem } from './ignored.ts'
 import { keep } from './merge.ts'
 import { storedKeys } from './sent-back.ts'
-import { reserveIds, type Stored } from './write.ts'
+import { type NewRows, reserveIds } from './write.ts'
 
 interface Sent {
   readonly body: unknown
@@ -72,12 +72,6 @@ export interface PlannedChange {
   readonly isStrict?: boolean
   /** The body, where something in it depends on what the stored record shows. */
   readonly read?: ReadBody | undefined
-}
-
-export interface NewRows {
-  /** Items without a key, which are always new. */
-  readonly keyless: number
-  readonly all: number
 }
 
 /** A patch that changes nothing. */

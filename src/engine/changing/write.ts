@@ -3,22 +3,15 @@ import { anyOfFew, empty, identifier, join, type Sql, sql } from '../../foundati
 import { StoreFailure } from '../../foundation/values/failure.ts'
 import { INT32_MAX } from '../../foundation/values/int32.ts'
 import type { Caller } from '../caller.ts'
-import type { Resource } from '../definition/define.ts'
 import { type FieldSet, hasRows, isDocumentMember, type ListField, type TableList } from '../definition/fields.ts'
 import type { Json, Patch } from '../definition/input.ts'
 import { hasDocumentMember, keyColumn, rowOrder } from '../definition/reader.ts'
-import { columnDefaults, type Document, type Row } from '../definition/stored-row.ts'
+import type { Resource } from '../definition/resource.ts'
+import { columnDefaults, type Document, type Row, type Stored } from '../definition/stored-row.ts'
 import { notFound } from '../reading/read.ts'
 import { mergeDocument, mergeRows, type NewKey } from './merge.ts'
-import type { NewRows } from './plan-change.ts'
 
 // The rows of records: ids, locks, contents after a change, and writes.
-
-/** A record's row and the rows of the table lists that the change touches, by wire name. */
-export interface Stored {
-  row: Row
-  lists: Record<string, Row[]>
-}
 
 /** The counter of nested row ids, shared by all lists of a store. */
 export const ROW_COUNTER = 'row'
@@ -50,6 +43,12 @@ export async function raiseCounter({ db, store }: Caller, counter: string, used:
     INSERT INTO "Counter" AS c ("storeId", "name", "value") VALUES (${store.id}::int, ${counter}, ${used}::int)
     ON CONFLICT ("storeId", "name") DO UPDATE SET "value" = greatest(c."value", excluded."value")`,
   )
+}
+
+export interface NewRows {
+  /** Items without a key, which are always new. */
+  readonly keyless: number
+  readonly all: number
 }
 
 /** Thrown in a transaction that has more new rows than reserved ids; the transaction is run again with enough ids. */

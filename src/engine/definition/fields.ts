@@ -4,7 +4,7 @@ import { INT32_MAX, INT32_MIN } from '../../foundation/values/int32.ts'
 import { LongNumber, roundNumbers } from '../../foundation/values/long-number.ts'
 import { remembered } from '../../foundation/values/remembered.ts'
 import { type NumberKind, STORED_DECIMALS, strayIn } from '../../foundation/values/typed-number.ts'
-import type { Resource } from './define.ts'
+import type { RecordKind } from '../caller.ts'
 
 /**
  * Who may write and read a field:
@@ -73,7 +73,7 @@ export interface ValueField {
   /** Texts that mean something, each with what it means, for forms to offer. Others are taken too. */
   readonly offered: Readonly<Record<string, string>> | undefined
   /** The service of whose records it has to name one, where that service's `referrers` do not say so. */
-  readonly names: Resource | undefined
+  readonly names: RecordKind | undefined
   /** The service to whose record pages lead from its numbers, although it may name none. */
   readonly leadsTo: string | undefined
   /** The privilege, beside that of the service, without which people of a store are not shown it. Programs are. */

@@ -14,17 +14,16 @@ import {
   type RowIds,
   raiseCounter,
   reserveRowIds,
-  type Stored,
   upsertOn,
 } from '../changing/write.ts'
-import type { Resource } from '../definition/define.ts'
 import { type FieldSet, hasRows, type ListField, type TableList } from '../definition/fields.ts'
 import type { Json, Patch } from '../definition/input.ts'
 import { keyColumn } from '../definition/reader.ts'
 import { refused } from '../definition/refused.ts'
-import type { Document, Row } from '../definition/stored-row.ts'
-import { recordChanges } from '../recording/changes.ts'
-import { appendPieces, cutLedger, type Ledger } from '../recording/ledger.ts'
+import type { Ledger, Resource } from '../definition/resource.ts'
+import type { Document, Row, Stored } from '../definition/stored-row.ts'
+import { recordChanges } from '../recording/events.ts'
+import { appendPieces, cutLedger } from '../recording/ledger.ts'
 import { isNewKey, type TransferRecord } from './record.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { type AccessServices, changeAccess } from '../../access/applications/access-changes.ts'
-import { announce, deliveriesChannel } from '../../engine/recording/announce.ts'
+import { type AccessServices, changeAccess } from '../../access/stores/access-changes.ts'
+import { announce, deliveriesChannel } from '../../engine/recording/events.ts'
 import type { Transaction } from '../../foundation/database/client.ts'
 import { FORMER_SECRET_MS } from '../../foundation/outbound/standard-webhooks.ts'
 import { namedObject } from '../../foundation/values/input.ts'

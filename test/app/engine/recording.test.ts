@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { createRecord, deleteRecord, inChange, updateRecord } from '../../../src/engine/changing/change.ts'
 import { eventKinds, productKinds } from '../../../src/engine/definition/event-kinds.ts'
 import { raise } from '../../../src/engine/recording/events.ts'
@@ -6,18 +6,13 @@ import { inTransaction } from '../../../src/foundation/database/client.ts'
 import { placeOrder } from '../../../src/shop/resources/orders/place-order.ts'
 import { products } from '../../../src/shop/resources/products/products.ts'
 import { storedEvents } from '../../support/events.ts'
-import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
+import { sharedServer } from '../../support/store.ts'
 import { exportOf, importInto, linesOf, operator } from './transfer/fixture.ts'
 
 // What is recorded of a change, whatever door it came through (webhooks §2).
 
-let server: TestServer
-let shop: TestStore
-beforeAll(async () => {
-  server = await openServer()
-  shop = await server.openStore()
-})
-afterAll(() => server.close())
+const server = await sharedServer()
+const shop = await server.openStore()
 
 let serial = 0
 

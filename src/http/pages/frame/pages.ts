@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Resource } from '../../../engine/definition/define.ts'
 import type { RecordOf } from '../../../engine/definition/record-of.ts'
+import type { Resource } from '../../../engine/definition/resource.ts'
 import type { FailureKind } from '../../../foundation/values/failure.ts'
 import { type HtmlPage, sendPage } from '../../html/page.ts'
 import type { adminPages } from '../../html/page-routes.ts'

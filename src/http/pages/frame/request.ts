@@ -2,7 +2,7 @@
 
 import type { FastifyRequest } from 'fastify'
 import type { Caller } from '../../../engine/caller.ts'
-import type { Resource } from '../../../engine/definition/define.ts'
+import type { Resource } from '../../../engine/definition/resource.ts'
 import { getRecord } from '../../../engine/reading/read.ts'
 import type { Format } from '../../../foundation/texts/format.ts'
 import { type Writing, writingOf } from '../../html/numbers.ts'

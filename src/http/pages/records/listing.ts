@@ -18,9 +18,7 @@ export function listedOf(privileges: Privileges, service: Service): Service {
   const listing = special.listing && {
     ...special.listing,
     values: seenValues(privileges, special.listing.values),
-    filters: Object.fromEntries(
-      Object.entries(special.listing.filters).filter(([, { column }]) => !isUnseen(column)),
-    ),
+    filters: Object.fromEntries(Object.entries(special.listing.filters).filter(([, { column }]) => !isUnseen(column))),
   }
   const find = foundFilter(findersOf(seen), privileges)
   const withOwn = (filters: Filters) => ({ find, ...listing?.filters, ...filters })

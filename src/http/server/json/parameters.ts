@@ -15,17 +15,22 @@ export const pageQuery = namedObject({
 
 /** Returns the ids in an address by their parameter names. */
 export function readIds<Name extends string>(params: unknown, ...names: Name[]): Record<Name, number> {
-  const key = names.join()
-  const input = idsInputs.get(key) ?? idsInput(names)
-  idsInputs.set(key, input)
-  return readInput(input, params) as Record<Name, number>
+  return readInput(idsInput(names), params) as Record<Name, number>
 }
 
-/** By the names of the parameters, because making a schema takes longer than reading by it. */
-const idsInputs = new Map<string, ReturnType<typeof idsInput>>()
+type IdsInput = ReturnType<typeof namedObject<Record<string, ReturnType<typeof wholeNumber>>>>
 
-export function idsInput(names: readonly string[]) {
-  return namedObject(Object.fromEntries(names.map((name) => [name, wholeNumber(1, INT32_MAX)])))
+/** By the names of the parameters. */
+const idsInputs = new Map<string, IdsInput>()
+
+/** The schema of the ids in an address. It is made once for the same names, which takes longer than reading by it. */
+export function idsInput(names: readonly string[]): IdsInput {
+  const key = names.join()
+  const known = idsInputs.get(key)
+  if (known !== undefined) return known
+  const made = namedObject(Object.fromEntries(names.map((name) => [name, wholeNumber(1, INT32_MAX)])))
+  idsInputs.set(key, made)
+  return made
 }
 
 export function wholeNumber(smallest: number, largest: number) {

@@ -17,7 +17,7 @@ import {
 import { anyItem, equalTo, exactly, since, until } from '../../../engine/definition/filters.ts'
 import { byFilter, byId, byWords } from '../../../engine/definition/finders.ts'
 import { identifier, type Sql, sql } from '../../../foundation/database/sql.ts'
-import { plainSku, skuForms } from '../../../foundation/values/sku.ts'
+import { plainSku, skuForms } from '../products/sku.ts'
 import { sourcesFor } from '../searched-words.ts'
 
 const itemRows: ListRows = { table: 'GiftRegistryItem', parent: 'registryId', position: 'position' }

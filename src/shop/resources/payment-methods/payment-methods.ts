@@ -1,6 +1,6 @@
-import type { Change } from '../../../engine/changing/change.ts'
 import { defineResource } from '../../../engine/definition/define.ts'
 import { boolean, integer, text } from '../../../engine/definition/fields.ts'
+import type { Change } from '../../../engine/definition/resource.ts'
 import { StoreFailure } from '../../../foundation/values/failure.ts'
 
 /** Payment methods per store. */

@@ -1,5 +1,4 @@
-import type { Referrer } from '../../../engine/changing/referrers.ts'
-import { defineResource, nested, type RelatedSubResource } from '../../../engine/definition/define.ts'
+import { defineResource, nested } from '../../../engine/definition/define.ts'
 import { productKinds } from '../../../engine/definition/event-kinds.ts'
 import {
   boolean,
@@ -16,14 +15,15 @@ import {
   text,
 } from '../../../engine/definition/fields.ts'
 import { atLeast, atMost, containing, exactly, flag, since, until } from '../../../engine/definition/filters.ts'
-import type { Link, TableLink } from '../../../engine/definition/links.ts'
+import type { Link, Referrer, TableLink } from '../../../engine/definition/links.ts'
+import type { RelatedSubResource } from '../../../engine/definition/resource.ts'
 import { identifier, type Sql, sql } from '../../../foundation/database/sql.ts'
-import { plainSku, plainSuffix, skuForms } from '../../../foundation/values/sku.ts'
 import { optionSetList } from '../option-sets.ts'
 import { productFinders } from './finders.ts'
 import { formerProductFile } from './former-file.ts'
 import { productLinks } from './linked-products.ts'
 import { productEffects, productRules } from './rules.ts'
+import { plainSku, plainSuffix, skuForms } from './sku.ts'
 import { stockMovements } from './stock.ts'
 import { stockAdjust } from './stock-adjust.ts'
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { registerApplication, updateApplication } from '../../../../src/access/applications/applications.ts'
 import {
   type Credentials,
@@ -11,19 +11,13 @@ import type { Db } from '../../../../src/foundation/database/client.ts'
 import { Prisma } from '../../../../src/foundation/database/generated/client.ts'
 import { StoreFailure } from '../../../../src/foundation/values/failure.ts'
 import { generateKey } from '../../../../src/foundation/values/secrets.ts'
-import { newStore, openAccess, type Services, subscribed } from '../../../support/access.ts'
+import { newStore, openAccess, subscribed } from '../../../support/access.ts'
 import { operator } from '../../../support/actors.ts'
+import { shared } from '../../../support/shared.ts'
 
-let access: Awaited<ReturnType<typeof openAccess>>
-let services: Services
-let authenticate: (credentials: Credentials) => ReturnType<Services['authenticator']['authenticate']>
-
-beforeAll(async () => {
-  access = await openAccess()
-  services = access.services
-  authenticate = services.authenticator.authenticate
-})
-afterAll(() => access.drop())
+const access = await shared(openAccess())
+const { services } = access
+const authenticate = services.authenticator.authenticate
 
 async function refusal(credentials: Credentials): Promise<StoreFailure> {
   const failure = await authenticate(credentials).then(

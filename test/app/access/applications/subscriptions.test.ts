@@ -1,6 +1,5 @@
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { accessChannel } from '../../../../src/access/applications/access-changes.ts'
+import { describe, expect, test } from 'vitest'
 import { updateApplication } from '../../../../src/access/applications/applications.ts'
 import {
   addSubscription,
@@ -9,18 +8,14 @@ import {
 } from '../../../../src/access/applications/subscriptions/subscription-rows.ts'
 import { subscribe, unsubscribe } from '../../../../src/access/applications/subscriptions/subscriptions.ts'
 import { verifyPassword } from '../../../../src/access/people/passwords.ts'
-import { operatorCaller } from '../../../../src/access/stores/stores.ts'
-import { newStore, openAccess, type Services } from '../../../support/access.ts'
+import { accessChannel } from '../../../../src/access/stores/access-changes.ts'
+import { operatorCaller } from '../../../../src/access/stores/caller-store.ts'
+import { newStore, openAccess } from '../../../support/access.ts'
+import { shared } from '../../../support/shared.ts'
 import { auditOf, credentialsWith, leftOf, merchant, nothing, statusWith, storeAndApplication } from './subscribing.ts'
 
-let access: Awaited<ReturnType<typeof openAccess>>
-let services: Services
-
-beforeAll(async () => {
-  access = await openAccess()
-  services = access.services
-})
-afterAll(() => access.drop())
+const access = await shared(openAccess())
+const { services } = access
 
 /** A store that uses an application which nobody has to ask. */
 async function subscribed() {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Resource } from '../../../../src/engine/definition/define.ts'
+import type { Resource } from '../../../../src/engine/definition/resource.ts'
 import { resources } from '../../../../src/shop/registry.ts'
 import { cloneDatabase } from '../../../support/database.ts'
 import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'

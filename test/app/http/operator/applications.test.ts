@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { addSubscription } from '../../../../src/access/applications/subscriptions/subscription-rows.ts'
 import { newStore } from '../../../support/access.ts'
 import { refused } from '../../../support/refused.ts'
+import { shared } from '../../../support/shared.ts'
 import { openAdmin } from './fixture.ts'
 
-let admin: Awaited<ReturnType<typeof openAdmin>>
-beforeAll(async () => {
-  admin = await openAdmin()
-})
-afterAll(() => admin.close())
+const admin = await shared(openAdmin())
 
 async function register(body: object = { Name: 'App' }) {
   return (await admin.call('POST', '/admin/applications', body)).json()

@@ -1,13 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { type TestPerson, testPerson } from '../../../support/person.ts'
 import { memberIn, merchantAccount } from '../../../support/signed-in.ts'
-import { openServer, type TestServer } from '../../../support/store.ts'
+import { sharedServer } from '../../../support/store.ts'
 import { alertIn, shopWithOrder } from './shop/order-fixture.ts'
 
 // What somebody whose browser asks for German is told of input that is refused: every message is found in the catalogue.
 
-let server: TestServer
-let scene: Awaited<ReturnType<typeof shopWithOrder>>
 let clerk: TestPerson
 let line: string
 
@@ -15,16 +13,16 @@ const german = { 'accept-language': 'de-DE,de;q=0.9' }
 /** Words that English problems have, and neither names nor German do. */
 const english = /\b(the|must|is|are|has|have|cannot|not|may|does|there|this|your|with|again|and|or|of)\b/i
 
+const server = await sharedServer()
+const scene = await shopWithOrder(server)
+
 beforeAll(async () => {
-  server = await openServer()
-  scene = await shopWithOrder(server)
   const [order] = (await scene.shop.call('GET', '/Orders/1')).json()
   line = String(order.OrderItemList[0].ItemIndexID)
   await scene.shop.add('/Products', { SKUInfo: { SKU: 'CHAIR', Name: 'Chair', Price: 10, Stock: 1 } })
   const privileges = { Products: ['read'] } as const
   clerk = await memberIn(server, scene.shop, { Name: 'Clerk', Privileges: privileges })
 })
-afterAll(() => server?.close())
 
 /** What the page says, without data, which is in its own language. */
 function wordsIn(html: string): string {

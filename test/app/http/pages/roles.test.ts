@@ -1,5 +1,5 @@
 import Fastify from 'fastify'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { allows } from '../../../../src/access/applications/privileges.ts'
 import { openPages } from '../../../../src/http/html/page-routes.ts'
 import type { Need, Role } from '../../../../src/http/server/json/roles.ts'
@@ -8,7 +8,7 @@ import { guardedRoutes } from '../../../support/guarded-routes.ts'
 import { type TestPerson, testPerson } from '../../../support/person.ts'
 import { operatorKey } from '../../../support/services.ts'
 import { customerIn, merchantIn, operatorIn } from '../../../support/signed-in.ts'
-import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
+import { sharedServer } from '../../../support/store.ts'
 
 /** The roles of a store's people that have all of these privileges. */
 function staffWith(needs: readonly Need[]): string[] {
@@ -21,21 +21,14 @@ function staffWith(needs: readonly Need[]): string[] {
 type Visitor = Exclude<Role, 'anyone'> | 'nobody'
 const visitors: readonly Visitor[] = ['nobody', 'operator-key', 'operator', 'merchant', 'developer', 'customer']
 
-let server: TestServer
-let shop: TestStore
-let people: Readonly<Record<'merchant' | 'developer' | 'operator' | 'customer', TestPerson>>
-
-beforeAll(async () => {
-  server = await openServer({ DEVELOPER_SIGNUP: 'open' })
-  shop = await server.openStore()
-  people = {
-    merchant: await merchant(),
-    developer: await developer(),
-    operator: await operatorIn(server),
-    customer: await customer(),
-  }
-})
-afterAll(() => server?.close())
+const server = await sharedServer({ DEVELOPER_SIGNUP: 'open' })
+const shop = await server.openStore()
+const people = {
+  merchant: await merchant(),
+  developer: await developer(),
+  operator: await operatorIn(server),
+  customer: await customer(),
+}
 
 const routes = await guardedRoutes()
 

@@ -1,20 +1,16 @@
 import { readdirSync } from 'node:fs'
 import { brotliDecompressSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { openApiDocument } from '../../../../src/app.ts'
 import { eventKinds } from '../../../../src/engine/definition/event-kinds.ts'
 import type { PathItem } from '../../../../src/http/server/json/openapi.ts'
-import { openServer, type TestServer } from '../../../support/store.ts'
+import { openServer, sharedServer } from '../../../support/store.ts'
 
 const BYTES_MAX = 300_000
 /** Not below /docs, but led to from there. */
 const elsewhere = ['/', '/developers', '/openapi.json', '/records.xsd', '/.well-known/oauth-authorization-server']
 
-let server: TestServer
-beforeAll(async () => {
-  server = await openServer({ PUBLIC_URL: 'http://api.shop.example' })
-})
-afterAll(() => server?.close())
+const server = await sharedServer({ PUBLIC_URL: 'http://api.shop.example' })
 
 async function get(url: string, headers: Record<string, string> = {}) {
   return server.app.inject({ url, headers: { accept: 'text/html', ...headers } })

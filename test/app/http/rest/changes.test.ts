@@ -1,17 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
+import { describe, expect, test } from 'vitest'
+import { sharedServer } from '../../../support/store.ts'
 import { productBody, type Result, refusalOf } from './fixture.ts'
 
 // Several records in one request, and which record a body means (rest-resources §0.7, §0.8).
 
-let server: TestServer
-let shop: TestStore
-beforeAll(async () => {
-  server = await openServer()
-  shop = await server.openStore()
-  await shop.call('POST', '/Products', { body: ['A-1', 'B-2', 'C-3'].map((sku) => productBody(sku)) })
-})
-afterAll(() => server.close())
+const server = await sharedServer()
+const shop = await server.openStore()
+await shop.call('POST', '/Products', { body: ['A-1', 'B-2', 'C-3'].map((sku) => productBody(sku)) })
 
 const stockOf = async (id: number) => (await shop.call('GET', `/Products/${id}/skuinfo`)).json()[0].Stock
 

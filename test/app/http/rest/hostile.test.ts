@@ -1,15 +1,10 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
+import { afterEach, describe, expect, test } from 'vitest'
+import { sharedServer } from '../../../support/store.ts'
 import { productBody, refusalOf } from './fixture.ts'
 
-let server: TestServer
-let shop: TestStore
-beforeAll(async () => {
-  server = await openServer()
-  shop = await server.openStore()
-  await shop.call('POST', '/Products', { body: productBody('A-1') })
-})
-afterAll(() => server.close())
+const server = await sharedServer()
+const shop = await server.openStore()
+await shop.call('POST', '/Products', { body: productBody('A-1') })
 
 afterEach(async () => {
   expect(server.log.filter((line) => line.includes('"level":"error"'))).toEqual([])

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { createRecord, updateRecord } from '../../../../src/engine/changing/change.ts'
 import { webhooks } from '../../../../src/shop/webhooks/webhooks.ts'
 import { hold, untilItWaits, untilWaiting } from '../../../support/held.ts'
-import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
+import { sharedServer, type TestStore } from '../../../support/store.ts'
 import { refusalOf } from './fixture.ts'
 import {
   delivery,
@@ -17,16 +17,12 @@ import {
 
 // The records of the Webhooks service (contract §2, §4.2; rest-resources §10), beyond what the conformance suite asks of all.
 
-let server: TestServer
 let shop: TestStore
 
-beforeAll(async () => {
-  server = await openServer()
-})
+const server = await sharedServer()
 beforeEach(async () => {
   shop = await server.openStore()
 })
-afterAll(() => server?.close())
 
 /** For bodies that are taken and not documented. */
 const tolerant: TestStore['call'] = (method, path, options) => shop.call(method, path, { ...options, tolerated: true })

@@ -1,19 +1,14 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { fieldSet, text } from '../../../../src/engine/definition/fields.ts'
 import { runAtOnce } from '../../../../src/foundation/values/slices.ts'
 import { isXmlCharacter } from '../../../../src/foundation/xml/text.ts'
 import { readXml, recordsToXml } from '../../../../src/http/rest/xml.ts'
-import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
+import { sharedServer } from '../../../support/store.ts'
 import type { Result } from './fixture.ts'
 
-let server: TestServer
-let shop: TestStore
-beforeAll(async () => {
-  server = await openServer()
-  shop = await server.openStore()
-})
-afterAll(() => server.close())
+const server = await sharedServer()
+const shop = await server.openStore()
 
 const declaration = '<?xml version="1.0" encoding="utf-8"?>'
 const namespaces = 'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xmlns:xsd="http://www.w3.org/2001/XMLSchema"'

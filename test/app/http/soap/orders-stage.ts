@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { operatorCaller } from '../../../../src/access/stores/stores.ts'
+import { operatorCaller } from '../../../../src/access/stores/caller-store.ts'
 import { eventKinds } from '../../../../src/engine/definition/event-kinds.ts'
 import { placeOrder } from '../../../../src/shop/resources/orders/place-order.ts'
 import type { TestServer, TestStore } from '../../../support/store.ts'

@@ -1,5 +1,5 @@
 import { Registry } from 'prom-client'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { openApiDocument } from '../../../../src/app.ts'
 import {
   customerKinds,
@@ -16,30 +16,24 @@ import { createDispatcherMetrics } from '../../../../src/shop/webhooks/dispatch/
 import { shownMembers } from '../../../../src/shop/webhooks/members.ts'
 import { type Arrival, openServerReceiver, type ServerReceiver } from '../../../load/shop/webhooks/server-receiver.ts'
 import { type Part, readOpenApi } from '../../../support/openapi.ts'
-import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
-import { operator } from '../../engine/transfer/fixture.ts'
+import { sharedServer, type TestStore } from '../../../support/store.ts'
 
 // From a change by REST, or by the operator, to what a receiver gets.
 
-let server: TestServer
-let dispatcher: Dispatcher
 let shop: TestStore
 let receiver: ServerReceiver
 let status: number
-beforeAll(async () => {
-  server = await openServer({ OUTBOUND_ALLOW: '127.0.0.0/8' })
-  // Receivers refuse signatures of another time than theirs.
-  server.clock.ms = Date.now()
-  dispatcher = new Dispatcher({
-    ...server.services,
-    metrics: createDispatcherMetrics(new Registry()),
-    toXml: (service, record) => recordsToXml([record], resourceNamed(service)),
-  })
+const server = await sharedServer({ OUTBOUND_ALLOW: '127.0.0.0/8' })
+// Receivers refuse signatures of another time than theirs.
+server.clock.ms = Date.now()
+const dispatcher = new Dispatcher({
+  ...server.services,
+  metrics: createDispatcherMetrics(new Registry()),
+  toXml: (service, record) => recordsToXml([record], resourceNamed(service)),
 })
 afterAll(async () => {
   await dispatcher?.stop()
   await server?.services.outbound.close()
-  await server?.close()
 })
 beforeEach(async () => {
   status = 200
@@ -71,11 +65,10 @@ const newProduct = (fields: object = {}) =>
   create('/Products', { SKUInfo: { SKU: 'MUG', Name: 'Mug', Price: 8, Stock: 10, ...fields } })
 
 async function place(CatalogID: number, fields: object = {}): Promise<number> {
-  const answer = await server.app.inject({
-    method: 'POST',
-    url: `/admin/stores/${shop.store.id}/orders`,
-    headers: operator(server),
-    payload: { BillingEmail: 'guest@shop.example', OrderItemList: [{ CatalogID, ItemQuantity: 1 }], ...fields },
+  const answer = await server.operate('POST', `/admin/stores/${shop.store.id}/orders`, {
+    BillingEmail: 'guest@shop.example',
+    OrderItemList: [{ CatalogID, ItemQuantity: 1 }],
+    ...fields,
   })
   expect(answer.statusCode, answer.body).toBe(201)
   return Number(answer.json<[{ Value: string }]>()[0].Value)
@@ -244,7 +237,7 @@ test('unsubscribing takes webhooks and what waits to be sent along', async () =>
 
   const subscription = shop.caller.application?.subscriptionId
   const url = `/admin/stores/${shop.store.id}/subscriptions/${subscription}`
-  const answer = await server.app.inject({ method: 'DELETE', url, headers: operator(server) })
+  const answer = await server.operate('DELETE', url)
   expect(answer.statusCode, answer.body).toBeLessThan(300)
   expect(await db.webhook.count({ where: { storeId: shop.store.id } })).toBe(0)
   expect(await db.delivery.count({ where: { storeId: shop.store.id } })).toBe(0)

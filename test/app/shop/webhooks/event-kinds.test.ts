@@ -1,23 +1,18 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { eventKinds } from '../../../../src/engine/definition/event-kinds.ts'
 import { numberEvents } from '../../../../src/shop/webhooks/dispatch/number.ts'
-import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
-import { operator } from '../../engine/transfer/fixture.ts'
+import { sharedServer, type TestStore } from '../../../support/store.ts'
 import { refusalOf } from '../../http/rest/fixture.ts'
 import { newWebhook, otherApplication, storedDeliveries, webhookBody } from '../../http/rest/webhooks-fixture.ts'
 
 // Which events occur because of which change, what the feed says of them, and who hears of them (webhooks §2).
 
-let server: TestServer
 let shop: TestStore
 
-beforeAll(async () => {
-  server = await openServer()
-})
+const server = await sharedServer()
 beforeEach(async () => {
   shop = await server.openStore()
 })
-afterAll(() => server?.close())
 
 interface Shown {
   readonly Sequence: number
@@ -77,11 +72,9 @@ const newCustomer = (fields: object = {}) =>
   create('/Customers', { Email: `robin-${++serial}@shopper.example`, Password: 'secret words', ...fields })
 
 async function place(fields: object): Promise<number> {
-  const answer = await server.app.inject({
-    method: 'POST',
-    url: `/admin/stores/${shop.store.id}/orders`,
-    headers: operator(server),
-    payload: { BillingEmail: 'guest@shop.example', ...fields },
+  const answer = await server.operate('POST', `/admin/stores/${shop.store.id}/orders`, {
+    BillingEmail: 'guest@shop.example',
+    ...fields,
   })
   expect(answer.statusCode, answer.body).toBe(201)
   return Number(answer.json<[{ Value: string }]>()[0].Value)

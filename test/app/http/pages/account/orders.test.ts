@@ -1,17 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { issueCustomerToken } from '../../../../../src/access/people/customer-tokens.ts'
 import { placeOrder } from '../../../../../src/shop/resources/orders/place-order.ts'
 import { type TestPerson, testPerson } from '../../../../support/person.ts'
-import { openServer, type TestServer, type TestStore } from '../../../../support/store.ts'
+import { sharedServer, type TestStore } from '../../../../support/store.ts'
 
-let server: TestServer
-let shop: TestStore
-
-beforeAll(async () => {
-  server = await openServer()
-  shop = await server.openStore({ timeZone: 'Asia/Tokyo' })
-})
-afterAll(() => server?.close())
+const server = await sharedServer()
+const shop = await server.openStore({ timeZone: 'Asia/Tokyo' })
 
 let serial = 0
 

@@ -1,21 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { testPerson } from '../../../../support/person.ts'
-import { operatorKey } from '../../../../support/services.ts'
 import { developerIn, merchantAccount, merchantIn } from '../../../../support/signed-in.ts'
-import { openServer, type TestServer, type TestStore } from '../../../../support/store.ts'
+import { sharedServer } from '../../../../support/store.ts'
 
-let server: TestServer
-let shop: TestStore
 let serial = 0
 
-beforeAll(async () => {
-  server = await openServer({ DEVELOPER_SIGNUP: 'open' })
-  shop = await server.openStore()
-})
-afterAll(() => server?.close())
+const server = await sharedServer({ DEVELOPER_SIGNUP: 'open' })
+const shop = await server.openStore()
 
 function byOperator(method: 'POST' | 'PUT', url: string, body: object) {
-  return server.app.inject({ method, url, payload: body, headers: { authorization: `Bearer ${operatorKey}` } })
+  return server.operate(method, url, body)
 }
 
 const owner = 'Owner.Of.It@shop.example'

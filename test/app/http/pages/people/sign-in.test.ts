@@ -1,19 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { testPerson } from '../../../../support/person.ts'
 import { merchantAccount, merchantIn, newDeveloper } from '../../../../support/signed-in.ts'
-import { openServer, type TestServer, type TestStore } from '../../../../support/store.ts'
+import { openServer, sharedServer, type TestStore } from '../../../../support/store.ts'
 import { alertOf, cookieSet, leadsTo, steady } from './fixture.ts'
 
-let server: TestServer
-let shop: TestStore
-let developer: Awaited<ReturnType<typeof newDeveloper>>
-
-beforeAll(async () => {
-  server = await openServer({ TRUST_PROXY: '127.0.0.1', DEVELOPER_SIGNUP: 'open' })
-  shop = await server.openStore()
-  developer = await newDeveloper(server)
-})
-afterAll(() => server?.close())
+const server = await sharedServer({ TRUST_PROXY: '127.0.0.1', DEVELOPER_SIGNUP: 'open' })
+const shop = await server.openStore()
+const developer = await newDeveloper(server)
 
 /** Everybody comes from an address of their own, so that no test's failures delay another one. */
 let addresses = 0

@@ -60,12 +60,7 @@ describe('an order that is placed by hand', () => {
       { PaymentMethodID: 2, Visible: false },
       { PaymentMethodID: 7, Name: 'Gift card' },
     ]
-    const changed = await server.app.inject({
-      method: 'PUT',
-      url: `/admin/stores/${shop.store.id}/payment-methods`,
-      headers: { authorization: `Bearer ${server.services.operatorKey}` },
-      payload: hidden,
-    })
+    const changed = await server.operate('PUT', `/admin/stores/${shop.store.id}/payment-methods`, hidden)
     expect(changed.statusCode).toBe(200)
 
     const { body } = await merchant.open('/admin/orders/new')
@@ -672,11 +667,7 @@ describe('a draft of a new order', () => {
     const seller = await memberIn(server, shop, 'orders')
     await (await tab(seller)).lookUp(guest)
     const user = await db.storeUser.findFirstOrThrow({ where: { storeId, role: 'orders' } })
-    const left = await server.app.inject({
-      method: 'DELETE',
-      url: `/admin/stores/${storeId}/users/${user.id}`,
-      headers: { authorization: `Bearer ${server.services.operatorKey}` },
-    })
+    const left = await server.operate('DELETE', `/admin/stores/${storeId}/users/${user.id}`)
     expect(left.statusCode, left.body).toBe(200)
     expect(await db.orderDraft.count({ where: { storeId } })).toBe(1)
   })

@@ -1,18 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { placeOrder } from '../../../../../src/shop/resources/orders/place-order.ts'
-import { openServer, type TestServer } from '../../../../support/store.ts'
+import { sharedServer } from '../../../../support/store.ts'
 import { alertIn, opened, shopWithOrder } from './order-fixture.ts'
 
 // Every form of an order, of stock and of the settings reads numbers by one reader.
 
-let server: TestServer
-let scene: Awaited<ReturnType<typeof shopWithOrder>>
-
-beforeAll(async () => {
-  server = await openServer()
-  scene = await shopWithOrder(server)
-})
-afterAll(() => server?.close())
+const server = await sharedServer()
+const scene = await shopWithOrder(server)
 
 interface TypedField {
   readonly page: string

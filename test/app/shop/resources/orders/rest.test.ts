@@ -1,20 +1,18 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { operatorCaller } from '../../../../../src/access/stores/stores.ts'
+import { beforeAll, expect, test } from 'vitest'
+import { operatorCaller } from '../../../../../src/access/stores/caller-store.ts'
 import { placeOrder } from '../../../../../src/shop/resources/orders/place-order.ts'
-import { openServer, type TestServer, type TestStore } from '../../../../support/store.ts'
+import { sharedServer } from '../../../../support/store.ts'
 
-let server: TestServer
-let shop: TestStore
 let productId: number
+const server = await sharedServer()
+const shop = await server.openStore()
+
 beforeAll(async () => {
-  server = await openServer()
-  shop = await server.openStore()
   const made = await shop.call('POST', '/Products', {
     body: { SKUInfo: { SKU: 'BAG', Name: 'Bag', Price: 20, Stock: 500 } },
   })
   productId = Number(made.json()[0].Value)
 })
-afterAll(() => server.close())
 
 /** An order of 3 bags, placed at the operator's door. */
 async function place(): Promise<number> {

@@ -1,10 +1,9 @@
 import type { LightMyRequestResponse } from 'fastify'
 import { expect } from 'vitest'
-import { operatorCaller } from '../../../../../src/access/stores/stores.ts'
+import { operatorCaller } from '../../../../../src/access/stores/caller-store.ts'
 import { updateRecord } from '../../../../../src/engine/changing/change.ts'
 import { orders } from '../../../../../src/shop/resources/orders/orders.ts'
 import { openServer } from '../../../../support/store.ts'
-import { operator } from '../../../engine/transfer/fixture.ts'
 
 export type Wire = Record<string, unknown>
 
@@ -35,11 +34,9 @@ export async function openReturns() {
 
   /** An order as the checkout places it. */
   async function order(OrderItemList: readonly Wire[]): Promise<number> {
-    const answer = await server.app.inject({
-      method: 'POST',
-      url: `/admin/stores/${shop.store.id}/orders`,
-      headers: operator(server),
-      payload: { BillingEmail: 'guest@shop.example', OrderItemList },
+    const answer = await server.operate('POST', `/admin/stores/${shop.store.id}/orders`, {
+      BillingEmail: 'guest@shop.example',
+      OrderItemList,
     })
     expect(answer.statusCode, answer.body).toBe(201)
     return Number(answer.json()[0].Value)

@@ -1,12 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Actor } from '../../../../../access/audit/audit.ts'
-import {
-  type ChangeStore,
-  changedStore,
-  rotateUserKey,
-  storeWithKey,
-  updateStore,
-} from '../../../../../access/stores/stores.ts'
+import { changedStore } from '../../../../../access/stores/store-input.ts'
+import { type ChangeStore, rotateUserKey, storeWithKey, updateStore } from '../../../../../access/stores/stores.ts'
 import { type Fault, StoreFailure } from '../../../../../foundation/values/failure.ts'
 import { readInput } from '../../../../../foundation/values/input.ts'
 import type { HtmlPage } from '../../../../html/page.ts'
