@@ -4,6 +4,7 @@ import { customerKinds } from '../../../engine/definition/event-kinds.ts'
 import { boolean, date, integer, money, reference, text, type ValueField } from '../../../engine/definition/fields.ts'
 import { containing, exactly, since, until } from '../../../engine/definition/filters.ts'
 import { byFilter, byId, byWords } from '../../../engine/definition/finders.ts'
+import type { RecordOf } from '../../../engine/definition/record-of.ts'
 import { asciiEmail, emailForms } from '../../../foundation/values/email.ts'
 import { formerCustomerFile } from './former-file.ts'
 import { customerRules, EMAIL_LENGTH_MAX } from './rules.ts'
@@ -244,3 +245,6 @@ export const customers = defineResource({
   isFinalOnceWritten: true,
   referrers: [{ table: 'Order', fields: ['CustomerID'], by: { column: 'customerId' }, rule: 'clear' }],
 })
+
+/** A customer as answers have it. */
+export type CustomerRecord = RecordOf<typeof customers>

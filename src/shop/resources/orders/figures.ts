@@ -67,7 +67,7 @@ type Item = OrderRecord['OrderItemList'][number]
 export function orderFigures(record: OrderRecord, currency: string) {
   const lines = record.OrderItemList.map((item) => lineOf(item, currency))
   const { taxes, ...parts } = partsOf(
-    record.OrderItemList.map((item) => lineAmount(columnsOfItem(item), currency)),
+    lines.map(({ amount }) => exact(amount)),
     record.ShipmentList.map(({ ShipmentCost }) => ShipmentCost),
     columnsOf(record),
     currency,

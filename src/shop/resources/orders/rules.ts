@@ -24,8 +24,8 @@ import { refuseSharedNumber } from './same-number.ts'
 import { optionIdsIn, readSoldProducts, type SoldProduct, variantOf } from './sold-products.ts'
 import {
   type ChosenStatus,
-  hasLeft,
   holdsStock,
+  isShipped,
   refuseUnknownStatuses,
   statusCancelled,
   statusNotCompleted,
@@ -113,14 +113,10 @@ function settleShipments({ caller, before, after }: OrderChange): void {
       row.updatedAt = caller.now().toISOString()
       row.updatedBy = caller.actor
     }
-    if (leaves(stored) !== leaves(row)) {
-      row.departure = leaves(row) ? Math.max(0, ...shipments.map(({ departure }) => Number(departure))) + 1 : null
+    if ((stored !== undefined && isShipped(stored)) !== isShipped(row)) {
+      row.departure = isShipped(row) ? Math.max(0, ...shipments.map(({ departure }) => Number(departure))) + 1 : null
     }
   }
-}
-
-function leaves(shipment: Row | undefined): boolean {
-  return shipment !== undefined && hasLeft(String(shipment.shippedDate), Number(shipment.statusId))
 }
 
 /**

@@ -2,6 +2,7 @@ import { initialStatuses } from '../../../access/stores/create-store.ts'
 import type { Caller } from '../../../engine/caller.ts'
 import type { Meanings } from '../../../engine/definition/fields.ts'
 import { wrongField } from '../../../engine/definition/refused.ts'
+import type { Row } from '../../../engine/definition/stored-row.ts'
 import { anyOfFew, sql, storeId } from '../../../foundation/database/sql.ts'
 
 /** Built-in statuses that the platform treats specially (order-statuses §1.3). */
@@ -32,6 +33,11 @@ export function statusEffectOf(from: number, to: number): StatusEffect {
 /** Whether a shipment has left: its day is known, or its status says so. */
 export function hasLeft(shippedDate: string, statusId: number): boolean {
   return shippedDate !== '' || statusId === statusShipped
+}
+
+/** The same of a shipment as it is stored. */
+export function isShipped({ shippedDate, statusId }: Row): boolean {
+  return hasLeft(String(shippedDate), Number(statusId))
 }
 
 /** A status that a caller chose, and the wire name of its field. */

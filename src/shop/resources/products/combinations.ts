@@ -10,11 +10,6 @@ export interface Combination {
   readonly suffix: string
 }
 
-interface ShownOption extends Option {
-  readonly OptionHide?: boolean
-  readonly OptionPartNumber?: string
-}
-
 const SUFFIX_LENGTH_MAX = 50
 /** Of all combinations that are looked at for those that do not exist. */
 const TRIED_MAX = 20_000
@@ -53,12 +48,12 @@ function combined(sets: readonly OptionSet[], codes: readonly string[]): OptionS
   return named.length > 0 ? named : withOptions.filter(takesOne)
 }
 
-function shownIn({ OptionList = [] }: OptionSet): ShownOption[] {
-  return (OptionList as readonly ShownOption[]).filter(({ OptionHide }) => OptionHide !== true)
+function shownIn({ OptionList = [] }: OptionSet): Option[] {
+  return OptionList.filter(({ OptionHide }) => OptionHide !== true)
 }
 
 /** One option of each set; none without sets. */
-function* product(sets: readonly (readonly ShownOption[])[]): Generator<readonly ShownOption[]> {
+function* product(sets: readonly (readonly Option[])[]): Generator<readonly Option[]> {
   const [first, ...others] = sets
   if (first === undefined) return
   for (const option of first) {
@@ -77,7 +72,7 @@ function nameOf(options: readonly Option[]): string {
   return options.map(({ OptionName, OptionID }) => OptionName || OptionID).join(', ')
 }
 
-function suffixOf(options: readonly ShownOption[]): string {
+function suffixOf(options: readonly Option[]): string {
   const numbers = options.map(({ OptionPartNumber }) => OptionPartNumber ?? '')
   const suffix = numbers.map((number) => `-${number}`).join('')
   return numbers.includes('') || suffix.length > SUFFIX_LENGTH_MAX ? '' : suffix

@@ -6,10 +6,9 @@ import {
   mailedTo,
   sendCustomerLink,
 } from '../../../../access/people/customer-links.ts'
-import type { RecordOf } from '../../../../engine/definition/record-of.ts'
 import { english } from '../../../../foundation/texts/language.ts'
 import { t } from '../../../../foundation/texts/text.ts'
-import { customers } from '../../../../shop/resources/customers/customers.ts'
+import { type CustomerRecord, customers } from '../../../../shop/resources/customers/customers.ts'
 import { addNote, deleteNote } from '../../../../shop/resources/customers/notes.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { adminPages } from '../../../html/page-routes.ts'
@@ -33,8 +32,6 @@ export function customerPages(app: FastifyInstance, services: CustomerPagesServi
   const linkPage = (asked: RecordRequest<CustomerRecord>) => linkPageOf(asked, services)
   pair(`${address}/sign-in-link`, linkPage, (asked, reply) => makeLink(asked, reply, services))
 }
-
-type CustomerRecord = RecordOf<typeof customers>
 
 async function shownAgain(asked: RecordRequest<CustomerRecord>, reply: FastifyReply): Promise<HtmlPage> {
   const page = await recordPage(asked, seenBy(asked.caller.privileges, customerService), reply)

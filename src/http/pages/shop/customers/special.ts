@@ -8,13 +8,8 @@ import {
   readCustomerOrders,
   readCustomerReturns,
 } from '../../../../shop/resources/customers/customer-orders.ts'
-import { customers } from '../../../../shop/resources/customers/customers.ts'
-import {
-  type Compared,
-  type Duplicate,
-  findDuplicates,
-  type Likeness,
-} from '../../../../shop/resources/customers/duplicates.ts'
+import { type CustomerRecord, customers } from '../../../../shop/resources/customers/customers.ts'
+import { type Duplicate, findDuplicates, type Likeness } from '../../../../shop/resources/customers/duplicates.ts'
 import { listNotes, NOTE_LENGTH_MAX, NOTES_MAX } from '../../../../shop/resources/customers/notes.ts'
 import { orders } from '../../../../shop/resources/orders/orders.ts'
 import { rma } from '../../../../shop/resources/rma/rma.ts'
@@ -27,11 +22,6 @@ import { serviceOf } from '../../records/services.ts'
 
 const ORDERS_SHOWN = 10
 const RETURNS_SHOWN = 5
-
-/** The fields used of a customer's record. */
-interface CustomerRecord extends Compared {
-  readonly CustomerID: number
-}
 
 /** The page of a customer begins with what was bought, with the addresses, and with what the shop knows beside that. */
 export const customerService = serviceOf(customers, {
@@ -90,7 +80,7 @@ const reasons: readonly (readonly [keyof Likeness, Text])[] = [
   ['sameNameAndPostcode', t('the same name and postcode')],
 ]
 
-async function readDuplicates(caller: Caller, id: number, record: Compared) {
+async function readDuplicates(caller: Caller, id: number, record: CustomerRecord) {
   const found = await findDuplicates(caller, id, record)
   const names = await readTitles(
     caller,

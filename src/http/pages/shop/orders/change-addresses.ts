@@ -3,7 +3,7 @@ import type { Privileges } from '../../../../engine/caller.ts'
 import { changeRecord } from '../../../../engine/changing/change.ts'
 import { type Phrase, t } from '../../../../foundation/texts/text.ts'
 import { valueIn } from '../../../../foundation/values/json.ts'
-import { shippingToBuyer } from '../../../../shop/resources/orders/buyer.ts'
+import { billingNames, shippingNames, shippingToBuyer } from '../../../../shop/resources/orders/buyer.ts'
 import { type OrderRecord, orders } from '../../../../shop/resources/orders/orders.ts'
 import { readParcelNumbers } from '../../../../shop/resources/orders/parcels.ts'
 import { invoiceOf } from '../../../../shop/resources/orders/shown-invoice-number.ts'
@@ -32,12 +32,11 @@ export function addressPages(app: FastifyInstance, services: CallerServices): vo
   )
 }
 
-const parts = ['FirstName', 'LastName', 'Company', 'Address', 'Address2', 'City', 'State', 'ZipCode', 'Country']
 const allBilling = valuesNamed(
   orderService.sections.flatMap(({ values }) => values),
-  [...parts, 'PhoneNumber', 'Email'].map((name) => `Billing${name}`),
+  billingNames,
 )
-const allShipments = shipmentsWith([...parts, 'Phone', 'Email'].map((name) => `Shipment${name}`))
+const allShipments = shipmentsWith([...shippingNames, 'ShipmentEmail'])
 
 function valuesNamed(values: readonly Value[], names: readonly string[]): Value[] {
   return names.map((name) => {

@@ -1,11 +1,11 @@
 import type { Caller } from '../../../../engine/caller.ts'
 import { type Phrase, type Text, type TextValue, t } from '../../../../foundation/texts/text.ts'
-import { type Fault, StoreFailure } from '../../../../foundation/values/failure.ts'
+import type { Fault } from '../../../../foundation/values/failure.ts'
 import { isOneLine } from '../../../../foundation/values/input.ts'
-import { INT32_MAX } from '../../../../foundation/values/int32.ts'
+import { INT32_MAX, isId } from '../../../../foundation/values/int32.ts'
 import { readTyped } from '../../../../foundation/values/typed-number.ts'
 import { toNumber } from '../../../../shop/resources/orders/amounts.ts'
-import { readBuyer } from '../../../../shop/resources/orders/buyer.ts'
+import { readWholeBuyer } from '../../../../shop/resources/orders/buyer.ts'
 import { knownChoices, mustBeChosen, takesOne } from '../../../../shop/resources/orders/choose-options.ts'
 import { optionPriceOf } from '../../../../shop/resources/orders/line-description.ts'
 import { ORDER_ITEMS_MAX } from '../../../../shop/resources/orders/order-body.ts'
@@ -41,12 +41,16 @@ export type FormLine = LookedUp['lines'][number]
  * of the form, the SKU of an advanced option is replaced by the product's, and its options are chosen; so are words that one product
  * fits. The form may ask for a line more (`AddLine`) or less (`RemoveLine`), and choose one of several products (`ItemID.1.choice`).
  */
-export async function lookUpLines(caller: Caller, { typed: sent, writing }: TypedForm, linesShown = LINES_SHOWN) {
+export async function lookUpLines(
+  caller: Caller,
+  { typed: sent, writing }: TypedForm,
+  { customerId, linesShown = LINES_SHOWN }: { readonly customerId: number; readonly linesShown?: number },
+) {
   const form = withChoices(withoutLine(sent))
   const texts = Array.from({ length: countLines(form, linesShown) }, (_, index) =>
     textIn(form, `ItemID.${index + 1}`).trim(),
   )
-  const priceLevel = await readPriceLevel(caller, form)
+  const priceLevel = await readPriceLevel(caller, customerId)
   const named = await findNamed(caller, texts)
   const known = await readSoldProducts(caller, idsOf(named))
   const inWords = texts.filter((text) => text !== '' && !known.has(named.get(text)?.productId ?? 0))
@@ -104,16 +108,10 @@ function withoutLine({ RemoveLine, ...form }: Form): Form {
 
 /** Puts the product that was chosen of several into its line. */
 function withChoices(form: Form): Form {
-  const choices = Object.keys(form).flatMap((name) => {
-    const [, field] = /^(ItemID\.\d{1,3})\.choice$/.exec(name) ?? []
-    return field === undefined ? [] : [{ name, field }]
-  })
-  const chosen: Record<string, string | string[]> = { ...form }
-  for (const { name, field } of choices) {
-    chosen[field] = textIn(form, name)
-    delete chosen[name]
-  }
-  return chosen
+  const choices = Object.keys(form).filter((name) => /^ItemID\.\d{1,3}\.choice$/.test(name))
+  const others = Object.entries(form).filter(([name]) => !choices.includes(name))
+  const chosen = choices.map((name) => [name.replace(/\.choice$/, ''), textIn(form, name)])
+  return Object.fromEntries([...others, ...chosen])
 }
 
 function idsOf(named: ReadonlyMap<string, NamedProduct>): number[] {
@@ -154,16 +152,15 @@ async function findNamed(caller: Caller, typed: readonly string[]): Promise<Map<
   return found
 }
 
-/** Returns the price level of the form's customer. Whether the customer exists is checked when the order is placed. */
-export async function readPriceLevel(caller: Caller, form: Form): Promise<number> {
+/** The number of the customer that a form names; 0: none. */
+export function customerIdIn(form: Form): number {
   const id = Number(/^\d{1,10}$/.exec(textIn(form, 'CustomerID').trim())?.[0] ?? 0)
-  if (id < 1 || id > INT32_MAX) return 0
-  try {
-    return (await readBuyer(caller, id)).priceLevel
-  } catch (error) {
-    if (error instanceof StoreFailure) return 0
-    throw error
-  }
+  return isId(id) ? id : 0
+}
+
+/** Returns the price level of a customer. Whether the customer exists is checked when the order is placed. */
+export async function readPriceLevel(caller: Caller, customerId: number): Promise<number> {
+  return customerId === 0 ? 0 : ((await readWholeBuyer(caller, customerId))?.priceLevel ?? 0)
 }
 
 /** The lines of the form as items of an order, without prices. Throws likewise. */

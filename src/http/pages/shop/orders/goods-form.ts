@@ -19,7 +19,6 @@ import { holdsStock } from '../../../../shop/resources/orders/statuses.ts'
 import { noteStocks, type ReturnedLine, readReturnedLines } from '../../../../shop/resources/orders/stock.ts'
 import { numberIn } from '../../../html/numbers.ts'
 import { inFormFields, refusedFields } from '../../../html/page-routes.ts'
-import type { Form } from '../../../html/request.ts'
 import {
   type FormLine,
   filledLines,
@@ -88,12 +87,8 @@ export function chargeFields(record: OrderRecord, numbers: ParcelNumbers): LineF
 }
 
 /** Finds the products of the form's new lines, at the prices of the order's customer. */
-export function lookUpNewLines(caller: Caller, record: OrderRecord, { typed, writing }: TypedForm): Promise<LookedUp> {
-  return lookUpLines(caller, { typed: withCustomer(record, typed), writing }, 1)
-}
-
-function withCustomer({ CustomerID }: OrderRecord, form: Form): Form {
-  return { ...form, CustomerID: String(CustomerID) }
+export function lookUpNewLines(caller: Caller, record: OrderRecord, form: TypedForm): Promise<LookedUp> {
+  return lookUpLines(caller, form, { customerId: record.CustomerID, linesShown: 1 })
 }
 
 export interface GoodsChange {
@@ -144,7 +139,7 @@ export async function goodsChange(caller: Caller, record: OrderRecord, form: Typ
   const sent = patch.lists.OrderItemList as Patch[]
   refuseWrong(form, { sent, kept, record, nameOf })
   const fresh = sent.slice(kept.length)
-  const lines = await makeNewLines(caller, record, form.typed, { fresh, added })
+  const lines = await makeNewLines(caller, record, fresh, added)
   sent.splice(kept.length, fresh.length, ...lines)
   refusePrices(sent, kept, nameOf)
   const { currency } = caller.store
@@ -218,12 +213,12 @@ function refusePrices(sent: readonly Patch[], kept: readonly StoredItem[], nameO
 async function makeNewLines(
   caller: Caller,
   record: OrderRecord,
-  form: Form,
-  { fresh, added }: { fresh: readonly Patch[]; added: readonly FormLine[] },
+  fresh: readonly Patch[],
+  added: readonly FormLine[],
 ): Promise<Patch[]> {
   if (fresh.length === 0) return []
   const typed = fresh.map(({ columns }) => columns.unitPrice)
-  const priceLevel = await readPriceLevel(caller, withCustomer(record, form))
+  const priceLevel = await readPriceLevel(caller, record.CustomerID)
   const lines = await makeLines(caller, fresh, priceLevel).catch(inFormFields(namesIn(newLineFields(added, 0))))
   noteStocks(lines, holdsStock(record.OrderStatusID))
   return lines.map(({ patch }, index) => {

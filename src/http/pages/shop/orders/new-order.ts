@@ -40,7 +40,7 @@ import { storePages } from '../../frame/pages.ts'
 import { idIn, type PageRequest, type Sent } from '../../frame/request.ts'
 import { listStatusNames, textsOf } from '../../records/order-words.ts'
 import { productSuggestions } from './find-products.ts'
-import { asSeen, filledLines, type LookedUp, lookUpLines } from './form-lines.ts'
+import { asSeen, customerIdIn, filledLines, type LookedUp, lookUpLines } from './form-lines.ts'
 import { faultsOfBuyer, hasOtherAddresses, type LookedUpBuyer, lookUpBuyer } from './order-buyer.ts'
 import {
   faultsOfOrder,
@@ -122,7 +122,8 @@ function sentPage(asked: PageRequest, reply: FastifyReply): Promise<HtmlPage> {
 async function newOrderPage(asked: PageRequest, reply: FastifyReply, shown: Shown): Promise<HtmlPage> {
   const { caller, writing } = asked
   const found = await lookUpBuyer(caller, shown.form)
-  const lookedUp = withQuantities(await lookUpLines(caller, { typed: found.form, writing }))
+  const customerId = customerIdIn(found.form)
+  const lookedUp = withQuantities(await lookUpLines(caller, { typed: found.form, writing }, { customerId }))
   const { lines, values } = lookedUp
   const owner = ownerOf(asked, reply)
   const { draft, said } = shown.isSent
@@ -268,7 +269,7 @@ function faultsIn(failure: StoreFailure, { lines }: LookedUp) {
 
 async function place(asked: Sent<PageRequest>, reply: FastifyReply): Promise<string> {
   const { caller, typed: sent } = asked
-  const lookedUp = await lookUpLines(caller, asked)
+  const lookedUp = await lookUpLines(caller, asked, { customerId: customerIdIn(sent) })
   const ofBuyer = faultsOfBuyer(await lookUpBuyer(caller, sent))
   // What is wrong with the customer is said once, in words.
   const ofOrder = faultsOfOrder(lookedUp).filter(({ field }) => ofBuyer.every((fault) => fault.field !== field))

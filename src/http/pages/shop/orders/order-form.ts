@@ -7,7 +7,7 @@ import { type Fault, StoreFailure } from '../../../../foundation/values/failure.
 import { runInSlices } from '../../../../foundation/values/slices.ts'
 import { type NumberKind, readTyped } from '../../../../foundation/values/typed-number.ts'
 import { customers } from '../../../../shop/resources/customers/customers.ts'
-import { shippingToBuyer } from '../../../../shop/resources/orders/buyer.ts'
+import { billingNames, customerNames, shippingNames, shippingToBuyer } from '../../../../shop/resources/orders/buyer.ts'
 import { numberIn, type Writing } from '../../../html/numbers.ts'
 import { refusedFields } from '../../../html/page-routes.ts'
 import { type Form, textIn } from '../../../html/request.ts'
@@ -23,7 +23,7 @@ import {
   withoutEmpty,
 } from './form-lines.ts'
 import { labelsOf, namesIn } from './line-fields.ts'
-import { billingNames, hasAddressesOfBuyer, shippingNames, shipsToBilling } from './order-buyer.ts'
+import { hasAddressesOfBuyer, shipsToBilling } from './order-buyer.ts'
 
 const orderLabels = {
   CustomerID: t('Customer'),
@@ -155,22 +155,12 @@ function promotionsOf(lookedUp: LookedUp) {
   return [{ PromotionName: reason, DiscountAmount: discountIn(lookedUp) }]
 }
 
-/** What a customer's record calls the fields of the form, where it calls them otherwise. */
-const customerNames: Readonly<Record<string, string>> = {
-  Email: 'BillingEmail',
-  BillingAddress1: 'BillingAddress',
-  ...Object.fromEntries(
-    shippingNames.map((name) => {
-      const theirs = name.replace('Shipment', 'Shipping')
-      return [theirs.replace(/Address$/, 'Address1').replace(/Phone$/, 'PhoneNumber'), name]
-    }),
-  ),
-}
+const ofCustomer = new Map(Object.entries(customerNames).map(([ours, theirs]) => [theirs, ours]))
 
 /** The form's name for a field of the body of `placeOrder`, or of a customer that is added with the order. */
 export function formField(field: string, lines: readonly FormLine[]): string {
   const [, list, name] = /^(PromotionList|ShipmentList)\[\d+\]\.(\w+)$/.exec(field) ?? []
-  if (list === undefined) return customerNames[field] ?? namesIn(newLineFields(filledLines(lines), null))(field)
+  if (list === undefined) return ofCustomer.get(field) ?? namesIn(newLineFields(filledLines(lines), null))(field)
   return list === 'PromotionList' ? 'DiscountReason' : (name ?? field)
 }
 
@@ -185,8 +175,7 @@ export async function newCustomerOf(caller: Caller, values: Form): Promise<Plann
   }
   const text = (name: string) => textIn(values, name).trim()
   const shipping = shipsToBilling(values) ? [] : shippingNames
-  const names = new Map(Object.entries(customerNames).map(([theirs, ours]) => [ours, theirs]))
-  const fields = [...billingNames, ...shipping].map((name) => [names.get(name) ?? name, text(name)])
+  const fields = [...billingNames, ...shipping].map((name) => [customerNames[name] ?? name, text(name)])
   const rules = { mode: 'import', timeZone: caller.store.timeZone } as const
   const patch = await runInSlices(patchSteps(customers.fields, withoutEmpty(Object.fromEntries(fields)), rules))
   return planChange(caller, customers, { kind: 'patch', id: null, patch })

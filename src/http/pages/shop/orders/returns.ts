@@ -4,7 +4,7 @@ import type { FailureKind } from '../../../../foundation/values/failure.ts'
 import { goodsWords } from '../../../../shop/resources/orders/line-description.ts'
 import { rma } from '../../../../shop/resources/rma/rma.ts'
 import { type Form, textIn } from '../../../html/request.ts'
-import { readCodes } from '../../records/codes.ts'
+import { noCodes, readCodes } from '../../records/codes.ts'
 import { targetService } from '../../records/services.ts'
 import type { LineField } from './line-fields.ts'
 
@@ -14,7 +14,7 @@ const RETURNS_MAX = 100
 /** The latest returns of an order: for `returns.eta`. */
 export async function returnsOf(caller: Caller, orderId: number) {
   const { db, store } = caller
-  const found = db.rma.findMany({
+  const rows = await db.rma.findMany({
     where: { storeId: store.id, orderId },
     select: {
       id: true,
@@ -28,7 +28,8 @@ export async function returnsOf(caller: Caller, orderId: number) {
     orderBy: { id: 'desc' },
     take: RETURNS_MAX + 1,
   })
-  const [rows, codes] = await Promise.all([found, readCodes(caller, ['RMAStatusID'])])
+  // Most orders have none.
+  const codes = rows.length === 0 ? noCodes : await readCodes(caller, ['RMAStatusID'])
   const returns = rows.slice(0, RETURNS_MAX).map(({ items, statusId, ...row }) => ({
     ...row,
     status: codes.textAt('RMAStatusID', statusId),
