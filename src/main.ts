@@ -105,7 +105,7 @@ async function start(config: Config, { log, outageLines }: Logging, parts: Shutd
   const mails = sending && createMails({ ...background, ...sending, metrics: createMailMetrics(metrics.registry) })
   const listener = await listenToDatabase(directUrl, { authenticator, dispatcher, mails, secrets, log })
   parts.add('the listening connection', listener)
-  await storeDerivedSecrets(backgroundDb, secrets)
+  await storeDerivedSecrets(background)
   const callLog = parts.add('the call log', createCallLog(background))
   parts.add('the outbound requests', { stop: () => outbound.close() })
   parts.add('the removal notices', createRemovalNotices({ ...background, outbound }))

@@ -3,7 +3,6 @@ import { INT32_MAX } from '../../foundation/values/int32.ts'
 import { runInSlices } from '../../foundation/values/slices.ts'
 import type { Caller } from '../caller.ts'
 import { fieldOf } from '../definition/constraints.ts'
-import type { NestedSubResource, Resource } from '../definition/define.ts'
 import { columnPath, type FieldSet, hasRows, type ListField, type Scalar } from '../definition/fields.ts'
 import type { Handling } from '../definition/handling.ts'
 import {
@@ -18,13 +17,14 @@ import {
 } from '../definition/input.ts'
 import { keyColumn } from '../definition/reader.ts'
 import { wrongField } from '../definition/refused.ts'
-import type { Document } from '../definition/stored-row.ts'
+import type { NestedSubResource, Resource } from '../definition/resource.ts'
+import type { Document, Stored } from '../definition/stored-row.ts'
 import { listField } from '../reading/nested.ts'
 import { findByAlternateKeys } from '../reading/read.ts'
 import { ignoredWhole, type ReadBody, settleBody, shownItem } from './ignored.ts'
 import { keep } from './merge.ts'
 import { storedKeys } from './sent-back.ts'
-import { reserveIds, type Stored } from './write.ts'
+import { type NewRows, reserveIds } from './write.ts'
 
 interface Sent {
   readonly body: unknown
@@ -72,12 +72,6 @@ export interface PlannedChange {
   readonly isStrict?: boolean
   /** The body, where something in it depends on what the stored record shows. */
   readonly read?: ReadBody | undefined
-}
-
-export interface NewRows {
-  /** Items without a key, which are always new. */
-  readonly keyless: number
-  readonly all: number
 }
 
 /** A patch that changes nothing. */
@@ -181,40 +175,36 @@ async function readBody(
   id: number | string | null | undefined,
 ): Promise<BodyRead> {
   const refusals: StoreFailure[] = []
-  const notes = handling && notesFor(handling)
+  const isStrict = handling?.isStrict ?? false
+  const notes = notesFor({ isStrict })
   const isNewRecord = id === null && !('kind' in type)
   const rules: InputRules = isNewRecord
     ? { mode: 'create', timeZone, notes }
     : { mode: 'update', timeZone, notes, door: { shownAs, refusals } }
-  const isRefusedWhole = id !== null && !handling?.isStrict
+  const isRefusedWhole = id !== null && !isStrict
   const patch = await runInSlices(patchSteps(type.fields, body, rules)).catch((error: unknown) => {
     const whole = isRefusedWhole ? ignoredWhole(type, body) : null
     // What cannot wait is refused in its turn.
     throw whole ?? (error instanceof StoreFailure ? refusals[0] : undefined) ?? error
   })
-  const isAllKnown = notes?.unknown.length === 0 && !notes.hasReadOnly
+  const isAllKnown = notes.unknown.length === 0 && !notes.hasReadOnly
   const whole = isRefusedWhole && !isAllKnown ? ignoredWhole(type, body) : null
   if (whole !== null) throw whole
-  const read = handling &&
-    notes && { handling, notes, type, body, rules, shownIn: isNewRecord ? () => undefined : asItIs }
   if (id !== undefined) noteOtherKey(notes, type, patch, id)
-  const isOpen = refusals.length > 0 || (notes && !isAllTaken(notes)) || (handling && handling.refusals.length > 0)
-  return { patch: refusals.length > 0 ? { ...patch, refusals } : patch, read: isOpen ? read : undefined }
+  if (refusals.length === 0 && isAllTaken(notes) && !handling?.refusals.length) return { patch, read: undefined }
+  const shownIn = (record: Document) => (isNewRecord ? undefined : record)
+  return {
+    patch: refusals.length > 0 ? { ...patch, refusals } : patch,
+    read: handling && { handling, notes, type, body, rules, shownIn },
+  }
 }
 
-const asItIs = (record: Document) => record
-
 /** Notes the identifier of a body that is not that of what is changed, which is new without one. 0 is none. */
-function noteOtherKey(
-  notes: Notes | undefined,
-  type: Resource | ListField,
-  { key }: Patch,
-  id: number | string | null,
-): void {
+function noteOtherKey(notes: Notes, type: Resource | ListField, { key }: Patch, id: number | string | null): void {
   if (key === undefined || key === 0 || key === '' || String(key) === String(id)) return
   const isChosen = 'kind' in type && type.keyFrom === 'caller' && id === null
   const path = 'kind' in type ? type.key : columnPath(type.fields, 'id')?.join('.')
-  if (path !== undefined && !isChosen) notes?.otherKeys.push(path)
+  if (path !== undefined && !isChosen) notes.otherKeys.push(path)
 }
 
 /** Plans a change of the record with this id; null: a new one. */

@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from 'node:util'
 import { execute, queryRows } from '../../foundation/database/client.ts'
 import { anyOfFew, empty, identifier, join, type Sql, sql } from '../../foundation/database/sql.ts'
 import type { Caller } from '../caller.ts'
-import type { Resource } from '../definition/define.ts'
 import type { Selected } from '../definition/reader.ts'
+import type { Resource } from '../definition/resource.ts'
 import type { Row } from '../definition/stored-row.ts'
 
 /** A record's row before and after its change. */

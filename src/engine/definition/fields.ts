@@ -4,13 +4,13 @@ import { INT32_MAX, INT32_MIN } from '../../foundation/values/int32.ts'
 import { LongNumber, roundNumbers } from '../../foundation/values/long-number.ts'
 import { remembered } from '../../foundation/values/remembered.ts'
 import { type NumberKind, STORED_DECIMALS, strayIn } from '../../foundation/values/typed-number.ts'
-import type { Resource } from './define.ts'
+import type { RecordKind } from '../caller.ts'
 
 /**
  * Who may write and read a field:
  * `rw` both; `key` assigned by the server, identifies the record in updates; `ro` stored by the platform, ignored in
  * requests; `new` writable on create, ignored in updates; `derived` computed when read, not stored; `wo` accepted,
- * returned as its default. Those that no answer to the record has, not even as an empty member: `sent` accepted for `rules` to act
+ * returned as its default. Those that no answer to the record has, not even as an empty member: `sent` accepted for `check` to act
  * on and not stored; `kept` stored, and carried by exports.
  */
 export type FieldAccess = 'rw' | 'key' | 'ro' | 'new' | 'derived' | 'wo' | 'sent' | 'kept'
@@ -32,12 +32,12 @@ export interface ValueField {
   /** Parses a caller's value, including tolerated spellings; null means "not given" (`''` for a number). */
   readonly schema: z.ZodType<Scalar | null>
   /** The column that stores it. Omitted: the row's `details` document. */
-  readonly column: string | undefined
+  readonly column?: string | undefined
   /**
    * Replaces the column in reads. For a field that is neither derived nor has a column: the value where `details` has
    * none. SQL over `t` (the record), `r` (the list's row) and `s` (its store).
    */
-  readonly sql: Sql | undefined
+  readonly sql?: Sql | undefined
   /** Shown for NULL and for members missing in `details`. */
   readonly default: Scalar
   /** The column is NULL if the wire has the default (references, unset dates). */
@@ -53,7 +53,7 @@ export interface ValueField {
   /** What it is and what to send, in plain sentences: for the reference and as help on pages. Bounds and access stand beside it. */
   readonly description: string
   /** What each of its numbers means, where there are few. */
-  readonly meanings: Meanings | undefined
+  readonly meanings?: Meanings | undefined
   /** Its name on pages. Empty: its wire name in words. */
   readonly label: string
   /** What forms say beside it, in a few words, where its name does not suffice. Empty: what is allowed. */
@@ -71,19 +71,19 @@ export interface ValueField {
   /** Whether it is a day as people type it, which pages show as they do dates. Other texts are taken too. */
   readonly isDay: boolean
   /** Texts that mean something, each with what it means, for forms to offer. Others are taken too. */
-  readonly offered: Readonly<Record<string, string>> | undefined
+  readonly offered?: Readonly<Record<string, string>> | undefined
   /** The service of whose records it has to name one, where that service's `referrers` do not say so. */
-  readonly names: Resource | undefined
+  readonly names?: RecordKind | undefined
   /** The service to whose record pages lead from its numbers, although it may name none. */
-  readonly leadsTo: string | undefined
+  readonly leadsTo?: string | undefined
   /** The privilege, beside that of the service, without which people of a store are not shown it. Programs are. */
-  readonly needs: string | undefined
+  readonly needs?: string | undefined
 }
 
 export interface ValueBounds {
   readonly maxLength?: number
   readonly values?: readonly string[]
-  /** Checked for new values by the resource's `rules`; a stored value may differ. */
+  /** Checked for new values by the resource’s `check`; a stored value may differ. */
   readonly format?: 'email'
   readonly min?: number
   readonly max?: number
@@ -123,13 +123,13 @@ export interface ListField extends ObjectType {
   /** Key 0 names the list's only item (the shipment of an order with one: rest-resources §3.8). */
   readonly zeroKeyIsOnly: boolean
   /** The table that holds the items. Omitted: the record's `details` document. */
-  readonly rows: ListRows | undefined
+  readonly rows?: ListRows | undefined
   /** For derived lists: SQL over `t` that returns a json array of wire objects, or NULL. */
-  readonly sql: Sql | undefined
+  readonly sql?: Sql | undefined
   /** What pages call an item and all of them. Omitted: its wire name in words. */
-  readonly labels: readonly [one: string, all: string] | undefined
+  readonly labels?: readonly [one: string, all: string] | undefined
   /** Wire names of the members that a form shows of each item, in one line, with the others folded. Omitted: all. */
-  readonly mainly: readonly string[] | undefined
+  readonly mainly?: readonly string[] | undefined
 }
 
 /** A list whose items are stored in a table. */
@@ -276,9 +276,9 @@ interface TextOptions extends ValueOptions {
 }
 
 export function text<const Options extends TextOptions>(max = LONG_TEXT, options?: Options): ValueOf<'text', Options> {
-  const { format, normalise, default: unset = '' }: TextOptions = options ?? {}
+  const { format, normalise, default: unset = '', ...others }: TextOptions = options ?? {}
   const bounds = { maxLength: max, ...(format !== undefined && { format }) }
-  return value('text', textSchema(max, normalise), unset, bounds, options)
+  return value<'text', Options>('text', textSchema(max, normalise), unset, bounds, others)
 }
 
 /** One of a few texts, the first being the default; ignores case and surrounding white space; `''` is "not given". */
@@ -299,11 +299,11 @@ type IntegerOptions = ValueOptions & { min?: number; max?: number; default?: num
 
 /** A 32-bit integer, unless other bounds are given. */
 export function integer<const Options extends IntegerOptions>(options?: Options): ValueOf<'integer', Options> {
-  const { min = INT32_MIN, max = INT32_MAX, default: unset = 0 }: IntegerOptions = options ?? {}
+  const { min = INT32_MIN, max = INT32_MAX, default: unset = 0, ...others }: IntegerOptions = options ?? {}
   const error = `must be a whole number from ${min} to ${max}`
   const isAllowed = (given: number) => Number.isInteger(given) && given >= min && given <= max
   const schema = z.preprocess(toNumber, z.number({ error }).refine(isAllowed, { error }).nullable())
-  return value('integer', schema, unset, { min, max }, options)
+  return value<'integer', Options>('integer', schema, unset, { min, max }, others)
 }
 
 /** One of the numbers that have a name. `typeName`: what generated programs call them. */
@@ -336,14 +336,20 @@ type DecimalOptions = ValueOptions & { min?: number }
 
 /** Weights, quantities: rounded to four decimals, at most eleven digits before the point. */
 export function decimal<const Options extends DecimalOptions>(options?: Options): ValueOf<'decimal', Options> {
-  const { min = -DECIMAL_MAX }: DecimalOptions = options ?? {}
+  const { min = -DECIMAL_MAX, ...others }: DecimalOptions = options ?? {}
   const error = `must be a number from ${min} to ${DECIMAL_MAX}`
   const rounded = z
     .number({ error })
     .min(min, { error })
     .max(DECIMAL_MAX, { error })
     .transform((given) => Number(given.toFixed(STORED_DECIMALS)))
-  return value('decimal', z.preprocess(toNumber, rounded.nullable()), 0, { min, max: DECIMAL_MAX }, options)
+  return value<'decimal', Options>(
+    'decimal',
+    z.preprocess(toNumber, rounded.nullable()),
+    0,
+    { min, max: DECIMAL_MAX },
+    others,
+  )
 }
 
 /** A decimal that is an amount in the store's currency: a sum, unless it says otherwise. Pages show it so. */
@@ -372,8 +378,8 @@ const booleanSchema = z.preprocess((given) => {
 }, z.boolean({ error: 'must be true or false (or 1 or 0)' }).nullable())
 
 export function boolean<const Options extends BooleanOptions>(options?: Options): ValueOf<'boolean', Options> {
-  const { default: unset = false }: BooleanOptions = options ?? {}
-  return value('boolean', booleanSchema, unset, {}, options)
+  const { default: unset = false, ...others }: BooleanOptions = options ?? {}
+  return value<'boolean', Options>('boolean', booleanSchema, unset, {}, others)
 }
 
 type BooleanOptions = ValueOptions & { default?: boolean }
@@ -411,68 +417,49 @@ type ListOptions = Partial<
 export function list<Inner extends Fields, const Options extends ListOptions>(
   typeName: string,
   fields: Inner,
-  options?: Options,
+  given?: Options,
 ): ListField & Members<Inner> & Deciding<Options> {
-  const { description = '', nouns, zeroKeyIsOnly = false, rows, sql, ...others }: ListOptions = options ?? {}
+  const options: ListOptions = given ?? {}
   const [key] = Object.entries(fields).find(([, field]) => 'access' in field && field.access === 'key') ?? []
-  const access = sql ? 'derived' : (others.access ?? 'rw')
-  const keyFrom = others.keyFrom ?? (key === undefined ? 'none' : 'counter')
   return {
+    description: '',
+    keyFrom: key === undefined ? 'none' : 'counter',
+    zeroKeyIsOnly: false,
+    ...options,
     kind: 'list',
-    description,
-    access,
+    access: options.sql ? 'derived' : (options.access ?? 'rw'),
     typeName,
-    nouns,
     fields: fieldSet(fields),
     key,
-    keyFrom,
-    zeroKeyIsOnly,
-    rows,
-    sql,
-    labels: others.labels,
-    mainly: others.mainly,
   } as ListField & Members<Inner> & Deciding<Options>
 }
+
+/** What a field is that says nothing of it. */
+const plain = {
+  nullable: false,
+  isOptional: false,
+  defaultNow: false,
+  required: false,
+  description: '',
+  label: '',
+  hint: '',
+  isMoney: false,
+  numberKind: 'number',
+  isImage: false,
+  isHtml: false,
+  isCountry: false,
+  isDay: false,
+} as const
 
 function value<Kind extends ValueField['kind'], Options extends DateOptions>(
   kind: Kind,
   schema: ValueField['schema'],
-  defaultValue: Scalar,
+  unset: Scalar,
   bounds: ValueBounds,
-  given: Options | undefined,
+  options: DateOptions = {},
 ): ValueOf<Kind, Options> {
-  const options: DateOptions = given ?? {}
-  const { column, sql, required = false, nullable = false, defaultNow = false } = options
-  const { description = '', label = '', hint = '', isOptional = false } = options
-  const { isImage = false, isHtml = false, isCountry = false, isDay = false } = options
-  const access = options.access ?? (sql !== undefined && column === undefined ? 'derived' : 'rw')
-  return {
-    kind,
-    access,
-    schema,
-    column,
-    sql,
-    default: defaultValue,
-    nullable,
-    isOptional,
-    defaultNow,
-    required,
-    bounds,
-    description,
-    meanings: options.meanings,
-    label,
-    hint,
-    isMoney: false,
-    numberKind: options.numberKind ?? 'number',
-    isImage,
-    isHtml,
-    isCountry,
-    isDay,
-    offered: options.offered,
-    names: options.names,
-    leadsTo: options.leadsTo,
-    needs: options.needs,
-  } as ValueOf<Kind, Options>
+  const access = options.sql !== undefined && options.column === undefined ? 'derived' : 'rw'
+  return { ...plain, access, ...options, kind, schema, default: unset, bounds } as ValueOf<Kind, Options>
 }
 
 /** The description of a field, with what each of its numbers means. */

@@ -137,9 +137,10 @@ const readersOf = foldOnce<ReadMember>({
     (field, name) =>
     (given, path, rules, { patch, details, names }) => {
       noteReadOnly(field, given, rules)
-      const value = rules.door
-        ? readForDoor(field, given, path, rules, { patch, names: [...names, name] })
-        : readNoting(field, given, rules, path)
+      const value =
+        rules.door || rules.notes?.isStrict
+          ? readNoting(field, given, path, rules, { patch, names: [...names, name] })
+          : readValue(field, given, rules, path)
       if (value === null) return undefined
       if (field.access === 'key') patch.key = value as string | number
       else if (field.access === 'wo' || field.access === 'sent') patch.writeOnly[name] = value
@@ -246,42 +247,35 @@ function refuseMissingKeys(items: readonly Patch[], key: string, path: string): 
 /** Refusals of one record that wait for the stored one. */
 const REFUSALS_MAX = 100
 
-/** The same, noting what may be sent back as it was shown. Which record or item is meant must be known at once. */
-function readForDoor(
+/**
+ * Reads a value, noting what may be sent back as it was shown, and refusals that wait or are told with all others. Which record or item
+ * is meant must be known at once.
+ */
+function readNoting(
   field: ValueField,
   given: unknown,
   path: string,
   rules: InputRules,
   { patch, names }: Pick<Into, 'patch' | 'names'>,
 ): Scalar | null {
-  const door = rules.door as Door
+  const { door } = rules
   let value: Scalar | null = null
   let refusal: StoreFailure | null = null
   try {
     value = readValue(field, given, rules, path)
   } catch (error) {
-    if (!(error instanceof StoreFailure) || field.access === 'key') throw error
-    if (isHidden(field)) return noteRefusal(error, rules)
+    if (!(error instanceof StoreFailure) || (door && field.access === 'key')) throw error
+    if (!door || isHidden(field)) return noteRefusal(error, rules)
     refusal = error
     door.refusals.push(error)
     // More than any record has that somebody sends back: each costs memory until the record is locked.
     if (door.refusals.length > REFUSALS_MAX) throw error
   }
-  if (refusal !== null || mayBeShown(field, given, value, door)) {
+  if (door && (refusal !== null || mayBeShown(field, given, value, door))) {
     patch.sentBack ??= []
     patch.sentBack.push({ field, path: names, given, shownAs: door.shownAs, refusal })
   }
   return value
-}
-
-function readNoting(field: ValueField, given: unknown, rules: InputRules, path: string): Scalar | null {
-  if (!rules.notes?.isStrict) return readValue(field, given, rules, path)
-  try {
-    return readValue(field, given, rules, path)
-  } catch (error) {
-    if (!(error instanceof StoreFailure)) throw error
-    return noteRefusal(error, rules)
-  }
 }
 
 /** Throws it where not all refusals are told, and beyond 100. */

@@ -7,7 +7,7 @@ import { z } from 'zod'
 import { allows } from '../../access/applications/privileges.ts'
 import type { Actor } from '../../access/audit/audit.ts'
 import type { Person, Session } from '../../access/people/sessions.ts'
-import { operatorCaller } from '../../access/stores/stores.ts'
+import { operatorCaller } from '../../access/stores/caller-store.ts'
 import type { Caller } from '../../engine/caller.ts'
 import type { DataServices } from '../../foundation/database/client.ts'
 import {

@@ -6,7 +6,7 @@ import type {
   NothingAnswer,
   RecordsAnswer,
   ResultsAnswer,
-} from '../../engine/reading/endpoints.ts'
+} from '../../engine/definition/endpoints.ts'
 import { joined, jsonFrame } from '../../engine/reading/representations.ts'
 import { type StoreFailure, withoutQuoted } from '../../foundation/values/failure.ts'
 import { acceptsProblem, NO_SUCH_RECORD, sendProblem } from '../server/json/problem.ts'

@@ -1,17 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import { z } from 'zod'
-import { type AccessServices, changeAccess } from '../../access/applications/access-changes.ts'
 import { type Throttle, tooMany } from '../../access/applications/limits/throttle.ts'
 import { type Subscribing, subscribe } from '../../access/applications/subscriptions/subscriptions.ts'
 import { type Actor, recordAudit } from '../../access/audit/audit.ts'
 import { type Client, type OpenedSession, openSession } from '../../access/people/sessions.ts'
-import {
-  type CreateStore,
-  createUnownedStore,
-  operatorCaller,
-  storeMembers,
-  userKeyColumns,
-} from '../../access/stores/stores.ts'
+import { type AccessServices, changeAccess } from '../../access/stores/access-changes.ts'
+import { operatorCaller } from '../../access/stores/caller-store.ts'
+import { type CreateStore, createUnownedStore } from '../../access/stores/create-store.ts'
+import { storeMembers } from '../../access/stores/store-input.ts'
+import { userKeyColumns } from '../../access/stores/stores.ts'
 import type { Caller } from '../../engine/caller.ts'
 import { type DataServices, type Db, inTransaction, type Transaction } from '../../foundation/database/client.ts'
 import type { Prisma, TestChange } from '../../foundation/database/generated/client.ts'

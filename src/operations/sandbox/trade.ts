@@ -1,6 +1,6 @@
 import type { Caller } from '../../engine/caller.ts'
 import { changeRecord } from '../../engine/changing/change.ts'
-import type { NestedSubResource } from '../../engine/definition/define.ts'
+import type { NestedSubResource } from '../../engine/definition/resource.ts'
 import { getRecord } from '../../engine/reading/read.ts'
 import { queryRows } from '../../foundation/database/client.ts'
 import { type Sql, sql, storeId } from '../../foundation/database/sql.ts'

@@ -1,7 +1,7 @@
-import type { Resource } from '../../engine/definition/define.ts'
 import { type EventKind, eventKinds } from '../../engine/definition/event-kinds.ts'
 import { type Field, type FieldSet, isStamp, type ListField, type ValueField } from '../../engine/definition/fields.ts'
 import { wrongField } from '../../engine/definition/refused.ts'
+import type { Resource } from '../../engine/definition/resource.ts'
 import { type Sql, sql } from '../../foundation/database/sql.ts'
 import type { StoreFailure } from '../../foundation/values/failure.ts'
 import { candidateOf, nearestName } from '../../foundation/values/nearest.ts'

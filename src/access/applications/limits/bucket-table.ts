@@ -1,6 +1,7 @@
 import { type Db, execute, queryRows } from '../../../foundation/database/client.ts'
 import { constant, sql } from '../../../foundation/database/sql.ts'
-import { type Bucket, type BucketReading, fillBucket, inMillionths, type RateLimit, REQUEST } from './leaky-bucket.ts'
+import type { RateLimit } from '../../stores/rate-limit.ts'
+import { type Bucket, type BucketReading, fillBucket, inMillionths, REQUEST } from './leaky-bucket.ts'
 
 /** A bucket with its level at this moment. */
 type KeyedBucket = Omit<Bucket, 'atMs'> & { readonly key: string }

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
-import { type Bucket, type BucketReading, fillBucket, levelAt, type RateLimit, REQUEST } from './leaky-bucket.ts'
+import type { RateLimit } from '../../stores/rate-limit.ts'
+import { type Bucket, type BucketReading, fillBucket, levelAt, REQUEST } from './leaky-bucket.ts'
 
 /**
  * Above this bound, the least recently used bucket is evicted. One of the contract's rate limit is empty 25 s after its

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import type { RateLimit } from '../../stores/rate-limit.ts'
 import type { BucketTable } from './bucket-table.ts'
-import type { BucketReading, RateLimit } from './leaky-bucket.ts'
+import type { BucketReading } from './leaky-bucket.ts'
 import { MemoryBuckets } from './memory-buckets.ts'
 
 /** How a process shares its buckets with the others on its database. */

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Resource } from '../../../engine/definition/define.ts'
 import type { RecordOf } from '../../../engine/definition/record-of.ts'
+import type { Resource } from '../../../engine/definition/resource.ts'
 import type { FailureKind } from '../../../foundation/values/failure.ts'
 import { type HtmlPage, sendPage } from '../../html/page.ts'
 import type { adminPages } from '../../html/page-routes.ts'
@@ -27,7 +27,7 @@ export type Framed<Asked extends PageRequest> = ReturnType<typeof framed<Asked>>
 export function storePages(pages: Pages, services: CallerServices) {
   return framed<PageRequest>(
     pages,
-    async (request) => readRequest(request, services),
+    async (request, isOutdated) => readRequest(request, services, isOutdated),
     () => ({}),
   )
 }
@@ -45,8 +45,8 @@ export function recordPages<Served extends Resource>(
   return framed<RecordRequest<RecordOf<Served>>>(
     pages,
     (request, isOutdated) => {
-      const asked = readRequest(request, services)
-      return readRecordRequest(asked, resource, idIn(asked, idName), isOutdated)
+      const asked = readRequest(request, services, isOutdated)
+      return readRecordRequest(asked, resource, idIn(asked, idName))
     },
     ({ id, etag }) => ({ id, etag }),
   )

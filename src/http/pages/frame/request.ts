@@ -2,7 +2,7 @@
 
 import type { FastifyRequest } from 'fastify'
 import type { Caller } from '../../../engine/caller.ts'
-import type { Resource } from '../../../engine/definition/define.ts'
+import type { Resource } from '../../../engine/definition/resource.ts'
 import { getRecord } from '../../../engine/reading/read.ts'
 import type { Format } from '../../../foundation/texts/format.ts'
 import { type Writing, writingOf } from '../../html/numbers.ts'
@@ -24,6 +24,8 @@ export interface PageRequest {
   readonly writing: Writing & Format
   /** What a form has; null: none was sent. */
   readonly typed: Form | null
+  /** Whether the form was refused because what it changes is not as it showed it. The page is of what is stored now. */
+  readonly isOutdated: boolean
 }
 
 /** A request to a page of one record, which the address names as `id`. */
@@ -32,8 +34,6 @@ export interface RecordRequest<Known = Wire> extends PageRequest {
   readonly record: Known
   /** The record as programs read it. */
   readonly text: string
-  /** Whether a form was refused because the record is not as the form showed it. The page is of the record as it is now. */
-  readonly isOutdated: boolean
   /** The entity tag of the form on the page: of the record as it is, or of the one that a form which comes back was first shown with. */
   readonly etag: string
 }
@@ -41,10 +41,10 @@ export interface RecordRequest<Known = Wire> extends PageRequest {
 /** A request with a form. */
 export type Sent<Asked extends PageRequest> = Asked & { readonly typed: Form }
 
-export function readRequest(request: FastifyRequest, services: CallerServices): PageRequest {
+export function readRequest(request: FastifyRequest, services: CallerServices, isOutdated = false): PageRequest {
   const { params, query, method } = request
-  const caller = merchantCaller(request, services)
-  return { caller, params, query, writing: writingOf(request), typed: method === 'POST' ? formOf(request) : null }
+  const typed = method === 'POST' ? formOf(request) : null
+  return { caller: merchantCaller(request, services), params, query, writing: writingOf(request), typed, isOutdated }
 }
 
 /** Throws `bad-request` and `not-found` for an id of no record. */
@@ -52,10 +52,9 @@ export async function readRecordRequest<Known>(
   asked: PageRequest,
   resource: Resource,
   id: number,
-  isOutdated: boolean,
 ): Promise<RecordRequest<Known>> {
   const text = await getRecord(asked.caller, resource, id)
-  return { ...asked, id, record: JSON.parse(text), text, isOutdated, etag: tagOf(text, asked.typed, isOutdated) }
+  return { ...asked, id, record: JSON.parse(text), text, etag: tagOf(text, asked) }
 }
 
 /** The number in the address under this name. */
@@ -63,7 +62,7 @@ export function idIn({ params }: Pick<PageRequest, 'params'>, name = 'id'): numb
   return readIds({ [name]: textIn(params, name) }, name)[name] as number
 }
 
-/** The entity tag for a form that is shown: of the record as it is, or of the one that the form was first shown with. */
-export function tagOf(record: string, typed: Form | null, isOutdated: boolean): string {
-  return (isOutdated ? '' : textIn(typed, 'etag')) || digest(record)
+/** The entity tag for a form that is shown: of what it changes as it is, or as the form that comes back first showed it. */
+export function tagOf(text: string, { typed, isOutdated }: Pick<PageRequest, 'typed' | 'isOutdated'>): string {
+  return (isOutdated ? '' : textIn(typed, 'etag')) || digest(text)
 }

@@ -1,7 +1,7 @@
 import { shows } from '../../../access/applications/privileges.ts'
 import type { Caller, Privileges } from '../../../engine/caller.ts'
-import type { Resource } from '../../../engine/definition/define.ts'
 import type { ValueField } from '../../../engine/definition/fields.ts'
+import type { Resource } from '../../../engine/definition/resource.ts'
 import type { Difference } from '../../../engine/recording/differences.ts'
 import { labelOf } from '../../../foundation/texts/label.ts'
 import { type Phrase, t, written } from '../../../foundation/texts/text.ts'

@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify'
+import type { Query } from '../../../engine/definition/endpoints.ts'
 import { distinct, type Filter, severalValues } from '../../../engine/definition/filters.ts'
 import { wrongField } from '../../../engine/definition/refused.ts'
-import type { Query } from '../../../engine/reading/paging.ts'
 import { type Behind, countUpTo, listOrdered } from '../../../engine/reading/read.ts'
 import { labelOf } from '../../../foundation/texts/label.ts'
 import { type Text, t } from '../../../foundation/texts/text.ts'

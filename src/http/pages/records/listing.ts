@@ -1,18 +1,20 @@
+import { shows } from '../../../access/applications/privileges.ts'
 import type { Privileges } from '../../../engine/caller.ts'
 import type { Filters } from '../../../engine/definition/filters.ts'
 import { foundFilter } from '../../../engine/reading/find.ts'
 import { findersOf } from './search.ts'
 import { seenBy, seenValues } from './seen.ts'
-import type { Service, Value } from './services.ts'
+import type { Service } from './services.ts'
 
 /** A service as its list reads it for somebody with these privileges: with `find`, and the filters that only the list has. */
 export function listedOf(privileges: Privileges, service: Service): Service {
   const { resource, special } = service
   const seen = seenBy(privileges, service)
-  const hasColumn = (values: readonly Value[], column: string) => values.some(({ field }) => field.column === column)
   // A field that the reader is not shown is none to filter by either.
   const isUnseen = (column?: string) =>
-    column !== undefined && hasColumn(service.values, column) && !hasColumn(seen.values, column)
+    resource.fields.shown.leaves.some(({ field }) => {
+      return field.kind !== 'list' && column !== undefined && field.column === column && !shows(privileges, field)
+    })
   const listing = special.listing && {
     ...special.listing,
     values: seenValues(privileges, special.listing.values),

@@ -1,7 +1,7 @@
 import { mayRead, shows } from '../../../access/applications/privileges.ts'
 import type { Privileges } from '../../../engine/caller.ts'
-import type { Resource } from '../../../engine/definition/define.ts'
 import type { FieldSet } from '../../../engine/definition/fields.ts'
+import type { Resource } from '../../../engine/definition/resource.ts'
 import { seesAll } from '../../../shop/staff/roles.ts'
 import type { Wire } from '../frame/request.ts'
 import type { List, Service, Value } from './services.ts'

@@ -1,6 +1,6 @@
-import type { Resource } from '../../../engine/definition/define.ts'
 import type { Leaf, ListField, ValueField } from '../../../engine/definition/fields.ts'
 import { containing, type Filter, type Filters } from '../../../engine/definition/filters.ts'
+import type { Resource } from '../../../engine/definition/resource.ts'
 import { capital, labelOf, plural } from '../../../foundation/texts/label.ts'
 import { type Text, t } from '../../../foundation/texts/text.ts'
 import { resourceNamed, resources, targetOf } from '../../../shop/registry.ts'

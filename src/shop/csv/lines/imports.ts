@@ -1,6 +1,6 @@
 import type { Caller } from '../../../engine/caller.ts'
 import { reserveIds } from '../../../engine/changing/write.ts'
-import type { Resource } from '../../../engine/definition/define.ts'
+import type { Resource } from '../../../engine/definition/resource.ts'
 import { execute, inTransaction, queryRows } from '../../../foundation/database/client.ts'
 import type { CsvImport, CsvImportLine } from '../../../foundation/database/generated/client.ts'
 import { isFree, leaseEnd, leases } from '../../../foundation/database/leases.ts'

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { allows, shows } from '../../../access/applications/privileges.ts'
 import type { Caller, Privileges } from '../../../engine/caller.ts'
-import type { Resource } from '../../../engine/definition/define.ts'
+import type { Resource } from '../../../engine/definition/resource.ts'
 import { execute } from '../../../foundation/database/client.ts'
 import { sql } from '../../../foundation/database/sql.ts'
 import { labelOf } from '../../../foundation/texts/label.ts'

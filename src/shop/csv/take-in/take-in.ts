@@ -1,5 +1,5 @@
 import type { Caller } from '../../../engine/caller.ts'
-import type { Resource } from '../../../engine/definition/define.ts'
+import type { Resource } from '../../../engine/definition/resource.ts'
 import { leases } from '../../../foundation/database/leases.ts'
 import type { Format } from '../../../foundation/texts/format.ts'
 import { StoreFailure } from '../../../foundation/values/failure.ts'

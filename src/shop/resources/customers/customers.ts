@@ -41,8 +41,6 @@ export const customers = defineResource({
   typeName: 'Customer',
   description: 'A person or company that buys from the shop, with the addresses that the checkout proposes.',
   maxRecords: 500,
-  namedBy: 'email',
-  formerFile: formerCustomerFile,
   keyForms: (given) => [...new Set([given, asciiEmail(given)])],
   fields: {
     CustomerID: integer({
@@ -219,13 +217,6 @@ export const customers = defineResource({
     }),
     Website: text(200, { description: 'The address of the customer’s own site, as cartAPI sets it.' }),
   },
-  groups: {
-    Account: 'CustomerID',
-    'Billing address': 'BillingCompany',
-    'Shipping address': 'ShippingCompany',
-    Preferences: 'CustomerGroupID',
-    'Comments and extra fields': 'Comments',
-  },
   filters: {
     email: exactly('email', emailForms),
     firstname: containing('firstName'),
@@ -237,13 +228,25 @@ export const customers = defineResource({
     lastupdatestart: since('updatedAt'),
     lastupdateend: until('updatedAt'),
   },
-  calledBy: [['BillingFirstName', 'BillingLastName'], ['BillingCompany'], ['Email']],
-  searchedBy: ['email', 'firstname', 'lastname'],
-  finders: [byFilter('Customer', exactly('email', emailForms)), byId('Customer'), ...byWords('Customers')],
-  events: customerKinds,
-  rules: customerRules,
-  isFinalOnceWritten: true,
-  referrers: [{ table: 'Order', fields: ['CustomerID'], by: { column: 'customerId' }, rule: 'clear' }],
+  rules: {
+    events: customerKinds,
+    check: customerRules,
+    isFinalOnceWritten: true,
+    referrers: [{ table: 'Order', fields: ['CustomerID'], by: { column: 'customerId' }, rule: 'clear' }],
+  },
+  pages: {
+    groups: {
+      Account: 'CustomerID',
+      'Billing address': 'BillingCompany',
+      'Shipping address': 'ShippingCompany',
+      Preferences: 'CustomerGroupID',
+      'Comments and extra fields': 'Comments',
+    },
+    calledBy: [['BillingFirstName', 'BillingLastName'], ['BillingCompany'], ['Email']],
+    searchedBy: ['email', 'firstname', 'lastname'],
+    finders: [byFilter('Customer', exactly('email', emailForms)), byId('Customer'), ...byWords('Customers')],
+  },
+  files: { namedBy: 'email', formerFile: formerCustomerFile },
 })
 
 /** A customer as answers have it. */

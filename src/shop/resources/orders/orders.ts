@@ -304,15 +304,6 @@ export const orders = defineResource({
   },
   // Triggers keep them (states.ts), whatever a new row says.
   hidden: { payment: 'unpaid', paid: null, refunded: null, fulfilment: 'none' },
-  numberedBy: ['InvoiceNumberPrefix', 'InvoiceNumber'],
-  groups: {
-    'Number, customer and status': 'InvoiceNumberPrefix',
-    'Billing address': 'BillingFirstName',
-    'Payment method': 'BillingPaymentMethod',
-    Amounts: 'OrderDiscount',
-    'Payment card': 'CardType',
-    'Comments and origin': 'RewardPoints',
-  },
   filters,
   subResources: {
     Items: nested('OrderItemList', 'itemindexid'),
@@ -322,12 +313,25 @@ export const orders = defineResource({
     Sums: orderSums(filters),
   },
   endpoints: () => [refundsEndpoint],
-  finders: orderFinders,
-  events: { changed: orderChanged, toldBesides: statusIn },
-  worthALook: invoiceNumbers,
-  rules: orderRules,
-  isOneByOne: true,
-  effects: orderEffects,
+  rules: {
+    events: { changed: orderChanged, toldBesides: statusIn },
+    check: orderRules,
+    isOneByOne: true,
+    effects: orderEffects,
+  },
+  pages: {
+    numberedBy: ['InvoiceNumberPrefix', 'InvoiceNumber'],
+    groups: {
+      'Number, customer and status': 'InvoiceNumberPrefix',
+      'Billing address': 'BillingFirstName',
+      'Payment method': 'BillingPaymentMethod',
+      Amounts: 'OrderDiscount',
+      'Payment card': 'CardType',
+      'Comments and origin': 'RewardPoints',
+    },
+    finders: orderFinders,
+  },
+  files: { worthALook: invoiceNumbers },
 })
 
 /** An order as answers have it. */

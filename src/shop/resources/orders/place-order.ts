@@ -5,9 +5,10 @@ import { emptyPatch, type PlannedChange } from '../../../engine/changing/plan-ch
 import {
   insertRows,
   mergeRecord,
-  RowIds,
+  type RowIds,
   reserveIds,
   reserveRowIds,
+  rowIds,
   storeLists,
 } from '../../../engine/changing/write.ts'
 import { refusalOf } from '../../../engine/definition/constraints.ts'
@@ -15,8 +16,7 @@ import { orderNew } from '../../../engine/definition/event-kinds.ts'
 import type { Patch } from '../../../engine/definition/input.ts'
 import { wrongField } from '../../../engine/definition/refused.ts'
 import type { Document, Row } from '../../../engine/definition/stored-row.ts'
-import { recordChanges } from '../../../engine/recording/changes.ts'
-import { raise } from '../../../engine/recording/events.ts'
+import { raise, recordChanges } from '../../../engine/recording/events.ts'
 import { allInOrder, queryRows } from '../../../foundation/database/client.ts'
 import { sql } from '../../../foundation/database/sql.ts'
 import { StoreFailure } from '../../../foundation/values/failure.ts'
@@ -64,7 +64,7 @@ export async function placeOrder(caller: Caller, body: unknown, { remember, cust
           await changeSet(customers, new Map([[0, { caller: tx, planned: customer }]]))
           patch.columns.customerId = customer.id
         }
-        return { ...(await store(tx, id, patch, ids.anew())), ...(await takeInvoiceNumber(tx, id)) }
+        return { ...(await store(tx, id, patch, ids())), ...(await takeInvoiceNumber(tx, id)) }
       },
       remember,
     )
@@ -83,7 +83,7 @@ export const REHEARSED_ORDER_ID = INT32_MAX
 export async function placeForRehearsal(tx: Caller, body: unknown): Promise<void> {
   const patch = await readOrder(tx, body)
   const count = countRows(patch)
-  await store(tx, REHEARSED_ORDER_ID, patch, new RowIds(INT32_MAX - count, count))
+  await store(tx, REHEARSED_ORDER_ID, patch, rowIds(INT32_MAX - count, count)())
 }
 
 async function readOrder(caller: Caller, body: unknown): Promise<Patch> {

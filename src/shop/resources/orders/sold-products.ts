@@ -6,8 +6,8 @@ import type { Document } from '../../../engine/definition/stored-row.ts'
 import { findByForms } from '../../../engine/reading/read.ts'
 import { rowsInTurn } from '../../../foundation/database/client.ts'
 import { anyOfFew, type Sql, sql, storeId } from '../../../foundation/database/sql.ts'
-import { skuForms } from '../../../foundation/values/sku.ts'
 import type { optionSetList } from '../option-sets.ts'
+import { skuForms } from '../products/sku.ts'
 
 /** The fields of a product that orders need. */
 export interface SoldProduct {

@@ -1,4 +1,4 @@
-import { initialStatuses } from '../../../access/stores/stores.ts'
+import { initialStatuses } from '../../../access/stores/create-store.ts'
 import type { Caller } from '../../../engine/caller.ts'
 import type { Meanings } from '../../../engine/definition/fields.ts'
 import { wrongField } from '../../../engine/definition/refused.ts'

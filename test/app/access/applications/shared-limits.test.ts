@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify'
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { BucketTable } from '../../../../src/access/applications/limits/bucket-table.ts'
 import { type Bucket, fillBucket } from '../../../../src/access/applications/limits/leaky-bucket.ts'
 import { createThrottle, type Throttle } from '../../../../src/access/applications/limits/throttle.ts'
@@ -10,22 +10,18 @@ import { connect, type Db } from '../../../../src/foundation/database/client.ts'
 import { ProcessRegistry } from '../../../../src/foundation/database/process-registry.ts'
 import { openGate } from '../../../support/gate.ts'
 import { statementsOf } from '../../../support/statements.ts'
-import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
+import { sharedServer, type TestStore } from '../../../support/store.ts'
 import { envelope, request } from '../../http/soap/support.ts'
 
 // Several processes behind a balancer: what they count is counted once.
 
-let server: TestServer
 let shop: TestStore
 const open = new Set<OpenProcess>()
-beforeAll(async () => {
-  server = await openServer({ TRUST_PROXY: '127.0.0.1' })
-})
+const server = await sharedServer({ TRUST_PROXY: '127.0.0.1' })
 afterEach(async () => {
   for (const each of open) await each.leave()
   await server.database.db.rateBucket.deleteMany()
 })
-afterAll(() => server?.close())
 
 interface OpenProcess {
   readonly app: FastifyInstance

@@ -15,8 +15,8 @@ import { createDispatcherMetrics } from '../../../../src/shop/webhooks/dispatch/
 import { operator } from '../../../support/actors.ts'
 import { workerDatabase } from '../../../support/database.ts'
 import { operatorKey } from '../../../support/services.ts'
-import { developerIn, type TestDeveloper } from '../../../support/signed-in.ts'
-import { openServer, type TestServer } from '../../../support/store.ts'
+import { developerIn } from '../../../support/signed-in.ts'
+import { sharedServer } from '../../../support/store.ts'
 import { registered } from '../../http/pages/developers/fixture.ts'
 
 const home = '/developers/test-stores'
@@ -25,25 +25,18 @@ const MINUTE_MS = 60_000
 /** The records take seconds, and most tests need none. */
 const nothing = async () => {}
 let fill: (caller: Caller) => Promise<void> = nothing
-let server: TestServer
-let dispatcher: Dispatcher
-let developer: TestDeveloper
-let stranger: TestDeveloper
-beforeAll(async () => {
-  server = await openServer({}, workerDatabase, { fill: (caller) => fill(caller) })
-  dispatcher = new Dispatcher({
-    ...server.services,
-    metrics: createDispatcherMetrics(new Registry()),
-    toXml: (service, record) => recordsToXml([record], resourceNamed(service)),
-  })
-  await server.app.listen({ host: '127.0.0.1', port: 0 })
-  developer = await developerIn(server)
-  stranger = await developerIn(server)
+const server = await sharedServer({}, workerDatabase, { fill: (caller) => fill(caller) })
+const dispatcher = new Dispatcher({
+  ...server.services,
+  metrics: createDispatcherMetrics(new Registry()),
+  toXml: (service, record) => recordsToXml([record], resourceNamed(service)),
 })
+await server.app.listen({ host: '127.0.0.1', port: 0 })
+const developer = await developerIn(server)
+const stranger = await developerIn(server)
 afterAll(async () => {
   await dispatcher?.stop()
   await server?.services.outbound.close()
-  await server?.close()
 })
 
 const settle = () => server.services.testStores.settle()

@@ -23,7 +23,7 @@ export async function sendTemplate(
   const wanted = textIn(query, 'columns')
   const hidden = new Set(hiddenColumns(caller.privileges, resource).map(({ name }) => name))
   const all = columnsOf(resource).filter(isTaken)
-  const chosen = wanted === ALL ? all.map(({ name }) => name) : resource.files?.[wanted]
+  const chosen = wanted === ALL ? all.map(({ name }) => name) : resource.usualColumns?.[wanted]
   const columns = chosen?.filter((name) => !hidden.has(name))
   if (columns === undefined) throw new StoreFailure('not-found', 'There is no such template')
   const name = `${path.slice('/admin/'.length)}-${wanted.replaceAll(' ', '-')}.csv`

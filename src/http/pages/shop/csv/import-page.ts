@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import { allows } from '../../../../access/applications/privileges.ts'
 import type { Caller } from '../../../../engine/caller.ts'
-import type { Resource } from '../../../../engine/definition/define.ts'
+import type { Resource } from '../../../../engine/definition/resource.ts'
 import type { CsvImportName } from '../../../../foundation/database/generated/client.ts'
 import type { Format } from '../../../../foundation/texts/format.ts'
 import { labelOf } from '../../../../foundation/texts/label.ts'

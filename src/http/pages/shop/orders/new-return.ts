@@ -54,7 +54,7 @@ async function newReturnPage(asked: Asked, stock: readonly StockEffect[] | null)
       lines,
       isTooLong: lines.length > ORDER_ITEMS_MAX,
       returned: await returnsOf(caller, id),
-      etag: tagOf(await shownOf(caller, id), typed, isOutdated),
+      etag: tagOf(await shownOf(caller, id), { typed, isOutdated }),
       // A new key each time the form is shown.
       oneTimeKey: randomUUID(),
       stock,

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type Documents, readDocuments } from '../../../../access/stores/documents.ts'
 import type { Caller } from '../../../../engine/caller.ts'
 import { refused } from '../../../../engine/definition/refused.ts'
-import { getRecord, getRecords } from '../../../../engine/reading/read.ts'
+import { getRecords } from '../../../../engine/reading/read.ts'
 import type { Format } from '../../../../foundation/texts/format.ts'
 import { languageOf } from '../../../../foundation/texts/language.ts'
 import { type Text, t } from '../../../../foundation/texts/text.ts'
@@ -15,15 +15,8 @@ import { isVoid, paymentsOf, signedAmount } from '../../../../shop/resources/ord
 import { invoiceOf } from '../../../../shop/resources/orders/shown-invoice-number.ts'
 import type { HtmlPage } from '../../../html/page.ts'
 import { adminPages } from '../../../html/page-routes.ts'
-import {
-  type CallerServices,
-  languageFor,
-  merchantCaller,
-  merchantOf,
-  requirePrivileges,
-  textIn,
-} from '../../../html/request.ts'
-import { readIds } from '../../../server/json/parameters.ts'
+import { type CallerServices, languageFor, merchantOf, requirePrivileges, textIn } from '../../../html/request.ts'
+import { recordPages, storePages } from '../../frame/pages.ts'
 import { chosenIn } from '../../records/chosen.ts'
 import { typeName } from '../../records/order-words.ts'
 
@@ -66,23 +59,22 @@ const LINES_MAX = 2_000
 
 /** Adds what is printed of orders: packing slips and invoices, of one order or of several. */
 export function slipPages(app: FastifyInstance, services: CallerServices): void {
-  const { page } = adminPages(app, ['Orders', 'read'])
-  page('/admin/orders/slips', async (request) => {
-    const kind = slipKindIn(request.query)
+  const reading = adminPages(app, ['Orders', 'read'])
+  storePages(reading, services).page('/admin/orders/slips', async ({ caller, query }, { request }) => {
+    const kind = slipKindIn(query)
     requireForSlips(request, kind)
-    const caller = merchantCaller(request, services)
-    const records = (await getRecords(caller, orders, chosenIn(request.query))).map(readOrder)
-    return slipPage(request, caller, { kind, all: records, back: '/admin/orders' })
+    const all = (await getRecords(caller, orders, chosenIn(query))).map((text): OrderRecord => JSON.parse(String(text)))
+    return slipPage(request, caller, { kind, all, back: '/admin/orders' })
   })
-  page('/admin/orders/:id/packing-slip', async (request) => {
-    const { caller, order } = await orderIn(request, services)
-    const only = textIn(request.query, 'shipment') || null
-    return slipPage(request, caller, { kind: 'packing-slip', all: [order], back: backTo(order), only })
+  recordPages(reading, services, orders).page('/admin/orders/:id/packing-slip', (asked, { request }) => {
+    const { caller, record, query } = asked
+    const only = textIn(query, 'shipment') || null
+    return slipPage(request, caller, { kind: 'packing-slip', all: [record], back: backTo(record), only })
   })
-  adminPages(app, ['Orders', 'read'], ...needs.invoice).page('/admin/orders/:id/invoice', async (request) => {
-    const { caller, order } = await orderIn(request, services)
-    return slipPage(request, caller, { kind: 'invoice', all: [order], back: backTo(order) })
-  })
+  const invoices = recordPages(adminPages(app, ['Orders', 'read'], ...needs.invoice), services, orders)
+  invoices.page('/admin/orders/:id/invoice', ({ caller, record }, { request }) =>
+    slipPage(request, caller, { kind: 'invoice', all: [record], back: backTo(record) }),
+  )
 }
 
 const backTo = ({ OrderID }: OrderRecord) => `/admin/orders/${OrderID}`
@@ -92,16 +84,6 @@ export function slipKindIn(sent: unknown): SlipKind {
   const kind = kinds.find((each) => each === textIn(sent, 'kind'))
   if (kind === undefined) throw refused('kind', `kind must be ${kinds.join(' or ')}`)
   return kind
-}
-
-async function orderIn(request: FastifyRequest, services: CallerServices) {
-  const { id } = readIds(request.params, 'id')
-  const caller = merchantCaller(request, services)
-  return { caller, order: readOrder(await getRecord(caller, orders, id)) }
-}
-
-function readOrder(text: string): OrderRecord {
-  return JSON.parse(text)
 }
 
 interface Slips {

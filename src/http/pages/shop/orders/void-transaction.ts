@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { changeRecord } from '../../../../engine/changing/change.ts'
-import type { NestedSubResource } from '../../../../engine/definition/define.ts'
 import { LONG_TEXT } from '../../../../engine/definition/fields.ts'
+import type { NestedSubResource } from '../../../../engine/definition/resource.ts'
 import { type Text, type TextValues, t } from '../../../../foundation/texts/text.ts'
 import { StoreFailure } from '../../../../foundation/values/failure.ts'
 import { type OrderRecord, orders } from '../../../../shop/resources/orders/orders.ts'

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { mayRead } from '../../../../access/applications/privileges.ts'
-import type { Resource } from '../../../../engine/definition/define.ts'
 import { readTyped } from '../../../../engine/definition/finders.ts'
+import type { Resource } from '../../../../engine/definition/resource.ts'
 import { findRecords } from '../../../../engine/reading/find.ts'
 import { findJson } from '../../../../engine/reading/read.ts'
 import { type Phrase, t } from '../../../../foundation/texts/text.ts'

@@ -1,19 +1,22 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { ResultItem, StoreFailure } from '../../foundation/values/failure.ts'
-import { preferenceIn } from '../../foundation/values/preferences.ts'
 import type { Secrets } from '../../foundation/values/secrets.ts'
-import type { Caller } from '../caller.ts'
-import type { Method, Resource } from '../definition/define.ts'
-import type { ObjectType } from '../definition/fields.ts'
-import type { Filter } from '../definition/filters.ts'
-import type { Handling } from '../definition/handling.ts'
-import type { JsonSchema } from '../definition/json-schema.ts'
-import type { Query } from './paging.ts'
-import type { Listing, ListOptions } from './read.ts'
-import type { JsonText } from './representations.ts'
-import { shapeRecords } from './shape.ts'
+import type { Caller, Method } from '../caller.ts'
+import type { ObjectType } from './fields.ts'
+import type { Filter } from './filters.ts'
+import type { Handling } from './handling.ts'
+import type { JsonSchema } from './json-schema.ts'
 
 // Endpoints as values: input, output and the function that answers. REST serves them; the API reference describes them.
+
+/** Query parameters by lower-case name; empty ones are omitted. `get` returns the first value of a repeated one. */
+export interface Query extends ReadonlyMap<string, string> {
+  /** The values of those that are repeated, in their order. */
+  readonly repeated?: ReadonlyMap<string, readonly string[]>
+}
+
+/** A JSON text, or its UTF-8 bytes. */
+export type JsonText = string | Buffer
 
 /** An admitted request. */
 export interface Call {
@@ -191,19 +194,4 @@ export interface ResultsAnswer {
 export interface NothingAnswer {
   readonly kind: 'nothing'
   readonly replayed?: boolean
-}
-
-export function idOf({ idParam }: Resource): Endpoint['params'] {
-  return { id: { name: idParam, min: 1 } }
-}
-
-/** A list after `$select` and `$orderby`, or the number of its records, which ignores both (rest-protocol §8.1). */
-export function listingAnswer(listing: Listing, type: RecordType, query: Query): Answer {
-  if ('count' in listing) return { kind: 'count', count: listing.count }
-  return { kind: 'records', type, ...listing, records: shapeRecords(listing.records, type.fields, query) }
-}
-
-/** Reads `Prefer: count=exact`, which requests the number of all matches. */
-export function listOptions({ headers: { prefer } }: Call): ListOptions {
-  return { counted: preferenceIn(prefer, 'count') === 'exact' }
 }

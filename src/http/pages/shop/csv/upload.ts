@@ -1,8 +1,8 @@
 import { PassThrough, type Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { StoreFailure } from '../../foundation/values/failure.ts'
-import { type Form, isUpload } from './request.ts'
+import { StoreFailure } from '../../../../foundation/values/failure.ts'
+import { type Form, isUpload } from '../../../html/request.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { align } from '../../../../src/foundation/values/align.ts'
+import { align } from '../../../../../src/http/pages/records/align.ts'
 
 const list = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 40 })
 

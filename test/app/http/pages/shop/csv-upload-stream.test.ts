@@ -5,12 +5,12 @@ import { text } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { StoreFailure } from '../../../../src/foundation/values/failure.ts'
-import { orShowAgain } from '../../../../src/http/html/page-routes.ts'
-import { receiveFile, takeUploads, type UploadedFile } from '../../../../src/http/html/upload.ts'
-import { createMetrics } from '../../../../src/http/server/figures/metrics.ts'
-import { cutSlowPeers } from '../../../../src/http/server/requests/slow-peers.ts'
-import { openRaw, requestHead } from '../../../support/raw-connection.ts'
+import { StoreFailure } from '../../../../../src/foundation/values/failure.ts'
+import { orShowAgain } from '../../../../../src/http/html/page-routes.ts'
+import { receiveFile, takeUploads, type UploadedFile } from '../../../../../src/http/pages/shop/csv/upload.ts'
+import { createMetrics } from '../../../../../src/http/server/figures/metrics.ts'
+import { cutSlowPeers } from '../../../../../src/http/server/requests/slow-peers.ts'
+import { openRaw, requestHead } from '../../../../support/raw-connection.ts'
 
 const BYTES_MAX = 600 * 1024
 const refusal = new StoreFailure('bad-request', 'refused by the consumer')
