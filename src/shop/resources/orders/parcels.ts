@@ -32,14 +32,19 @@ export async function readParcels<Line>(
  * of each of its lines, in their order.
  */
 export function parcelsOf<Line>(order: OrderRecord, lines: readonly Line[], departures: Departures): Parcel<Line>[] {
-  const { ShipmentList: shipments, OrderItemList: items } = order
-  if (shipments.length === 0) {
-    return [{ shipment: null, hasLeft: false, number: 1, lines }]
-  }
+  const [shipment = null, ...others] = order.ShipmentList
+  if (others.length > 0) return dividedParcels(order, lines, departures)
+  return [{ shipment, hasLeft: shipment !== null && isAway(shipment), number: 1, lines }]
+}
+
+function dividedParcels<Line>(
+  { ShipmentList: shipments, OrderItemList: items }: OrderRecord,
+  lines: readonly Line[],
+  departures: Departures,
+): Parcel<Line>[] {
   // An import may bring lines of a shipment that there is not; they go with the first.
   const known = new Set(shipments.map(({ ShipmentID }) => ShipmentID))
-  const isInside = (at: number, id = 0) =>
-    shipments.length === 1 || id === shipments[at]?.ShipmentID || (at === 0 && !known.has(id))
+  const isInside = (at: number, id = 0) => id === shipments[at]?.ShipmentID || (at === 0 && !known.has(id))
   const parcels = shipments.map((shipment, at) => ({
     shipment,
     hasLeft: isAway(shipment),

@@ -4,7 +4,7 @@ import { type Text, t } from '../../../../foundation/texts/text.ts'
 export interface OrderState {
   /** Neither cancelled nor given up at the checkout. */
   readonly isLive: boolean
-  /** What is open and worth a warning (`owedOf`). */
+  /** What is open and worth a warning (`paymentsOf`). */
   readonly owed: number
   /** What the shop has of the order: paid less refunded. */
   readonly net: number
@@ -34,31 +34,31 @@ interface OrderAction {
   readonly isNext: boolean
 }
 
+const others: readonly OrderAction[] = [
+  { part: 'packing-slip', route: 'packing-slip', text: t('Packing slip'), isNext: false },
+  { part: 'invoice', route: 'invoice', text: t('Invoice'), isNext: false },
+  { part: 'returns/new', route: 'returns/new', text: t('Return goods'), isNext: false },
+  { part: 'lines', route: 'lines', text: t('Change goods'), isNext: false },
+]
+
+const payTexts = { payment: t('Record a payment'), refund: t('Record a refund') }
+
 /** What can be done with an order: the next step first. */
 export function actionsOf(state: OrderState): OrderAction[] {
   const next = nextStep(state)
-  const action = (part: string, text: Text, isNext = false) => ({ part, route: part, text, isNext })
-  const texts = { payment: t('Record a payment'), refund: t('Record a refund') }
-  const text = next === 'payment' || next === 'refund' ? texts[next] : t('Record a payment or refund')
   const pay = {
-    ...action('payments', text, next === 'payment' || next === 'refund'),
     part: next === 'refund' ? 'payments?type=Refund' : 'payments',
+    route: 'payments',
+    text: next === 'payment' || next === 'refund' ? payTexts[next] : t('Record a payment or refund'),
+    isNext: next === 'payment' || next === 'refund',
   }
   const [first] = state.isLive ? state.toShip : []
+  if (first === undefined) return [pay, ...others]
   const ship = {
-    ...action(
-      `shipments/${first}`,
-      state.hasLeftInPart ? t('Ship the rest') : t('Ship the goods'),
-      next === 'shipping',
-    ),
+    part: `shipments/${first}`,
     route: 'shipments/:shipmentId',
+    text: state.hasLeftInPart ? t('Ship the rest') : t('Ship the goods'),
+    isNext: next === 'shipping',
   }
-  const steps = first === undefined ? [pay] : pay.isNext ? [pay, ship] : [ship, pay]
-  return [
-    ...steps,
-    action('packing-slip', t('Packing slip')),
-    action('invoice', t('Invoice')),
-    action('returns/new', t('Return goods')),
-    action('lines', t('Change goods')),
-  ]
+  return [...(pay.isNext ? [pay, ship] : [ship, pay]), ...others]
 }
